@@ -1,17 +1,23 @@
 """Loops that are compiled at their first use, and kept on disk for the next process."""
 
+import atexit
 import os
 import shutil
+import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
 import xxhash
+from filelock import FileLock
+from llvmlite.binding import get_host_cpu_name  # type: ignore[import-untyped]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -19,8 +25,16 @@ R = TypeVar("R")
 # Its attributes are made of the environment.
 _config: Any = numba.config
 
+# Nothing in C calls a loop, so none needs the wrapper for that, a tenth of the time to compile.
+_OPTIONS: Any = {"nogil": True, "no_cfunc_wrapper": True}
+
 _PACKAGE = Path(__file__).parent
-_COMPLETE = "complete"
+_PREPARED = "prepared"
+_COMPILE = (
+    "import sys; sys.path[:] = sys.argv[2:]; "
+    "from neardup.compiled import compile_alone; compile_alone(sys.argv[1].split())"
+)
+_MAX_WAIT_SECS = 120.0
 _KEPT_SECS = 30 * 24 * 3600.0
 _ROOMS = frozenset({"batch", "evaluation", "features", "fingerprints", "indexes"})
 
@@ -44,25 +58,109 @@ def compiled(signature: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
         # A disk may be full by now.
         with suppress(OSError), _kept_in(folder) as kept:
             if kept:
-                code = numba.njit(signature, nogil=True, cache=True)(function)
+                code = numba.njit(signature, cache=True, **_OPTIONS)(function)
                 return cast("Callable[P, R]", code)
-        return cast("Callable[P, R]", numba.njit(signature, nogil=True)(function))
+        return cast("Callable[P, R]", numba.njit(signature, **_OPTIONS)(function))
 
     return compile_it
 
 
-def is_complete() -> bool:
-    """Whether it was noted that all of it is compiled and kept."""
-    folder = _folder()
-    return folder is not None and (folder / _COMPLETE).exists()
+def is_complete(name: str = _PREPARED) -> bool:
+    """Whether it was noted that the loops of this name are compiled and kept."""
+    note = _note_of(name)
+    return note is not None and note.exists()
 
 
-def note_complete() -> None:
-    """Note that all of it is compiled and kept."""
+def note_complete(name: str = _PREPARED) -> None:
+    """Note that the loops of this name are compiled and kept."""
+    note = _note_of(name)
+    if note is not None:
+        with suppress(OSError):
+            note.touch()
+
+
+def are_compiled(modules: Sequence[str]) -> bool:
+    """Whether the loops of some modules are loaded, or compiled and kept to be loaded at once."""
+    return all(module in sys.modules for module in modules) or is_complete("+".join(modules))
+
+
+def are_ready(modules: Sequence[str], *, wait: bool = False) -> bool:
+    """Whether the loops of some modules can be imported without seconds of compiling.
+
+    Where they were never compiled on this machine, a process of its own begins to, since numba
+    holds up all threads of a process in which it compiles. It ends together with this one. Where
+    there can be none (no folder can be written, or the program is no Python), or where it failed,
+    they count as ready: the one who imports them waits.
+
+    Args:
+        modules: The names of the modules.
+        wait: Whether to wait for that process.
+    """
+    child = _compiler(tuple(modules))
+    if child is None:
+        return True
+    if wait:
+        try:
+            child.wait(_MAX_WAIT_SECS)
+        except subprocess.TimeoutExpired:  # another process holds the lock, and hangs
+            _end(child)
+    return child.poll() is not None
+
+
+def load(modules: Sequence[str]) -> None:
+    """Import modules of compiled loops, and note that they are compiled and kept."""
+    for module in modules:
+        import_module(module)
+    note_complete("+".join(modules))
+
+
+def compile_alone(modules: Sequence[str]) -> None:
+    """Load modules after other processes that do so: the first one compiles for all."""
     folder = _folder()
     if folder is not None:
-        with suppress(OSError):
-            (folder / _COMPLETE).touch()
+        with FileLock(folder / "compiling.lock"):
+            load(modules)
+
+
+@cache
+def _compiler(modules: tuple[str, ...]) -> "subprocess.Popen[bytes] | None":
+    """Start the process that compiles some modules; None: there need or can be none."""
+    if are_compiled(modules):
+        return None
+    folder = _folder()
+    # A program that has Python inside may start itself once more.
+    is_python = Path(sys.executable or "").name.startswith("python")
+    if folder is None or not is_python or getattr(sys, "frozen", False):
+        return None
+    try:
+        child = subprocess.Popen(  # noqa: S603  (the interpreter that runs this)
+            [sys.executable, "-c", _COMPILE, " ".join(modules), *sys.path],
+            env=os.environ | {"NUMBA_CACHE_DIR": str(folder.parent)},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            # What stops this process from the keyboard is no matter of that one.
+            start_new_session=True,
+        )
+    except OSError:
+        return None
+    atexit.register(_end, child)
+    return child
+
+
+def _end(child: "subprocess.Popen[bytes]") -> None:
+    child.kill()
+    child.wait()
+
+
+@cache
+def _note_of(name: str) -> Path | None:
+    """Return the file that notes loops as compiled for this Python and this processor."""
+    folder = _folder()
+    if folder is None:
+        return None
+    machine = f"{sys.implementation.cache_tag}-{numba.__version__}-{get_host_cpu_name()}"
+    return folder / f"{name}-{machine}"
 
 
 @contextmanager

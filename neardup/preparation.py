@@ -1,49 +1,59 @@
 """Load what is compiled for a ``Deduplicator`` before the first text comes."""
 
-import threading
 from collections.abc import Callable
 
 from neardup.document import analyse
 from neardup.features.bitmaps import bitmap_of, max_similarity
+from neardup.features.tokens import folded_bytes, word_bytes
 from neardup.indexes.hamming import HammingIndex
+from neardup.parameters import Parameters
 from neardup.verification import JaccardVerifier
 
-_NOTICE_SECS = 2.0
 
-
-def prepare(notice: Callable[[], object] | None = None) -> None:
+def prepare(notice: Callable[[int, int], object] | None = None) -> None:
     """Load the compiled loops that a ``Deduplicator`` uses by itself.
 
-    These are the loops of SimHash, ``HammingIndex`` and ``JaccardVerifier``. Those of MinHash and
-    ``LshIndex`` are loaded at their first use.
+    These are the loops of SimHash, MinHash, ``HammingIndex`` and ``JaccardVerifier``. Those that
+    search the segments of an index are loaded when the first segment exists, and those of the
+    tables of ``LshIndex`` when it holds more than 1,024 documents.
 
-    It takes about a second, and some ten where they were never compiled on this machine. A call is
-    never needed, since all loops are loaded at their first use. It serves callers that give a text
-    a time limit or tell a user about the wait.
+    It takes about a second, and some three where they were never compiled on this machine. A call
+    is never needed, since all loops are loaded at their first use. It serves callers that give a
+    text a time limit or tell a user about the wait.
 
     Args:
-        notice: Called once, from another thread, when it takes longer than 2 seconds because
-            there is something to compile.
+        notice: Called before each step where there is something to compile, with the number of
+            steps that are done and the number of all.
     """
     from neardup import compiled  # noqa: PLC0415  (numba takes a third of a second to import)
 
-    if compiled.is_complete():
-        _load()
-        return
-    timer = threading.Timer(_NOTICE_SECS, notice or (lambda: None))
-    timer.daemon = True
-    timer.start()
-    try:
-        _load()
-    finally:
-        timer.cancel()
-    compiled.note_complete()
+    is_complete = compiled.is_complete()
+    for done, load in enumerate(_STEPS):
+        if notice is not None and not is_complete:
+            notice(done, len(_STEPS))
+        load()
+    if not is_complete:
+        compiled.note_complete()
 
 
-def _load() -> None:
-    analyse("a")
+def _load_folding() -> None:
+    # Beyond ASCII, so that the loops for other scripts are loaded too.
+    word_bytes(folded_bytes("\u00e9"))
+
+
+def _load_fingerprints() -> None:
+    analyse("a", Parameters(min_words=1))
+
+
+def _load_verifier() -> None:
     similarity = JaccardVerifier().compared_with("a")
-    similarity.by_words("a")
+    similarity("a")
     bitmap = bitmap_of(similarity.shingles)
     max_similarity(bitmap, bitmap)
+
+
+def _load_index() -> None:
     HammingIndex().close()
+
+
+_STEPS = (_load_folding, _load_fingerprints, _load_index, _load_verifier)

@@ -2,18 +2,22 @@
 
 import secrets
 from collections.abc import Callable
-from typing import Protocol
+from typing import NamedTuple, Protocol
+
+import numpy as np
 
 from neardup.errors import ParameterError
 from neardup.features.hashing import Hashes
-from neardup.features.shingles import JACCARD_SIZE, intersection_size, shingle_set
-from neardup.features.tokens import packed_words
+from neardup.features.shingles import JACCARD_SIZE, words_in
+from neardup.features.tokens import packed_words, unit_bytes
 from neardup.whole import split_whole
 
-_COUNTED_FROM = 0.5
+# Authors of texts cannot know them. They are below ``keyed_kernels.FIELD``, and not 0.
+_WORD_KEY = 1 + secrets.randbelow((1 << 61) - 2)
+_SHINGLE_KEY = 1 + secrets.randbelow((1 << 61) - 2)
 
-# Authors of texts cannot know it (``counting_kernels.similarity``).
-_SALT = secrets.randbits(64) | 1
+
+_MIN_SLOT_BITS = 4
 
 
 class Verifier(Protocol):
@@ -64,9 +68,6 @@ def compared_with(
 class JaccardVerifier:
     """Confirms candidates by the ``jaccard`` of their texts.
 
-    A similarity of one half and more, which may decide, is counted in words, so that it cannot be
-    forged. Below that hashes of the shingles tell it, in a third of the time.
-
     Args:
         shingle_size: Words in a row that make one element of the sets.
 
@@ -77,7 +78,8 @@ class JaccardVerifier:
     measure = "jaccard"
 
     def __init__(self, shingle_size: int = JACCARD_SIZE) -> None:
-        _check_size(shingle_size)
+        if shingle_size < 1:
+            raise ParameterError(f"shingle_size must be at least 1, got {shingle_size}")
         self._shingle_size = shingle_size
 
     def compared_with(self, text: str) -> "JaccardComparison":
@@ -86,43 +88,56 @@ class JaccardVerifier:
 
 
 class JaccardComparison:
-    """Gives the similarity of other texts with one, whose ``shingle_set`` it holds."""
+    """Gives the similarity of other texts with one, which is cut into shingles once.
+
+    Shingles are compared by hashes with two keys, which each process draws for itself. Texts that
+    were written without knowing the keys have this chance that two given shingles which differ
+    have the same hash, whatever their author intended: less than (``shingle_size`` + bytes of the
+    longest word / 7) / 2**61. So the number of shingles that two texts share is wrong, by one as
+    a rule, with a chance of 10**-11 for two texts of 1,000 words, and of 10**-5 for two of a
+    million, where it changes the similarity by 10**-6.
+
+    Attributes:
+        shingles: The hashes of the set of the text's shingles: uint64, (distinct,), in any order,
+            to be compared with those of this process alone.
+
+    Reference: Carter and Wegman, Universal classes of hash functions, 1979.
+    """
 
     def __init__(self, text: str, shingle_size: int) -> None:
-        self.shingles = shingle_set(text, size=shingle_size)
-        self._text = text
-        self._words: bytes | None = None
         self._shingle_size = shingle_size
+        self.shingles, self._table, self._shift = _keyed_set(text, shingle_size)
 
     def __call__(self, other: str) -> float:
-        shared = self.by_hashes(self.shingles_of(other))
-        return shared if shared < _COUNTED_FROM else self.by_words(other)
+        return self.with_set(self.shingles_of(other))
 
     def shingles_of(self, text: str) -> Hashes:
-        return shingle_set(text, size=self._shingle_size)
+        """Return the ``shingles`` of another text, for ``with_set``."""
+        return _keyed_set(text, self._shingle_size).hashes
 
-    def by_hashes(self, shingles: Hashes) -> float:
-        """Return the similarity of another text by the hashes of its shingles.
+    def with_set(self, shingles: Hashes) -> float:
+        """Return the similarity of the text whose ``shingles`` these are.
 
-        It is exact, unless a text was made on purpose so that its shingles have the hashes of
-        others.
+        Complexity: O(shingles), however long the text in hand is.
         """
-        both = intersection_size(self.shingles, shingles)
+        both = self.shared_with(shingles)
         union = len(self.shingles) + len(shingles) - both
         return both / union if union else 1.0
 
-    def by_words(self, other: str) -> float:
-        """Return the ``jaccard`` of another text, in two or three times as long."""
-        if self._words is None:
-            self._words = packed_words(self._text)
-        return similarity(self._words, packed_words(other), self._shingle_size)
+    def shared_with(self, shingles: Hashes) -> int:
+        """Return the number of shingles that both texts have."""
+        from neardup.features.keyed_kernels import (  # noqa: PLC0415  (numba takes long)
+            shared_size,
+        )
+
+        return shared_size(self._table, self._shift, shingles)
 
 
 def jaccard(first: str, second: str, *, shingle_size: int = JACCARD_SIZE) -> float:
     """Return the Jaccard similarity of two texts' sets of word shingles, 0 to 1.
 
-    Exact: shingles are compared by their words, not by hashes of them. A text with fewer words
-    than ``shingle_size`` is one shingle, so two texts without any word have similarity 1.
+    Exact, as ``JaccardComparison`` says. A text with fewer words than ``shingle_size`` is one
+    shingle, so two texts without any word have similarity 1.
 
     Raises:
         ParameterError: ``shingle_size`` is below 1.
@@ -130,46 +145,48 @@ def jaccard(first: str, second: str, *, shingle_size: int = JACCARD_SIZE) -> flo
     Complexity: O(length) on average.
     Reference: Broder, On the resemblance and containment of documents, 1997, section 2.
     """
-    _check_size(shingle_size)
-    return similarity(packed_words(first), packed_words(second), shingle_size)
+    return JaccardVerifier(shingle_size).compared_with(first)(second)
 
 
 def containment(first: str, second: str, *, shingle_size: int = JACCARD_SIZE) -> float:
     """Return the share of the first text's word shingles that the second has too, 0 to 1.
 
     1 where the first text is quoted whole, however long the second is; so it is not symmetric.
-    Exact: shingles are compared by their words. As in ``jaccard``, a text with fewer words than
+    Exact, as ``JaccardComparison`` says. As in ``jaccard``, a text with fewer words than
     ``shingle_size`` is one shingle, and it equals no longer one.
 
     Raises:
         ParameterError: ``shingle_size`` is below 1.
 
-    Complexity: O(n * shingle_size) for n words.
+    Complexity: O(length) on average.
     Reference: Broder, On the resemblance and containment of documents, 1997, section 2.
     """
-    _check_size(shingle_size)
-    ours = _shingles(split(first), shingle_size)
-    return len(ours & _shingles(split(second), shingle_size)) / len(ours)
+    of_second = JaccardVerifier(shingle_size).compared_with(second)
+    ours = of_second.shingles_of(first)
+    if not len(ours):
+        return float(not len(of_second.shingles))
+    return of_second.shared_with(ours) / len(ours)
 
 
-def _check_size(shingle_size: int) -> None:
-    if shingle_size < 1:
-        raise ParameterError(f"shingle_size must be at least 1, got {shingle_size}")
+class _KeyedSet(NamedTuple):
+    """Hashes of the set of a text's shingles, and a table as ``fill_table`` describes it."""
+
+    hashes: Hashes
+    table: Hashes
+    shift: int
 
 
-def _shingles(words: list[bytes], size: int) -> set[tuple[bytes, ...]]:
-    if len(words) < size:
-        return {tuple(words)}
-    return set(zip(*(words[place:] for place in range(size)), strict=False))
+def _keyed_set(text: str, size: int) -> _KeyedSet:
+    from neardup.features import keyed_kernels  # noqa: PLC0415  (numba takes long)
+
+    lowered, bounds, count = words_in(unit_bytes(text, "word"))
+    hashes = np.empty(count, np.uint64)
+    count = keyed_kernels.hash_shingles(lowered, bounds, hashes, size, _WORD_KEY, _SHINGLE_KEY)
+    slot_bits = max(_MIN_SLOT_BITS, (2 * count).bit_length())
+    table, shift = np.zeros(1 << slot_bits, np.uint64), 64 - slot_bits
+    return _KeyedSet(hashes[: keyed_kernels.fill_table(hashes[:count], table, shift)], table, shift)
 
 
 def split(text: str) -> list[bytes]:
     """Return the tokens of a text as UTF-8."""
     return packed_words(text).split()
-
-
-def similarity(first: bytes, second: bytes, shingle_size: int) -> float:
-    """Return the ``jaccard`` of two texts, given as ``packed_words`` returns them."""
-    from neardup.features import counting_kernels  # noqa: PLC0415  (numba takes long)
-
-    return counting_kernels.similarity(first + b" " + second, len(first) + 1, shingle_size, _SALT)

@@ -10,7 +10,8 @@ which has the words and the fingerprint, and repeats another one only as far as 
 digest is of both, its similarity that of the part that is less similar.
 """
 
-SEPARATOR = "\n\0\n"
+_NUL = "\0"
+SEPARATOR = f"\n{_NUL}\n"
 _READABLE = "\n\nAll text outside links:\n"
 
 
@@ -26,13 +27,16 @@ def with_whole(text: str, whole: str) -> str:
 
 def split_whole(text: str) -> tuple[str, str]:
     """Return a text and the whole that it was taken from, which may be the text itself."""
+    if _NUL not in text:
+        return text, text
     part, _, whole = text.partition(SEPARATOR)
     return part, whole or part
 
 
 def part_of(text: str) -> str:
     """Return a text without the whole that it was taken from."""
-    return text.partition(SEPARATOR)[0]
+    # Most texts lack it, and one character is sought in a tenth of the time of three.
+    return text.partition(SEPARATOR)[0] if _NUL in text else text
 
 
 def readable(text: str) -> str:

@@ -11,18 +11,17 @@ from pyspark.sql import DataFrame, SparkSession
 
 from neardup.batch.input_files import InputPart
 from neardup.batch.parsing import Fields, WebPage, read_part
-from neardup.batch.sketches import PERMUTATIONS, WORDS, sketch_of
+from neardup.batch.sketches import WORDS, sketch_of
 from neardup.document import analyse
-from neardup.fingerprints.minhash import minhash
+from neardup.fingerprints.minhash import unpacked_signature
 from neardup.parameters import Parameters
-from neardup.whole import part_of
 
 POSITION_BITS = 41
 
 READ = (
     "id long, name string, source string, position long, title string, date string, words int, "
-    "is_main boolean, digest binary, fingerprint long, sketch0 long, sketch1 long, sketch2 long, "
-    "sketch3 long, signature binary, text string, left_out string, count long"
+    "is_main boolean, digest binary, fingerprint long, sketch0 long, sketch1 long, "
+    "signature binary, text string, left_out string, count long"
 )
 """The columns of a row: of a page, or of pages left out, with the reason and their count."""
 
@@ -100,17 +99,15 @@ def row_of(page: WebPage, parameters: Parameters) -> Row:
     digest, fingerprint = document.digest, document.fingerprint
     if not page.is_main or document.words < parameters.min_words:
         digest, fingerprint = page.visible_digest or digest, None
-    size = parameters.verify_shingle_size
-    signature, sketch = None, dict.fromkeys(WORDS)
-    if document.words:
-        signature = minhash(part_of(page.text), permutations=PERMUTATIONS, shingle_size=size)
-    if signature is not None and fingerprint is not None:
-        sketch = dict(zip(WORDS, sketch_of(signature).view(np.int64).tolist(), strict=True))
+    sketch = dict.fromkeys(WORDS)
+    if document.signature is not None and fingerprint is not None:
+        words = sketch_of(unpacked_signature(document.signature)).view(np.int64)
+        sketch = dict(zip(WORDS, words.tolist(), strict=True))
     return {
         "name": page.name, "position": page.position, "title": page.title, "date": page.date,
         "words": document.words, "is_main": page.is_main, "digest": digest,
         "fingerprint": None if fingerprint is None else _signed(fingerprint), **sketch,
-        "signature": None if signature is None else signature.tobytes(), "text": page.text,
+        "signature": document.signature, "text": page.text,
     }  # fmt: skip
 
 

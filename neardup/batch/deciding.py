@@ -4,6 +4,9 @@ As online, texts are taken in the order of their ids, so that every text that is
 one that it was compared with, and no chain of small differences ends far from what is kept. A
 representative of each cluster would not do: in a chain of three the ends need not be alike.
 
+A text is called what its first document is called. Near texts of other names are both kept; equal
+texts are one, whatever they are called.
+
 The decision on a text rests on all before it in its cluster, so each cluster is decided by one
 task, in one pass over its sorted pairs.
 """
@@ -20,6 +23,7 @@ from neardup.verdict import (
     CANDIDATE_TIER,
     NEAR_DUPLICATE,
     NEW,
+    SAME_TEMPLATE,
     SIMHASH_TIER,
     TEXT_DUPLICATE,
     TEXT_TIER,
@@ -29,41 +33,47 @@ from neardup.verdict import (
 _DROPPED = "id long"
 
 
-def verdicts(documents: DataFrame, originals: DataFrame, parameters: Parameters) -> DataFrame:
+def verdicts(
+    documents: DataFrame, originals: DataFrame, resembled: DataFrame, parameters: Parameters
+) -> DataFrame:
     """Return ``id``, ``text_id`` and what a ``neardup.Verdict`` says, each in a column.
 
     Args:
         documents: ``id``, ``text_id``, ``words``; ``text_id`` is null of an empty text.
         originals: The nearest kept text of each document whose text is dropped.
+        resembled: The nearest kept text of another name of each text that is kept.
         parameters: ``min_words`` and ``max_distance`` count.
     """
-    found = documents.join(originals, "id", "left")
+    found = documents.join(originals.unionByName(resembled, allowMissingColumns=True), "id", "left")
     is_near, is_copy = "duplicate_of IS NOT NULL", "text_id <> id"
+    is_measured = "duplicate_of IS NOT NULL OR resembles IS NOT NULL"
     short = f"words < {parameters.min_words}"
     near_tier = f"IF(distance <= {parameters.max_distance}, '{SIMHASH_TIER}', '{CANDIDATE_TIER}')"
     return found.selectExpr(
         "id",
         "text_id",
         f"CASE WHEN {is_near} THEN '{NEAR_DUPLICATE}' WHEN {is_copy} THEN '{TEXT_DUPLICATE}'"
-        f" WHEN {short} THEN '{TOO_SHORT}' ELSE '{NEW}' END AS verdict",
+        f" WHEN {short} THEN '{TOO_SHORT}' WHEN resembles IS NOT NULL THEN '{SAME_TEMPLATE}'"
+        f" ELSE '{NEW}' END AS verdict",
         f"CASE WHEN {is_near} THEN duplicate_of WHEN {is_copy} THEN text_id END AS duplicate_of",
-        f"CAST(CASE WHEN {is_near} THEN distance WHEN {is_copy} THEN 0 END AS int) AS distance",
-        f"CAST(CASE WHEN {is_near} THEN similarity WHEN {is_copy} THEN 1 END AS double)"
+        f"CAST(CASE WHEN {is_measured} THEN distance WHEN {is_copy} THEN 0 END AS int) AS distance",
+        f"CAST(CASE WHEN {is_measured} THEN similarity WHEN {is_copy} THEN 1 END AS double)"
         " AS similarity",
         f"CASE WHEN {is_near} THEN {near_tier} WHEN {is_copy} THEN '{TEXT_TIER}' END AS tier",
+        "resembles",
     )
 
 
 def is_kept() -> str:
-    return f"verdict IN ('{NEW}', '{TOO_SHORT}') AND text_id IS NOT NULL"
+    return f"verdict IN ('{NEW}', '{TOO_SHORT}', '{SAME_TEMPLATE}') AND text_id IS NOT NULL"
 
 
 def dropped(pairs: DataFrame, roots: DataFrame) -> DataFrame:
     """Return the texts that repeat a kept text before them: ``id``.
 
     Args:
-        pairs: ``first``, ``second``, the smaller id first; every ``first`` that is not among the
-            ``second`` is kept.
+        pairs: ``first``, ``second`` of texts whose names do not differ, the smaller id first;
+            every ``first`` that is not among the ``second`` is kept.
         roots: ``id``, ``root``: something that all texts of a cluster share.
 
     Complexity: O(pairs) after a sort; a task holds what is dropped of the cluster that it decides.
@@ -95,7 +105,7 @@ def originals(pairs: DataFrame, gone: DataFrame, kept_from: DataFrame) -> DataFr
     As online, where a later copy of a dropped text may be nearer to what was kept since.
 
     Args:
-        pairs: ``first``, ``second``, ``distance``, ``similarity``.
+        pairs: ``first``, ``second``, ``distance``, ``similarity``; their names do not differ.
         gone: ``id`` of the texts that are dropped.
         kept_from: ``id``, ``text_id``: documents, with the text that they have.
 
@@ -117,6 +127,31 @@ def originals(pairs: DataFrame, gone: DataFrame, kept_from: DataFrame) -> DataFr
         "best.other AS duplicate_of",
         "best.distance AS distance",
         "best.similarity AS similarity",
+    )
+
+
+def resembled(pairs: DataFrame, gone: DataFrame) -> DataFrame:
+    """Return for each kept text the nearest kept one before it whose name is another.
+
+    Args:
+        pairs: ``first``, ``second``, ``distance``, ``similarity``; their names differ.
+        gone: ``id`` of the texts that are dropped.
+
+    Returns:
+        ``id``, ``resembles``, ``distance``, ``similarity``.
+    """
+    near = pairs.join(gone.selectExpr("id AS first"), "first", "left_anti")
+    near = near.join(gone.selectExpr("id AS second"), "second", "left_anti")
+    best = "min(struct(distance, first, similarity)) AS best"
+    return (
+        near.groupBy("second")
+        .agg(expr(best))
+        .selectExpr(
+            "second AS id",
+            "best.first AS resembles",
+            "best.distance AS distance",
+            "best.similarity AS similarity",
+        )
     )
 
 

@@ -38,7 +38,8 @@ class JoinRows(NamedTuple):
         keys: uint64, (rows,); the upper 16 bits are the number of the table.
         ids: int64, (rows,).
         fingerprints: uint64, (rows,).
-        sketch0: uint64, (rows,): the first word of the sketches; the others follow.
+        sketch0: uint64, (rows,): the first words of the sketches.
+        sketch1: uint64, (rows,): the second words.
     """
 
     keys: NDArray[np.uint64]
@@ -46,8 +47,6 @@ class JoinRows(NamedTuple):
     fingerprints: NDArray[np.uint64]
     sketch0: NDArray[np.uint64]
     sketch1: NDArray[np.uint64]
-    sketch2: NDArray[np.uint64]
-    sketch3: NDArray[np.uint64]
 
 
 class Limits(NamedTuple):
@@ -73,7 +72,7 @@ _array: Any = types.Array
 _named: Any = types.NamedTuple
 _uniform: Any = types.NamedUniTuple
 _WORDS, _INTS = _array(types.uint64, 1, "C"), _array(types.int64, 1, "C")
-_ROWS = _named((_WORDS, _INTS, _WORDS, _WORDS, _WORDS, _WORDS, _WORDS), JoinRows)
+_ROWS = _named((_WORDS, _INTS, _WORDS, _WORDS, _WORDS), JoinRows)
 _LOWER = np.uint64(0x5555555555555555)
 """The mask of the first bit of each two."""
 _LIMITS = _uniform(types.int64, 5, Limits)
@@ -88,7 +87,7 @@ def candidates(
         texts: ``id``, ``fingerprint``, the words of the sketch, and ``signature`` for bands.
         scheme: The scheme of the keys by which they meet.
         radius: The largest distance between fingerprints, in bits.
-        max_unequal: The largest number of values of sketches that may differ; 128 compares no
+        max_unequal: The largest number of values of sketches that may differ; 64 compares no
             sketches.
         first_new: The smallest id of this run: pairs of two older texts are left out.
     """
@@ -159,8 +158,6 @@ def _is_near(rows: JoinRows, one: int, other: int, limits: Limits) -> bool:
         return False
     unequal = _unequal(rows.sketch0[one] ^ rows.sketch0[other])
     unequal += _unequal(rows.sketch1[one] ^ rows.sketch1[other])
-    unequal += _unequal(rows.sketch2[one] ^ rows.sketch2[other])
-    unequal += _unequal(rows.sketch3[one] ^ rows.sketch3[other])
     return unequal <= limits.unequal
 
 

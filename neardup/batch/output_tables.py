@@ -15,7 +15,7 @@ from neardup.parameters import Parameters
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-FORMAT = 1
+FORMAT = 3
 TABLES = ("documents", "signatures", "pairs", "clusters", "kept", "near_texts", "left_out")
 _ABOUT = "about"
 _UNFINISHED = ".unfinished"
@@ -200,7 +200,7 @@ class Earlier:
     def documents(self) -> "DataFrame":
         columns = (
             "id long, text_id long, digest binary, fingerprint long, sketch0 long, sketch1 long, "
-            "sketch2 long, sketch3 long, verdict string"
+            "verdict string"
         )
         return self._union("documents", columns)
 
@@ -213,12 +213,13 @@ class Earlier:
         return self._union("signatures", "id long, signature binary")
 
     def contents(self) -> "DataFrame":
-        """Return ``id`` and ``text`` of every text."""
-        kept = self._union("kept", "id long, text string")
-        return kept.unionByName(self._union("near_texts", "id long, text string"))
+        """Return ``id``, ``text`` and ``title`` of every text."""
+        columns = "id long, text string, title string"
+        return self._union("kept", columns).unionByName(self._union("near_texts", columns))
 
     def pairs(self) -> "DataFrame":
-        return self._union("pairs", "first long, second long, distance short, similarity double")
+        columns = "first long, second long, distance short, similarity double, is_other boolean"
+        return self._union("pairs", columns)
 
     def clusters(self) -> "DataFrame":
         """Return ``id`` and ``representative``, as the last run that touched a cluster has it."""

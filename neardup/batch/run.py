@@ -10,19 +10,21 @@ from pyspark.sql.functions import expr
 
 from neardup.batch.analysing import POSITION_BITS, analysed
 from neardup.batch.components import FEW, cluster_rows, components, contracted
-from neardup.batch.deciding import dropped, is_kept, originals, verdicts
+from neardup.batch.deciding import dropped, is_kept, originals, resembled, verdicts
 from neardup.batch.input_files import File, check_count, parts_of
 from neardup.batch.joining import candidates
 from neardup.batch.output_tables import About, Earlier, Folder
 from neardup.batch.parsing import Fields
-from neardup.batch.schemes import AUTO, BANDS, BLOCKS, Scheme, bands_for, cheapest, cheapest_blocks
-from neardup.batch.sketches import PERMUTATIONS, WORDS, max_unequal
+from neardup.batch.schemes import scheme_of
+from neardup.batch.sketches import WORDS, max_unequal
 from neardup.batch.verifying import verified
-from neardup.errors import InputError
+from neardup.errors import InputError, ParameterError
 from neardup.fingerprints.digest import EMPTY_DIGEST
+from neardup.indexes.banding import CANDIDATE_PERMUTATIONS
 from neardup.parameters import DEFAULTS, Parameters
 from neardup.verdict import NEAR_DUPLICATE
 
+_FINGERPRINT_BITS = 64
 _WORK = "_work"
 _REASONS = 10
 
@@ -37,8 +39,10 @@ class Task:
         parameters: The parameters that decide which texts are the same.
         fields: The names of the fields of rows.
         against: The run that this one goes on from, if any.
-        join: One of ``JOINS``.
         few: As of ``components``.
+
+    Raises:
+        ParameterError: Parts are to be dropped, which are not looked for here.
     """
 
     input: str
@@ -46,8 +50,11 @@ class Task:
     parameters: Parameters = DEFAULTS
     fields: Fields = field(default_factory=Fields)
     against: str | None = None
-    join: str = AUTO
     few: int = FEW
+
+    def __post_init__(self) -> None:
+        if self.parameters.drop_contained:
+            raise ParameterError("no parts are looked for on Spark; leave out drop_contained")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,39 +143,35 @@ class BatchRun:
         texts = read.select(columns).join(firsts, "id")
         older = self._earlier.texts().join(self._earlier.signatures(), "id").select(columns)
         texts = texts.unionByName(older).where("fingerprint IS NOT NULL")
-        scheme = self._scheme(texts.count())
-        unequal = max_unequal(parameters.min_similarity) if parameters.verify else PERMUTATIONS
+        scheme = scheme_of(parameters, texts.count())
+        radius, unequal = parameters.max_distance, CANDIDATE_PERMUTATIONS
+        if parameters.verify:
+            radius, unequal = _FINGERPRINT_BITS, max_unequal(parameters.min_similarity)
         first_new = self._parts[0].number << POSITION_BITS
-        near = candidates(texts, scheme, parameters.radius, unequal, first_new)
+        near = candidates(texts, scheme, radius, unequal, first_new)
         near = self._keep(near, "candidates")
         self._count("candidates", near.count(), f"candidates, by {scheme}")
-        contents = read.select("id", "text").join(firsts, "id")
+        contents = read.select("id", "text", "title").join(firsts, "id")
         contents = contents.unionByName(self._earlier.contents())
         pairs = self._folder.write(verified(near, contents, parameters), "pairs")
         self._count("pairs", pairs.count(), "of them confirmed")
         return pairs
 
-    def _scheme(self, texts: int) -> Scheme:
-        parameters, join = self._task.parameters, self._task.join
-        if join == BLOCKS:
-            return cheapest_blocks(parameters.radius, texts)
-        if join == BANDS:
-            return bands_for(parameters.min_similarity)
-        similarity = parameters.min_similarity if parameters.verify else None
-        return cheapest(parameters.radius, similarity, texts)
-
     def _judge(self, documents: DataFrame, pairs: DataFrame) -> _Judged:
-        merged = contracted(pairs, self._earlier.clusters())
+        same, others = pairs.where("NOT is_other"), pairs.where("is_other")
+        merged = contracted(same, self._earlier.clusters())
         roots, rounds = components(self._spark, merged, self._keep, few=self._task.few)
         roots = self._keep(roots, "roots")
         self._counts["rounds"] = rounds
         old = self._earlier.texts().where(f"verdict = '{NEAR_DUPLICATE}'").select("id")
-        open_pairs = pairs.join(old.selectExpr("id AS first"), "first", "left_anti")
+        open_pairs = same.join(old.selectExpr("id AS first"), "first", "left_anti")
         gone = self._keep(dropped(open_pairs, roots), "dropped").unionByName(old)
         of_gone = documents.join(gone.selectExpr("id AS text_id"), "text_id", "left_semi")
-        every = pairs.unionByName(self._earlier.pairs())
+        every = same.unionByName(self._earlier.pairs().where("NOT is_other"))
         found = originals(every, gone, of_gone.select("id", "text_id"))
-        told = self._keep(verdicts(documents, found, self._task.parameters), "verdicts")
+        resembling = resembled(others, gone)
+        told = verdicts(documents, found, resembling, self._task.parameters)
+        told = self._keep(told, "verdicts")
         return _Judged(documents, pairs, roots, told)
 
     def _write(self, read: DataFrame, judged: _Judged) -> None:
@@ -182,12 +185,12 @@ class BatchRun:
         write(signed, "signatures")
         kept_columns = [
             "id", "name", "source", "position", "title", "date", "words", "is_main", "digest",
-            "fingerprint", "verdict", "text",
+            "fingerprint", "verdict", "resembles", "distance", "similarity", "text",
         ]  # fmt: skip
-        kept = read.join(told.where(is_kept()).select("id", "verdict"), "id").select(kept_columns)
+        kept = read.join(told.where(is_kept()), "id").select(kept_columns)
         self._count("kept", write(kept, "kept").count(), "kept")
         near = told.where(f"verdict = '{NEAR_DUPLICATE}' AND id = text_id").select("id")
-        write(read.select("id", "text").join(near, "id"), "near_texts")
+        write(read.select("id", "text", "title").join(near, "id"), "near_texts")
         found = cluster_rows(judged.documents, judged.roots, self._earlier.clusters())
         found = write(found, "clusters")
         count = found.where("id = representative").count()

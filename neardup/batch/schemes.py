@@ -1,4 +1,4 @@
-"""Choose the keys by which texts meet: blocks of fingerprints, or bands of signatures.
+"""Make the keys by which texts meet: bands of signatures, or blocks of fingerprints.
 
 Each text has a key in each of several tables; texts with an equal key in one are compared.
 """
@@ -12,16 +12,13 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup.batch.sketches import PERMUTATIONS
 from neardup.features.hashing import GOLDEN, Hashes, mix
-from neardup.indexes.banding import banding
-
-AUTO, BLOCKS, BANDS = JOINS = ("auto", "blocks", "bands")
+from neardup.indexes.banding import CANDIDATE_BANDING
+from neardup.parameters import Parameters
 
 _BITS = 64
 _TABLE_SHIFT = np.uint64(48)
 _MAX_BLOCKS = 16
-_MIN_RECALL = 0.9999
 
 # Seconds of one core to make, shuffle and sort a row of a join, and to compare two, as measured at
 # 10**5 and 10**6 pages of documentation. A comparison takes 0.8 ns; the fingerprints of real pages
@@ -30,11 +27,6 @@ _ROW_SECS, _COMPARISON_SECS = 4e-6, 2.5e-9
 _MAX_A_KEY = 1 << 13
 """The largest number of texts under a key on average, if fingerprints were spread evenly: real ones
 crowd, and from 2**17 on (``MAX_COMPARED`` from both ends) not all of a key are compared."""
-
-_MAX_TIMES = 4.0
-"""Bands replace blocks where blocks take more than this many times as long: blocks find all pairs,
-bands nearly all.
-"""
 
 
 @dataclass(frozen=True)
@@ -106,12 +98,6 @@ def _in_tables(keys: Hashes) -> Hashes:
     return keys >> np.uint64(16) | tables
 
 
-def bands_for(min_similarity: float) -> Bands:
-    """Return the bands that find all but one in 10,000 of the pairs at that similarity."""
-    found = banding(min_similarity, PERMUTATIONS, _MIN_RECALL)
-    return Bands(found.bands, found.rows)
-
-
 def cheapest_blocks(radius: int, texts: int) -> Blocks:
     """Return the number of blocks that costs the least for ``texts`` texts."""
     choices = [Blocks(radius, count) for count in range(radius + 1, _MAX_BLOCKS)]
@@ -119,17 +105,11 @@ def cheapest_blocks(radius: int, texts: int) -> Blocks:
     return min(short or choices[-1:], key=lambda scheme: _secs(scheme, texts))
 
 
-def cheapest(radius: int, min_similarity: float | None, texts: int) -> Scheme:
-    """Return the cheapest blocks for a join, or bands where blocks cost several times as much.
-
-    Bands need a least similarity; None: distance alone decides.
-    """
-    blocks = cheapest_blocks(radius, texts)
-    if min_similarity is None or min_similarity < 0.5:
-        return blocks
-    bands = bands_for(min_similarity)
-    is_dear = _secs(blocks, texts) > _MAX_TIMES * bands.tables * texts * _ROW_SECS
-    return bands if is_dear else blocks
+def scheme_of(parameters: Parameters, texts: int) -> Scheme:
+    """Return the bands of a verdict, or the blocks of a radius where distance alone decides."""
+    if parameters.verify:
+        return Bands(*CANDIDATE_BANDING)
+    return cheapest_blocks(parameters.max_distance, texts)
 
 
 def _secs(scheme: Blocks, texts: int) -> float:

@@ -1,4 +1,4 @@
-"""32 bytes that tell two texts of different words apart before their texts are fetched."""
+"""16 bytes that tell two texts of different words apart before their texts are fetched."""
 
 import math
 
@@ -6,14 +6,12 @@ import numpy as np
 
 from neardup.features.hashing import Hashes
 from neardup.fingerprints.estimate import Signature
+from neardup.indexes.banding import CANDIDATE_PERMUTATIONS
 
-PERMUTATIONS = 128
-"""The number of values in a signature of a run; a sketch has two bits of each."""
-
-WORDS = ("sketch0", "sketch1", "sketch2", "sketch3")
+WORDS = ("sketch0", "sketch1")
 """The columns of a sketch, 64 bits each."""
 
-_MAX_LOST = 1e-12
+_MAX_LOST = 1e-7
 
 # The 32-bit finalizer of MurmurHash3 (Austin Appleby, public domain).
 _FIRST = np.uint32(0x85EBCA6B)
@@ -21,7 +19,7 @@ _SECOND = np.uint32(0xC2B2AE35)
 
 
 def sketch_of(signature: Signature) -> Hashes:
-    """Return two bits of each value of a signature: uint64, (4,).
+    """Return two bits of each of the 64 values of a signature: uint64, (2,).
 
     Reference: Li and Koenig, b-bit minwise hashing, WWW 2010, section 3.
     """
@@ -45,15 +43,15 @@ def max_unequal(min_similarity: float) -> int:
 
     The two bits of a value agree by chance once in four times, so that those of texts of similarity
     s differ with a chance of .75 * (1 - s), and sketches of texts at ``min_similarity`` differ in
-    more values once in 10**12 pairs, by Chernoff's bound. Those of texts that share nothing hardly
+    more values once in 10**7 pairs, by Chernoff's bound. Those of texts that share nothing hardly
     ever differ in so few.
     """
     unequal_share = 0.75 * (1.0 - min_similarity)
-    for unequal in range(PERMUTATIONS):
-        share = unequal / PERMUTATIONS
+    for unequal in range(CANDIDATE_PERMUTATIONS):
+        share = unequal / CANDIDATE_PERMUTATIONS
         if share > unequal_share and _tail(share, unequal_share) <= _MAX_LOST:
             return unequal
-    return PERMUTATIONS
+    return CANDIDATE_PERMUTATIONS
 
 
 def _tail(share: float, expected: float) -> float:
@@ -62,4 +60,4 @@ def _tail(share: float, expected: float) -> float:
         return 0.0
     divergence = share * math.log(share / expected)
     divergence += (1 - share) * math.log((1 - share) / (1 - expected))
-    return math.exp(-PERMUTATIONS * divergence)
+    return math.exp(-CANDIDATE_PERMUTATIONS * divergence)

@@ -8,11 +8,9 @@ from collections.abc import Sequence
 from neardup.batch.input_files import FORMATS, find_files
 from neardup.batch.output_tables import new_folder
 from neardup.batch.parsing import Fields
-from neardup.batch.schemes import AUTO, BANDS, JOINS
 from neardup.batch.spark_session import check_installed, reported, session
 from neardup.command_line.arguments import Parser, add_parameters, parameters_of
 from neardup.command_line.main import status_of
-from neardup.errors import InputError
 
 _PROGRAM = "python -m neardup.spark"
 
@@ -37,16 +35,12 @@ def main(arguments: Sequence[str]) -> int:
 
 def _run(options: Namespace) -> None:
     parameters = parameters_of(options)
-    if options.join == BANDS and not parameters.verify:
-        raise InputError(
-            "--join bands finds similar texts, and --no-verify asks for none; use blocks"
-        )
     check_installed()
     from neardup.batch.run import BatchRun, Task  # noqa: PLC0415  (needs PySpark)
 
     files = find_files(options.input, options.format, options.prefix)
     names = Fields(options.text_field, options.id_field, options.title_field, options.date_field)
-    task = Task(options.input, files, parameters, names, options.against, options.join)
+    task = Task(options.input, files, parameters, names, options.against)
     with (
         session(options.master, options.memory) as spark,
         reported(),
@@ -68,7 +62,6 @@ def _options(arguments: Sequence[str]) -> Namespace:
     for name, default in Fields()._asdict().items():
         option = "id" if name == "name" else name
         add(f"--{option}-field", default=default, metavar="NAME", help=f"({default})")
-    add("--join", choices=JOINS, default=AUTO, help=f"by which keys texts meet ({AUTO})")
     add("--master", metavar="URL", help="of the cluster (spark-submit's, else local[*])")
     add("--memory", metavar="SIZE", help="of the JVM, such as 4g (a quarter of the machine's)")
     add_parameters(parser, with_distance=True)

@@ -17,22 +17,26 @@ _PROGRAM = "python -m neardup"
 _FIND = """\
 Find the near-duplicates among the texts of a file, and write a JSON line for each text that
 others repeat: {"kept": ID, "duplicates": [{"id", "verdict", "tier", "distance", "similarity"}]}.
-Texts are judged in the order of the file, each against those kept before it."""
+Texts are judged in the order of the file, each against those kept before it. With --all a text that
+is kept for its other name comes with the kept one that it "resembles", and a part of another text
+with that text and the share of it that stands there: "part_of", "containment"."""
 
 _FIND_MORE = """\
 other commands:
   python -m neardup compare A B             what two texts share, and where they differ
   python -m neardup evaluate TEXTS PAIRS    how good each distance is on labelled texts
 A file with such a name is ./compare or ./evaluate. Texts lie in a temporary folder while it works
-(TMPDIR says where), so memory does not grow with them."""
+(TMPDIR says where). It takes up to 300 bytes of memory a text, and with --all or --drop-contained
+29 bytes more for 16 words."""
 
 _COMPARE = "Print what two texts share, the verdict on the second, and where they differ."
 
 _EVALUATE = """\
-Print what each distance from 0 to 8 does to labelled texts, judged in the order of the file: texts
-dropped, of them wrongly (no kept text resembles it), texts missed (kept although a kept one
-resembles it), precision and recall over all pairs; by the distance alone, then confirmed by
---min-similarity."""
+Print what happens to labelled texts, judged in the order of the file: texts dropped, of them
+wrongly (no kept text resembles it), texts missed (kept although a kept one resembles it), precision
+and recall. A line for each distance from 0 to 8 bits where it decides alone, over all pairs. The
+last line is what a deduplicator does, over its verdicts: it finds candidates by bands of their
+signatures, confirms them by --min-similarity, and keeps those that differ in name ("names")."""
 
 
 class Parser(ArgumentParser):
@@ -72,6 +76,7 @@ def find_options(arguments: Sequence[str]) -> Namespace:
     parser = Parser(_PROGRAM, _FIND, _FIND_MORE)
     parser.add_argument("file", metavar="FILE", help="jsonl, csv (or .gz), parquet; - is stdin")
     _add_fields(parser, None)
+    _add_title(parser)
     parser.add_argument("--out", metavar="FILE", help="where the clusters go (standard output)")
     parser.add_argument(
         "--skip-bad",
@@ -81,6 +86,8 @@ def find_options(arguments: Sequence[str]) -> Namespace:
         help="name up to N rows that cannot be read, and go on behind them (0)",
     )
     parser.add_argument("--all", action="store_true", help="also texts that nothing repeats")
+    meaning = "drop texts of which nine tenths stand in a text before them, of no other name"
+    parser.add_argument("--drop-contained", action="store_true", help=meaning)
     add_parameters(parser, with_distance=True)
     options = parser.parsed(arguments)
     if options.skip_bad < 0:
@@ -109,6 +116,7 @@ def evaluate_options(arguments: Sequence[str]) -> Namespace:
     parser.add_argument("pairs", metavar="PAIRS", help="csv with columns a, b and the measure")
     _add_fields(parser, "g")
     parser.add_argument("--measure", default="j5", metavar="NAME", help="column of PAIRS (j5)")
+    _add_title(parser)
     add_parameters(parser, with_distance=False)
     return parser.parsed(arguments)
 
@@ -119,16 +127,17 @@ def parameters_of(options: Namespace) -> Parameters:
     verify = not given.get("no_verify", False)
     if not verify and options.min_similarity is not None:
         raise InputError("--no-verify and --min-similarity contradict each other; leave one out")
-    if not verify and given["candidate_distance"] is not None:
-        raise InputError("--no-verify leaves nothing to --candidate-distance; leave one out")
-    similarity, candidates = options.min_similarity, given.get("candidate_distance")
+    if not verify and given.get("drop_contained", False):
+        raise InputError("--no-verify and --drop-contained contradict each other; leave one out")
+    similarity = options.min_similarity
     return Parameters(
         features=None if options.features is None else Features.parsed(options.features),
         max_distance=given.get("max_distance", DEFAULTS.max_distance),
-        candidate_distance=DEFAULTS.candidate_distance if candidates is None else candidates,
         min_words=options.min_words,
         verify=verify,
         min_similarity=DEFAULTS.min_similarity if similarity is None else similarity,
+        compare_names=not given.get("no_compare_names", False),
+        drop_contained=given.get("drop_contained", False),
     )
 
 
@@ -145,6 +154,14 @@ def _add_fields(parser: Parser, id_field: str | None) -> None:
     )
 
 
+def _add_title(parser: Parser) -> None:
+    parser.add_argument(
+        "--title-field",
+        metavar="NAME",
+        help="field of the title; near texts of other titles are kept (first lines tell the names)",
+    )
+
+
 def add_parameters(parser: Parser, *, with_distance: bool) -> None:
     """Add the options that ``parameters_of`` reads."""
 
@@ -154,11 +171,10 @@ def add_parameters(parser: Parser, *, with_distance: bool) -> None:
     if with_distance:
         bits = DEFAULTS.max_distance
         add("--max-distance", int, bits, f"bits between fingerprints that match, 0 to 8 ({bits})")
-        bits = DEFAULTS.candidate_distance
-        meaning = f"bits to candidates, which like matches are confirmed, 0 to 8 ({bits})"
-        add("--candidate-distance", int, None, meaning)
         meaning = "let --max-distance decide alone, without comparing texts"
         parser.add_argument("--no-verify", action="store_true", help=meaning)
+    meaning = "drop near texts even where titles or first lines tell that they are other things"
+    parser.add_argument("--no-compare-names", action="store_true", help=meaning)
     share = f"Jaccard that confirms a candidate, 0 to 1 ({DEFAULTS.min_similarity})"
     add("--min-similarity", float, None, share)
     words = f"shorter texts are compared by equality alone ({DEFAULTS.min_words})"

@@ -10,7 +10,9 @@ from neardup.comparison.diff import EQUAL, diff, edit_ratio, render_diff
 from neardup.deduplicator import Deduplicator
 from neardup.errors import DocumentError, FingerprintError, InputError
 from neardup.fingerprints.simhash import hamming, simhash
+from neardup.names import difference, name_of
 from neardup.parameters import Parameters
+from neardup.verdict import SAME_TEMPLATE
 from neardup.verification import containment, jaccard
 
 
@@ -53,7 +55,9 @@ def _measures(first: str, second: str, parameters: Parameters) -> Iterator[tuple
         yield "edit ratio", f"{edit_ratio(first, second):.4f} (characters)"
     with Deduplicator(parameters) as deduplicator:
         deduplicator.judge(0, first)
-        yield "verdict", deduplicator.judge(1, second).kind
+        verdict = deduplicator.judge(1, second).kind
+    shown = difference(name_of(second), name_of(first)) if verdict == SAME_TEMPLATE else ""
+    yield "verdict", f"{verdict} (another {shown})" if shown else verdict
 
 
 def _distance(first: str, second: str, parameters: Parameters) -> str:

@@ -10,58 +10,58 @@ from neardup.command_line.arguments import parameters_of
 from neardup.command_line.row import Row
 from neardup.command_line.row_formats import open_rows
 from neardup.command_line.streams import print_text
+from neardup.deduplicator import Deduplicator
 from neardup.document import analyse
 from neardup.errors import InputError
-from neardup.evaluation.metrics import Similar, labelled_pairs, read_similar
+from neardup.evaluation.metrics import (
+    Scores,
+    Similar,
+    count_errors,
+    labelled_pairs,
+    read_similar,
+)
 from neardup.evaluation.parameter_sweep import SweepRow, sweep
-from neardup.features.tokens import packed_words
 from neardup.parameters import Parameters
-from neardup.verification import similarity
+from neardup.verdict import SAME_TEMPLATE, Verdict
 
-_HEADINGS = ("distance", "confirmed", "dropped", "wrong drops", "missed", "precision", "recall")
+_HEADINGS = ("found by", "dropped", "wrong drops", "missed", "names", "precision", "recall")
 
 
 def evaluate(options: Namespace) -> None:
-    """Print what each distance does to labelled texts, alone and confirmed by similarity.
+    """Print what each distance alone does to labelled texts, and what a deduplicator does.
 
-    The words of all texts with a fingerprint are held in memory.
+    All texts with a fingerprint are held in memory.
     """
     parameters = parameters_of(options)
     alone = replace(parameters, verify=False)
     labelled = _labelled(options, parameters)
-    texts = _analysed(options, alone, parameters)
-    words = texts.words
-    about = sum(words.keys() >= set(pair) for pair in labelled_pairs(labelled))
+    judged = _judged(options, alone, parameters)
+    compared = judged.verdicts
+    about = sum(compared.keys() >= set(pair) for pair in labelled_pairs(labelled))
     if not about:
         least = f"{parameters.min_words} words"
         raise InputError(f"{options.pairs}: no pair names two texts of at least {least}")
-    min_similarity = parameters.min_similarity
-    rows = sweep(texts.alone, labelled)
-    confirmed = sweep(
-        texts.confirmed,
-        labelled,
-        similarity=lambda earlier, later: similarity(
-            words[earlier], words[later], parameters.verify_shingle_size
-        ),
-        min_similarities=[min_similarity],
-    )
-    rows += [row for row in confirmed if row.min_similarity is not None]
     print_text(
-        f"{len(words):,} texts of at least {parameters.min_words} words, "
-        f"{about:,} pairs with {options.measure} >= {min_similarity:g}"
+        f"{len(compared):,} texts of at least {parameters.min_words} words, "
+        f"{about:,} pairs with {options.measure} >= {parameters.min_similarity:g}"
     )
     print_text(
         f"features: {alone.fingerprint_features} alone, {parameters.fingerprint_features} confirmed"
     )
-    _print_table(rows)
+    rows = [_distance_cells(row) for row in sweep(judged.fingerprints, labelled)]
+    _print_table([*rows, _verdict_cells(judged.verdicts, labelled)])
 
 
-class _Analysed(NamedTuple):
-    """The texts with fingerprints, by id, in the order of the file."""
+class _Judged(NamedTuple):
+    """The texts with fingerprints, by id, in the order of the file.
 
-    alone: dict[int, int]
-    confirmed: dict[int, int]
-    words: dict[int, bytes]
+    Attributes:
+        fingerprints: The fingerprints by which distance alone decides.
+        verdicts: The verdicts of a deduplicator that confirms.
+    """
+
+    fingerprints: dict[int, int]
+    verdicts: dict[int, Verdict]
 
 
 def _labelled(options: Namespace, parameters: Parameters) -> Similar:
@@ -78,29 +78,34 @@ def _labelled(options: Namespace, parameters: Parameters) -> Similar:
     return similar
 
 
-def _analysed(options: Namespace, alone: Parameters, confirmed: Parameters) -> _Analysed:
-    found = _Analysed({}, {}, {})
-    for number, text in _texts(options):
-        one, other = analyse(text, alone), analyse(text, confirmed)
-        if one.fingerprint is None or other.fingerprint is None or number in found.words:
-            continue
-        found.alone[number], found.confirmed[number] = one.fingerprint, other.fingerprint
-        found.words[number] = packed_words(text)
+def _judged(options: Namespace, alone: Parameters, confirmed: Parameters) -> _Judged:
+    found = _Judged({}, {})
+    with Deduplicator(confirmed) as deduplicator:
+        for number, text, title in _texts(options):
+            fingerprint = analyse(text, alone).fingerprint
+            if fingerprint is None or number in found.verdicts:
+                continue
+            found.fingerprints[number] = fingerprint
+            found.verdicts[number] = deduplicator.judge(number, text, title=title)
     return found
 
 
-def _texts(options: Namespace) -> Iterator[tuple[int, str]]:
-    """Yield ids with texts; a row without a text says again what an earlier one said."""
-    fields = ((options.id_field,), (options.text_field,))
+def _texts(options: Namespace) -> Iterator[tuple[int, str, str | None]]:
+    """Yield ids with texts and titles; a row without a text says again what an earlier one said."""
+    wanted = filter(None, (options.id_field, options.text_field, options.title_field))
+    fields = [(name,) for name in wanted]
     empty = True
     with open_rows(options.texts, options.format, fields) as source:
         for row in source.shown():
             if empty:
                 row.require([options.text_field], "--text-field")
+                if options.title_field is not None:
+                    row.require([options.title_field], "--title-field")
             empty = False
             text = row.text(options.text_field)
             if text is not None:
-                yield _number(row, options.id_field), text
+                title = None if options.title_field is None else row.text(options.title_field)
+                yield _number(row, options.id_field), text, title
         if empty:
             raise InputError(f"{source.name}: empty, no text in it")
 
@@ -115,17 +120,38 @@ def _number(row: Row, field: str) -> int:
         ) from None
 
 
-def _print_table(rows: Sequence[SweepRow]) -> None:
+def _distance_cells(row: SweepRow) -> tuple[str, ...]:
+    return (
+        f"{row.max_distance} bits",
+        f"{row.dropped:,}",
+        f"{row.wrong_drops:,}",
+        f"{row.missed:,}",
+        "",
+        f"{row.precision:.4f}",
+        f"{row.recall:.4f}",
+    )
+
+
+def _verdict_cells(verdicts: dict[int, Verdict], labelled: Similar) -> tuple[str, ...]:
+    """Return the cells of a deduplicator, which asks no more pairs than its verdicts need."""
+    outcome = count_errors(verdicts.items(), labelled)
+    named = {text: found for text, found in verdicts.items() if found.kind == SAME_TEMPLATE}
+    told_apart = sum(found.resembles in labelled.get(text, ()) for text, found in named.items())
+    right, missed = outcome.dropped - outcome.wrong_drops, outcome.missed - told_apart
+    scores = Scores(right, outcome.dropped, right + missed)
+    return (
+        "bands",
+        f"{outcome.dropped:,}",
+        f"{outcome.wrong_drops:,}",
+        f"{missed:,}",
+        f"{len(named):,}",
+        f"{scores.precision:.4f}",
+        f"{scores.recall:.4f}",
+    )
+
+
+def _print_table(rows: Sequence[Sequence[str]]) -> None:
     print_text("  ".join(_HEADINGS))
     for row in rows:
-        cells = (
-            f"{row.max_distance}",
-            "no" if row.min_similarity is None else "yes",
-            f"{row.dropped:,}",
-            f"{row.wrong_drops:,}",
-            f"{row.missed:,}",
-            f"{row.precision:.4f}",
-            f"{row.recall:.4f}",
-        )
-        columns = zip(cells, _HEADINGS, strict=True)
+        columns = zip(row, _HEADINGS, strict=True)
         print_text("  ".join(cell.rjust(len(heading)) for cell, heading in columns))

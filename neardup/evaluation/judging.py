@@ -6,12 +6,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.evaluation.near_arrays import Lists, Members
-from neardup.evaluation.shingle_sets import SetArrays
+from neardup.parameters import Parameters
 
-LAYERS = ("new", "too_short", "changed", "payload", "text", "simhash", "candidate", "minhash")
-"""The layers that decide on a place, by number; the first three keep it."""
+LAYERS = (
+    "new",
+    "too_short",
+    "changed",
+    "same_template",
+    "payload",
+    "text",
+    "simhash",
+    "candidate",
+    "contained",
+)
+"""The layers that decide on a place, by number; the first four keep it."""
 
-NEW, TOO_SHORT, CHANGED, PAYLOAD, TEXT, SIMHASH, CANDIDATE, MINHASH = range(len(LAYERS))
+NEW, TOO_SHORT, CHANGED, SAME_TEMPLATE, PAYLOAD, TEXT, SIMHASH, CANDIDATE, CONTAINED = range(
+    len(LAYERS)
+)
+
+KEEPING = LAYERS[:PAYLOAD]
+"""The layers that keep a place; the others drop it."""
 
 
 class Columns(NamedTuple):
@@ -32,33 +47,86 @@ class Columns(NamedTuple):
     is_changed: NDArray[np.bool_]
 
 
+class Containers(NamedTuple):
+    """The earlier texts that each place is a part of, in the order in which they are looked at.
+
+    Attributes:
+        starts: int64, (places + 1,): where the containers of a place begin; empty: not known.
+        earlier: int32, (pairs,): places, each the first of its text and name.
+        is_other: bool, (pairs,): whether the names tell that the two are different things.
+        containment: float64, (pairs,): the share of the part's shingles that stand there.
+    """
+
+    starts: NDArray[np.int64]
+    earlier: NDArray[np.int32]
+    is_other: NDArray[np.bool_]
+    containment: NDArray[np.float64]
+
+
+NO_CONTAINERS = Containers(
+    np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.bool_), np.zeros(0)
+)
+
+
 class Near(NamedTuple):
-    """The near lists of all places, found once for all bounds; ``fingerprints`` are by class."""
+    """The near lists of all places, found once for all bounds.
+
+    Attributes:
+        members: The places by what they share.
+        lists: The texts within 8 bits of each place.
+        candidates: The texts that share a band of their signatures with each place.
+        fingerprints: uint64, (classes,).
+        list_rests: float64, (pairs of ``lists``,): what the texts of a pair share outside
+            boilerplate (``neardup.boilerplate.RestComparison.shared_with``); empty: not known.
+        candidate_rests: float64, (pairs of ``candidates``,): likewise.
+        containers: The texts that each place is a part of.
+    """
 
     members: Members
     lists: Lists
-    sets: SetArrays
+    candidates: Lists
     fingerprints: NDArray[np.uint64]
+    list_rests: NDArray[np.float64] = np.zeros(0)
+    candidate_rests: NDArray[np.float64] = np.zeros(0)
+    containers: Containers = NO_CONTAINERS
 
 
 class Bounds(NamedTuple):
     """The bounds of a verdict.
 
     Attributes:
-        radius: The distance in bits within which texts are looked at; -1: none is.
-        max_distance: The distance in bits within which the layer ``SIMHASH`` decides.
+        max_distance: The distance in bits within which the layer ``SIMHASH`` decides; -1: no text
+            is looked at but equal ones.
         min_words: The number of words below which texts are compared by equality alone.
-        verify: Whether a similarity of ``min_similarity`` has to confirm.
+        verify: Whether a similarity of ``min_similarity`` has to confirm; then the texts that share
+            a band are looked at too.
         min_similarity: The least similarity, 0 to 1.
-        by_minhash: Whether lists are those of MinHash: no distance counts, none is cut.
+        compare_names: Whether near texts whose names differ are both kept.
+        ignore_boilerplate: Whether near texts that say other things outside boilerplate are both
+            kept, where that is known.
+        drop_contained: Whether parts of kept places are dropped, where they are known.
     """
 
-    radius: int
     max_distance: int
     min_words: int
     verify: bool
     min_similarity: float
-    by_minhash: bool
+    compare_names: bool
+    ignore_boilerplate: bool
+    drop_contained: bool
+
+
+def bounds_of(parameters: Parameters) -> Bounds:
+    """Return the bounds of a deduplicator's parameters."""
+    return Bounds(
+        parameters.max_distance,
+        parameters.min_words,
+        parameters.verify,
+        parameters.min_similarity,
+        parameters.compare_names,
+        parameters.ignore_boilerplate,
+        parameters.drop_contained,
+    )
 
 
 class Verdicts(NamedTuple):
@@ -66,10 +134,13 @@ class Verdicts(NamedTuple):
 
     Attributes:
         kept: bool, (places,).
-        original: int64, (places,): the kept place that this one repeats; -1: none.
-        distance: int16, (places,): in bits; 0 for equal ones; -1: none.
-        similarity: float32, (places,): 1 for equal ones; NaN: none, or not known.
+        original: int64, (places,): the kept place that this one repeats or is a part of; -1: none.
+        distance: int16, (places,): in bits, to the original or to what the place resembles; 0 for
+            equal ones; -1: none.
+        similarity: float32, (places,): likewise; 1 for equal ones; NaN: none, or not known.
         layer: uint8, (places,): a place in ``LAYERS``.
+        resembles: int64, (places,): the kept place of another name or content that this one is
+            nearly equal to, where the layer is ``SAME_TEMPLATE``; -1: none.
     """
 
     kept: NDArray[np.bool_]
@@ -77,33 +148,7 @@ class Verdicts(NamedTuple):
     distance: NDArray[np.int16]
     similarity: NDArray[np.float32]
     layer: NDArray[np.uint8]
-
-
-class Kept(NamedTuple):
-    """The kept places so far that have a fingerprint, by classes.
-
-    Attributes:
-        counts: int64, (2,): classes with a kept place; entries of the pool.
-        classes: int32, (classes,): the classes with a kept place, in the order in which they came.
-        fingerprints: uint64, (classes,): the fingerprints of these.
-        first: int32, (classes,): the first kept place of a class; ``NONE``.
-        last: int32, (classes,): the last one.
-        next: int32, (places,): the next one of the same class; ``NONE``.
-        is_odd: bool, (classes,): holds a place that is not the first of its text, and so in no
-            list.
-        scanned: int32, (classes,): the number of kept classes that a class was compared with.
-        near: int64, (classes,): the place in the pool at which the near ones begin; -1: none.
-    """
-
-    counts: NDArray[np.int64]
-    classes: NDArray[np.int32]
-    fingerprints: NDArray[np.uint64]
-    first: NDArray[np.int32]
-    last: NDArray[np.int32]
-    next: NDArray[np.int32]
-    is_odd: NDArray[np.bool_]
-    scanned: NDArray[np.int32]
-    near: NDArray[np.int64]
+    resembles: NDArray[np.int64]
 
 
 class Judged(NamedTuple):
@@ -122,14 +167,16 @@ class Judged(NamedTuple):
 def judge_all(columns: Columns, near: Near, bounds: Bounds) -> Judged:
     """Judge all places in order, each as a ``Deduplicator`` that judged those before it.
 
-    Complexity: O(places + pairs); where lists are cut, that of a search for each of those places.
+    Where more than 1,000 texts are near to one, some of these are looked at alone.
+
+    Complexity: O(places + pairs).
     """
     from neardup.evaluation import judging_kernels  # noqa: PLC0415  (numba takes long)
 
-    kinds = (np.bool_, np.int64, np.int16, np.float32, np.uint8)
+    kinds = (np.bool_, np.int64, np.int16, np.float32, np.uint8, np.int64)
     verdicts = Verdicts._make(np.empty(len(columns.texts), kind) for kind in kinds)
     not_compared = judging_kernels.judge(columns, near, bounds, verdicts)
-    if bounds.radius >= 0:
+    if bounds.max_distance >= 0:
         is_alone = columns.is_main & (columns.words >= bounds.min_words) & (columns.texts >= 0)
         is_alone &= (near.members.classes < 0) & verdicts.kept
         not_compared += int(np.count_nonzero(is_alone))

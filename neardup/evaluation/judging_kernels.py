@@ -10,132 +10,159 @@ from neardup.compiled import compiled
 from neardup.evaluation.judging import (
     CANDIDATE,
     CHANGED,
-    MINHASH,
+    CONTAINED,
     NEW,
     PAYLOAD,
+    SAME_TEMPLATE,
     SIMHASH,
     TEXT,
     TOO_SHORT,
     Bounds,
     Columns,
-    Kept,
     Near,
     Verdicts,
 )
 from neardup.evaluation.kernel_types import (
-    BOOLS,
     BOUNDS,
     COLUMNS,
+    INTS32,
     INTS64,
-    KEPT,
     NEAR,
     VERDICTS,
     Int,
 )
-from neardup.evaluation.near_arrays import MAX_COUNT, NONE
-from neardup.evaluation.search_kernels import (
-    FOUND,
-    START,
-    Repeated,
-    Start,
-    is_confirmed,
-    near_kept,
-    note_kept,
-    search,
-)
+from neardup.evaluation.near_arrays import NONE
+
+
+class Found(NamedTuple):
+    """A kept place with its distance and similarity to another; the place is -1 for none."""
+
+    place: Int
+    distance: Int
+    similarity: float
 
 
 class Walked(NamedTuple):
-    """The place that a list finds; where that is not enough, a search goes on behind ``start``."""
+    """The columns of a list.
 
-    found: Repeated
-    goes_on: bool
-    start: Start
+    Attributes:
+        same: The first kept place that is confirmed.
+        rest: The first one that is confirmed and says something else outside boilerplate.
+        other: The first one that is confirmed and has another name.
+        unknown: The number of kept places that could not be compared.
+    """
+
+    same: Found
+    rest: Found
+    other: Found
+    unknown: Int
 
 
 _typed: Any = types
-WALKED = _typed.NamedTuple((FOUND, types.boolean, START), Walked)
-REPEATED = _typed.Tuple((FOUND, INTS64))
+FOUND = _typed.NamedTuple((types.int64, types.int64, types.float64), Found)
+WALKED = _typed.NamedTuple((FOUND, FOUND, FOUND, types.int64), Walked)
+
+_NOTHING = Found(-1, -1, -1.0)
 
 
-@compiled(KEPT(types.int64, types.int64))
-def _nothing_kept(places: Int, classes: Int) -> Kept:
-    return Kept(
-        np.zeros(2, np.int64),
-        np.empty(classes, np.int32),
-        np.empty(classes, np.uint64),
-        np.full(classes, NONE, np.int32),
-        np.full(classes, NONE, np.int32),
-        np.full(places, NONE, np.int32),
-        np.zeros(classes, np.bool_),
-        np.zeros(classes, np.int32),
-        np.full(classes, -1, np.int64),
-    )
+@compiled(types.boolean(BOUNDS, types.float64))
+def _is_confirmed(bounds: Bounds, similarity: float) -> bool:
+    """Whether a near place is a duplicate; one of unknown similarity (-1) is not confirmed."""
+    return not bounds.verify or (similarity >= 0.0 and similarity >= bounds.min_similarity)
 
 
-@compiled(WALKED(NEAR, KEPT, BOOLS, BOUNDS, types.int64))
-def _walk(near: Near, kept: Kept, is_kept: NDArray[np.bool_], bounds: Bounds, place: Int) -> Walked:
-    lists, classes = near.lists, near.members.classes
-    seen, unknown, bits, before = 0, 0, np.int64(0), np.int64(-1)
+@compiled(types.boolean(FOUND, types.int64, types.int64))
+def _is_before(found: Found, bits: Int, place: Int) -> bool:
+    """Whether what was found comes before a kept place: it is nearer, or as near and earlier."""
+    return found.place >= 0 and (found.distance, found.place) < (bits, place)
+
+
+@compiled(WALKED(NEAR, INTS32, BOUNDS, types.int64, types.boolean))
+def _walk(
+    near: Near, kept: NDArray[np.int32], bounds: Bounds, place: Int, are_candidates: bool
+) -> Walked:
+    """Look for kept places in a list of a place, nearest first, then by place.
+
+    ``kept`` is the kept place of each item, which need not be the one that the list names. The
+    list is that of the candidates, or else that of the near fingerprints.
+    """
+    items, max_bits = near.members.items, bounds.max_distance
+    lists, rests = near.lists, near.list_rests
+    if are_candidates:
+        lists, rests, max_bits = near.candidates, near.candidate_rests, 64
+    has_rests = bounds.ignore_boilerplate and len(rests) > 0
+    same, rest, other, unknown = _NOTHING, _NOTHING, _NOTHING, 0
     for pair in range(lists.starts[place], lists.starts[place + 1]):
-        bits, earlier = np.int64(lists.distance[pair]), np.int64(lists.earlier[pair])
-        if bits > bounds.radius:
-            return Walked(Repeated(-1, -1, -1.0, unknown), False, Start(0, 0, 0))
-        if kept.is_odd[classes[earlier]] and not bounds.by_minhash:
-            # What is kept of its class stands in no list.
-            return Walked(Repeated(-1, -1, -1.0, unknown), True, Start(bits, earlier - 1, seen))
-        before = earlier
-        if not is_kept[earlier]:
+        bits = np.int64(lists.distance[pair])
+        if bits > max_bits or (same.place >= 0 and bits > same.distance):
+            break
+        earlier = np.int64(kept[items[lists.earlier[pair]]])
+        if earlier == NONE:
             continue
-        if seen >= MAX_COUNT and bounds.verify:
-            return Walked(Repeated(-1, -1, -1.0, unknown), False, Start(0, 0, 0))
-        seen += 1
         similarity = lists.similarity[pair]
-        if is_confirmed(bounds, similarity):
-            return Walked(Repeated(earlier, bits, similarity, unknown), False, Start(0, 0, 0))
-        unknown += int(similarity < 0.0)
-    goes_on = bool(lists.is_cut[place])
-    return Walked(Repeated(-1, -1, -1.0, unknown), goes_on, Start(bits, before, seen))
+        unknown += int(bounds.verify and similarity < 0.0)
+        if not _is_confirmed(bounds, similarity):
+            continue
+        found = Found(earlier, bits, similarity)
+        if bounds.compare_names and lists.is_other[pair]:
+            if not _is_before(other, bits, earlier):
+                other = found
+        elif has_rests and rests[pair] < bounds.min_similarity:
+            if not _is_before(rest, bits, earlier):
+                rest = found
+        elif not _is_before(same, bits, earlier):
+            same = found
+    return Walked(same, rest, other, unknown)
 
 
-@compiled(REPEATED(NEAR, KEPT, BOOLS, BOUNDS, INTS64, types.int64))
-def _repeated(
-    near: Near,
-    kept: Kept,
-    is_kept: NDArray[np.bool_],
-    bounds: Bounds,
-    pool: NDArray[np.int64],
-    place: Int,
-) -> tuple[Repeated, NDArray[np.int64]]:
-    """Return the place that a place repeats by its fingerprint, and the pool, which may grow."""
-    walked = _walk(near, kept, is_kept, bounds, place)
-    if not walked.goes_on:
-        return walked.found, pool
-    pool = near_kept(near, kept, pool, near.members.classes[place])
-    found = search(near, kept, pool, bounds, place, walked.start)
-    unknown = walked.found.unknown + found.unknown
-    return Repeated(found.place, found.distance, found.similarity, unknown), pool
+@compiled(FOUND(FOUND, FOUND))
+def _first(found: Found, otherwise: Found) -> Found:
+    return found if found.place >= 0 else otherwise
+
+
+@compiled(WALKED(NEAR, INTS32, BOUNDS, types.int64))
+def _look(near: Near, kept: NDArray[np.int32], bounds: Bounds, place: Int) -> Walked:
+    """Look among the near fingerprints, and where similarity confirms, among the candidates.
+
+    ``other`` of the result is the page that the place resembles: a crawl reads texts of other names
+    only where it found nothing else.
+    """
+    walked = _walk(near, kept, bounds, place, False)
+    if walked.same.place < 0 and bounds.verify:
+        farther = _walk(near, kept, bounds, place, True)
+        rest, other = _first(walked.rest, farther.rest), _first(walked.other, farther.other)
+        walked = Walked(farther.same, rest, other, walked.unknown + farther.unknown)
+    return Walked(walked.same, walked.rest, _first(walked.rest, walked.other), walked.unknown)
+
+
+@compiled(types.int64(NEAR, INTS32, BOUNDS, types.int64))
+def _container(near: Near, kept: NDArray[np.int32], bounds: Bounds, place: Int) -> Int:
+    """Return the first kept place of no other name that a place is a part of; -1: there is none."""
+    containers = near.containers
+    if not (bounds.drop_contained and bounds.verify and len(containers.starts) > 0):
+        return -1
+    for pair in range(containers.starts[place], containers.starts[place + 1]):
+        item = near.members.items[containers.earlier[pair]]
+        is_other = bounds.compare_names and containers.is_other[pair]
+        if item >= 0 and kept[item] != NONE and not is_other:
+            return np.int64(kept[item])
+    return -1
 
 
 @compiled(types.void(VERDICTS, types.int64, types.int64, FOUND))
-def _drop(verdicts: Verdicts, place: Int, layer: Int, found: Repeated) -> None:
+def _drop(verdicts: Verdicts, place: Int, layer: Int, found: Found) -> None:
     verdicts.kept[place], verdicts.layer[place] = False, layer
-    verdicts.original[place], verdicts.distance[place] = found.place, found.distance
+    verdicts.original[place], verdicts.resembles[place] = found.place, -1
+    verdicts.distance[place] = found.distance
     verdicts.similarity[place] = found.similarity if found.similarity >= 0.0 else np.nan
 
 
-@compiled(types.void(VERDICTS, types.int64, types.int64))
-def _keep(verdicts: Verdicts, place: Int, layer: Int) -> None:
+@compiled(types.void(VERDICTS, types.int64, types.int64, FOUND))
+def _keep(verdicts: Verdicts, place: Int, layer: Int, resembled: Found) -> None:
     verdicts.kept[place], verdicts.layer[place] = True, layer
-    verdicts.original[place], verdicts.distance[place] = -1, -1
-    verdicts.similarity[place] = np.nan
-
-
-@compiled(types.int64(BOUNDS, types.int64))
-def _layer(bounds: Bounds, distance: Int) -> Int:
-    if bounds.by_minhash:
-        return MINHASH
-    return SIMHASH if distance <= bounds.max_distance else CANDIDATE
+    verdicts.original[place], verdicts.resembles[place] = -1, resembled.place
+    verdicts.distance[place] = resembled.distance
+    verdicts.similarity[place] = resembled.similarity if resembled.similarity >= 0.0 else np.nan
 
 
 @compiled(types.void(INTS64, types.int64, types.int64))
@@ -154,33 +181,36 @@ def judge(columns: Columns, near: Near, bounds: Bounds, verdicts: Verdicts) -> I
     places, not_compared = len(columns.texts), 0
     payloads = np.full(places + 1, -1, np.int64)
     texts = np.full(columns.texts.max() + 2 if places else 1, -1, np.int64)
-    is_kept = np.zeros(places, np.bool_)
-    kept = _nothing_kept(places, len(near.fingerprints))
-    pool = np.empty(1024, np.int64)
+    kept = np.full(len(near.members.first_of_item), NONE, np.int32)
     for place in range(places):
         # An unknown number is -1, the last place of the array, where nothing is ever kept.
         payload, text = columns.payloads[place], columns.texts[place]
         is_long = columns.words[place] >= bounds.min_words
-        is_compared = is_long and near.members.classes[place] >= 0 and bounds.radius >= 0
-        found = Repeated(-1, -1, -1.0, 0)
+        is_compared = is_long and near.members.classes[place] >= 0 and bounds.max_distance >= 0
+        walked, container = Walked(_NOTHING, _NOTHING, _NOTHING, 0), np.int64(-1)
         if payloads[payload] >= 0:
-            _drop(verdicts, place, PAYLOAD, Repeated(payloads[payload], 0, 1.0, 0))
+            _drop(verdicts, place, PAYLOAD, Found(payloads[payload], 0, 1.0))
         elif texts[text] >= 0:
-            _drop(verdicts, place, TEXT, Repeated(texts[text], 0, 1.0, 0))
+            _drop(verdicts, place, TEXT, Found(texts[text], 0, 1.0))
         else:
             if is_compared:
-                found, pool = _repeated(near, kept, is_kept, bounds, pool, place)
-            if found.place >= 0:
-                _drop(verdicts, place, _layer(bounds, found.distance), found)
+                walked = _look(near, kept, bounds, place)
+                container = _container(near, kept, bounds, place)
+            if walked.same.place >= 0:
+                is_near = walked.same.distance <= bounds.max_distance
+                _drop(verdicts, place, SIMHASH if is_near else CANDIDATE, walked.same)
+            elif container >= 0:
+                _drop(verdicts, place, CONTAINED, Found(container, -1, -1.0))
             elif columns.is_changed[place]:
-                _keep(verdicts, place, CHANGED)
+                _keep(verdicts, place, CHANGED, _NOTHING)
+            elif walked.other.place >= 0:
+                _keep(verdicts, place, SAME_TEMPLATE, walked.other)
             else:
-                _keep(verdicts, place, NEW if is_long else TOO_SHORT)
-        not_compared += int(found.unknown > 0)
+                _keep(verdicts, place, NEW if is_long else TOO_SHORT, _NOTHING)
+        not_compared += int(walked.unknown > 0)
         if verdicts.kept[place]:
             _note(payloads, payload, place)
             _note(texts, text, place)
             if is_compared:
-                is_kept[place] = True
-                note_kept(near, kept, place)
+                kept[near.members.items[place]] = place
     return not_compared

@@ -4,7 +4,7 @@ from typing import Any, TypeAlias
 
 from numba import types
 
-from neardup.evaluation.judging import Bounds, Columns, Kept, Near, Verdicts
+from neardup.evaluation.judging import Bounds, Columns, Containers, Near, Verdicts
 from neardup.evaluation.near_arrays import Lists, Members, NearClasses
 from neardup.evaluation.shingle_sets import SetArrays
 
@@ -25,13 +25,14 @@ WORDS64 = _array(types.uint64)
 FLOATS32, FLOATS64 = _array(types.float32), _array(types.float64)
 
 SETS = _named((WORDS64, INTS64, INTS32, INTS64, INTS32), SetArrays)
-LISTS = _named((INTS64, BOOLS, INTS32, BYTES, FLOATS64), Lists)
-MEMBERS = _named((INTS32, INTS32, INTS32, FLOATS64, INTS32, INTS32, INTS32), Members)
-NEAR_CLASSES = _named((INTS32, INTS64, INTS64, BYTES, BOOLS), NearClasses)
-NEAR = _named((MEMBERS, LISTS, SETS, WORDS64), Near)
-COLUMNS = _named((INTS32, INTS32, INTS32, BOOLS, BOOLS), Columns)
-BOUNDS = _named(
-    (types.int64, types.int64, types.int64, types.boolean, types.float64, types.boolean), Bounds
+LISTS = _named((INTS64, INTS32, BYTES, FLOATS64, BOOLS), Lists)
+MEMBERS = _named(
+    (INTS32, INTS32, INTS32, INTS32, FLOATS64, INTS32, INTS32, INTS32, INTS32), Members
 )
-VERDICTS = _named((BOOLS, INTS64, INTS16, FLOATS32, BYTES), Verdicts)
-KEPT = _named((INTS64, INTS32, WORDS64, INTS32, INTS32, INTS32, BOOLS, INTS32, INTS64), Kept)
+NEAR_CLASSES = _named((INTS32, INTS64, INTS64, BYTES), NearClasses)
+CONTAINERS = _named((INTS64, INTS32, BOOLS, FLOATS64), Containers)
+NEAR = _named((MEMBERS, LISTS, LISTS, WORDS64, FLOATS64, FLOATS64, CONTAINERS), Near)
+COLUMNS = _named((INTS32, INTS32, INTS32, BOOLS, BOOLS), Columns)
+_SWITCHES = (types.boolean,) * 3
+BOUNDS = _named((types.int64, types.int64, types.boolean, types.float64, *_SWITCHES), Bounds)
+VERDICTS = _named((BOOLS, INTS64, INTS16, FLOATS32, BYTES, INTS64), Verdicts)

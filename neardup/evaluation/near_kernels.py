@@ -16,18 +16,31 @@ from neardup.evaluation.kernel_types import (
     WORDS64,
     Int,
 )
-from neardup.evaluation.near_arrays import MAX_COUNT, NONE, Lists, Members, NearClasses
+from neardup.evaluation.near_arrays import (
+    FEW_TEXTS,
+    MANY_PAIRS,
+    MAX_COUNT,
+    NONE,
+    Lists,
+    Members,
+    NearClasses,
+)
 from neardup.evaluation.shingle_sets import SetArrays
-from neardup.features.shingle_kernels import intersection_size
 
 UNKNOWN = -1.0
 
-_SURE = 8.0
-"""A list may end after this many texts that are as good as equal: one of them will be kept."""
 
-_FEW, _SOME = 32, 64
-_MANY, _TOO_MANY = 1 << 22, 1 << 24
-"""The numbers of pairs from which lists end sooner, and from which each ends after ``_SOME``."""
+@compiled(types.int64(WORDS64, WORDS64))
+def intersection_size(first: NDArray[np.uint64], second: NDArray[np.uint64]) -> int:
+    """Return the number of values that are in both of two sets, which ascend."""
+    common, ours, theirs = 0, 0, 0
+    while ours < len(first) and theirs < len(second):
+        one, other = first[ours], second[theirs]
+        # Without a branch, which would be guessed wrongly every second time.
+        common += int(one == other)
+        ours += int(one <= other)
+        theirs += int(other <= one)
+    return common
 
 
 @compiled(types.float64(WORDS64, types.int64, types.int64, types.int64, types.int64))
@@ -78,9 +91,9 @@ def link(members: Members, last: NDArray[np.int32], sizes: NDArray[np.int32], fi
     """
     for place in range(first, len(members.classes)):
         number, text = members.classes[place], members.texts[place]
-        if number < 0 or members.first_of_text[text] != NONE:
+        if number < 0 or members.first_of_item[members.items[place]] != place:
             continue
-        members.first_of_text[text] = place
+        members.first_of_text[text] = min(place, members.first_of_text[text])
         if last[number] == NONE:
             members.first_of_class[number] = place
         else:
@@ -90,7 +103,7 @@ def link(members: Members, last: NDArray[np.int32], sizes: NDArray[np.int32], fi
 
 
 @compiled(types.float64(MEMBERS, SETS, types.int64, types.int64))
-def pair_similarity(members: Members, sets: SetArrays, earlier: Int, later: Int) -> float:
+def _pair_similarity(members: Members, sets: SetArrays, earlier: Int, later: Int) -> float:
     """Return the similarity of two places; where a text is not held, what was stored of them."""
     found = similarity_of(sets, members.texts[earlier], members.texts[later])
     if found < 0.0 and members.original[later] == earlier:
@@ -98,8 +111,44 @@ def pair_similarity(members: Members, sets: SetArrays, earlier: Int, later: Int)
     return found
 
 
+@compiled(FLOATS64(MEMBERS, SETS, INTS64, INTS64))
+def pair_similarities(
+    members: Members, sets: SetArrays, earlier: NDArray[np.int64], later: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return the similarity of each pair of places, as a list has it."""
+    found = np.empty(len(later), np.float64)
+    for pair in range(len(later)):
+        found[pair] = _pair_similarity(members, sets, earlier[pair], later[pair])
+    return found
+
+
+@compiled(types.void(SETS, INTS64, INTS64, FLOATS64))
+def shared_shares(
+    sets: SetArrays,
+    ones: NDArray[np.int64],
+    others: NDArray[np.int64],
+    shares: NDArray[np.float64],
+) -> None:
+    """Write the share of the smaller set that stands in the other one, for each pair of texts.
+
+    It is 1.0 where one of them has no set, and 0.0 where just one of the sets is empty.
+    """
+    for pair in range(len(ones)):
+        one, other = ones[pair], others[pair]
+        ours, theirs = sets.sizes[one], sets.sizes[other]
+        shares[pair] = 1.0
+        if one != other and ours > 0 and theirs > 0:
+            first, second = sets.starts[one], sets.starts[other]
+            both = intersection_size(
+                sets.hashes[first : first + ours], sets.hashes[second : second + theirs]
+            )
+            shares[pair] = both / min(ours, theirs)
+        elif ours + theirs > 0 and min(ours, theirs) == 0:
+            shares[pair] = 0.0
+
+
 @compiled(types.int64(INTS32, types.int64, types.int64))
-def earliest_head(heads: NDArray[np.int32], first: Int, last: Int) -> Int:
+def _earliest_head(heads: NDArray[np.int32], first: Int, last: Int) -> Int:
     """Return which of some chains goes on with the earliest place; the first, if all ended."""
     best = first
     for chain in range(first + 1, last):
@@ -108,31 +157,10 @@ def earliest_head(heads: NDArray[np.int32], first: Int, last: Int) -> Int:
     return best
 
 
-@compiled(types.float64(types.float64, types.int64))
-def _sureness(similarity: float, pairs: Int) -> float:
-    """Return the weight of a text towards ending the list, in texts as good as equal."""
-    if similarity >= 0.95:
-        return 1.0
-    if pairs < _MANY:
-        return 0.0
-    return max(0.0, 4.0 * similarity - 3.0)
-
-
-@compiled(types.boolean(types.int64, types.float64, types.int64))
-def _is_full(listed: Int, sure: float, pairs: Int) -> bool:
-    is_sure = listed >= _FEW and sure >= _SURE
-    return bool(listed >= MAX_COUNT or is_sure or (listed >= _SOME and pairs >= _TOO_MANY))
-
-
-@compiled(types.int64(NEAR_CLASSES, types.int64))
-def _complete_end(near: NearClasses, row: Int) -> Int:
-    """Return the end of the distances of a row whose classes are all known."""
-    end = near.starts[row + 1]
-    if near.is_cut[row]:
-        farthest = near.distances[end - 1]
-        while near.distances[end - 1] == farthest and end - 1 > near.starts[row]:
-            end -= 1
-    return end
+@compiled(types.boolean(types.int64, types.int64))
+def _is_full(listed: Int, pairs: Int) -> bool:
+    """Whether a list ends, by its texts and by the pairs of all lists."""
+    return bool(listed >= MAX_COUNT or (listed >= FEW_TEXTS and pairs >= MANY_PAIRS))
 
 
 @compiled(types.float64(MEMBERS, LISTS, types.int64, types.int64, types.int64))
@@ -156,19 +184,18 @@ def _listed_similarity(
     return float(lists.similarity[first]) if is_listed else UNKNOWN
 
 
-@compiled(types.float64(MEMBERS, SETS, LISTS, types.int64, types.int64, types.int64))
+@compiled(types.void(MEMBERS, SETS, LISTS, types.int64, types.int64, types.int64))
 def _append(
     members: Members, sets: SetArrays, lists: Lists, place: Int, bits: Int, earlier: Int
-) -> float:
-    """Write one more text to the list of a place, and return its similarity."""
+) -> None:
+    """Write one more text to the list of a place."""
     similarity = _listed_similarity(members, lists, place, bits, earlier)
     if similarity < 0.0:
-        similarity = pair_similarity(members, sets, earlier, place)
+        similarity = _pair_similarity(members, sets, earlier, place)
     used = lists.starts[place + 1]
     lists.earlier[used], lists.distance[used] = earlier, bits
     lists.similarity[used] = similarity
     lists.starts[place + 1] = used + 1
-    return similarity
 
 
 @compiled(types.void(MEMBERS, NEAR_CLASSES, SETS, LISTS, types.int64))
@@ -177,18 +204,17 @@ def _fill_one(
 ) -> None:
     """Write the list of a place: of each distance the earliest place of any class, in turn."""
     text, row = members.texts[place], near.rows[members.classes[place]]
-    begin, end = near.starts[row], _complete_end(near, row)
-    lists.is_cut[place] = near.is_cut[row]
+    begin, end = near.starts[row], near.starts[row + 1]
     heads = np.empty(end - begin, np.int32)
     for chain in range(end - begin):
         heads[chain] = members.first_of_class[near.classes[begin + chain]]
-    sure, first = 0.0, begin
+    first = begin
     while first < end:
         bits, last = np.int64(near.distances[first]), first
         while last < end and near.distances[last] == bits:
             last += 1
         while True:
-            chain = earliest_head(heads, first - begin, last - begin)
+            chain = _earliest_head(heads, first - begin, last - begin)
             earlier = np.int64(heads[chain])
             if earlier >= place:
                 break
@@ -196,10 +222,9 @@ def _fill_one(
             if members.texts[earlier] == text:
                 continue
             used = lists.starts[place + 1]
-            if _is_full(used - lists.starts[place], sure, used):
-                lists.is_cut[place] = True
+            if _is_full(used - lists.starts[place], used):
                 return
-            sure += _sureness(_append(members, sets, lists, place, bits, earlier), used)
+            _append(members, sets, lists, place, bits, earlier)
         first = last
 
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.evaluation.column import Column, column_bytes
+from neardup.evaluation.name_table import NameTable
 from neardup.evaluation.near_arrays import (
     MAX_COUNT,
     NONE,
@@ -25,14 +26,21 @@ _PAIRS_AT_ONCE = 1 << 16
 class NearLists:
     """Grows with a crawl; finds each pair once, with its similarity.
 
-    Places share a class where they share a fingerprint, and only the first place of each text is
-    listed. A list ends after 1,000 texts, as a deduplicator's search does, and sooner where enough
-    of them are nearly equal for one to have been kept, or where there are too many pairs.
+    Places share a class where they share a fingerprint, and only the first place of each text with
+    its name is listed. A list ends after 1,000 texts, as a deduplicator's search does, and from
+    four million pairs on after 64.
 
-    Memory: 13 bytes a pair, at most some 220 MB, and 45 bytes a place.
+    Memory: 14 bytes a pair, and 53 bytes a place.
+
+    Args:
+        names: What the texts are called.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, names: NameTable) -> None:
+        self._names = names
+        self._items: dict[tuple[int, int], int] = {}
+        self._item_of_place, self._first_of_item = Column(np.int32), Column(np.int32)
+        self._name_of_item = Column(np.int32)
         self._index = HammingIndex(radius=RADIUS)
         self._numbers: dict[int, int] = {}
         self.fingerprints = Column(np.uint64)
@@ -41,7 +49,7 @@ class NearLists:
         self._first_of_text, self._next = Column(np.int32), Column(np.int32)
         self._texts, self._classes = Column(np.int32), Column(np.int32)
         self._original, self._stored = Column(np.int32), Column(np.float64)
-        self._starts, self._is_cut = Column(np.int64), Column(np.bool_)
+        self._starts, self._is_other = Column(np.int64), Column(np.bool_)
         self._earlier, self._distance = Column(np.int32), Column(np.uint8)
         self._similarity = Column(np.float64)
         self._starts.extend([0])
@@ -56,13 +64,15 @@ class NearLists:
 
     def lists(self) -> Lists:
         """Return all lists, as views that ``extend`` may leave behind."""
-        columns = (self._starts, self._is_cut, self._earlier, self._distance, self._similarity)
+        of_pairs = (self._earlier, self._distance, self._similarity, self._is_other)
+        columns = (self._starts, *of_pairs)
         return Lists._make(column.values for column in columns)
 
     def members(self) -> Members:
         """Return the places by class and text, as views that ``extend`` may leave behind."""
-        of_places = (self._texts, self._classes, self._original, self._stored)
-        columns = (*of_places, self._first_of_text, self._first, self._next)
+        of_places = (self._texts, self._item_of_place, self._classes, self._original, self._stored)
+        firsts = (self._first_of_text, self._first_of_item, self._first)
+        columns = (*of_places, *firsts, self._next)
         return Members._make(column.values for column in columns)
 
     def extend(self, new: NewPlaces, texts: int, load: Load) -> None:
@@ -83,7 +93,9 @@ class NearLists:
         touched = np.unique(self._classes.values[first:])
         near = self._near_classes(touched[touched >= 0])
         fresh = self._want(near)
+        listed = self._earlier.count
         self._fill(first, near, load(self._wanted_texts(first, fresh)))
+        self._tell_others(first, listed)
 
     def _note(self, new: NewPlaces, texts: int) -> None:
         first, known = len(self), len(self._numbers)
@@ -91,6 +103,7 @@ class NearLists:
         for value, is_judged in zip(prints, new.is_judged.tolist(), strict=True):
             number = self._numbers.setdefault(value, len(self._numbers)) if is_judged else -1
             self._classes.extend((number,))
+        self._note_items(new)
         self._texts.extend(new.texts)
         self._original.extend(new.original)
         self._stored.extend(new.stored)
@@ -100,6 +113,27 @@ class NearLists:
         from neardup.evaluation import near_kernels  # noqa: PLC0415  (numba takes long)
 
         near_kernels.link(self.members(), self._last.values, self._sizes.values, first)
+
+    def _note_items(self, new: NewPlaces) -> None:
+        columns = (new.texts.tolist(), new.names.tolist(), new.is_judged.tolist())
+        for text, name, is_judged in zip(*columns, strict=True):
+            item = self._items.setdefault((text, name), len(self._items)) if is_judged else -1
+            if item == self._first_of_item.count:
+                self._first_of_item.extend((self._item_of_place.count,))
+                self._name_of_item.extend((name,))
+            self._item_of_place.extend((item,))
+
+    def names_of(self, places: NDArray[np.int64]) -> NDArray[np.int32]:
+        """Return the numbers of the names of some places that have a fingerprint."""
+        found: NDArray[np.int32] = self._name_of_item.values[self._item_of_place.values[places]]
+        return found
+
+    def _tell_others(self, first: int, listed: int) -> None:
+        """Note which pairs from ``listed`` on, of places from ``first`` on, have other names."""
+        counts = np.diff(self._starts.values[first:])
+        later = self.names_of(np.repeat(np.arange(first, len(self)), counts))
+        earlier = self.names_of(self._earlier.values[listed:].astype(np.int64))
+        self._is_other.extend(self._names.differ(earlier, later))
 
     def _add_classes(self, fresh: list[int]) -> None:
         known, count = self.fingerprints.count, len(self._numbers)
@@ -115,8 +149,7 @@ class NearLists:
         rows = np.zeros(self.fingerprints.count, np.int32)
         rows[classes] = np.arange(len(classes))
         starts = np.searchsorted(found.positions, np.arange(len(classes) + 1))
-        is_cut = np.diff(starts) >= MAX_COUNT
-        return NearClasses(rows, starts, found.ids, found.distances, is_cut)
+        return NearClasses(rows, starts, found.ids, found.distances)
 
     def _want(self, near: NearClasses) -> NDArray[np.int64]:
         """Note which classes are compared, and return those that were not before."""
@@ -124,13 +157,7 @@ class NearLists:
         if not len(near.classes):
             return np.zeros(0, np.int64)
         have_company = np.add.reduceat(sizes[near.classes], near.starts[:-1]) > 1
-        wanted = [near.classes[np.repeat(have_company, np.diff(near.starts))]]
-        for row in np.flatnonzero(near.is_cut).tolist():
-            # What a cut answer does not name is compared too, where the list is not enough.
-            value = self.fingerprints.values[near.classes[near.starts[row]]]
-            distances = np.bitwise_count(self.fingerprints.values ^ value)
-            wanted.append(np.flatnonzero(distances <= RADIUS))
-        classes = np.unique(np.concatenate(wanted))
+        classes = np.unique(near.classes[np.repeat(have_company, np.diff(near.starts))])
         fresh = classes[~is_wanted[classes]]
         is_wanted[fresh] = True
         return fresh
@@ -145,7 +172,7 @@ class NearLists:
         return self._texts.values[np.concatenate(places)].astype(np.int64)
 
     def _chain(self, number: int) -> NDArray[np.int64]:
-        """Return the places of a class that are first of their text."""
+        """Return the places of a class that are first of their text with its name."""
         places, place = [], int(self._first.values[number])
         while place != NONE:
             places.append(place)
@@ -157,13 +184,12 @@ class NearLists:
 
         count = len(self)
         self._starts.fill(count + 1, 0)
-        self._is_cut.fill(count, value=False)
         members, place = self.members(), first
         while place < count:
             for column in (self._earlier, self._distance, self._similarity):
                 column.provide(_PAIRS_AT_ONCE)
             rooms = self._earlier.room, self._distance.room, self._similarity.room
-            lists = Lists(self._starts.values, self._is_cut.values, *rooms)
+            lists = Lists(self._starts.values, *rooms, self._is_other.values)
             place = near_kernels.fill(members, near, sets, lists, place)
             for column in (self._earlier, self._distance, self._similarity):
                 column.count = int(self._starts.values[place])

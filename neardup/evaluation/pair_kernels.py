@@ -6,8 +6,17 @@ from numpy.typing import NDArray
 
 from neardup.compiled import compiled
 from neardup.evaluation.judging import Near
-from neardup.evaluation.kernel_types import BOOLS, INTS32, INTS64, LISTS, NEAR, WORDS64, Int
-from neardup.evaluation.near_arrays import RADIUS, Lists
+from neardup.evaluation.kernel_types import (
+    BOOLS,
+    INTS32,
+    INTS64,
+    LISTS,
+    MEMBERS,
+    NEAR,
+    WORDS64,
+    Int,
+)
+from neardup.evaluation.near_arrays import RADIUS, Lists, Members
 from neardup.instructions import set_bits
 
 _BLOCK = 256
@@ -40,6 +49,12 @@ def nearest_distances(
     return found
 
 
+@compiled(types.boolean(MEMBERS, types.int64))
+def _is_distinct(members: Members, place: Int) -> bool:
+    """Whether a place is the first of its text."""
+    return bool(members.first_of_text[members.texts[place]] == place)
+
+
 @compiled(INTS64(NEAR, BOOLS, types.float64))
 def count_pairs(
     near: Near, is_judged: NDArray[np.bool_], min_similarity: float
@@ -48,10 +63,10 @@ def count_pairs(
     lists, members = near.lists, near.members
     counts = np.zeros(3 * (RADIUS + 1), np.int64)
     for later in range(len(is_judged)):
-        if not is_judged[later] or members.first_of_text[members.texts[later]] != later:
+        if not is_judged[later] or not _is_distinct(members, later):
             continue
         for pair in range(lists.starts[later], lists.starts[later + 1]):
-            if is_judged[lists.earlier[pair]]:
+            if is_judged[lists.earlier[pair]] and _is_distinct(members, lists.earlier[pair]):
                 similarity = lists.similarity[pair]
                 kind = 2 if similarity < 0.0 else int(similarity >= min_similarity)
                 counts[3 * np.int64(lists.distance[pair]) + kind] += 1
@@ -75,11 +90,12 @@ def pick_pairs(
     lists, members = near.lists, near.members
     met, picked = np.zeros(RADIUS + 1, np.int64), 0
     for later in range(len(is_judged)):
-        if not is_judged[later] or members.first_of_text[members.texts[later]] != later:
+        if not is_judged[later] or not _is_distinct(members, later):
             continue
         for pair in range(lists.starts[later], lists.starts[later + 1]):
             known = with_unknown or lists.similarity[pair] >= 0.0
-            if not known or not is_judged[lists.earlier[pair]]:
+            is_counted = known and is_judged[lists.earlier[pair]]
+            if not is_counted or not _is_distinct(members, lists.earlier[pair]):
                 continue
             bits = np.int64(lists.distance[pair])
             before = met[bits] * quotas[bits] // totals[bits]

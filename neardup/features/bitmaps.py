@@ -35,6 +35,16 @@ def bitmap_of(hashes: Hashes) -> Bitmap:
 def max_similarity(first: Bitmap, second: Bitmap) -> float:
     """Return a bound of two sets' Jaccard similarity; never below it.
 
+    Complexity: O(words of the larger).
+    """
+    shared = max_shared(first, second)
+    union = first.size + second.size - shared
+    return shared / union if union else 1.0
+
+
+def max_shared(first: Bitmap, second: Bitmap) -> int:
+    """Return a bound of the number of values that two sets share; never below it.
+
     A bit that only one of them has set stands for at least one value that the other lacks.
 
     Complexity: O(words of the larger).
@@ -42,15 +52,13 @@ def max_similarity(first: Bitmap, second: Bitmap) -> float:
     small, large = first, second
     if len(small.words) > len(large.words):
         small, large = large, small
-    shared = _kernels()[1](small.words, small.size, large.words, large.size)
-    union = first.size + second.size - shared
-    return shared / union if union else 1.0
+    return _kernels()[1](small.words, small.size, large.words, large.size)
 
 
 @cache
 def _kernels() -> tuple[
     Callable[[Hashes, Hashes], None], Callable[[Hashes, int, Hashes, int], int]
 ]:
-    from neardup.features import shingle_kernels  # noqa: PLC0415  (numba takes long)
+    from neardup.features import bitmap_kernels  # noqa: PLC0415  (numba takes long)
 
-    return shingle_kernels.set_bits, shingle_kernels.max_shared
+    return bitmap_kernels.set_bits, bitmap_kernels.max_shared

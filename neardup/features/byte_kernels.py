@@ -14,7 +14,11 @@ from neardup.features.folding import (
     TOO_LONG,
 )
 from neardup.features.scripts import LAST, MARK, SEPARATOR, SINGLE, WORD
-from neardup.features.unit_kernels import BYTES, U64
+from neardup.instructions import part
+
+U64 = np.uint64
+
+BYTES = types.Bytes(types.uint8, 1, "C", readonly=True)
 
 _OUT = types.Array(types.uint8, 1, "C")
 _FOLDINGS = types.Array(types.uint64, 1, "C")
@@ -31,7 +35,7 @@ _PACKED = np.array(
 )
 
 
-@compiled(types.int64(BYTES, types.int64))
+@part
 def code_at(text: bytes, place: int) -> int:
     """Return the character beyond ASCII that begins at a byte of UTF-8."""
     first, second = text[place], text[place + 1] & 0x3F
@@ -43,13 +47,13 @@ def code_at(text: bytes, place: int) -> int:
     return (first & 0x07) << 18 | second << 12 | third << 6 | (text[place + 3] & 0x3F)
 
 
-@compiled(types.int64(types.uint8))
+@part
 def length_of(first: int) -> int:
     """Return the bytes of the character beyond ASCII that begins with this one."""
     return 2 if first < 0xE0 else 3 if first < 0xF0 else 4
 
 
-@compiled(types.boolean(types.uint64, types.boolean, types.boolean))
+@part
 def _reaches_back(entry: np.uint64, opened: bool, marked: bool) -> bool:
     """Return whether a character may change, or be changed by, what stands before it."""
     if opened and (entry & COMPOSES) != U64(0):

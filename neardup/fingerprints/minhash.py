@@ -15,8 +15,7 @@ from neardup.checks import (
 )
 from neardup.errors import FingerprintError
 from neardup.features.hashing import GOLDEN, Hashes, mix
-from neardup.features.shingles import JACCARD_SIZE
-from neardup.features.tokens import unit_bytes
+from neardup.features.shingles import JACCARD_SIZE, occurrences
 from neardup.fingerprints.estimate import Signature
 
 PERMUTATIONS = 128
@@ -92,10 +91,34 @@ def minhash_many(
 
 
 def _sign(text: str, name: str, size: int, factors: _Factors, signature: Signature) -> None:
-    from neardup.fingerprints.minhash_kernels import sign  # noqa: PLC0415  (numba takes long)
+    from neardup.fingerprints.minhash_kernels import minima  # noqa: PLC0415  (numba takes long)
 
-    if not sign(unit_bytes(text, "word"), size, factors, signature):
+    hashes = occurrences(text, "word", size)
+    if not len(hashes):
         raise FingerprintError(f"{name} is without words, so it has no signature")
+    minima(hashes, factors, signature)
+
+
+def packed_signature(hashes: Hashes, permutations: int) -> bytes:
+    """Return the signature of a text as bytes.
+
+    Args:
+        hashes: The hashes of its shingles, as ``occurrences`` returns them; at least one.
+        permutations: Values of the signature.
+
+    Returns:
+        The values of :func:`minhash`, little endian, four bytes each.
+    """
+    from neardup.fingerprints.minhash_kernels import minima  # noqa: PLC0415  (numba takes long)
+
+    signature = np.empty(permutations, np.uint32)
+    minima(hashes, multipliers(permutations), signature)
+    return signature.astype("<u4", copy=False).tobytes()
+
+
+def unpacked_signature(signature: bytes) -> Signature:
+    """Return what ``packed_signature`` made as values: uint32, (permutations,)."""
+    return np.frombuffer(signature, "<u4").astype(np.uint32, copy=False)
 
 
 @cache

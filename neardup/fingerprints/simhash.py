@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from neardup.checks import checked_text, checked_texts
 from neardup.errors import FingerprintError
 from neardup.features.features import Features
-from neardup.features.shingles import distinct, occurrences_in
+from neardup.features.hashing import Hashes
+from neardup.features.shingles import distinct, shingles_of, unit_hashes
 from neardup.features.tokens import unit_bytes
 
 _EXACT = 1 << 53
@@ -26,9 +27,9 @@ WORD_SHINGLES = Features()
 # Odd. Authors of texts cannot know it, and no fingerprint depends on it.
 _SALT = secrets.randbits(64) | 1
 
-_LONG_BYTES = 1 << 22
-"""Texts of more bytes are sorted: the table of the kernel would be four times as large as their
-shingles, and no longer faster."""
+_LONG_SHINGLES = 1 << 20
+"""The number of shingles from which on they are sorted: the table of the kernel would be four times
+as large as they are, and no longer faster."""
 
 
 def simhash_weighted(weights: Mapping[str, float]) -> int:
@@ -145,21 +146,35 @@ def sketch(data: bytes, features: Features) -> tuple[int | None, int]:
 
     None stands for the SimHash of a text that has no units, or whose units weigh nothing.
     """
-    from neardup.fingerprints import simhash_kernels  # noqa: PLC0415  (numba takes long)
+    units = unit_hashes(data, features.unit)
+    return sketch_of_units(units, features), len(units)
 
-    if features.weight == "set" and len(data) < _LONG_BYTES:
-        fingerprint, units = simhash_kernels.of_text(
-            data, features.unit == "character", features.size, _SALT
-        )
-        return (fingerprint if units else None), units
-    hashes, units = occurrences_in(data, features.unit, features.size)
+
+def sketch_of_units(units: Hashes, features: Features) -> int | None:
+    """Return the SimHash of the units of a text; its shingles overwrite the array of the units.
+
+    None stands for that of a text that has no units, or whose units weigh nothing.
+    """
+    hashes = shingles_of(units, features.size)
     if features.weight == "set":
-        hashes = distinct(hashes)
-        return (simhash_kernels.of_set(hashes, len(hashes)) if units else None), units
+        return _of_set(hashes) if len(hashes) else None
+    from neardup.fingerprints.simhash_kernels import (  # noqa: PLC0415  (numba takes long)
+        of_weights,
+    )
+
     weighted = features.weigh(hashes)
     if not weighted.weights.any():
-        return None, units
-    return simhash_kernels.of_weights(weighted.hashes, weighted.weights), units
+        return None
+    return of_weights(weighted.hashes, weighted.weights, np.zeros(BITS))
+
+
+def _of_set(hashes: Hashes) -> int:
+    from neardup.fingerprints import set_kernels  # noqa: PLC0415  (numba takes long)
+
+    if len(hashes) >= _LONG_SHINGLES:
+        hashes = distinct(hashes)
+        return set_kernels.of_set(hashes, len(hashes))
+    return set_kernels.of_set(hashes, set_kernels.distinct(hashes, len(hashes), _SALT))
 
 
 def hamming(first: int, second: int) -> int:

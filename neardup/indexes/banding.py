@@ -1,6 +1,7 @@
 """Choose the bands of a signature, and compute how often two texts share one."""
 
 import math
+from functools import cache
 from typing import NamedTuple
 
 from neardup.errors import ParameterError
@@ -48,6 +49,44 @@ class Banding(NamedTuple):
         if not 0 <= rate <= 1:
             raise ParameterError(f"rate must be 0..1, got {rate}")
         return float((1.0 - (1.0 - rate) ** (1.0 / self.bands)) ** (1.0 / self.rows))
+
+
+CANDIDATE_BANDING = Banding(bands=16, rows=4)
+"""The bands that find the candidates of a verdict: all but 2 in 10,000 of the pairs at .8."""
+
+CANDIDATE_PERMUTATIONS = CANDIDATE_BANDING.bands * CANDIDATE_BANDING.rows
+"""The number of values in the signature of a text that is judged."""
+
+CANDIDATE_SIGNATURE_BYTES = 4 * CANDIDATE_PERMUTATIONS
+"""The size of such a signature, whose values take four bytes each."""
+
+
+_LOST = 1e-6
+"""The share of pairs at ``min_similarity`` that an estimate may take for too different."""
+
+
+@cache
+def least_estimate(min_similarity: float) -> float:
+    """Return the estimated similarity below which a candidate is not compared.
+
+    Of the pairs whose texts have ``min_similarity``, at most one in a million is estimated lower
+    from four bits of each value of their signatures (``LshIndex.query``).
+
+    Args:
+        min_similarity: Jaccard similarity, 0 to 1.
+
+    Returns:
+        At least 0; at .8 it is about .52.
+    """
+    values, differing = CANDIDATE_PERMUTATIONS, (1.0 - min_similarity) * 15 / 16
+    unequal, share = values, 0.0
+    while unequal:
+        rarer = math.comb(values, unequal) * differing**unequal
+        share += rarer * (1.0 - differing) ** (values - unequal)
+        if share > _LOST:
+            break
+        unequal -= 1
+    return max(0.0, 1.0 - unequal * 16 / 15 / values)
 
 
 def banding(min_similarity: float, permutations: int, min_recall: float) -> Banding:

@@ -22,8 +22,10 @@ from neardup.indexes.arrays import (
     checked_signature,
     checked_signatures,
 )
+from neardup.indexes.lsh_few import FewRows
 from neardup.indexes.lsh_file import Asked, Header, SignatureDirectory
-from neardup.indexes.lsh_tables import UNLIMITED, LshTables, StoredRows
+from neardup.indexes.lsh_rows import StoredRows
+from neardup.indexes.lsh_tables import ROOM, UNLIMITED, LshTables
 
 MIN_RECALL = 0.95
 FRESH = 8192
@@ -68,8 +70,11 @@ class LshIndex:
     returned, and one in 2**32 a band of the other texts.
 
     An entry is an id with a signature; four bits of each value and 32 bits of each band are kept.
-    An entry that is added twice is stored and found twice. Entries cannot be removed. An index
-    holds up to 2**28 entries and serves one thread at a time.
+    An entry that is added twice is stored and found twice. Entries are removed by :meth:`retain`
+    alone. An index holds up to 2**28 entries and serves one thread at a time. A query reads all of
+    the first 1,024 entries; with more they move into tables. Where the loops of these were never
+    compiled on this machine, another process compiles them for some seconds, and a query reads up
+    to 16 times as many meanwhile, or 131,072 divided by the bands.
 
     Args:
         min_similarity: Jaccard similarity from which texts are wanted, above 0, up to 1; None: that
@@ -79,7 +84,7 @@ class LshIndex:
         min_recall: The share of pairs at ``min_similarity`` to be found, between 0 and 1.
         shape: The bands, up to 1,024, and rows to use; None: they are chosen (:func:`banding`), or
             those of the files.
-        shingle_size: The size of the shingles of which ``minhash`` made the signatures. The files
+        shingle_size: The size of the shingles that ``minhash`` signed. The files
             remember it, since signatures of other shingles find nothing.
 
     Raises:
@@ -134,8 +139,8 @@ class LshIndex:
     def size_bytes(self) -> int:
         """Bytes of memory set aside: those that nothing was written to yet take none.
 
-        About 310 a document for 128 permutations in 18 bands, and 5 MB for an index of a few, which
-        a system with huge pages makes 14 MB.
+        About 310 a document for 128 permutations in 18 bands, and at least 5 MB beyond 1,024
+        documents, which a system with huge pages makes 14 MB.
         """
         return self._tables.size_bytes
 
@@ -158,28 +163,29 @@ class LshIndex:
             FingerprintError: It is no signature of ``permutations`` values.
             DocumentError: The id is negative or does not fit in 63 bits, or the index is full.
             ClosedError: The index is closed.
-            OSError: 8,192 entries wait for a flush, and the disk is full, or the like; nothing was
-                added.
+            OSError: 8,192 entries wait for a flush that failed; nothing was added.
 
         Complexity: O(permutations + bands), also where a band is shared by all; with a path, one
             call in 8,192 without a flush waits for the disk.
         """
-        number, tables = checked_id(id), self._tables
-        try:
-            stored = tables.add(tables.at, signature, 1, 0, number)
-        except (TypeError, ValueError):  # numba has a word for each kind of what is no array
-            stored = -1
-        while stored < 1:
-            signature = checked_signature(signature, self.permutations)
-            self._make_room()
-            stored = tables.add(tables.at, signature, 1, 0, number)
+        number, tables, stored = checked_id(id), self._tables, -1
+        if isinstance(tables, LshTables):
+            try:
+                stored = tables.add(tables.at, signature, 1, 0, number)
+            except (TypeError, ValueError):  # numba has a word for each kind of what is no array
+                stored = -1
+        if stored < 1:
+            value = checked_signature(signature, self.permutations)
+            self._check_open()
+            self._make_room(1)
+            self._tables.extend(value[np.newaxis], np.array([number]))
 
     def add_many(self, signatures: Signatures, ids: npt.ArrayLike) -> None:
         """Hold many entries, all or none.
 
         Args:
             signatures: uint32, (documents, permutations), as ``minhash_many`` returns them.
-            ids: Integers of 0..2**63-1, (documents,).
+            ids: Integers of 0..2**63-1, (documents,); an ``int`` is the id of all.
 
         Raises:
             FingerprintError: They are no signatures of ``permutations`` values.
@@ -188,13 +194,19 @@ class LshIndex:
             ClosedError: The index is closed.
             OSError: As for :meth:`add`.
         """
-        values, numbers = checked_signatures(signatures, self.permutations), checked_ids(ids)
+        values = checked_signatures(signatures, self.permutations)
+        numbers = np.full(len(values), checked_id(ids)) if type(ids) is int else checked_ids(ids)
         if len(values) != len(numbers):
             counts = f"{len(values)} signatures and {len(numbers)} ids"
             raise ParameterError(f"one id for each signature expected, got {counts}")
         self._check_open()
-        self._make_room()
+        self._make_room(len(numbers))
         self._tables.extend(values, np.ascontiguousarray(numbers))
+
+    def has_room(self, count: int) -> bool:
+        """Whether ``count`` more entries fit for certain; a closed index raises ClosedError."""
+        self._check_open()
+        return self._tables.has_room(max(count, ROOM))
 
     def query(
         self,
@@ -222,7 +234,7 @@ class LshIndex:
         with a limit O(permutations + bands * limit).
         """
         tables, similarities = self._tables, self._similarities
-        if limit is None and min_similarity is None:
+        if isinstance(tables, LshTables) and limit is None and min_similarity is None:
             try:
                 count = tables.search(tables.at, signature, 1)
             except (TypeError, ValueError):  # numba has a word for each kind of what is no array
@@ -237,6 +249,19 @@ class LshIndex:
         _, ids, unequal = tables.find_many(value[np.newaxis], *bounds)
         pairs = zip(ids.tolist(), unequal.tolist(), strict=True)
         return [Candidate(number, similarities[values]) for number, values in pairs]
+
+    def query_ids(
+        self, signature: Signatures, *, min_similarity: float, limit: int | None = None
+    ) -> Ids:
+        """Find the entries that :meth:`query` finds, and return their ids alone, in its order.
+
+        Returns:
+            int64, (candidates,).
+
+        Raises and complexity: as for :meth:`query`.
+        """
+        value = checked_signature(signature, self.permutations)
+        return self._tables.find(value, *self._bounds(min_similarity, limit))
 
     def query_many(
         self,
@@ -259,9 +284,43 @@ class LshIndex:
         """
         values = checked_signatures(signatures, self.permutations)
         bounds = self._bounds(min_similarity, limit)
-        self._check_open()
         positions, ids, unequal = self._tables.find_many(values, *bounds)
         return LshCandidates(positions, ids, np.array(self._similarities)[unequal])
+
+    def query_many_ids(
+        self, signatures: Signatures, *, limit: int | None = None
+    ) -> tuple[Positions, Ids]:
+        """Return positions and ids of the matches of :meth:`query_many`; errors are the same."""
+        values = checked_signatures(signatures, self.permutations)
+        return self._tables.find_many(values, *self._bounds(None, limit))[:2]
+
+    def ids(self) -> Ids:
+        """Return the ids of all entries, in the order in which they came: int64, (entries,).
+
+        Raises:
+            ClosedError: The index is closed.
+        """
+        self._check_open()
+        return self._tables.stored_ids()
+
+    def retain(self, ids: npt.ArrayLike) -> None:
+        """Let go of all entries but those of some ids.
+
+        Args:
+            ids: Integers of 0..2**63-1.
+
+        Raises:
+            ParameterError: The index is in memory, which does not hold the keys of bands.
+            ClosedError: The index is closed.
+            OSError: The disk is full, or the like. The index is then to be opened again.
+
+        Complexity: O(n), and memory for the entries that are left.
+        """
+        numbers = checked_ids(ids)
+        self.flush()
+        if self._directory is None:
+            raise ParameterError("retain needs an index with a path")
+        self._directory.retain(numbers, self._begin)
 
     def flush(self) -> None:
         """Make all entries durable: afterwards they survive a crash of process or machine.
@@ -296,20 +355,34 @@ class LshIndex:
             self._directory.close()
 
     def _begin(self, header: Header, *, keep_fresh: bool = True) -> Callable[[StoredRows], None]:
-        """Make the tables, and return what restores rows in them."""
+        """Begin without rows, and return what restores them."""
         self.permutations, self.shape = header.permutations, header.shape
         self.min_similarity = header.min_similarity
-        self._tables = LshTables(self.permutations, self.shape, keep_fresh=keep_fresh)
+        self._tables: FewRows | LshTables
+        self._tables = FewRows(self.permutations, self.shape, keep_fresh=keep_fresh)
         self._similarities = [
             max(0.0, 1.0 - unequal * 16 / 15 / self.permutations)
             for unequal in range(self.permutations + 1)
         ]
-        return self._tables.restore
+        return self._restore
 
-    def _make_room(self) -> None:
-        """Have room for one more entry; what waits for a flush too long goes first."""
+    def _restore(self, rows: StoredRows) -> None:
+        """Hold rows that files kept."""
+        self._provide(len(rows.ids))
+        self._tables.restore(rows)
+
+    def _make_room(self, count: int) -> None:
+        """Have room for more entries; what waits for a flush too long goes first."""
         if self._directory is not None and len(self) - self._tables.fresh_from >= FRESH:
             self.flush()
+        self._provide(count)
+
+    def _provide(self, count: int) -> None:
+        """Move all rows into tables when there are too many to be compared one and all."""
+        if isinstance(self._tables, FewRows):
+            if not self._tables.are_too_many(count):
+                return
+            self._tables = self._tables.in_tables()
         self._tables.provide()
 
     def _bounds(self, min_similarity: float | None, limit: int | None) -> tuple[int, int]:
@@ -317,6 +390,7 @@ class LshIndex:
         least = 0.0 if min_similarity is None else min_similarity
         if not 0 <= least <= 1:
             raise ParameterError(f"min_similarity must be 0..1, got {min_similarity!r}")
+        self._check_open()
         most = bisect_right(self._similarities, -least, key=operator.neg) - 1
         return checked_limit(limit, UNLIMITED), most
 

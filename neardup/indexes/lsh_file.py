@@ -7,15 +7,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from neardup.checks import MAX_VALUES, checked_shingle_size, checked_whole
 from neardup.errors import ParameterError
-from neardup.files.batches import AppendingFile, BatchFormat
+from neardup.files.batches import AppendingFile, BatchFormat, Promise
 from neardup.files.durable import TEMPORARY_SUFFIX, lock_directory, origin_of, write_durably
 from neardup.files.sealed import CHECKSUM, FileKind, digest_of, sealed, unusable
 from neardup.indexes.banding import MAX_BANDS, Banding, banding, check_wanted
 from neardup.indexes.lsh_layout import words_of
-from neardup.indexes.lsh_tables import LshTables, StoredRows
+from neardup.indexes.lsh_rows import StoredRows, keys_of, sketches_of
 
 FILE_NAME = "documents.lsh"
 PERMUTATIONS = 128
@@ -154,6 +155,7 @@ class SignatureDirectory:
             else:
                 header = _probed(asked.header())
                 write_durably(file, [header.empty_file()])
+            self._path = file
             self._file = _opened(file, header, begin(header))
         except BaseException:
             self._lock.release()
@@ -174,6 +176,24 @@ class SignatureDirectory:
         )
         self._file.append(0, len(rows.ids), payload)
 
+    def retain(
+        self, ids: npt.NDArray[np.int64], begin: Callable[[Header], Callable[[StoredRows], None]]
+    ) -> None:
+        """Write the file again with the documents of some ids alone, and go on with it.
+
+        Until the last of them is written, the file holds some of them.
+        """
+        header = read_header(self._path)
+        kept = [_rows_of(rows, ids) for rows in _stored_rows(self._path, header)[0]]
+        self._file.close()
+        write_durably(self._path, [header.empty_file()])
+        restore = begin(header)
+        self._file = _opened(self._path, header, restore)
+        for rows in kept:
+            if len(rows.ids):
+                restore(rows)
+                self.append(rows)
+
     def close(self) -> None:
         """Let go of the file and the lock."""
         self._file.close()
@@ -186,18 +206,39 @@ def _is_ours(name: str) -> bool:
 
 def _opened(path: Path, header: Header, restore: Callable[[StoredRows], None]) -> AppendingFile:
     """Restore all documents that were promised, and return the file to go on with."""
+    batches, whole = _stored_rows(path, header)
+    for rows in batches:
+        restore(rows)
+    return AppendingFile(path, _KIND.header_bytes, whole)
+
+
+def _stored_rows(path: Path, header: Header) -> tuple[list[StoredRows], Promise]:
+    """Return all rows that were promised, batch by batch, and where the last batch ends."""
     with path.open("rb") as file:
         data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-    whole = header.batches.empty
+    found, whole = [], header.batches.empty
     for batch in header.batches.batches(path, data):
-        restore(header.rows(batch.payload, batch.added))
+        found.append(header.rows(batch.payload, batch.added))
         whole = batch.whole
-    return AppendingFile(path, _KIND.header_bytes, whole)
+    return found, whole
+
+
+def _rows_of(rows: StoredRows, ids: npt.NDArray[np.int64]) -> StoredRows:
+    """Return copies of the rows of some ids."""
+    wanted = np.isin(rows.ids, ids)
+    return StoredRows(rows.ids[wanted], rows.keys[wanted], rows.sketches[wanted])
+
+
+def remove_files(folder: Path) -> None:
+    """Delete the files of an index that is not open; those of other programs stay."""
+    for file in folder.iterdir():
+        if _is_ours(file.name):
+            file.unlink()
 
 
 def _checked(path: Path, stored: Header, asked: Asked) -> Header:
     """Return the header of an index whose file has one, unless something else is asked for."""
-    header = _probed(asked.header(stored))
+    header = asked.header(stored)
     if header[:2] != stored[:2]:
         raise ParameterError(
             f"{path} holds signatures of {_words(stored)}, asked for are {_words(header)}; open it "
@@ -209,6 +250,7 @@ def _checked(path: Path, stored: Header, asked: Asked) -> Header:
             f"{header.shingle_size}; make signatures with shingle_size={stored.shingle_size} and "
             "open it so, or add the documents to another index"
         )
+    header = _probed(header)
     if header.probe != stored.probe:
         found = f"others (probe {stored.probe:016x})"
         remedy = "use the version that wrote it, or add its documents to another index"
@@ -218,11 +260,10 @@ def _checked(path: Path, stored: Header, asked: Asked) -> Header:
 
 def _probed(header: Header) -> Header:
     """Return the header with a checksum of keys and sketch of one signature as made now."""
-    tables = LshTables(header.permutations, header.shape, keep_fresh=True)
-    signature = np.arange(header.permutations, dtype=np.uint32) * np.uint32(0x9E3779B1)
-    tables.extend(signature[np.newaxis], np.zeros(1, np.int64))
-    rows = tables.fresh()
-    parts = (rows.keys.astype("<u4").tobytes(), rows.sketches.astype("<u8").tobytes())
+    values = np.arange(header.permutations, dtype=np.uint32) * np.uint32(0x9E3779B1)
+    signature = values[np.newaxis]
+    keys, sketches = keys_of(signature, header.shape), sketches_of(signature)
+    parts = (keys.astype("<u4").tobytes(), sketches.astype("<u8").tobytes())
     return header._replace(probe=digest_of(*parts))
 
 

@@ -22,13 +22,12 @@ from neardup.indexes.lsh_layout import (
     SLOTS,
     VALUES_A_WORD,
 )
+from neardup.indexes.lsh_rows import NIBBLE, NIBBLE_SHIFT
 from neardup.instructions import load_i64, load_u32, load_u64, part, set_bits, store_i64
 
 Word: TypeAlias = Any
 """uint64 where compiled; never mixed with int64, which would make a float of both."""
 
-_NIBBLE = np.uint64(0x9E3779B97F4A7C15)
-_NIBBLE_SHIFT = np.uint64(60)
 _ONE = np.uint64(1)
 _HALF_WORD = np.uint64(32)
 _MASK_16 = np.uint64(0xFFFF)
@@ -74,7 +73,7 @@ def sketch(state: int, values: int, to: int) -> None:
 
 @part
 def _four_bits(value: Word) -> Word:
-    return (value * _NIBBLE) >> _NIBBLE_SHIFT
+    return (value * NIBBLE) >> NIBBLE_SHIFT
 
 
 @part

@@ -1,13 +1,11 @@
 """The tables of an index of signatures: memory for the compiled loops, and the way into them."""
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from neardup.errors import ClosedError, DocumentError
-from neardup.features.hashing import GOLDEN, mix
 from neardup.indexes import lsh_layout as field
 from neardup.indexes.arrays import Ids, Positions, Signatures
 from neardup.indexes.banding import Banding
@@ -23,6 +21,7 @@ from neardup.indexes.lsh_layout import (
     SLOTS,
     words_of,
 )
+from neardup.indexes.lsh_rows import StoredRows, factors_of, nothing_alike
 
 _ALIGNED_WORDS = 8
 """The words of a cache line: a line of a table never lies in two of them."""
@@ -35,24 +34,13 @@ UNLIMITED = 1 << 30
 BATCH_ROWS = 1 << 16
 """The largest number of rows in a batch: 10 MB with 128 permutations in 18 bands."""
 
-_ROOM = 256
+ROOM = 256
 """The number of rows for which memory is provided at once, when they come one by one."""
 
 _CAPACITY = 1 << 10
 
-
-class StoredRows(NamedTuple):
-    """Rows as the files keep them.
-
-    Attributes:
-        ids: int64, (rows,).
-        keys: uint32, (rows, bands).
-        sketches: uint64, (rows, words).
-    """
-
-    ids: Ids
-    keys: npt.NDArray[np.uint32]
-    sketches: npt.NDArray[np.uint64]
+LOOPS = tuple(f"neardup.indexes.lsh_{name}" for name in ("adding", "searching", "restoring"))
+"""The modules of compiled loops that tables need."""
 
 
 class Chunks:
@@ -112,13 +100,13 @@ class LshTables:
 
     def __init__(self, permutations: int, shape: Banding, *, keep_fresh: bool) -> None:
         # numba takes a third of a second to import.
-        from neardup.indexes.lsh_adding import add, restore  # noqa: PLC0415
+        from neardup.indexes.lsh_adding import add  # noqa: PLC0415
         from neardup.indexes.lsh_searching import search  # noqa: PLC0415
 
         self.closed = False
+        self._room = self._line_room = 0
         self.add: Callable[..., int] = add
         self.search: Callable[..., int] = search
-        self._restore = restore
         self._permutations, self._bands = permutations, shape.bands
         self._words = words_of(permutations)
         self._keep_fresh = keep_fresh
@@ -162,12 +150,29 @@ class LshTables:
             part = values[some.start * self._permutations : some.stop * self._permutations]
             self.add(self.at, part, len(some), ids[some.start :].ctypes.data, 0)
 
-    def restore(self, rows: StoredRows) -> None:
-        """Hold rows that files kept, the arrays in one piece each."""
+    def restore(self, rows: StoredRows, fresh: int = 0) -> None:
+        """Hold rows whose keys are known, the arrays in one piece each.
+
+        Args:
+            rows: The rows.
+            fresh: The number of the last of them that no file holds.
+        """
+        from neardup.indexes.lsh_restoring import restore  # noqa: PLC0415  (numba takes long)
+
         for some in self._steps(len(rows.ids)):
             addresses = (part[some.start :].ctypes.data for part in rows)
-            self._restore(self.at, len(some), *addresses)
-        self.forget_fresh(len(self) - self.fresh_from)
+            restore(self.at, len(some), *addresses)
+        self.forget_fresh(len(self) - self.fresh_from - fresh)
+        self._fresh[:fresh] = rows.keys[len(rows.ids) - fresh :]
+
+    def stored_ids(self) -> Ids:
+        """Return a copy of the ids of all rows, in order."""
+        stride = 1 + self._words
+        parts = [np.zeros(0, np.uint64)]
+        for row in range(0, len(self), ROWS_A_CHUNK):
+            chunk = self._rows[row // ROWS_A_CHUNK].reshape(-1, stride)
+            parts.append(chunk[: len(self) - row, 0])
+        return np.concatenate(parts).astype(np.int64)
 
     def fresh(self) -> StoredRows:
         """Return copies of the first rows whose keys are still at hand, at most BATCH_ROWS."""
@@ -188,6 +193,17 @@ class LshTables:
             self._fresh[:left] = self._fresh[count : count + left].copy()
         self._state[field.FRESH_FROM] += count
 
+    def find(self, signature: Signatures, limit: int, max_unequal: int) -> Ids:
+        """Return the ids of the candidates of one query, as :meth:`find_many` does."""
+        self._bound(limit, max_unequal)
+        try:
+            count = self.search(self.at, signature, 1)
+            if count >= 0:
+                return self._out[1][:count].copy()
+        finally:
+            self._bound(UNLIMITED, self._permutations)
+        return self.find_many(signature[np.newaxis], limit, max_unequal)[1]
+
     def find_many(
         self, signatures: Signatures, limit: int, max_unequal: int
     ) -> tuple[Positions, Ids, Numbers]:
@@ -203,6 +219,10 @@ class LshTables:
         """
         self._bound(limit, max_unequal)
         try:
+            count = self.search(self.at, signatures.reshape(-1), len(signatures))
+            if count >= 0:
+                positions, ids, unequal = self._out
+                return positions[:count].copy(), ids[:count].copy(), unequal[:count].copy()
             parts, query = [tuple(part[:0].copy() for part in self._out)], 0
             while query < len(signatures):
                 left = signatures[query:]
@@ -237,21 +257,26 @@ class LshTables:
             self.provide(len(some))
             yield some
 
-    def _check_room(self, count: int) -> None:
-        """Raise DocumentError when ``count`` more rows might not fit."""
+    def has_room(self, count: int) -> bool:
+        """Whether ``count`` more rows fit for certain."""
         behind = int(self._state[field.BEHIND]) + count * self._bands // SLOTS
-        if len(self) + count > MAX_ROWS or behind + LINES_A_CHUNK > MAX_ROWS:
-            raise DocumentError(f"the index is full with {len(self)} documents; begin another one")
+        return len(self) + count <= MAX_ROWS and behind + LINES_A_CHUNK <= MAX_ROWS
 
-    def provide(self, count: int = _ROOM) -> None:
+    def _check_room(self, count: int) -> None:
+        if not self.has_room(count):
+            raise DocumentError(f"the index is full with {len(self)} entries; begin another one")
+
+    def provide(self, count: int = ROOM) -> None:
         """Provide memory for ``count`` more rows.
 
         Raises:
             DocumentError: The index is full.
         """
-        self._check_room(count)
         rows = len(self) + count
         lines = int(self._state[field.BEHIND]) + count * self._bands
+        if rows <= self._room and lines <= self._line_room:
+            return
+        self._check_room(count)
         self._buckets.provide(max(FIRST_BUCKETS, rows // LOAD + 2))
         self._lines.provide(lines)
         self._rows.provide(rows)
@@ -264,7 +289,9 @@ class LshTables:
             longer[: len(self._fresh)] = self._fresh
             self._fresh = longer
             self._state[field.FRESH_KEYS] = longer.ctypes.data
-        self._state[field.ROOM] = rows
+        # What was provided stays: a call for one row must not make the next one ask again.
+        self._room = self._state[field.ROOM] = max(rows, self._room)
+        self._line_room = max(lines, self._line_room)
 
     def _bound(self, limit: int, max_unequal: int) -> None:
         """Set the bounds of searches from now on."""
@@ -279,15 +306,11 @@ class LshTables:
         self._state[field.OUT_POSITIONS : field.CAPACITY + 1] = [*addresses, capacity]
 
     def _first_state(self, shape: Banding) -> Numbers:
-        used = shape.bands * shape.rows
-        factors = mix(np.arange(1, used + shape.bands + 1, dtype=np.uint64) * GOLDEN)
-        factors[:used] |= np.uint64(1)
+        factors = factors_of(shape)
         state = np.zeros(field.FACTORS + len(factors), np.int64)
         state[field.FACTORS :] = factors.view(np.int64)
-        state[field.PERMUTATIONS], state[field.NOTHING_ALIKE] = (
-            self._permutations,
-            -(-15 * self._permutations // 16),
-        )
+        state[field.PERMUTATIONS] = self._permutations
+        state[field.NOTHING_ALIKE] = nothing_alike(self._permutations)
         state[field.BANDS], state[field.ROWS] = shape
         state[field.BUCKETS] = state[field.HALF] = FIRST_BUCKETS
         state[field.BUCKET_CHUNKS] = self._buckets.address

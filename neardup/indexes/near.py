@@ -15,13 +15,12 @@ where a segment's fields begin. A fingerprint is rotated for a table so that the
 first; its other 48 bits are the upper 32, which filter, and the lower 16, which decide.
 """
 
-from typing import Any, TypeAlias
-
 import numpy as np
 import numpy.typing as npt
 
 from neardup.compiled import compiled
 from neardup.indexes import search_state as field
+from neardup.indexes.newest import Int, State, compare_newest, sort_matches
 from neardup.instructions import (
     LANES,
     load_i64,
@@ -33,17 +32,12 @@ from neardup.instructions import (
     lowest_bit,
     near_u32,
     near_u48,
-    near_u64,
     part,
     prefetch,
     set_bits,
     store_i64,
     store_u8,
 )
-
-State: TypeAlias = npt.NDArray[np.int64]
-Int: TypeAlias = Any
-"""An integer of 64 bits, signed or not, as numba infers it."""
 
 SCAN = 17
 """The share that reaches every bucket: more than a block has bits."""
@@ -249,57 +243,13 @@ def _segment(state: State, at: Int, value: Int, count: Int) -> Int:
 
 
 @part
-def _buffer(state: State, value: Int, count: Int) -> Int:
-    """Compare the newest entries, one and all."""
-    fingerprints, rows = state[field.BUFFER_FINGERPRINTS], state[field.BUFFER_ROWS]
-    for row in range(0, rows, LANES):
-        hits = near_u64(fingerprints + 8 * row, value, state[field.RADIUS])
-        if hits and rows - row < LANES:
-            hits &= (1 << (rows - row)) - 1
-        while hits:
-            found = row + lowest_bit(hits)
-            hits &= hits - 1
-            if count < state[field.CAPACITY]:
-                distance = set_bits(load_u64(fingerprints, found) ^ value)
-                store_i64(state[field.OUT_IDS], count, load_i64(state[field.BUFFER_IDS], found))
-                store_u8(state[field.OUT_DISTANCES], count, distance)
-            count += 1
-    return count
-
-
-@part
-def _sort(state: State, start: Int, end: Int) -> None:
-    """Sort matches by distance, then by id (Shell, Communications of the ACM 2(7), 1959)."""
-    ids, distances = state[field.OUT_IDS], state[field.OUT_DISTANCES]
-    gap = 1
-    while gap < (end - start) // 3:
-        gap = 3 * gap + 1
-    while gap:
-        for place in range(start + gap, end):
-            number, distance = load_i64(ids, place), load_u8(distances, place)
-            hole = place
-            while hole - gap >= start:
-                before = load_u8(distances, hole - gap)
-                if before < distance or (
-                    before == distance and load_i64(ids, hole - gap) <= number
-                ):
-                    break
-                store_i64(ids, hole, load_i64(ids, hole - gap))
-                store_u8(distances, hole, before)
-                hole -= gap
-            store_i64(ids, hole, number)
-            store_u8(distances, hole, distance)
-        gap //= 3
-
-
-@part
 def _near(state: State, value: Int, start: Int) -> Int:
     """Put a query's matches out from ``start`` on and return where they end."""
-    count = _buffer(state, value, start)
+    count = compare_newest(state, value, start)
     for segment in range(state[field.SEGMENTS]):
         count = _segment(state, field.HEAD + segment * field.SEGMENT, value, count)
     if count - start > 1 and count <= state[field.CAPACITY]:
-        _sort(state, start, count)
+        sort_matches(state, start, count)
         if state[field.LIMIT]:
             count = min(count, start + state[field.LIMIT])
     return count

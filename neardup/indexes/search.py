@@ -1,15 +1,21 @@
 """Queries: from Python to the compiled search and back."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from neardup.indexes import search_state as field
-from neardup.indexes.arrays import Fingerprints, Match, Matches, Rows
+from neardup.indexes.arrays import Fingerprints, Ids, Match, Matches, Rows
 from neardup.indexes.columns import SPARE_ROWS
-from neardup.indexes.near import find
+from neardup.indexes.newest import find_newest
 from neardup.indexes.segment import Segment
+
+R = TypeVar("R")
+
+LOOPS = ("neardup.indexes.near",)
+"""The modules of compiled loops that search segments."""
 
 ROOM = 1024
 """The number of matches for which there is always room."""
@@ -18,25 +24,29 @@ BATCH_ROOM = 1 << 18
 """The number of matches found before they are copied to the answer to many queries: 2.4 MB."""
 
 
+Find: TypeAlias = Callable[[npt.NDArray[np.int64], int, int, int, int], int]
+
+
 class EntryBuffer:
-    """A bounded list of entries that is read whole by each query (8,192: about 0.5 microseconds).
+    """A list of entries that is read whole by each query (8,192: about 0.5 microseconds).
 
     Args:
-        capacity: The number of entries that it holds.
+        capacity: The number of entries that it is to hold.
 
     Attributes:
         count: Entries held.
         flushed: The number of entries, from the first on, that are durable elsewhere.
-        fingerprints: uint64, (capacity + 16,).
-        ids: int64, (capacity,).
+        fingerprints: uint64, (room + 16,), where the room is ``capacity`` or more.
+        ids: int64, (room,).
     """
 
     def __init__(self, capacity: int) -> None:
         self.capacity = capacity
-        self.fingerprints = np.zeros(capacity + SPARE_ROWS, np.uint64)
-        self.ids = np.zeros(capacity, np.int64)
         self.count = 0
         self.flushed = 0
+        self.fingerprints = np.zeros(0, np.uint64)
+        self.ids = np.zeros(0, np.int64)
+        self.reserve(capacity)
 
     @property
     def size_bytes(self) -> int:
@@ -46,6 +56,14 @@ class EntryBuffer:
     def room_for(self, count: int) -> bool:
         """Whether ``count`` more entries fit."""
         return self.count + count <= self.capacity
+
+    def reserve(self, count: int) -> None:
+        """Make room for ``count`` entries in all: those held are then found elsewhere in memory."""
+        held = self.rows()
+        self.fingerprints = np.zeros(count + SPARE_ROWS, np.uint64)
+        self.ids = np.zeros(count, np.int64)
+        self.count = 0
+        self.extend(held)
 
     def append(self, fingerprint: int, number: int) -> None:
         """Hold one more entry; there must be room for it."""
@@ -96,10 +114,11 @@ class Search:
     def __init__(self, radius: int, buffer: EntryBuffer) -> None:
         self._buffer = buffer
         self._segments: tuple[Segment, ...] = ()
+        # Compiled only where there are segments.
+        self._find: Find | None = None
         self._state = np.zeros(field.HEAD, np.int64)
         self._state[field.RADIUS] = radius
-        self._state[field.BUFFER_FINGERPRINTS] = buffer.fingerprints.ctypes.data
-        self._state[field.BUFFER_IDS] = buffer.ids.ctypes.data
+        self.read_buffer()
         self._make_room(ROOM)
 
     @property
@@ -112,6 +131,11 @@ class Search:
         # Each query plans for itself which buckets to search: nothing else depends on the radius.
         self._state[field.RADIUS] = bits
 
+    def read_buffer(self) -> None:
+        """Take note of where the entries of the buffer are from now on."""
+        self._state[field.BUFFER_FINGERPRINTS] = self._buffer.fingerprints.ctypes.data
+        self._state[field.BUFFER_IDS] = self._buffer.ids.ctypes.data
+
     def look_into(self, segments: Sequence[Segment]) -> None:
         """Look into these segments from now on."""
         stored = tuple(segments)
@@ -120,15 +144,32 @@ class Search:
         state[field.SEGMENTS] = len(fields)
         # Side by side, last: the segments keep alive what the addresses point to.
         self._segments, self._state = stored, state
+        self._find = _find() if fields else None
 
     def query(self, value: int, limit: int) -> list[Match]:
         """Return the matches of a fingerprint, nearest first, then by id; limit 0: all of them."""
-        count = find(self._state, value, limit, self._buffer.count, 0)
+        count = self._search(value, limit)
         if not count:
             return []
         if count > self._room:
-            return self._large(value, limit, count)
+            return self._in_room(count, lambda: self.query(value, limit))
         return list(map(Match, self._id_list[:count], self._distance_list[:count]))
+
+    def query_ids(self, value: int, limit: int, max_distance: int) -> Ids:
+        """Return the ids of the matches of a fingerprint within a distance, in the same order."""
+        count = self._search(value, limit)
+        if count > self._room:
+            return self._in_room(count, lambda: self.query_ids(value, limit, max_distance))
+        if count:
+            count = int(self._distances[:count].searchsorted(max_distance, "right"))
+        return self._ids[:count].copy()
+
+    def _search(self, value: int, limit: int) -> int:
+        """Put out the matches of a fingerprint where there is room, and return how many it has."""
+        held = self._buffer.count
+        if self._find is None:
+            return int(find_newest(self._state, value, limit, held))
+        return self._find(self._state, value, limit, held, 0)
 
     def query_many(self, values: Fingerprints, limit: int) -> Matches:
         """Return the matches of each fingerprint; limit 0: all of them."""
@@ -138,10 +179,11 @@ class Search:
         finally:
             self._make_room(ROOM)
 
-    def _large(self, value: int, limit: int, count: int) -> list[Match]:
+    def _in_room(self, count: int, query: Callable[[], R]) -> R:
+        """Ask again with room for ``count`` matches."""
         try:
             self._make_room(count)
-            return self.query(value, limit)
+            return query()
         finally:
             self._make_room(ROOM)
 
@@ -154,7 +196,7 @@ class Search:
         while begin < len(values):
             self._state[field.QUERIES] = values[begin:].ctypes.data
             self._state[field.ENDS_OF_QUERIES] = ends.ctypes.data
-            done = find(self._state, 0, limit, self._buffer.count, len(values) - begin)
+            done = _find()(self._state, 0, limit, self._buffer.count, len(values) - begin)
             if not done:
                 self._make_room(int(ends[0]))
                 continue
@@ -176,3 +218,9 @@ class Search:
         self._state[field.OUT_DISTANCES] = self._distances.ctypes.data
         self._state[field.CAPACITY] = count
         self._room = count
+
+
+def _find() -> Find:
+    from neardup.indexes.near import find  # noqa: PLC0415  (it takes seconds to compile)
+
+    return find

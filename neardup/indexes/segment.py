@@ -9,7 +9,6 @@ import numpy.typing as npt
 from neardup.indexes import search_state as field
 from neardup.indexes.arrays import Fingerprints, Rows
 from neardup.indexes.columns import BLOCK_BITS, Array, Tables, no_rows
-from neardup.indexes.near import find_entries
 
 SCAN_STEP = 1 << 18
 """The number of ids compared at once, which stay in the processor's cache."""
@@ -78,6 +77,8 @@ class Segment:
         Returns:
             bool, (rows,): which of them counted here until now.
         """
+        from neardup.indexes.near import find_entries  # noqa: PLC0415  (it takes seconds to compile)
+
         firsts, lasts = (np.zeros(len(rows.ids), np.int64) for _ in range(2))
         state = np.concatenate([np.zeros(field.HEAD, np.int64), self.fields])
         fingerprints = rows.fingerprints.astype(np.uint64, copy=True)

@@ -8,9 +8,10 @@ import zstandard
 from neardup.document import Document
 from neardup.errors import DuplicateIdError
 from neardup.indexes.arrays import checked_id
+from neardup.kept_facts import StoredFacts
 
 # A page may hold half of a surrogate pair, which plain UTF-8 refuses.
-_ENCODING = ("utf-8", "surrogatepass")
+ENCODING = ("utf-8", "surrogatepass")
 
 _compressor = zstandard.ZstdCompressor(level=3, write_checksum=True)
 _decompressor = zstandard.ZstdDecompressor()
@@ -18,7 +19,7 @@ _decompressor = zstandard.ZstdDecompressor()
 
 def compress(text: str) -> bytes:
     """Return the text as one zstd frame."""
-    return _compressor.compress(text.encode(*_ENCODING))
+    return _compressor.compress(text.encode(*ENCODING))
 
 
 def decompress(frame: bytes) -> str:
@@ -28,7 +29,7 @@ def decompress(frame: bytes) -> str:
         ValueError: The frame is damaged.
     """
     try:
-        return _decompressor.decompress(frame).decode(*_ENCODING)
+        return _decompressor.decompress(frame).decode(*ENCODING)
     except zstandard.ZstdError as error:
         raise ValueError(f"damaged text: {error}") from error
 
@@ -38,6 +39,9 @@ class MemoryDocuments:
 
     def __init__(self) -> None:
         self._texts: dict[int, bytes] = {}
+        self._names: dict[int, str] = {}
+        self._fingerprints: dict[int, int] = {}
+        self._words: dict[int, int] = {}
         self._digests: dict[int, bytes] = {}
         self._dropped: dict[int, bytes] = {}
         # All ids of a digest, the first stored first: a page that was captured again may be kept
@@ -68,6 +72,23 @@ class MemoryDocuments:
         """Note that an id was judged and its text not stored."""
         self._dropped.setdefault(checked_id(id), digest)
 
+    def name(self, id: int) -> str:  # noqa: A002  (the field's word)
+        """Return what the text under an id is called, packed; empty where nothing is known."""
+        return self._names.get(id, "")
+
+    def facts_of(self, ids: Collection[int]) -> list[StoredFacts]:
+        """Return the facts of those of some ids whose texts are stored with a fingerprint."""
+        stored = self._fingerprints
+        return [
+            StoredFacts(number, stored[number], self.name(number))
+            for number in ids
+            if number in stored
+        ]
+
+    def words_of(self, ids: Collection[int]) -> dict[int, int]:
+        """Return the numbers of words of those of some ids that are stored with a fingerprint."""
+        return {number: self._words[number] for number in ids if number in self._words}
+
     def text(self, id: int) -> str | None:  # noqa: A002  (the field's word)
         """Return the text stored under an id; None where there is none."""
         frame = self._texts.get(id)
@@ -85,6 +106,11 @@ class MemoryDocuments:
             raise DuplicateIdError(f"id {number} holds a document")
         self._texts[number] = compress(document.text)
         self._digests[number] = document.digest
+        if document.fingerprint is not None:
+            self._fingerprints[number] = document.fingerprint
+            self._words[number] = document.words
+        if document.name:
+            self._names[number] = document.name
         self._ids[document.digest] = (*self._ids.get(document.digest, ()), number)
         if document.payload is not None:
             stored = self._payloads.get(document.payload, ())
@@ -119,6 +145,12 @@ class Documents(Protocol):
     def text(self, id: int) -> str | None:  # noqa: A002  (the field's word)
         """Return the text stored under an id; None where there is none."""
 
+    def name(self, id: int) -> str:  # noqa: A002  (the field's word)
+        """Return what the text under an id is called, packed; empty where nothing is known."""
+
+    def facts_of(self, ids: Collection[int]) -> list[StoredFacts]:
+        """Return the facts of those of some ids whose texts are stored with a fingerprint."""
+
     def add(self, id: int, document: Document) -> None:  # noqa: A002  (the field's word)
         """Store a document that a verdict kept.
 
@@ -127,3 +159,10 @@ class Documents(Protocol):
         Raises:
             DuplicateIdError: The id holds a document.
         """
+
+
+class MeasuredDocuments(Documents, Protocol):
+    """A store that knows the lengths of its texts, so that parts of them are found."""
+
+    def words_of(self, ids: Collection[int]) -> dict[int, int]:
+        """Return the numbers of words of those of some ids whose texts have a fingerprint."""

@@ -1,19 +1,25 @@
 """Kept texts in one SQLite file."""
 
+import json
 import os
 import sqlite3
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
+
+import numpy as np
 
 from neardup.document import Document
 from neardup.errors import ClosedError, DocumentsFileError, DuplicateIdError
-from neardup.indexes.arrays import checked_id
+from neardup.indexes.arrays import Ids, checked_id
 from neardup.indexes.hamming import HammingIndex
+from neardup.indexes.lsh import LshIndex
+from neardup.kept_facts import StoredFacts
 from neardup.parameters import DEFAULTS, Parameters
 from neardup.storage.catch_up import open_index
 from neardup.storage.documents import compress, decompress
+from neardup.storage.signatures import open_passages, open_signatures
 from neardup.storage.sqlite_format import PromisedCount, count_documents, open_database
 
 # A run that never flushes loses at most this many documents and ids that were dropped.
@@ -102,6 +108,28 @@ class SqliteDocuments:
         self._ask("INSERT OR IGNORE INTO dropped VALUES (?, ?)", checked_id(id), digest)
         self._unflushed += 1
 
+    def name(self, id: int) -> str:  # noqa: A002  (the field's word)
+        """Return what the text under an id is called, packed; empty where nothing is known."""
+        rows = self._ask("SELECT name FROM documents WHERE id = ?", id)
+        return rows[0][0] if rows else ""
+
+    def facts_of(self, ids: Collection[int]) -> list[StoredFacts]:
+        """Return the facts of those of some ids whose texts are stored with a fingerprint."""
+        rows = self._of_signed("fingerprint, name", ids)
+        return [StoredFacts(number, signed % (1 << 64), name) for number, signed, name in rows]
+
+    def words_of(self, ids: Collection[int]) -> dict[int, int]:
+        """Return the numbers of words of those of some ids that are stored with a fingerprint."""
+        return dict(self._of_signed("words", ids))
+
+    def _of_signed(self, columns: str, ids: Collection[int]) -> list[Any]:
+        """Return id and columns of those of some ids that are stored with a fingerprint."""
+        query = (
+            f"SELECT id, {columns} FROM documents WHERE fingerprint IS NOT NULL"  # noqa: S608  (a constant)
+            " AND id IN (SELECT value FROM json_each(?))"
+        )
+        return self._ask(query, json.dumps(list(ids)))
+
     def text(self, id: int) -> str | None:  # noqa: A002  (the field's word)
         """Return the text stored under an id; None where there is none."""
         rows = self._ask("SELECT text FROM documents WHERE id = ?", id)
@@ -125,10 +153,18 @@ class SqliteDocuments:
         number, frame = checked_id(id), compress(document.text)
         fingerprint = document.fingerprint
         signed = None if fingerprint is None else (fingerprint ^ _SIGN) - _SIGN
-        row = (number, document.digest, document.payload, document.words, signed, frame)
+        row = (
+            number,
+            document.digest,
+            document.payload,
+            document.words,
+            signed,
+            document.name,
+            frame,
+        )
         self._ask(
-            "INSERT INTO documents (id, digest, payload, words, fingerprint, text)"
-            " VALUES (?, ?, ?, ?, ?, ?)",
+            "INSERT INTO documents (id, digest, payload, words, fingerprint, name, text)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
             *row,
         )
         self._unflushed += 1
@@ -154,6 +190,12 @@ class SqliteDocuments:
             cursor = self._open().execute(query, (skip,))
             while rows := cursor.fetchmany(_FETCHED):
                 yield from ((signed % (1 << 64), found) for signed, found in rows)
+
+    def signed_ids(self) -> Ids:
+        """Return the ids of all documents that have a fingerprint, in any order. O(n)."""
+        with _errors(self._path):
+            rows = self._open().execute(f"SELECT id {_POSTINGS}")
+            return np.fromiter((number for (number,) in rows), np.int64)
 
     def flush(self) -> None:
         """Make durable what was added."""
@@ -218,20 +260,30 @@ def _errors(path: Path) -> Iterator[None]:
         ) from error
 
 
-def open_directory(
-    path: str | os.PathLike[str], parameters: Parameters
-) -> tuple[SqliteDocuments, HammingIndex]:
-    """Open the texts and the index of a directory, in step; make both where there is nothing.
+class OpenDirectory(NamedTuple):
+    """The texts of a directory, and the indexes that find them."""
+
+    documents: SqliteDocuments
+    fingerprints: HammingIndex
+    signatures: LshIndex
+    passages: LshIndex
+
+
+def open_directory(path: str | os.PathLike[str], parameters: Parameters) -> OpenDirectory:
+    """Open the texts and the indexes of a directory, in step; make them where there is nothing.
 
     Files:
         ``path/documents.sqlite``: the texts, the truth.
         ``path/index/``: their fingerprints; rebuilt from the texts where they disagree.
+        ``path/signatures/``: their signatures; likewise.
+        ``path/passages/``: their passages; likewise.
 
     Raises:
         DocumentsFileError: The file of texts is damaged, foreign, of other features or
             open in another process.
-        IndexLockedError: The index is open in another process.
-        IndexFileError: ``path/index`` holds files that are none of an index.
+        IndexLockedError: An index is open in another process.
+        IndexFileError: ``path/index``, ``path/signatures`` or ``path/passages`` holds files that
+            are none of an index.
     """
     folder = Path(path)
     try:
@@ -242,9 +294,13 @@ def open_directory(
     documents = SqliteDocuments(
         folder / "documents.sqlite", features=features, min_words=parameters.min_words
     )
-    try:
-        index = open_index(folder / "index", documents, radius=parameters.radius)
-    except BaseException:
-        documents.close()
-        raise
-    return documents, index
+    with ExitStack() as opened:
+        opened.callback(documents.close)
+        index = open_index(folder / "index", documents, radius=parameters.max_distance)
+        opened.callback(index.close)
+        size = parameters.verify_shingle_size
+        signatures = open_signatures(folder / "signatures", documents, shingle_size=size)
+        opened.callback(signatures.close)
+        passages = open_passages(folder / "passages", documents, shingle_size=size)
+        opened.pop_all()
+    return OpenDirectory(documents, index, signatures, passages)

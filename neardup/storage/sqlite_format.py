@@ -7,6 +7,7 @@
                id, digest, words        digest: 16 bytes, xxh3-128 of the folded text
                payload                  16 bytes, xxh3-128 of the bytes behind the text, or NULL
                fingerprint              64 bits, signed as SQLite wants it; NULL for short texts
+               name                     what the text is called (``neardup.names.Name.packed``)
                text                     a zstd frame of UTF-8 (lone surrogates as surrogatepass)
     dropped    id, digest               texts that were judged and not stored
 
@@ -24,7 +25,7 @@ from neardup.files.durable import write_durably
 _REMEDY = "restore it with its file of texts from a copy, or delete it: then nothing is promised"
 
 APPLICATION_ID = 0x6E647570  # "ndup"
-VERSION = 3
+VERSION = 5
 
 _SCHEMA = f"""
 CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -35,6 +36,7 @@ CREATE TABLE documents (
     payload BLOB,
     words INTEGER NOT NULL,
     fingerprint INTEGER,
+    name TEXT NOT NULL,
     text BLOB NOT NULL
 ) STRICT;
 CREATE TABLE dropped (id INTEGER PRIMARY KEY, digest BLOB NOT NULL) STRICT;

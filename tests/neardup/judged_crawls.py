@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from neardup import Parameters, Verdict, analyse, hamming, jaccard
 from neardup.cascade import Evidence, NearText, decide
 from neardup.fingerprints.digest import payload_digest
+from neardup.names import difference, unpacked
+from tests.neardup.bands import is_candidate
 from tests.neardup.evaluation.near import FEATURES
 from tests.neardup.storage.redis.judges import Page
 from tests.neardup.test_deduplicator_model import shuffled
@@ -22,10 +24,7 @@ if TYPE_CHECKING:
 _MIN_WORDS = 20
 
 parameters_of_verdicts = st.builds(
-    lambda near, far, verify, least: Parameters(
-        FEATURES, min(near, far), max(near, far), _MIN_WORDS, verify, least
-    ),
-    st.integers(0, 8),
+    lambda near, verify, least: Parameters(FEATURES, near, _MIN_WORDS, verify, least),
     st.integers(0, 8),
     st.booleans(),
     st.sampled_from([0.0, 0.3, 0.6, 0.8, 1.0]),
@@ -51,7 +50,7 @@ def by_cascade(parameters: Parameters, crawl: list[Page]) -> list[Verdict]:
     kept: dict[int, Document] = {}
     verdicts = []
     for page in crawl:
-        document = replace(analyse(page.text, parameters), payload=page.payload)
+        document = replace(analyse(page.text, parameters, page.name), payload=page.payload)
         verdicts.append(decide(document.words, evidence_of(document, kept, parameters), parameters))
         if not verdicts[-1].is_duplicate:
             kept[page.number] = document
@@ -65,9 +64,12 @@ def evidence_of(document: Document, kept: dict[int, Document], parameters: Param
             number,
             hamming(document.fingerprint, other.fingerprint),
             jaccard(document.text, other.text),
+            is_other=bool(difference(unpacked(document.name), unpacked(other.name))),
         )
         for number, other in kept.items()
-        if document.fingerprint is not None and other.fingerprint is not None
+        if document.fingerprint is not None
+        and other.fingerprint is not None
+        and is_candidate(document, other, parameters)
     ]
     same_bytes = (n for n, other in kept.items() if document.payload == other.payload is not None)
     equal = (number for number, other in kept.items() if document.digest == other.digest)

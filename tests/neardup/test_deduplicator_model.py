@@ -13,7 +13,12 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from neardup import Deduplicator, Document, Features, Parameters, Verdict, analyse, hamming, jaccard
 from neardup.errors import DuplicateIdError
 from neardup.fingerprints.digest import text_digest
+from neardup.names import Name, unpacked
+from neardup.parts import MIN_CONTAINMENT
+from neardup.verification import containment
+from tests.neardup.bands import is_candidate
 from tests.neardup.texts import changed, prose
+from tests.neardup.verdicts import without_parts
 
 pytestmark = pytest.mark.slow
 
@@ -21,11 +26,17 @@ PARAMETERS = st.builds(
     Parameters,
     features=st.sampled_from([None, Features(), Features("character", 3, "count")]),
     max_distance=st.sampled_from([0, 2, 3]),
-    candidate_distance=st.sampled_from([3, 8, 8]),
     min_words=st.sampled_from([1, 30]),
     verify=st.booleans(),
     min_similarity=st.sampled_from([0.3, 0.6, 0.8]),
     verify_shingle_size=st.integers(1, 5),
+    compare_names=st.sampled_from([True, True, False]),
+)
+
+NAMES = st.builds(
+    Name,
+    heading=st.sampled_from(["", "", "Widget", "Gadget"]),
+    identifiers=st.sampled_from([(), ("sku:1",), ("sku:2",)]),
 )
 
 
@@ -60,8 +71,8 @@ class Model:
         self.parameters = parameters
         self.kept: dict[int, Document] = {}
 
-    def judge(self, number: int, text: str, exclude: set[int]) -> Verdict:
-        document = analyse(text, self.parameters)
+    def judge(self, number: int, text: str, name: Name, exclude: set[int]) -> Verdict:
+        document = analyse(text, self.parameters, name)
         kind = "too_short" if document.fingerprint is None else "new"
         if number in self.kept or not text.strip():
             return Verdict(kind)
@@ -71,13 +82,33 @@ class Model:
                 return Verdict("text_duplicate", other, 0, 1.0, "text")
         near = [self._near(document, other, kept) for other, kept in others]
         found = [verdict for verdict in near if verdict is not None]
-        if found:
-            return min(found, key=lambda verdict: (verdict.distance, verdict.duplicate_of))
+        same = [verdict for verdict in found if not self._is_other(name, verdict.duplicate_of)]
+        nearest = min(same or found, key=lambda one: (one.distance, one.duplicate_of), default=None)
+        if nearest is not None and same:
+            return nearest
         self.kept[number] = document
-        return Verdict(kind)
+        if nearest is None:
+            return Verdict(kind)
+        return Verdict(
+            "same_template",
+            distance=nearest.distance,
+            similarity=nearest.similarity,
+            resembles=nearest.duplicate_of,
+        )
+
+    def _is_other(self, name: Name, number: int | None) -> bool:
+        if not self.parameters.compare_names or number is None:
+            return False
+        kept = unpacked(self.kept[number].name)
+        shared = {*name.identifiers} & {*kept.identifiers}
+        return bool(name.heading and kept.heading and name.heading != kept.heading) or bool(
+            name.identifiers and kept.identifiers and not shared
+        )
 
     def _near(self, document: Document, other: int, kept: Document) -> Verdict | None:
         if document.fingerprint is None or kept.fingerprint is None:
+            return None
+        if not is_candidate(document, kept, self.parameters):
             return None
         distance = hamming(document.fingerprint, kept.fingerprint)
         size = self.parameters.verify_shingle_size
@@ -85,8 +116,6 @@ class Model:
         near = distance <= self.parameters.max_distance
         if not self.parameters.verify:
             return Verdict("near_duplicate", other, distance, tier="simhash") if near else None
-        if distance > self.parameters.candidate_distance:
-            return None
         if similarity < self.parameters.min_similarity:
             return None
         tier = "simhash" if near else "candidate"
@@ -106,15 +135,22 @@ class DeduplicatorMachine(RuleBasedStateMachine):
         self.memory = Deduplicator(parameters)
         self.directory = Deduplicator(parameters, self.path)
         self.texts: dict[int, str] = {}
+        self.names: dict[int, Name] = {}
 
-    @rule(text=TEXTS, number=st.integers(0, 60), source=st.randoms())
-    def judge(self, text: str, number: int, source: random.Random) -> None:
-        # An id stands for one text.
-        text = self.texts.setdefault(number, text)
+    @rule(text=TEXTS, name=NAMES, number=st.integers(0, 60), source=st.randoms())
+    def judge(self, text: str, name: Name, number: int, source: random.Random) -> None:
+        # An id stands for one text of one name.
+        text, name = self.texts.setdefault(number, text), self.names.setdefault(number, name)
         exclude = {other for other in self.texts if source.random() < 0.2}
-        expected = self.model.judge(number, text, exclude)
-        assert self.memory.judge(number, text, exclude=exclude) == expected
-        assert self.directory.judge(number, text, exclude=exclude) == expected
+        expected = self.model.judge(number, text, name, exclude)
+        for deduplicator in (self.memory, self.directory):
+            verdict = deduplicator.judge(number, text, name=name, exclude=exclude)
+            assert without_parts(verdict) == expected
+            if verdict.part_of is not None:
+                assert verdict.part_of in self.model.kept.keys() - exclude - {number}
+                size = self.model.parameters.verify_shingle_size
+                shared = containment(text, self.texts[verdict.part_of], shingle_size=size)
+                assert verdict.containment == shared >= MIN_CONTAINMENT
         if expected.is_duplicate:
             assert expected.duplicate_of in self.model.kept.keys() - exclude - {number}
 

@@ -7,6 +7,7 @@ from neardup import (
     Deduplicator,
     Features,
     HammingIndex,
+    LshIndex,
     Parameters,
 )
 from neardup.errors import (
@@ -86,21 +87,27 @@ class TestDirectory:
 
 class TestGivenParts:
     def test_a_path_excludes_them(self, tmp_path: Path) -> None:
-        with pytest.raises(ParameterError, match="path excludes documents and index"):
+        with pytest.raises(ParameterError, match="path excludes documents, index, signatures"):
             Deduplicator(path=tmp_path, index=HammingIndex())
-        with pytest.raises(ParameterError, match="path excludes documents and index"):
+        with pytest.raises(ParameterError, match="path excludes documents, index, signatures"):
             Deduplicator(path=tmp_path, documents=MemoryDocuments())
         assert list(tmp_path.iterdir()) == []
 
     def test_an_index_of_a_smaller_radius_would_miss_duplicates(self) -> None:
-        with pytest.raises(ParameterError, match=r"index\.radius must be at least 8, got 3"):
-            Deduplicator(index=HammingIndex(radius=3))
         with pytest.raises(ParameterError, match=r"index\.radius must be at least 3, got 2"):
-            Deduplicator(Parameters(verify=False), index=HammingIndex(radius=2))
+            Deduplicator(index=HammingIndex(radius=2))
+
+    def test_passages_in_other_bands_would_miss_parts(self) -> None:
+        with pytest.raises(ParameterError, match="passages must be in 1 bands of 1 values"):
+            Deduplicator(passages=LshIndex(shape=(16, 4), permutations=64))
+
+    def test_signatures_in_other_bands_would_miss_duplicates(self) -> None:
+        with pytest.raises(ParameterError, match="signatures must be in 16 bands of 4 values"):
+            Deduplicator(signatures=LshIndex(shape=(8, 8), permutations=64))
 
     def test_an_index_of_a_larger_radius_finds_no_more_than_max_distance(self) -> None:
         deduplicator = Deduplicator(
-            Parameters(FEATURES, max_distance=0, candidate_distance=0, min_similarity=0),
+            Parameters(FEATURES, max_distance=0, verify=False),
             index=HammingIndex(radius=8),
         )
         deduplicator.judge(1, PAGE)

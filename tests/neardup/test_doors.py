@@ -16,11 +16,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from neardup import Deduplicator, Parameters, Verdict, analyse
-from neardup.evaluation.judging import LAYERS, Bounds, judge_all
+from neardup.evaluation.judging import LAYERS, bounds_of, judge_all
+from neardup.names import unpacked
 from neardup.storage.redis.connecting import connect
 from tests.neardup.evaluation.near import Crawl
 from tests.neardup.judged_crawls import by_cascade, crawls, is_same, parameters_of_verdicts
 from tests.neardup.storage.redis.judges import Page, SharedJudge
+from tests.neardup.verdicts import without_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,9 +40,11 @@ def in_sqlite(parameters: Parameters, crawl: list[Page]) -> list[Verdict]:
 
 def _judged(deduplicator: Deduplicator, crawl: list[Page]) -> list[Verdict]:
     return [
-        deduplicator.judge_document(
-            page.number,
-            replace(analyse(page.text, deduplicator.parameters), payload=page.payload),
+        without_parts(
+            deduplicator.judge_document(
+                page.number,
+                replace(analyse(page.text, deduplicator.parameters), payload=page.payload),
+            )
         )
         for page in crawl
     ]
@@ -59,7 +63,8 @@ def in_redis(url: str) -> Callable[[Parameters, list[Page]], list[Verdict]]:
 
 
 def in_compiled_loops(parameters: Parameters, crawl: list[Page]) -> list[Verdict]:
-    lists = Crawl([page.text for page in crawl])
+    names = [unpacked(analyse(page.text, parameters).name) for page in crawl]
+    lists = Crawl([page.text for page in crawl], names=names)
     payloads: dict[bytes | None, int] = {None: -1}
     numbers = [payloads.setdefault(page.payload, len(payloads)) for page in crawl]
     words = [analyse(page.text, parameters).words for page in crawl]
@@ -67,17 +72,16 @@ def in_compiled_loops(parameters: Parameters, crawl: list[Page]) -> list[Verdict
         payloads=np.array(numbers, np.int32) - (np.array(numbers) > 0).astype(np.int32),
         words=np.array(words, np.int32),
     )
-    bounds = Bounds(
-        parameters.radius,
-        parameters.max_distance,
-        parameters.min_words,
-        parameters.verify,
-        parameters.min_similarity,
-        by_minhash=False,
-    )
-    found, not_compared = judge_all(columns, lists.near(), bounds)
+    found, not_compared = judge_all(columns, lists.near(), bounds_of(parameters))
     assert not_compared == 0
-    rows = zip(found.original, found.distance, found.similarity, found.layer, strict=True)
+    rows = zip(
+        found.original,
+        found.distance,
+        found.similarity,
+        found.layer,
+        found.resembles,
+        strict=True,
+    )
     kinds = {
         "payload": "exact_duplicate",
         "text": "text_duplicate",
@@ -85,12 +89,23 @@ def in_compiled_loops(parameters: Parameters, crawl: list[Page]) -> list[Verdict
         "candidate": "near_duplicate",
     }
     verdicts = []
-    for original, distance, similarity, number in rows:
+    for original, distance, similarity, number, resembled in rows:
         layer = LAYERS[number]
+        is_measured = parameters.verify or layer in {"payload", "text"}
+        if resembled >= 0:
+            measured = float(similarity) if is_measured else None
+            verdicts.append(
+                Verdict(
+                    layer,
+                    distance=int(distance),
+                    similarity=measured,
+                    resembles=int(resembled),
+                )
+            )
+            continue
         if original < 0:
             verdicts.append(Verdict(layer))
             continue
-        is_measured = parameters.verify or layer in {"payload", "text"}
         verdicts.append(
             Verdict(
                 kinds[layer],

@@ -11,10 +11,9 @@ from neardup.errors import ParameterError
 
 def test_the_defaults_are_those_of_the_measurements() -> None:
     defaults = Parameters()
-    assert dataclasses.astuple(defaults) == (None, 3, 8, 50, True, 0.8, 5)
-    assert (str(defaults.fingerprint_features), defaults.radius) == ("word-1-log_count", 8)
-    alone = Parameters(verify=False)
-    assert (str(alone.fingerprint_features), alone.radius) == ("word-3-set", 3)
+    assert dataclasses.astuple(defaults) == (None, 3, 50, True, 0.8, 5, True, True, False)
+    assert str(defaults.fingerprint_features) == "word-1-log_count"
+    assert str(Parameters(verify=False).fingerprint_features) == "word-3-set"
 
 
 def test_chosen_features_stand_whatever_decides() -> None:
@@ -27,8 +26,6 @@ def test_chosen_features_stand_whatever_decides() -> None:
     ("name", "value", "wanted"),
     [
         ("features", "word-3-set", "Features or None"),
-        ("candidate_distance", 2, "3..8"),
-        ("candidate_distance", 9, "3..8"),
         ("verify_shingle_size", 17, "1..16"),
         ("verify_shingle_size", 3.0, "1..16"),
         ("verify_shingle_size", True, "1..16"),
@@ -38,6 +35,9 @@ def test_chosen_features_stand_whatever_decides() -> None:
         ("min_words", 0, "at least 1"),
         ("verify", 1, "True or False"),
         ("verify", None, "True or False"),
+        ("compare_names", "no", "True or False"),
+        ("ignore_boilerplate", None, "True or False"),
+        ("drop_contained", 1, "True or False"),
         ("min_similarity", -0.1, "0..1"),
         ("min_similarity", 1.1, "0..1"),
         ("min_similarity", float("nan"), "0..1"),
@@ -58,10 +58,11 @@ def test_a_value_out_of_range_is_named(name: str, value: Any, wanted: str) -> No
     ("name", "value", "plain"),
     [
         ("max_distance", np.int64(3), 3),
-        ("candidate_distance", np.uint8(7), 7),
         ("min_words", np.int32(20), 20),
         ("verify_shingle_size", np.int16(4), 4),
         ("verify", np.bool(False), False),
+        ("compare_names", np.bool(True), True),
+        ("drop_contained", np.bool(True), True),
         ("min_similarity", np.float64(0.5), 0.5),
         ("min_similarity", np.float32(0.5), 0.5),
         ("min_similarity", np.int64(1), 1.0),
@@ -79,7 +80,6 @@ def test_numbers_of_numpy_become_plain_ones(name: str, value: Any, plain: Any) -
     ("name", "value"),
     [
         ("verify_shingle_size", 16),
-        ("candidate_distance", 3),
         ("max_distance", 0),
         ("max_distance", 8),
         ("min_words", 1),

@@ -47,12 +47,14 @@ def test_the_page_of_names_has_all_errors_and_the_names_of_the_package() -> None
     assert set(neardup.__all__) <= set(re.findall(r"`(\w+)`", PAGE))
 
 
-def test_the_example_of_the_page_prints_what_it_says() -> None:
-    source, printed = re.findall(r"```\w*\n(.*?)```", PAGE, re.DOTALL)
-    done = subprocess.run(
-        [sys.executable, "-c", source], capture_output=True, text=True, check=True
-    )
-    assert done.stdout == printed
+def test_the_examples_of_the_page_print_what_they_say() -> None:
+    blocks = re.findall(r"```\w*\n(.*?)```", PAGE, re.DOTALL)
+    assert len(blocks) == 6
+    for source, printed in zip(blocks[::2], blocks[1::2], strict=True):
+        done = subprocess.run(
+            [sys.executable, "-c", source], capture_output=True, text=True, check=True
+        )
+        assert done.stdout == printed
 
 
 def test_importing_the_package_loads_nothing_else() -> None:

@@ -8,8 +8,10 @@ in one slot, and is written elsewhere afterwards:
    elsewhere yet. After that the sender asks for postings and digests. Whatever is below ``low`` was
    written before the question and is found by it; whatever is not is in the window.
 2. The sender compares its text with all of these, and ``commit`` takes it only if no entry that
-   came after the window is near. So a text is compared with every one that has a lower number, and
-   of two near each other the one with the higher number is a duplicate.
+   came after the window is near. Otherwise it names those that are, and the sender compares with
+   them alone and commits once more. So a text is compared with every one that has a lower number,
+   and of two near each other the one with the higher number is a duplicate. Entries whose marks
+   tell that they are of other names are passed by, since they make no duplicate.
 3. The entry holds all of the text until it is written elsewhere (``posted``). A sender that dies
    between the two leaves it in the log, where others go on finding it, and after some seconds one
    of them writes it elsewhere: written twice, it is the same.
@@ -20,8 +22,9 @@ the text to be its own.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from neardup.storage.redis.head_format import HEAD_BYTES, Head, unpack_head
+from neardup.storage.redis.head_format import HEAD_BYTES, Head, Heads, Limits
 from neardup.storage.redis.script import Argument, Script
 from neardup.storage.redis.server import Server
 
@@ -43,14 +46,31 @@ class Look:
 
     Attributes:
         next: The number that the next text gets.
-        recent: The entries from ``low`` on, by number, the oldest first: others may be missing in
-            postings and digests.
+        recent: The heads of the entries from ``low`` on, the oldest first: others may be missing
+            in postings and digests.
         left_behind: ``low``, if its sender seems to have died; None otherwise.
     """
 
     next: int
-    recent: dict[int, Head]
+    recent: Heads
     left_behind: int | None
+
+
+class Commit(NamedTuple):
+    """The answer to a text that is to be kept.
+
+    Attributes:
+        number: Its number; None where it is not kept.
+        next: The number below which each entry was compared with it.
+        near: The heads of the entries that are why it is not kept. None where it is not kept since
+            entries that were to be compared are not known any more: look again.
+        others: How many entries are near, but for certain of other names.
+    """
+
+    number: int | None
+    next: int
+    near: Heads | None
+    others: int
 
 
 @dataclass(slots=True)
@@ -102,21 +122,27 @@ class CommitLog:
         for number in [each for each in window.entries if each < window.low]:
             del window.entries[number]
         entries = dict(sorted(window.entries.items()))
-        recent = {number: unpack_head(entry) for number, entry in entries.items()}
+        recent = Heads.of(list(entries), entries.values())
         return Look(window.next, recent, _left_behind(entries, window.low, now))
 
     async def commit(
-        self, head: Head, body: bytes, look: Look, *, radius: int, keeps: bool
-    ) -> int | None:
-        """Keep a text that was compared with what the look and later questions found.
+        self, head: Head, body: bytes, known: int, limits: Limits, *, keeps: bool
+    ) -> Commit:
+        """Keep a text, unless an entry that it was not compared with may be near.
 
-        Returns:
-            Its number; None where one that came after the look may be near: look again.
+        Args:
+            head: Its head.
+            body: All that is to be written elsewhere.
+            known: The number below which it was compared with each entry that may be near.
+            limits: The limits of being near.
+            keeps: Whether nothing counts but the same text of the same owner.
         """
         keys = [self._state, self._heads, self._bodies]
-        args: list[Argument] = [look.next, radius, int(keeps), head.packed(), body]
-        number = int(await self._server.call(_COMMIT, keys, args))
-        return None if number < 0 else number
+        args: list[Argument] = [known, *limits, int(keeps), head.packed(), body]
+        number, following, others, *near = await self._server.call(_COMMIT, keys, args)
+        if number >= 0:
+            return Commit(number, following, None, others)
+        return Commit(None, following, Heads.of(near[::2], near[1::2]) if near else None, others)
 
     async def body(self, number: int) -> bytes | None:
         """Return the record of an entry; None where it is written elsewhere."""

@@ -4,13 +4,26 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from neardup.storage.redis.head_format import OWNER_BYTES, Head, Record, unpack_record
-from neardup.storage.redis.postings import append, unpack
+import numpy as np
+
+from neardup.indexes.arrays import Ids
+from neardup.storage.redis.head_format import (
+    HEAD_BYTES,
+    OWNER_BYTES,
+    Head,
+    Heads,
+    Record,
+    unpack_record,
+)
+from neardup.storage.redis.postings import MAX_LIST, append, posting, unpack
 from neardup.storage.redis.script import Script
 from neardup.storage.redis.server import Command, Server
 
 _CLAIM = Script.read("neardup.storage.redis", "claim.lua")
 _CACHED_BYTES = 32 << 20
+_CACHED_HEADS = 1 << 16
+"""The number of heads that are held in memory, some 9 MB. A text has the slot of its number's last
+bits."""
 
 
 class DigestOwner(NamedTuple):
@@ -32,6 +45,8 @@ class RedisDocuments:
         ``t:<number>``: a text with what is known of it (``head_format``).
         ``d:<4 hexadecimal digits>``: a hash, text digest to the numbers that have it.
         ``p:<4 hexadecimal digits>``: a hash, payload digest to the numbers that have it.
+        ``n:<4 hexadecimal digits>``: a hash, digest of the marks of a name to the numbers of the
+        texts that have them, ``MAX_LIST`` at most.
         ``f:<4 hexadecimal digits>``: a hash, payload digest of a file that is no page to its owner
         and the bytes that the owner stored with it.
 
@@ -41,17 +56,29 @@ class RedisDocuments:
     def __init__(self, server: Server) -> None:
         self._server = server
         self._cache = _Cache()
+        self._heads = Heads.empty(_CACHED_HEADS)
 
     def additions(self, number: int, packed: bytes, head: Head) -> list[Command]:
         """Return the commands that hold a record; they do no harm when it is held already."""
-        mark = mark_of(head.owner)
+        record = posting(mark_of(head.owner), number)
         commands: list[Command] = [
             ("SET", self._text_key(number), packed),
-            append(self._key("d", head.digest), head.digest, mark, number),
+            append(self._key("d", head.digest), head.digest, record),
         ]
         if head.payload is not None:
-            commands.append(append(self._key("p", head.payload), head.payload, mark, number))
+            commands.append(append(self._key("p", head.payload), head.payload, record))
+        if head.fingerprint is not None and head.name_key is not None:
+            key = self._key("n", head.name_key)
+            commands.append(append(key, head.name_key, record, MAX_LIST))
         return commands
+
+    async def namesakes(self, head: Head) -> Ids:
+        """Return the numbers of texts with a fingerprint that have the marks of a name: int64."""
+        key = head.name_key
+        if key is None:
+            return np.empty(0, np.int64)
+        _, numbers = unpack([await self._server.run("HGET", self._key("n", key), key)])
+        return numbers
 
     def digest_question(self, digest: bytes) -> Command:
         """Return the command that asks who has a text; ``owners_in`` reads its reply."""
@@ -67,20 +94,42 @@ class RedisDocuments:
         stored: bytes | None = await self._server.call(_CLAIM, keys, [digest, owner, about])
         return None if stored is None else (stored[:OWNER_BYTES], stored[OWNER_BYTES:])
 
+    async def heads(self, numbers: Ids) -> Heads:
+        """Return the heads of some numbers; one whose text is not held is left out.
+
+        Those that were asked for lately are not read again.
+        """
+        cached = self._heads
+        slots = numbers & (_CACHED_HEADS - 1)
+        is_known = cached.ids[slots] == numbers
+        known, missing = Heads(numbers, cached.rows[slots]).where(is_known), numbers[~is_known]
+        if not len(missing):
+            return known
+        replies = await self._server.pipeline([
+            ("GETRANGE", self._text_key(number), 0, HEAD_BYTES - 1) for number in missing.tolist()
+        ])  # fmt: skip
+        is_held = np.array([bool(packed) for packed in replies])
+        read = Heads.of(missing[is_held].tolist(), replies)
+        slots = read.ids & (_CACHED_HEADS - 1)
+        cached.ids[slots], cached.rows[slots] = read
+        return known.joined(read)
+
     async def records(self, numbers: Sequence[int]) -> dict[int, Record]:
         """Return the records of some numbers; one that is not held is left out."""
-        found = {number: stored for number in numbers if (stored := self._cache.get(number))}
+        cache = self._cache
+        found = {number: stored for number in numbers if (stored := cache.get(number))}
         missing = [number for number in numbers if number not in found]
         read = await self._server.pipeline([("GET", self._text_key(each)) for each in missing])
         for number, packed in zip(missing, read, strict=True):
             if packed is not None:
                 found[number] = unpack_record(packed)
-                self._cache.add(number, found[number])
+                cache.add(number, found[number])
         return found
 
     def forget(self) -> None:
-        """Forget the cached records, so that they are read from the server from now on."""
+        """Forget what is cached, so that it is read from the server from now on."""
         self._cache = _Cache()
+        self._heads = Heads.empty(_CACHED_HEADS)
 
     def _text_key(self, number: int) -> str:
         return f"{self._server.prefix}t:{number}"

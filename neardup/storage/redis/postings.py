@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.errors import ParameterError
-from neardup.indexes.arrays import Match
+from neardup.features.shingles import distinct
+from neardup.indexes.arrays import Ids, Match
 from neardup.storage.redis.script import Call, Script
 from neardup.storage.redis.server import Command, Server
 
@@ -37,18 +38,26 @@ worst a duplicate is kept.
 """
 
 
-def append(key: str, field: bytes, value: int, number: int, most: int = 0) -> Call:
+def append(key: str, field: bytes, record: bytes, most: int = 0) -> Call:
     """Return the call that adds a record to a list, once.
 
     Args:
         key: The key of the hash.
         field: The field of the list in it.
-        value: Unsigned, 64 bits.
-        number: Below ``MAX_NUMBERS``.
+        record: The record; all of a list have one length.
         most: The largest number of records in the list; a further one is left out. 0: any number.
     """
-    record = value.to_bytes(8, "little") + number.to_bytes(5, "little")
     return Call(_APPEND, [key], [field, record, most])
+
+
+def posting(value: int, number: int) -> bytes:
+    """Return the record of a value of 64 bits and the number of a text, for ``unpack``."""
+    return value.to_bytes(8, "little") + packed_number(number)
+
+
+def packed_number(number: int) -> bytes:
+    """Return the number of a text, below ``MAX_NUMBERS``, as 5 bytes."""
+    return number.to_bytes(5, "little")
 
 
 def unpack(lists: Sequence[bytes | None]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
@@ -157,18 +166,23 @@ class RedisPostings:
         Complexity: O(lists asked for + fingerprints in them); one round trip.
         """
         replies = await self._server.pipeline(self.questions(fingerprint, radius))
-        return matches(replies, fingerprint, radius)
+        numbers, distances = near(replies, fingerprint, radius)
+        return list(map(Match, numbers.tolist(), distances.tolist()))
 
     def additions(self, fingerprint: int, number: int) -> list[Call]:
         """Return the calls that ``add`` makes."""
         return [
-            append(self._key(place.block, place.bucket), place.field, fingerprint, number,
-                   MAX_LIST)
+            append(
+                self._key(place.block, place.bucket),
+                place.field,
+                posting(fingerprint, number),
+                MAX_LIST,
+            )
             for place in self._cutting.places(fingerprint)
-        ]  # fmt: skip
+        ]
 
     def questions(self, fingerprint: int, radius: int) -> list[Command]:
-        """Return the commands that ``query`` sends; ``matches`` reads their replies."""
+        """Return the commands that ``query`` sends; ``near`` reads their replies."""
         return [
             ("HMGET", self._key(block, bucket), *fields)
             for (block, bucket), fields in self._cutting.probes(fingerprint, radius).items()
@@ -178,13 +192,13 @@ class RedisPostings:
         return f"{self._server.prefix}b{block}:{bucket:x}"
 
 
-def matches(
+def near(
     replies: Sequence[Sequence[bytes | None]], fingerprint: int, radius: int
-) -> list[Match]:
-    """Return the matches of the replies within the radius, nearest first, then by number."""
+) -> tuple[Ids, Ids]:
+    """Return the numbers within the radius and their distances, nearest first, then by number."""
     values, numbers = unpack([stored for reply in replies for stored in reply])
     distances = np.bitwise_count(values ^ np.uint64(fingerprint))
-    near = np.flatnonzero(distances <= radius)
+    within = distances <= radius
     # One that is near in several blocks is found in each.
-    found = set(zip(distances[near].tolist(), numbers[near].tolist(), strict=True))
-    return [Match(number, distance) for distance, number in sorted(found)]
+    found = distinct(distances[within].astype(np.int64) * MAX_NUMBERS + numbers[within])
+    return found % MAX_NUMBERS, found // MAX_NUMBERS

@@ -2,28 +2,36 @@
 
 import json
 from collections.abc import AsyncIterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from neardup.cascade import Evidence, decide, exact_duplicate
-from neardup.document import Document
+from neardup.cascade import exact_duplicate
+from neardup.document import Document, signed
 from neardup.errors import DocumentError, ParameterError, ServerError
 from neardup.fingerprints.digest import EMPTY_DIGEST
 from neardup.parameters import Parameters
-from neardup.storage.redis.commit_log import Look
-from neardup.storage.redis.head_format import OWNER_BYTES, Record, recorded
+from neardup.storage.redis.commit_log import Commit, Look
+from neardup.storage.redis.head_format import (
+    OWNER_BYTES,
+    Limits,
+    Record,
+    limits_of,
+    recorded,
+)
 from neardup.storage.redis.server import Server
 from neardup.storage.redis.shared_evidence import (
+    NO_EVIDENCE,
     KeptText,
     Original,
+    SharedEvidence,
     SharedEvidenceSource,
     SharedVerdict,
     original_of,
 )
-from neardup.storage.redis.shelf import Findings, Shelf
+from neardup.storage.redis.shelf import Findings, Shelf, found_in
 from neardup.verdict import TOO_SHORT, Verdict
 from neardup.verification import JaccardVerifier, Verifier
 
-FORMAT = 1
+FORMAT = 4
 
 
 async def check_identity(server: Server, parameters: Parameters, blocks: int) -> None:
@@ -61,7 +69,8 @@ class SharedDeduplicator:
     owner may die right after it. All calls may be made again, and at one time.
 
     An owner is a page, which may say another text each time: none of its own texts makes it a
-    duplicate, and judged again with the same text it gets its verdict again.
+    duplicate. A text of it that is kept is never a duplicate when it is judged again, and what it
+    resembles is looked for among the texts that were kept before it, as it was.
 
     Args:
         server: The server of the kept texts.
@@ -71,7 +80,8 @@ class SharedDeduplicator:
             ``Deduplicator`` does.
 
     Raises:
-        ParameterError: ``blocks`` out of range, or a verifier although ``verify`` is off.
+        ParameterError: ``blocks`` out of range, a verifier although ``verify`` is off, or
+            ``drop_contained``, as no parts are looked for here.
     """
 
     def __init__(
@@ -84,6 +94,7 @@ class SharedDeduplicator:
     ) -> None:
         if verifier is not None and not parameters.verify:
             raise ParameterError("verify=False lets the distance decide alone; leave out verifier")
+        _check_parts(parameters)
         self._server = server
         self._parameters = parameters
         self._blocks = blocks
@@ -108,12 +119,14 @@ class SharedDeduplicator:
         """Judge by other parameters from now on; what was kept stays kept.
 
         Raises:
-            ParameterError: They are of other features, or of another ``verify_shingle_size``.
+            ParameterError: They are of other features, of another ``verify_shingle_size``, or with
+                ``drop_contained``.
         """
         for name in ("fingerprint_features", "verify_shingle_size"):
             stored, wanted = getattr(self._parameters, name), getattr(parameters, name)
             if stored != wanted:
                 raise ParameterError(f"{name} must stay {stored}, got {wanted}; open another one")
+        _check_parts(parameters)
         self._parameters = parameters
         self._source = replace(self._source, parameters=parameters)
 
@@ -133,46 +146,30 @@ class SharedDeduplicator:
             DocumentError: ``owner`` has another length.
             ServerError: The server refuses for good; what is only an outage is waited for.
 
-        Complexity: 2 round trips, 3 more for a text that is kept; `neardup.storage.redis.postings`
-        says how many lists are read.
+        Complexity: 2 round trips, 1 more for the heads of near texts that are not known here yet, 1
+        where more than 1,000 are near, 1 for each 8 texts of the same name that are read, 1 or more
+        for those of other names, 3 for a text that is kept, and 2 or more where near texts of the
+        same name came meanwhile. 16 lists are read for the bands;
+        ``neardup.storage.redis.postings`` says how many for the fingerprint.
         """
         _check_owner(owner)
-        parameters, source = self._parameters, self._source
+        parameters = self._parameters
         if document.words < parameters.min_words:
             # It may have been analysed with a lower min_words; such a fingerprint misleads.
-            document = replace(document, fingerprint=None)
+            document = replace(document, fingerprint=None, signature=None, sample=None)
+        if parameters.verify:
+            document = signed(document, parameters)
+        else:
+            # The distance decides alone.
+            document = replace(document, signature=None)
         if document.digest == EMPTY_DIGEST:
             return SharedVerdict(Verdict(TOO_SHORT))
-        verdict = decide(document.words, Evidence(), parameters)
-        record = recorded(owner, document, about)
-        while True:
-            look = await self._shelf.log.look()
-            await self._shelf.post_left_behind(look)
-            findings = await self._shelf.find(record.head, look, parameters.radius)
-            if await self._is_own(record, look, findings):
-                return SharedVerdict(verdict)
-            if not keeps:
-                shared = await source.find(record.head, document.text, findings)
-                verdict = decide(document.words, shared.evidence, parameters)
-                if verdict.duplicate_of is not None:
-                    return SharedVerdict(verdict, shared.originals[verdict.duplicate_of])
-            if await self._keep(record, look, parameters.radius, keeps=keeps):
-                return SharedVerdict(verdict)
-
-    async def _is_own(self, record: Record, look: Look, findings: Findings) -> bool:
-        number = await self._source.own(record.head, findings)
-        if number in look.recent:
-            # Its first reply was lost, or its first judge died.
-            await self._shelf.post_entry(number)
-        return number is not None
-
-    async def _keep(self, record: Record, look: Look, radius: int, *, keeps: bool) -> bool:
-        """Keep it, unless another came since the look that may be near."""
-        packed = record.packed()
-        number = await self._shelf.log.commit(record.head, packed, look, radius=radius, keeps=keeps)
-        if number is not None:
-            await self._shelf.post(number, packed)
-        return number is not None
+        judging = _Judging(
+            self._shelf, self._source, recorded(owner, document, about), document, keeps=keeps
+        )
+        while (shared := await judging.judged()) is None:
+            pass
+        return shared
 
     async def find_payload(self, digest: bytes, owner: bytes) -> SharedVerdict | None:
         """Return the verdict on bytes of this ``payload_digest``, if another page has them.
@@ -220,6 +217,84 @@ class SharedDeduplicator:
         return await self._shelf.log.count()
 
 
+@dataclass(frozen=True, slots=True)
+class _Judging:
+    """One text that is judged, and kept where it repeats none.
+
+    Attributes:
+        shelf: The kept texts.
+        source: Looks for those that it may repeat.
+        record: The text as it is to be kept.
+        document: The text.
+        keeps: Whether it is kept without asking.
+    """
+
+    shelf: Shelf
+    source: SharedEvidenceSource
+    record: Record
+    document: Document
+    keeps: bool
+
+    async def judged(self) -> SharedVerdict | None:
+        """Return the verdict; None: the log has forgotten what it was not compared with."""
+        look, findings = await self._look()
+        found, known = NO_EVIDENCE, look.next
+        while True:
+            number = await self.source.own(self.record.head, findings)
+            if number is not None:
+                # Its first reply was lost, its first judge died, or its page was read once more.
+                await self.shelf.post_entry(number)
+                return await self._verdict_of_kept(number)
+            if not self.keeps:
+                later = await self.source.find(self.record.head, self.document, findings)
+                found = found.joined(later)
+            shared = self._decided(found)
+            if shared.original is not None:
+                return shared
+            commit = await self._commit(known)
+            if commit.number is not None:
+                if commit.others and shared.resembled is None:
+                    return await self._verdict_of_kept(commit.number)
+                return shared
+            if commit.near is None:
+                return None
+            findings, known = found_in(commit.near, self.record.head, self._limits), commit.next
+
+    async def _verdict_of_kept(self, number: int) -> SharedVerdict:
+        """Return the verdict by what was kept before it: as it is kept, it repeats nothing."""
+        nothing = self._decided(NO_EVIDENCE)
+        if self.keeps:
+            return nothing
+        _, findings = await self._look()
+        found = await self.source.find(self.record.head, self.document, findings.below(number))
+        shared = self._decided(found)
+        return shared if shared.original is None else nothing
+
+    async def _look(self) -> tuple[Look, Findings]:
+        look = await self.shelf.log.look()
+        await self.shelf.post_left_behind(look)
+        return look, await self.shelf.find(self.record.head, look, self._limits)
+
+    async def _commit(self, known: int) -> Commit:
+        head, packed = self.record.head, self.record.packed()
+        commit = await self.shelf.log.commit(head, packed, known, self._limits, keeps=self.keeps)
+        if commit.number is not None:
+            await self.shelf.post(commit.number, packed)
+        return commit
+
+    def _decided(self, found: SharedEvidence) -> SharedVerdict:
+        return found.decided(self.document.words, self.source.parameters)
+
+    @property
+    def _limits(self) -> Limits:
+        return limits_of(self.source.parameters)
+
+
 def _check_owner(owner: bytes) -> None:
     if len(owner) != OWNER_BYTES:
         raise DocumentError(f"owner must be {OWNER_BYTES} bytes, got {len(owner)}")
+
+
+def _check_parts(parameters: Parameters) -> None:
+    if parameters.drop_contained:
+        raise ParameterError("no parts are looked for in Redis; leave out drop_contained")

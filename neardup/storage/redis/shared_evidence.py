@@ -4,12 +4,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+import numpy as np
+
 from neardup.candidates import Candidates
-from neardup.cascade import Evidence
+from neardup.cascade import Evidence, NearText, decide
+from neardup.document import Document
 from neardup.fingerprints.digest import EMPTY_DIGEST
-from neardup.indexes.arrays import Match
+from neardup.kept_facts import Siblings, ordered
+from neardup.names import NO_NAME, unpacked
 from neardup.parameters import Parameters
-from neardup.storage.redis.head_format import Head, Record
+from neardup.storage.redis.head_format import Head, Heads, Record
 from neardup.storage.redis.kept_documents import DigestOwner, mark_of
 from neardup.storage.redis.shelf import Findings, Shelf
 from neardup.verdict import Verdict
@@ -37,15 +41,18 @@ class Original:
 
 @dataclass(frozen=True, slots=True)
 class SharedVerdict:
-    """A verdict with what the text repeats.
+    """A verdict with the kept text that it names.
 
     Attributes:
-        verdict: Its ``duplicate_of`` is the original's number.
-        original: None where the text repeats none.
+        verdict: Its ``duplicate_of`` is the original's number, its ``resembles`` the other's.
+        original: The kept text that the text repeats; None where it repeats none.
+        resembled: The kept text of another name that the text resembles, for ``same_template``;
+            None otherwise.
     """
 
     verdict: Verdict
     original: Original | None = None
+    resembled: Original | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +85,22 @@ class SharedEvidence(NamedTuple):
     evidence: Evidence
     originals: dict[int, Original]
 
+    def joined(self, later: "SharedEvidence") -> "SharedEvidence":
+        """Return it with what was found among texts that were kept later."""
+        near = sorted([*self.evidence.near, *later.evidence.near], key=_nearness)
+        return SharedEvidence(
+            later.evidence._replace(near=near), {**self.originals, **later.originals}
+        )
+
+    def decided(self, words: int, parameters: Parameters) -> SharedVerdict:
+        """Return the verdict of ``cascade.decide`` with the kept text that it names."""
+        verdict = decide(words, self.evidence, parameters)
+        original, resembled = (
+            None if number is None else self.originals[number]
+            for number in (verdict.duplicate_of, verdict.resembles)
+        )
+        return SharedVerdict(verdict, original, resembled)
+
 
 @dataclass(frozen=True, slots=True)
 class SharedEvidenceSource:
@@ -101,7 +124,7 @@ class SharedEvidenceSource:
                 return number
         return None
 
-    async def find(self, head: Head, text: str, findings: Findings) -> SharedEvidence:
+    async def find(self, head: Head, document: Document, findings: Findings) -> SharedEvidence:
         """Return the texts of other owners that a text may repeat."""
         if head.payload is not None:
             original = await self.find_payload(head.owner, head.payload, findings.payload)
@@ -114,7 +137,9 @@ class SharedEvidenceSource:
         )
         if original is not None:
             return SharedEvidence(Evidence(text=original.number), {original.number: original})
-        return await self._find_near(head, text, findings.near)
+        if head.fingerprint is None or not len(findings.near.ids):
+            return NO_EVIDENCE
+        return await self._find_near(head, document, self._siblings(document, findings.near))
 
     async def find_payload(
         self, owner: bytes, payload: bytes, found: Sequence[DigestOwner]
@@ -137,24 +162,45 @@ class SharedEvidenceSource:
                     return original_of(number, records[number])
         return None
 
-    async def _find_near(self, head: Head, text: str, found: Sequence[Match]) -> SharedEvidence:
+    def _siblings(self, document: Document, near: Heads) -> Siblings:
+        name = unpacked(document.name) if self.parameters.compare_names else NO_NAME
+        fingerprints = near.rows["fingerprint"].astype(np.uint64)
+        marks = near.rows["marks"].astype(np.uint32)
+        return ordered(near.ids, fingerprints, marks, document.fingerprint or 0, name)
+
+    async def _find_near(self, head: Head, document: Document, found: Siblings) -> SharedEvidence:
         originals: dict[int, Original] = {}
-        if not found:
-            return SharedEvidence(Evidence(), originals)
-        candidates = Candidates(text, found, self.parameters, self.verifier, self.shelf.bitmaps)
+        candidates = Candidates(
+            document.text,
+            found.possible(),
+            self.parameters,
+            self.verifier,
+            self.shelf.known,
+            name=document.name,
+            others=found.others(),
+        )
         while unread := candidates.unread(_READ_AT_ONCE):
             records = await self.shelf.records([match.id for match in unread])
             for match in unread:
                 record = records.get(match.id)
-                if record is not None and _is_candidate(head, record.head, match.distance):
+                if record is None or not _is_candidate(head, record.head, match.distance):
+                    continue
+                if candidates.is_needed(match, record.name):
                     originals[match.id] = original_of(match.id, record)
-                    candidates.compare(match, record.text)
+                    candidates.compare(match, record.text, record.name)
         return SharedEvidence(Evidence(near=candidates.near), originals)
+
+
+NO_EVIDENCE = SharedEvidence(Evidence(), {})
 
 
 def original_of(number: int, record: Record) -> Original:
     """Return where a kept text is."""
     return Original(number, record.head.owner, record.about, record.head.digest)
+
+
+def _nearness(near: NearText) -> tuple[int, int]:
+    return near.distance, near.id
 
 
 def _is_candidate(head: Head, other: Head, distance: int) -> bool:

@@ -1,14 +1,27 @@
 """All that is held of kept texts, wherever it is now: in the log, or written elsewhere."""
 
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass
 
-from neardup.candidates import Bitmaps
-from neardup.indexes.arrays import Match
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup.candidates import MAX_CANDIDATES, KnownShingles
+from neardup.features.shingles import distinct
+from neardup.storage.redis.band_postings import RedisBands, are_similar, sharing
 from neardup.storage.redis.commit_log import CommitLog, Look
-from neardup.storage.redis.head_format import Head, Record, unpack_record
+from neardup.storage.redis.head_format import (
+    HAS_FINGERPRINT,
+    HAS_PAYLOAD,
+    HAS_SKETCH,
+    Head,
+    Heads,
+    Limits,
+    Record,
+    unpack_record,
+)
 from neardup.storage.redis.kept_documents import DigestOwner, RedisDocuments, mark_of, owners_in
-from neardup.storage.redis.postings import RedisPostings, matches
+from neardup.storage.redis.postings import RedisPostings, near
 from neardup.storage.redis.server import Command, Server
 
 _READ_AT_ONCE = 128
@@ -21,12 +34,21 @@ class Findings:
     Attributes:
         payload: The texts of the same payload.
         digest: The texts of the same digest.
-        near: The texts within the radius, nearest first, then by number.
+        near: The texts of other owners within the radius, and those that share a band and may be
+            similar, in any order.
     """
 
     payload: list[DigestOwner]
     digest: list[DigestOwner]
-    near: list[Match]
+    near: Heads
+
+    def below(self, number: int) -> "Findings":
+        """Return the texts that were kept before one."""
+        return Findings(
+            payload=[stored for stored in self.payload if stored.number < number],
+            digest=[stored for stored in self.digest if stored.number < number],
+            near=self.near.where(self.near.ids < number),
+        )
 
 
 class Shelf:
@@ -37,7 +59,7 @@ class Shelf:
         blocks: The number of blocks of a fingerprint.
 
     Attributes:
-        bitmaps: The bitmaps of texts that were candidates, by number.
+        known: The shingles of texts that were candidates, by number.
         log: Decides which texts are kept.
     """
 
@@ -45,15 +67,16 @@ class Shelf:
         self._server = server
         self._documents = RedisDocuments(server)
         self._postings = RedisPostings(server, blocks=blocks)
-        self.bitmaps = Bitmaps()
+        self._bands = RedisBands(server)
+        self.known = KnownShingles()
         self.log = CommitLog(server, self._forget)
         self.claim = self._documents.claim
 
     def _forget(self) -> None:
         self._documents.forget()
-        self.bitmaps.clear()
+        self.known.clear()
 
-    async def find(self, head: Head, look: Look, radius: int) -> Findings:
+    async def find(self, head: Head, look: Look, limits: Limits) -> Findings:
         """Find what has something in common; after the look, so that nothing is missed."""
         questions = [self._documents.digest_question(head.digest)]
         questions += (
@@ -61,26 +84,34 @@ class Shelf:
         )
         first = len(questions)
         if head.fingerprint is not None:
-            questions += self._postings.questions(head.fingerprint, radius)
+            questions += self._postings.questions(head.fingerprint, limits.radius)
+        first_band = len(questions)
+        if head.sketch is not None:
+            questions += self._bands.questions(head.sketch)
         replies = await self._server.pipeline(questions)
-        near: set[Match] = set()
+        numbers = np.empty(0, np.int64)
         if head.fingerprint is not None:
-            near.update(matches(replies[first:], head.fingerprint, radius))
-            near.update(_near_in(look, head.fingerprint, radius))
-        equal = _recent_owners(look, lambda other: other.digest == head.digest)
-        same_bytes = _recent_owners(
-            look, lambda other: other.payload is not None and other.payload == head.payload
-        )
+            numbers, _ = near(replies[first:first_band], head.fingerprint, limits.radius)
+            # As in memory: the nearest, and those that share the most bands.
+            numbers = numbers[: MAX_CANDIDATES + 1]
+        if head.sketch is not None:
+            numbers = np.concatenate([numbers, sharing(replies[first_band:], head.sketch)])
+        if len(numbers) > MAX_CANDIDATES:
+            # On a template of so many texts lists are full, or a copy is not among the first.
+            numbers = np.concatenate([numbers, await self._documents.namesakes(head)])
+        numbers = distinct(numbers)
+        posted = await self._documents.heads(numbers[~np.isin(numbers, look.recent.ids)])
+        recent = found_in(look.recent, head, limits)
         return Findings(
-            payload=_merged(replies[1:first], same_bytes),
-            digest=_merged(replies[:1], equal),
-            near=sorted(near, key=lambda match: (match.distance, match.id)),
+            payload=_merged(replies[1:first], recent.payload),
+            digest=_merged(replies[:1], recent.digest),
+            near=_near_in(posted, head, limits).joined(recent.near),
         )
 
     async def find_payload(self, digest: bytes, look: Look) -> list[DigestOwner]:
         """Find the kept texts of this payload, the first first; after the look."""
         reply = await self._server.pipeline([self._documents.payload_question(digest)])
-        return _merged(reply, _recent_owners(look, lambda other: other.payload == digest))
+        return _merged(reply, _owners(look.recent, look.recent.has("payload", digest, HAS_PAYLOAD)))
 
     async def records(self, numbers: Sequence[int]) -> dict[int, Record]:
         """Return the records of some numbers; one that is not held is left out."""
@@ -99,6 +130,8 @@ class Shelf:
         writes: list[Command] = self._documents.additions(number, packed, head)
         if head.fingerprint is not None:
             writes += self._postings.additions(head.fingerprint, number)
+        if head.sketch is not None:
+            writes += self._bands.additions(head.sketch, number)
         await self._server.pipeline(writes)
         await self.log.posted(number)
 
@@ -124,20 +157,34 @@ class Shelf:
             first = numbers.stop
 
 
-def _near_in(look: Look, fingerprint: int, radius: int) -> list[Match]:
-    return [
-        Match(number, distance)
-        for number, other in look.recent.items()
-        if other.fingerprint is not None
-        and (distance := (other.fingerprint ^ fingerprint).bit_count()) <= radius
-    ]
+def found_in(heads: Heads, head: Head, limits: Limits) -> Findings:
+    """Return which texts have something in common with one, by their heads alone."""
+    return Findings(
+        payload=_owners(heads, heads.has("payload", head.payload, HAS_PAYLOAD)),
+        digest=_owners(heads, heads.has("digest", head.digest)),
+        near=_near_in(heads, head, limits),
+    )
 
 
-def _recent_owners(look: Look, has: Callable[[Head], bool]) -> list[DigestOwner]:
+def _near_in(heads: Heads, head: Head, limits: Limits) -> Heads:
+    """Return the texts of other owners that are near by fingerprint or by a band."""
+    if head.fingerprint is None or not len(heads.ids):
+        return Heads.empty()
+    flags = heads.rows["flags"]
+    distances = np.bitwise_count(heads.rows["fingerprint"] ^ np.uint64(head.fingerprint))
+    are_near = distances <= limits.radius
+    if head.sketch is not None:
+        similar = are_similar(head.sketch, heads.rows["sketch"], limits.unequal)
+        are_near |= similar & ((flags & HAS_SKETCH) != 0)
+    are_near &= (flags & HAS_FINGERPRINT) != 0
+    return heads.where(are_near & ~heads.has("owner", head.owner))
+
+
+def _owners(heads: Heads, wanted: NDArray[np.bool_]) -> list[DigestOwner]:
+    found = heads.where(wanted)
     return [
-        DigestOwner(mark_of(head.owner), number)
-        for number, head in look.recent.items()
-        if has(head)
+        DigestOwner(mark_of(owner.tobytes()), number)
+        for number, owner in zip(found.ids.tolist(), found.rows["owner"], strict=True)
     ]
 
 

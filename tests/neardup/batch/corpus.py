@@ -11,6 +11,10 @@ from neardup import Deduplicator, Document, Verdict, analyse
 from neardup.batch.input_files import find_files
 from neardup.batch.output_tables import About, new_folder
 from neardup.batch.run import BatchRun, Task
+from neardup.fingerprints.digest import text_digest
+from neardup.names import Name, name_of
+from neardup.parameters import DEFAULTS, Parameters
+from tests.neardup.verdicts import without_parts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,10 +46,20 @@ def made(seed: int, texts: int) -> list[str]:
     return found
 
 
+def title_of(text: str) -> str:
+    """The title of a text: one of three, or none; equal texts have the same."""
+    return ("Red lamp", "Blue lamp", "Green lamp", "")[text_digest(text)[0] % 4]
+
+
+def name_in_corpus(text: str) -> Name:
+    """What a text is called."""
+    return name_of(text, title=title_of(text))
+
+
 def write_lines(path: Path, texts: Sequence[str], first: int = 0) -> None:
     """Write texts as JSON lines with URLs."""
     rows = [
-        {"url": f"http://example.org/{first + number}", "text": text, "title": f"T{number}"}
+        {"url": f"http://example.org/{first + number}", "text": text, "title": title_of(text)}
         for number, text in enumerate(texts)
     ]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
@@ -82,12 +96,17 @@ def read_back(about: About, output: Path) -> Result:
     return Result(about, tables)
 
 
-def online(texts: dict[int, str]) -> tuple[dict[int, Document], dict[int, Verdict]]:
+def online(
+    texts: dict[int, str], parameters: Parameters = DEFAULTS
+) -> tuple[dict[int, Document], dict[int, Verdict]]:
     """What each text is, and the verdicts on them one after the other."""
-    documents = {number: analyse(text) for number, text in sorted(texts.items())}
-    with Deduplicator() as deduplicator:
+    documents = {
+        number: analyse(text, parameters, name_in_corpus(text))
+        for number, text in sorted(texts.items())
+    }
+    with Deduplicator(parameters) as deduplicator:
         verdicts = {
-            number: deduplicator.judge_document(number, document)
+            number: without_parts(deduplicator.judge_document(number, document))
             for number, document in documents.items()
         }
     return documents, verdicts

@@ -11,8 +11,10 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from neardup import Parameters, Verdict, analyse, clusters
-from neardup.batch.deciding import _decide, dropped, originals, verdicts
-from neardup.cascade import Evidence, decide
+from neardup.batch.deciding import _decide, dropped, originals, resembled, verdicts
+from neardup.cascade import is_confirmed
+from neardup.fingerprints.digest import text_digest
+from neardup.names import Name
 from tests.neardup.judged_crawls import (
     by_cascade,
     crawls,
@@ -62,16 +64,21 @@ class TestDecidingProperties:
         assert all({first, second} & gone for first, second in pairs)
 
 
+PairRow = tuple[int, int, int, float | None]
+
+
 class Rows(NamedTuple):
     """The tables from which Spark decides.
 
     Attributes:
         documents: ``id``, ``text_id``, ``words``.
-        pairs: ``first``, ``second``, ``distance``, ``similarity``, of different texts.
+        pairs: ``first``, ``second``, ``distance``, ``similarity``, of different near texts.
+        others: The same of texts whose names differ.
     """
 
     documents: list[tuple[int, int, int]]
-    pairs: list[tuple[int, int, int, float | None]]
+    pairs: list[PairRow]
+    others: list[PairRow]
 
 
 def rows_of(parameters: Parameters, crawl: list[Page], first: int) -> Rows:
@@ -79,18 +86,20 @@ def rows_of(parameters: Parameters, crawl: list[Page], first: int) -> Rows:
     firsts: dict[bytes, tuple[int, Document]] = {}
     documents = []
     for page in crawl:
-        document = analyse(page.text, parameters)
+        document = analyse(page.text, parameters, page.name)
         text_id, _ = firsts.setdefault(document.digest, (first + page.number, document))
         documents.append((first + page.number, text_id, document.words))
-    pairs = []
+    pairs: list[PairRow] = []
+    others: list[PairRow] = []
     different = sorted(firsts.values(), key=lambda one: one[0])
     for place, (second, document) in enumerate(different):
         before = dict(different[:place])
         for near in evidence_of(document, before, parameters).near:
-            if decide(document.words, Evidence(near=[near]), parameters).is_duplicate:
+            if is_confirmed(near, parameters):
                 similarity = near.similarity if parameters.verify else None
-                pairs.append((near.id, second, near.distance, similarity))
-    return Rows(documents, pairs)
+                rows = others if near.is_other and parameters.compare_names else pairs
+                rows.append((near.id, second, near.distance, similarity))
+    return Rows(documents, pairs, others)
 
 
 class TestBatch:
@@ -105,19 +114,22 @@ class TestBatch:
     def test_sql_decides_as_the_cascade_does(
         self, spark: SparkSession, parameters: Parameters, crawled: list[list[Page]]
     ) -> None:
-        documents, pairs, expected = [], [], []
+        found, expected = Rows([], [], []), []
         for number, crawl in enumerate(crawled):
             first = 1000 * number
-            plain = [page._replace(payload=None) for page in crawl]
-            found = rows_of(parameters, plain, first)
-            documents += found.documents
-            pairs += found.pairs
+            plain = [page._replace(payload=None, name=name_of_text(page.text)) for page in crawl]
+            more = rows_of(parameters, plain, first)
+            found.documents.extend(more.documents)
+            found.pairs.extend(more.pairs)
+            found.others.extend(more.others)
             for verdict in by_cascade(parameters, plain):
-                original = verdict.duplicate_of
-                moved = None if original is None else first + original
-                expected.append(replace(verdict, duplicate_of=moved))
-        rows = spark_verdicts(spark, parameters, Rows(documents, pairs))
-        for row, wanted in zip(rows, expected, strict=True):
+                original, other = (
+                    None if number is None else first + number
+                    for number in (verdict.duplicate_of, verdict.resembles)
+                )
+                expected.append(replace(verdict, duplicate_of=original, resembles=other))
+        told = spark_verdicts(spark, parameters, found)
+        for row, wanted in zip(told, expected, strict=True):
             if wanted.kind == "text_duplicate" or row["verdict"] == "text_duplicate":
                 # The first equal text is named, which is the kept one.
                 assert row["duplicate_of"] == row["text_id"]
@@ -127,16 +139,21 @@ class TestBatch:
                 row["distance"],
                 row["similarity"],
                 row["tier"],
+                resembles=row["resembles"],
             )
             assert is_same(found_verdict, wanted), (row, wanted)
+
+
+def name_of_text(text: str) -> Name:
+    """One of two names; equal texts have the same."""
+    return Name(title=("Red lamp", "Blue lamp")[text_digest(text)[0] % 4 == 0])
 
 
 def spark_verdicts(spark: SparkSession, parameters: Parameters, rows: Rows) -> list[Any]:
     """Return the verdicts of a batch, in the order of ids."""
     documents = spark.createDataFrame(rows.documents, "id long, text_id long, words int")
-    pairs = spark.createDataFrame(
-        rows.pairs, "first long, second long, distance int, similarity double"
-    )
+    columns = "first long, second long, distance int, similarity double"
+    pairs, others = (spark.createDataFrame(some, columns) for some in (rows.pairs, rows.others))
     joined = clusters((first, second) for first, second, _, _ in rows.pairs)
     roots = spark.createDataFrame(
         [(member, one.representative) for one in joined for member in one.members],
@@ -145,4 +162,4 @@ def spark_verdicts(spark: SparkSession, parameters: Parameters, rows: Rows) -> l
     gone = dropped(pairs, roots).cache()
     of_gone = documents.join(gone.selectExpr("id AS text_id"), "text_id", "left_semi")
     found = originals(pairs, gone, of_gone.select("id", "text_id"))
-    return verdicts(documents, found, parameters).orderBy("id").collect()
+    return verdicts(documents, found, resembled(others, gone), parameters).orderBy("id").collect()

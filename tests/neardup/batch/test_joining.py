@@ -11,18 +11,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neardup import hamming, jaccard, minhash
+from neardup import Parameters, hamming, jaccard, minhash
 from neardup.batch.joining import JoinRows, Limits, _pairs
-from neardup.batch.schemes import Bands, Blocks, bands_for, cheapest, cheapest_blocks
+from neardup.batch.schemes import Bands, Blocks, cheapest_blocks, scheme_of
 from neardup.batch.sketches import max_unequal, sketch_of
 from tests.neardup.texts import changed, prose
 
 if TYPE_CHECKING:
     from neardup.features.hashing import Hashes
+    from neardup.fingerprints.estimate import Signature
 
 pytestmark = pytest.mark.slow
 
-FAR = 128
+FAR = 64
 Found = list[tuple[int, int, int]]
 
 
@@ -33,7 +34,7 @@ def joined(fingerprints: list[int], scheme: Blocks, limits: Limits, batch: int =
     places = np.repeat(np.arange(len(values)), scheme.tables)
     order = np.lexsort((places, keys.ravel()))
     nothing = np.zeros(len(order), np.uint64)
-    rows = JoinRows(keys.ravel()[order], places[order], values[places[order]], *[nothing] * 4)
+    rows = JoinRows(keys.ravel()[order], places[order], values[places[order]], *[nothing] * 2)
     parts = (
         JoinRows._make(column[start : start + batch] for column in rows)
         for start in range(0, len(order), batch)
@@ -108,6 +109,11 @@ def test_the_last_texts_of_a_hot_key_are_compared_too() -> None:
     assert (4_999, 5_000, 1) in found
 
 
+def signature(text: str) -> Signature:
+    """The signature of a run."""
+    return minhash(text, permutations=64, shingle_size=5)
+
+
 def unequal(ours: Hashes, theirs: Hashes) -> int:
     """How many values of two bits differ."""
     pairs = np.unpackbits((ours ^ theirs).view(np.uint8)).reshape(-1, 2)
@@ -117,7 +123,7 @@ def unequal(ours: Hashes, theirs: Hashes) -> int:
 @pytest.mark.parametrize("similarity", [0.5, 0.8, 0.95])
 def test_sketches_of_similar_texts_are_never_too_far(similarity: float) -> None:
     most = max_unequal(similarity)
-    assert (1 - similarity) * 0.75 * 128 < most < 96
+    assert (1 - similarity) * 0.75 * 64 < most < 64
     compared = 0
     # A changed word takes five of some 300 shingles away, and brings five others.
     words = int(296 * (1 - similarity) / (5 * (1 + similarity)))
@@ -126,35 +132,34 @@ def test_sketches_of_similar_texts_are_never_too_far(similarity: float) -> None:
         other = changed(text, seed, words)
         if jaccard(text, other) < similarity:
             continue
-        ours, theirs = (sketch_of(minhash(one, shingle_size=5)) for one in (text, other))
+        ours, theirs = (sketch_of(signature(one)) for one in (text, other))
         compared += 1
         assert unequal(ours, theirs) <= most
     assert compared > 20
 
 
 def test_sketches_of_other_texts_are_too_far() -> None:
-    sketches = [sketch_of(minhash(prose(seed, 300), shingle_size=5)) for seed in range(60)]
+    sketches = [sketch_of(signature(prose(seed, 300))) for seed in range(60)]
     pairs = list(itertools.combinations(sketches, 2))
     assert all(unequal(one, other) > max_unequal(0.8) for one, other in pairs)
 
 
 def test_bands_bring_nearly_all_similar_texts_together() -> None:
-    bands = bands_for(0.8)
+    bands = scheme_of(Parameters(), 100)
+    assert bands == Bands(16, 4)
     met = 0
     for seed in range(100):
         text = prose(seed, 300)
-        signatures = [minhash(one, shingle_size=5) for one in (text, changed(text, seed, 4))]
+        signatures = [signature(one) for one in (text, changed(text, seed, 4))]
         one, other = bands.keys(np.zeros(2, np.uint64), np.array(signatures))
         met += bool((one == other).any())
     assert met == 100
 
 
-def test_few_texts_meet_by_blocks_and_many_far_ones_by_bands() -> None:
-    assert isinstance(cheapest(8, 0.8, 10**6), Blocks)
-    assert isinstance(cheapest(8, 0.8, 10**9), Bands)
-    # Within 3 bits blocks serve any number, and alone where nothing is confirmed.
-    assert isinstance(cheapest(3, 0.8, 10**10), Blocks)
-    assert isinstance(cheapest(8, None, 10**9), Blocks)
+def test_texts_meet_by_blocks_where_distance_alone_decides() -> None:
+    scheme = scheme_of(Parameters(verify=False, max_distance=2), 10**6)
+    assert isinstance(scheme, Blocks)
+    assert scheme.radius == 2
     assert cheapest_blocks(3, 10**3).blocks <= cheapest_blocks(3, 10**10).blocks
 
 

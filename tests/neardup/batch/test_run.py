@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from neardup import clusters, hamming, jaccard, minhash
+from neardup import Verdict, clusters, hamming, jaccard, minhash
 from neardup.batch.input_files import MAX_FILES, File
 from neardup.batch.output_tables import About, Folder, new_folder
 from neardup.batch.run import BatchRun, Task
-from neardup.errors import InputError
+from neardup.errors import InputError, ParameterError
 from neardup.fingerprints.digest import EMPTY_DIGEST
-from neardup.parameters import DEFAULTS
-from tests.neardup.batch.corpus import Result, made, online, run, write_lines
+from neardup.indexes.banding import CANDIDATE_PERMUTATIONS
+from neardup.names import difference
+from neardup.parameters import DEFAULTS, Parameters
+from tests.neardup.batch.corpus import Result, made, name_in_corpus, online, run, write_lines
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,8 +40,8 @@ class Case:
         self.texts = dict(zip(self.rows, texts, strict=True))
         self.documents, self.verdicts = online(self.texts)
 
-    def pairs(self) -> set[tuple[int, int, int, float]]:
-        """All pairs of different texts that are near and alike, by comparing all with all."""
+    def pairs(self) -> set[tuple[int, int, int, float, bool]]:
+        """All pairs of different texts that are alike, by comparing all with all."""
         firsts: dict[bytes, int] = {}
         for number, document in self.documents.items():
             firsts.setdefault(document.digest, number)
@@ -48,11 +50,11 @@ class Case:
             ours, theirs = self.documents[one].fingerprint, self.documents[other].fingerprint
             if ours is None or theirs is None:
                 continue
-            distance = hamming(ours, theirs)
-            if distance <= DEFAULTS.radius:
-                similarity = jaccard(self.texts[one], self.texts[other])
-                if similarity >= DEFAULTS.min_similarity:
-                    found.add((one, other, distance, similarity))
+            similarity = jaccard(self.texts[one], self.texts[other])
+            if similarity >= DEFAULTS.min_similarity:
+                names = (name_in_corpus(self.texts[number]) for number in (one, other))
+                is_other = bool(difference(*names))
+                found.add((one, other, hamming(ours, theirs), similarity, is_other))
         return found
 
 
@@ -82,12 +84,16 @@ def test_signatures_are_those_of_the_verified_shingles(case: Case) -> None:
     worded = {number for number, document in case.documents.items() if document.words}
     assert signatures.keys() == worded
     for number in list(worded)[:20]:
-        wanted = minhash(case.texts[number], shingle_size=DEFAULTS.verify_shingle_size)
+        wanted = minhash(
+            case.texts[number],
+            permutations=CANDIDATE_PERMUTATIONS,
+            shingle_size=DEFAULTS.verify_shingle_size,
+        )
         assert signatures[number] == wanted.tobytes()
 
 
-def test_pairs_are_all_that_are_near_and_alike(case: Case) -> None:
-    names = ("first", "second", "distance", "similarity")
+def test_pairs_are_all_that_are_alike(case: Case) -> None:
+    names = ("first", "second", "distance", "similarity", "is_other")
     found = [tuple(row[name] for name in names) for row in case.result["pairs"]]
     assert len(found) == len(set(found)) > 100
     assert set(found) == case.pairs()
@@ -98,14 +104,16 @@ def test_verdicts_are_those_of_online(case: Case) -> None:
     for number, verdict in case.verdicts.items():
         row = case.rows[number]
         kinds.add(verdict.kind)
-        found = tuple(
-            row[name] for name in ("verdict", "duplicate_of", "distance", "similarity", "tier")
+        found = Verdict(
+            row["verdict"],
+            row["duplicate_of"],
+            row["distance"],
+            row["similarity"],
+            row["tier"],
+            resembles=row["resembles"],
         )
-        wanted = (
-            verdict.kind, verdict.duplicate_of, verdict.distance, verdict.similarity, verdict.tier,
-        )  # fmt: skip
-        assert found == wanted
-    assert kinds == {"new", "too_short", "text_duplicate", "near_duplicate"}
+        assert found == verdict
+    assert kinds == {"new", "too_short", "text_duplicate", "near_duplicate", "same_template"}
 
 
 def test_what_is_dropped_was_verified_against_what_is_kept(case: Case) -> None:
@@ -135,7 +143,7 @@ def test_kept_pages_are_whole(case: Case) -> None:
 
 
 def test_clusters_are_what_pairs_and_copies_connect(case: Case) -> None:
-    edges = [(one, other) for one, other, _, _ in case.pairs()]
+    edges = [(one, other) for one, other, *_, is_other in case.pairs() if not is_other]
     firsts: dict[bytes, int] = {}
     for number, document in case.documents.items():
         if document.digest != EMPTY_DIGEST:
@@ -159,10 +167,10 @@ def test_going_on_from_an_earlier_run_is_as_good_as_one_run(
     first = run(spark, tmp_path / "a.jsonl", tmp_path / "one")
     second = run(spark, tmp_path / "b.jsonl", tmp_path / "two", against=str(tmp_path / "one"))
     for table, names in {
-        "documents": ("id", "verdict", "duplicate_of", "distance", "similarity", "name"),
-        "pairs": ("first", "second", "distance", "similarity"),
+        "documents": ("id", "verdict", "duplicate_of", "resembles", "distance", "similarity"),
+        "pairs": ("first", "second", "distance", "similarity", "is_other"),
         "kept": ("id", "text"),
-        "near_texts": ("id", "text"),
+        "near_texts": ("id", "text", "title"),
     }.items():
         rows = [tuple(row[name] for name in names) for row in first[table] + second[table]]
         wanted = [tuple(row[name] for name in names) for row in case.result[table]]
@@ -178,10 +186,32 @@ def test_going_on_from_an_earlier_run_is_as_good_as_one_run(
             tmp_path / "b.jsonl",
             tmp_path / "three",
             against=str(tmp_path / "one"),
-            parameters=type(DEFAULTS)(min_words=20),
+            parameters=Parameters(min_words=20),
         )
     assert not (tmp_path / "three").exists()
     assert not (tmp_path / "three.unfinished").exists()
+
+
+@pytest.mark.parametrize("compare_names", [True, False])
+def test_distance_alone_decides_by_blocks(
+    spark: SparkSession, texts: list[str], tmp_path: Path, *, compare_names: bool
+) -> None:
+    parameters = Parameters(max_distance=8, verify=False, compare_names=compare_names)
+    write_lines(tmp_path / "a.jsonl", texts[:150])
+    result = run(spark, tmp_path / "a.jsonl", tmp_path / "out", parameters=parameters)
+    rows = {row["id"]: row for row in result["documents"]}
+    _, verdicts = online(dict(zip(sorted(rows), texts[:150], strict=True)), parameters)
+    for number, verdict in verdicts.items():
+        row = rows[number]
+        assert (row["verdict"], row["duplicate_of"], row["resembles"], row["similarity"]) == (
+            verdict.kind,
+            verdict.duplicate_of,
+            verdict.resembles,
+            verdict.similarity,
+        )
+    kinds = {verdict.kind for verdict in verdicts.values()}
+    assert "near_duplicate" in kinds
+    assert ("same_template" in kinds) == compare_names
 
 
 def test_what_a_run_goes_on_from_is_never_replaced_by_it(
@@ -264,3 +294,8 @@ def test_nothing_to_read_is_said(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text('{"body": "x"}\n')
     with pytest.raises(InputError, match='no text in it; no text in the field "text"'):
         run(spark, tmp_path / "a.jsonl", tmp_path / "out")
+
+
+def test_parts_cannot_be_dropped() -> None:
+    with pytest.raises(ParameterError, match="no parts are looked for on Spark"):
+        Task("x", [], Parameters(drop_contained=True))

@@ -37,7 +37,7 @@ def command(
 def test_help_names_every_option() -> None:
     done = command("--help")
     assert done.returncode == 0
-    for word in ("INPUT", "OUTPUT", "--against", "--overwrite", "--memory", "--master", "--join"):
+    for word in ("INPUT", "OUTPUT", "--against", "--overwrite", "--memory", "--master"):
         assert word in done.stdout
 
 
@@ -49,7 +49,6 @@ def test_help_names_every_option() -> None:
         (["no.jsonl", "out"], "no.jsonl: no such file or folder"),
         (["a", "out", "--max-distance", "9"], "max_distance must be 0..8"),
         (["README.md", "out", "--format", "jsonl", "--memory", "much"], "--memory takes a number"),
-        (["a", "out", "--join", "bands", "--no-verify"], "use blocks"),
     ],
 )
 def test_what_a_user_gets_wrong_is_one_line(arguments: list[str], said: str) -> None:

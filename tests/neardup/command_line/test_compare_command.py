@@ -44,6 +44,15 @@ def test_texts_equal_but_for_case_show_no_difference() -> None:
     assert ended.out.splitlines()[-1] == "verdict      text_duplicate"
 
 
+def test_two_things_in_the_same_words_are_told_apart_by_what_names_them(tmp_path: Path) -> None:
+    for name in ("Widget", "Gadget"):
+        (tmp_path / name).write_text(f"{name}\n{prose(1, 200)}")
+    ended = neardup("compare", tmp_path / "Widget", tmp_path / "Gadget")
+    assert "verdict      same_template (another opening)\n" in ended.out
+    alone = neardup("compare", tmp_path / "Widget", tmp_path / "Gadget", "--no-compare-names")
+    assert "verdict      near_duplicate\n" in alone.out
+
+
 def test_a_text_without_words_has_no_distance(tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.touch()

@@ -32,20 +32,51 @@ def pairs(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_row_for_each_distance_alone_and_confirmed(texts: Path, pairs: Path) -> None:
+def test_a_row_for_each_distance_alone_and_one_for_a_deduplicator(texts: Path, pairs: Path) -> None:
     ended = neardup("evaluate", texts, pairs)
     assert (ended.status, ended.err) == (0, "")
     title, features, headings, *rows = ended.out.splitlines()
     assert title == "3 texts of at least 50 words, 1 pairs with j5 >= 0.8"
     assert features == "features: word-3-set alone, word-1-log_count confirmed"
-    assert headings.split() == [
-        "distance", "confirmed", "dropped", "wrong", "drops", "missed", "precision", "recall",
+    assert headings.split("  ") == [
+        "found by", "dropped", "wrong drops", "missed", "names", "precision", "recall",
     ]  # fmt: skip
     cells = [row.split() for row in rows]
-    names = [(str(bits), confirmed) for confirmed in ("no", "yes") for bits in range(9)]
-    assert [(row[0], row[1]) for row in cells] == names
+    assert [row[:2] for row in cells[:-1]] == [[f"{bits}", "bits"] for bits in range(9)]
     assert cells[0][2:] == ["0", "0", "1", "1.0000", "0.0000"]
-    assert cells[-1][2:] == ["1", "0", "0", "1.0000", "1.0000"]
+    assert cells[-1] == ["bands", "1", "0", "0", "0", "1.0000", "1.0000"]
+
+
+NAMED = [
+    {"g": 0, "text": prose(1), "title": "Red lamp"},
+    {"g": 1, "text": changed(prose(1), 1), "title": "Blue lamp"},
+    {"g": 2, "text": f"{prose(1)} more", "title": "Red lamp"},
+    {"g": 3, "text": prose(2), "title": "Table"},
+    {"g": 4, "text": f"{prose(2)} more", "title": "Table"},
+]
+"""Two things in the same words, a copy of the first, and another one with its copy."""
+
+
+@pytest.mark.parametrize(
+    ("options", "cells"),
+    [
+        (("--title-field", "title"), ["2", "0", "0", "1", "1.0000", "1.0000"]),
+        (
+            ("--title-field", "title", "--no-compare-names"),
+            ["3", "1", "0", "0", "0.6667", "1.0000"],
+        ),
+        ((), ["3", "1", "0", "0", "0.6667", "1.0000"]),
+    ],
+)
+def test_titles_tell_texts_apart(
+    tmp_path: Path, options: tuple[str, ...], cells: list[str]
+) -> None:
+    texts, pairs = tmp_path / "named.jsonl", tmp_path / "same.csv"
+    texts.write_bytes(json_lines(NAMED))
+    pairs.write_text("a,b,same\n0,2,1\n3,4,1\n")
+    ended = neardup("evaluate", texts, pairs, "--measure", "same", *options)
+    assert (ended.status, ended.err) == (0, "")
+    assert ended.out.splitlines()[-1].split() == ["bands", *cells]
 
 
 def test_bad_texts_and_pairs_are_named(tmp_path: Path, texts: Path, pairs: Path) -> None:
@@ -65,15 +96,20 @@ def test_bad_texts_and_pairs_are_named(tmp_path: Path, texts: Path, pairs: Path)
     assert refused("evaluate", texts, pairs, "--text-field", "body").startswith(
         f'{texts}, line 1: no field "body"; there are n, id, g, words, text; choose with'
     )
+    assert refused("evaluate", texts, pairs, "--title-field", "name").startswith(
+        f'{texts}, line 1: no field "name"; there are n, id, g, words, text; choose with'
+    )
     texts.write_bytes(b"")
     assert refused("evaluate", texts, pairs) == f"{texts}: empty, no text in it"
 
 
 @pytest.mark.skipif(not DATA.is_dir(), reason="../shared/data is absent")
 def test_real_texts_are_evaluated() -> None:
-    ended = neardup("evaluate", DATA / "numpy.docs.jsonl.gz", DATA / "numpy.pairs.csv")
-    title, _, _, *rows = ended.out.splitlines()
-    assert title == "4,753 texts of at least 50 words, 10,118 pairs with j5 >= 0.8"
-    confirmed = [row.split() for row in rows if row.split()[1] == "yes"]
-    assert {row[3] for row in confirmed} == {"0"}
-    assert {row[5] for row in confirmed} == {"1.0000"}
+    files = DATA / "numpy.docs.jsonl.gz", DATA / "numpy.pairs.csv"
+    for options in ((), ("--no-compare-names",)):
+        title, _, _, *rows = neardup("evaluate", *files, *options).out.splitlines()
+        assert title == "4,753 texts of at least 50 words, 10,118 pairs with j5 >= 0.8"
+        _, dropped, wrong, missed, names, precision, recall = rows[-1].split()
+        assert (wrong, missed, precision, recall) == ("0", "0", "1.0000", "1.0000")
+        assert (names == "0") == bool(options)
+        assert int(dropped.replace(",", "")) > (2_500 if options else 1_900)

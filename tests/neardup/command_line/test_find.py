@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.neardup.command_line.running import ROWS, Ended, json_lines, neardup
+from tests.neardup.texts import PAGE, changed
 
 EQUAL = {"id": "/a2", "verdict": "text_duplicate", "tier": "text", "distance": 0, "similarity": 1.0}
 SUMMARY = (
@@ -153,3 +154,75 @@ def test_a_file_named_as_a_command_is_reached_by_its_path(tmp_path: Path) -> Non
 def test_out_may_be_a_device(pages: Path) -> None:
     assert neardup(pages, "--out", os.devnull).status == 0
     assert Path(os.devnull).is_char_device()
+
+
+SIBLINGS = [
+    {"url": "/1", "title": "Widget 3000 | Shop", "text": PAGE},
+    {"url": "/2", "title": "Widget 4000 | Shop", "text": changed(PAGE, 2)},
+    {"url": "/3", "title": "(2 new) Widget 3000 | Shop", "text": changed(PAGE, 3)},
+]
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "parquet"])
+def test_near_texts_of_other_titles_are_kept(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"shop.{ending}"
+    if ending == "parquet":
+        pq = pytest.importorskip("pyarrow.parquet")
+        pa = pytest.importorskip("pyarrow")
+        pq.write_table(pa.Table.from_pylist(SIBLINGS), path)
+    else:
+        path.write_bytes(json_lines(SIBLINGS))
+    ended = neardup(path, "--title-field", "title", "--all")
+    first, second = ended.lines
+    assert [each["id"] for each in first["duplicates"]] == ["/3"]
+    named = {"resembles": "/1", "part_of": "/1", "containment": 0.995}
+    assert second == {"kept": "/2", "duplicates": [], **named}
+    assert "(0 of them too short to compare, 0 empty, 1 near ones of other names)" in ended.err
+
+
+def test_titles_are_compared_unless_told_otherwise(tmp_path: Path) -> None:
+    path = tmp_path / "shop.jsonl"
+    path.write_bytes(json_lines(SIBLINGS))
+    (cluster,) = neardup(path, "--title-field", "title", "--no-compare-names").lines
+    assert [each["id"] for each in cluster["duplicates"]] == ["/2", "/3"]
+
+
+def test_a_missing_field_of_titles_is_named(pages: Path) -> None:
+    ended = neardup(pages, "--title-field", "headline")
+    assert ended.status == 2
+    assert 'no field "headline"' in ended.err
+
+
+WORDS = [f"word{number}" for number in range(600)]
+PARTS = [
+    {"url": "/first", "text": " ".join(WORDS[:100])},
+    {"url": "/book", "text": " ".join(WORDS)},
+    {"url": "/half", "text": " ".join(WORDS[300:])},
+]
+
+
+def test_parts_come_with_the_text_that_holds_them(tmp_path: Path) -> None:
+    path = tmp_path / "parts.jsonl"
+    path.write_bytes(json_lines(PARTS))
+    assert neardup(path).lines == []
+    held = {"duplicates": [], "part_of": "/book", "containment": 1.0}
+    copied = tmp_path / "copied.jsonl"
+    copied.write_bytes(json_lines([*PARTS, {**PARTS[2], "url": "/copy"}]))
+    (cluster,) = neardup(copied).lines
+    assert "part_of" not in cluster
+    first, book, half = neardup(path, "--all").lines
+    assert first == {"kept": "/first", **held}
+    assert book == {"kept": "/book", "duplicates": []}
+    assert half == {"kept": "/half", **held}
+
+
+def test_parts_are_dropped_on_wish(tmp_path: Path) -> None:
+    path = tmp_path / "parts.jsonl"
+    path.write_bytes(json_lines(PARTS))
+    ended = neardup(path, "--drop-contained")
+    (cluster,) = ended.lines
+    assert cluster["kept"] == "/book"
+    (part,) = cluster["duplicates"]
+    assert (part["id"], part["verdict"], part["containment"]) == ("/half", "contained", 1.0)
+    assert "1 duplicates (0 equal, 0 near, 1 parts) in 1 clusters" in ended.err
+    assert neardup(path, "--drop-contained", "--no-verify").status != 0

@@ -5,11 +5,17 @@ from numpy.typing import NDArray
 
 from neardup import Features, Parameters
 from neardup.document import analyse
+from neardup.evaluation.candidate_lists import CandidateLists
 from neardup.evaluation.judging import Columns, Near
+from neardup.evaluation.name_table import NameTable
 from neardup.evaluation.near_arrays import NewPlaces
 from neardup.evaluation.near_lists import NearLists
 from neardup.evaluation.shingle_sets import SetArrays, ShingleSets
 from neardup.fingerprints.digest import text_digest
+from neardup.fingerprints.minhash import minhash_many
+from neardup.indexes.banding import CANDIDATE_PERMUTATIONS
+from neardup.names import NO_NAME, Name
+from neardup.whole import part_of
 
 FEATURES = Features("word", 1, "log_count")
 """Shuffled texts have the same fingerprint."""
@@ -23,6 +29,7 @@ class Crawl:
         is_changed: Places whose layer is "changed" where they are kept.
         at_once: So many are taken at once.
         fingerprints: Those of the texts, instead of their own.
+        names: What the texts are called; None: they have no names.
     """
 
     def __init__(
@@ -31,8 +38,10 @@ class Crawl:
         is_changed: frozenset[int] = frozenset(),
         at_once: int = 7,
         fingerprints: list[int] | None = None,
+        names: list[Name] | None = None,
     ) -> None:
         self.texts = texts
+        self.names = names or [NO_NAME] * len(texts)
         self.parameters = Parameters(features=FEATURES, min_words=1)
         numbers: dict[bytes, int] = {}
         count = len(texts)
@@ -46,25 +55,31 @@ class Crawl:
             analyse(text, self.parameters).fingerprint or 0 for text in texts
         ]
         self._sets = ShingleSets(5)
-        self.lists = NearLists()
+        self._table = NameTable()
+        self.lists = NearLists(self._table)
+        self.candidates = CandidateLists(self.lists, self._table)
         for start in range(0, count, at_once):
             self._extend(start, min(count, start + at_once))
 
     def near(self) -> Near:
         """Return all that was found."""
         members, lists = self.lists.members(), self.lists.lists()
-        return Near(members, lists, self._sets.arrays(), self.lists.fingerprints.values)
+        return Near(members, lists, self.candidates.lists(), self.lists.fingerprints.values)
 
     def _extend(self, start: int, stop: int) -> None:
         count, prints = stop - start, self._fingerprints[start:stop]
         new = NewPlaces(
             self.numbers[start:stop],
+            self._table.numbers([name.packed() for name in self.names[start:stop]]),
             np.array(prints, np.uint64),
             np.ones(count, np.bool_),
             np.full(count, -1, np.int32),
             np.full(count, -1.0),
         )
         self.lists.extend(new, int(self.numbers[:stop].max()) + 1, self._load)
+        parts = [part_of(text) for text in self.texts[start:stop]]
+        signatures = minhash_many(parts, permutations=CANDIDATE_PERMUTATIONS)
+        self.candidates.extend(signatures, np.ones(count, np.bool_), self._load)
 
     def _load(self, texts: NDArray[np.int64]) -> SetArrays:
         self._sets.grow(int(self.numbers.max()) + 1)

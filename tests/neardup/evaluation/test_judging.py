@@ -1,68 +1,111 @@
-"""Verdicts are those of a deduplicator, however much of the near lists is held."""
+"""Verdicts are those of a judge that compares each text with all that were kept before it."""
 
 import random
-from itertools import combinations
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neardup import Deduplicator, Parameters
-from neardup.evaluation.judging import CHANGED, Bounds, Near, judge_all
-from neardup.evaluation.near_arrays import Lists
+from neardup import Parameters, hamming, jaccard
+from neardup.document import Document, analyse
+from neardup.evaluation.judging import (
+    CANDIDATE,
+    CHANGED,
+    LAYERS,
+    NEW,
+    SAME_TEMPLATE,
+    SIMHASH,
+    TEXT,
+    Verdicts,
+    bounds_of,
+    judge_all,
+)
+from neardup.fingerprints.minhash import minhash
+from neardup.indexes.banding import CANDIDATE_BANDING, CANDIDATE_PERMUTATIONS
+from neardup.names import Name, difference
+from neardup.verification import JaccardVerifier, compared_with
 from neardup.whole import part_of, with_whole
 from tests.neardup.evaluation.near import FEATURES, Crawl
 from tests.neardup.texts import changed, prose
 
-
-def bounds_of(parameters: Parameters) -> Bounds:
-    return Bounds(
-        parameters.radius,
-        parameters.max_distance,
-        parameters.min_words,
-        parameters.verify,
-        parameters.min_similarity,
-        by_minhash=False,
-    )
+_TITLES = ["Red shoe | Shop", "Blue shoe | Shop", "Shop"]
 
 
-def originals(crawl: Crawl, near: Near, parameters: Parameters) -> list[int]:
-    verdicts, unknown = judge_all(crawl.columns, near, bounds_of(parameters))
+def titled(titles: list[str]) -> list[Name]:
+    return [Name(title) for title in titles]
+
+
+def verdicts_of(crawl: Crawl, parameters: Parameters) -> Verdicts:
+    verdicts, unknown = judge_all(crawl.columns, crawl.near(), bounds_of(parameters))
     assert unknown == 0
     assert (verdicts.kept == (verdicts.original < 0)).all()
     is_changed = crawl.columns.is_changed & verdicts.kept
     assert (is_changed == (verdicts.layer == CHANGED)).all()
-    return [int(place) for place in verdicts.original]
+    assert ((verdicts.layer == SAME_TEMPLATE) == (verdicts.resembles >= 0)).all()
+    return verdicts
 
 
-def said(crawl: Crawl, parameters: Parameters) -> list[int]:
-    """The original of each text, as a deduplicator names it; -1: none."""
+def found_by(crawl: Crawl, parameters: Parameters) -> list[tuple[str, int, int]]:
+    """The layer, the original and what is resembled, of each text."""
+    found = verdicts_of(crawl, parameters)
+    rows = zip(found.layer.tolist(), found.original, found.resembles, strict=True)
+    return [(LAYERS[layer], int(one), int(other)) for layer, one, other in rows]
+
+
+def share_a_band(one: str, other: str) -> bool:
+    shape = CANDIDATE_BANDING
+    ours, theirs = (
+        minhash(part_of(text), permutations=CANDIDATE_PERMUTATIONS).reshape(shape)
+        for text in (one, other)
+    )
+    return bool((ours == theirs).all(axis=1).any())
+
+
+def expected_of(crawl: Crawl, parameters: Parameters) -> list[tuple[str, int, int]]:
+    """Compare each text with all kept ones, one by one."""
+    kept: dict[int, Document] = {}
     found = []
-    with Deduplicator(parameters) as deduplicator:
-        for place, text in enumerate(crawl.texts):
-            original = deduplicator.judge(place, text).duplicate_of
-            found.append(-1 if original is None else original)
+    for place, text in enumerate(crawl.texts):
+        document = analyse(text, crawl.parameters)
+        layer, original, resembled = _expected(crawl, kept, place, document, parameters)
+        if original < 0:
+            kept[place] = document
+            if place in np.flatnonzero(crawl.columns.is_changed):
+                layer, resembled = CHANGED, -1
+        found.append((LAYERS[layer], original, resembled))
     return found
 
 
-def cut(near: Near, source: random.Random) -> Near:
-    """Forget the ends of some lists."""
-    lists = near.lists
-    keep: list[int] = []
-    is_cut, starts = lists.is_cut.copy(), [0]
-    for place in range(len(is_cut)):
-        first, last = int(lists.starts[place]), int(lists.starts[place + 1])
-        if first < last and source.random() < 0.7:
-            last, is_cut[place] = source.randrange(first, last), True
-        keep += range(first, last)
-        starts.append(len(keep))
-    kept = np.array(keep, np.int64)
-    columns = (lists.earlier[kept], lists.distance[kept], lists.similarity[kept])
-    return near._replace(lists=Lists(np.array(starts, np.int64), is_cut, *columns))
+def _expected(
+    crawl: Crawl, kept: dict[int, Document], place: int, document: Document, parameters: Parameters
+) -> tuple[int, int, int]:
+    equal = [number for number, other in kept.items() if other.digest == document.digest]
+    if equal:
+        return TEXT, equal[0], -1
+    compared = compared_with(JaccardVerifier(5), document.text, min_similarity=0.0)
+    near = sorted(
+        (hamming(document.fingerprint or 0, other.fingerprint or 0), number)
+        for number, other in kept.items()
+    )
+    reached = [pair for pair in near if pair[0] <= parameters.max_distance]
+    tiers = [(SIMHASH, reached)]
+    if parameters.verify:
+        banded = [pair for pair in near if share_a_band(document.text, kept[pair[1]].text)]
+        tiers.append((CANDIDATE, banded))
+    resembled = -1
+    for layer, pairs in tiers:
+        for _, number in pairs:
+            if parameters.verify and compared(kept[number].text) < parameters.min_similarity:
+                continue
+            is_other = difference(crawl.names[place], crawl.names[number])
+            if not (parameters.compare_names and is_other):
+                return layer, number, -1
+            resembled = number if resembled < 0 else resembled
+    return (NEW if resembled < 0 else SAME_TEMPLATE), -1, resembled
 
 
 @st.composite
-def crawls(draw: st.DrawFn) -> tuple[Crawl, random.Random]:
+def crawls(draw: st.DrawFn) -> Crawl:
     """Few texts, much changed; shuffled ones have the same fingerprint."""
     source = random.Random(draw(st.integers(0, 2**32)))
     texts = [prose(source.randrange(10**6), source.randrange(12, 40)) for _ in range(3)]
@@ -76,67 +119,57 @@ def crawls(draw: st.DrawFn) -> tuple[Crawl, random.Random]:
             text = with_whole(text, changed(source.choice(wholes), 1, source.randrange(9)))
         texts.append(text)
     places = frozenset(place for place in range(len(texts)) if source.random() < 0.1)
-    return Crawl(texts, places, source.randrange(1, 20)), source
+    names = titled([source.choice(_TITLES) for _ in texts]) if source.random() < 0.7 else None
+    return Crawl(texts, places, source.randrange(1, 20), names=names)
 
 
-near_bounds = st.builds(
-    lambda near, far, verify, least: Parameters(
+bounds = st.builds(
+    lambda near, verify, least, names: Parameters(
         features=FEATURES,
-        max_distance=min(near, far),
-        candidate_distance=max(near, far),
+        max_distance=near,
         min_words=1,
         verify=verify,
         min_similarity=least,
+        compare_names=names,
     ),
-    st.integers(0, 8),
     st.integers(0, 8),
     st.booleans(),
     st.sampled_from([0.0, 0.3, 0.6, 0.8, 1.0]),
+    st.booleans(),
 )
 
 
 class TestJudgingProperties:
     @settings(deadline=None)
-    @given(crawls(), near_bounds)
-    def test_lists_that_are_cut_change_no_verdict(
-        self, made: tuple[Crawl, random.Random], parameters: Parameters
+    @given(crawls(), bounds)
+    def test_each_verdict_is_that_of_comparing_all_kept_texts(
+        self, crawl: Crawl, parameters: Parameters
     ) -> None:
-        crawl, source = made
-        expected = said(crawl, parameters)
-        assert originals(crawl, crawl.near(), parameters) == expected
-        assert originals(crawl, cut(crawl.near(), source), parameters) == expected
+        assert found_by(crawl, parameters) == expected_of(crawl, parameters)
 
 
-def test_a_neighbourhood_of_more_than_a_thousand_fingerprints() -> None:
-    """All numbers of at most three bits out of 20 are within six bits of each other."""
-    values = [
-        sum(1 << bit for bit in bits) for size in range(4) for bits in combinations(range(20), size)
-    ]
-    source = random.Random(1)
-    source.shuffle(values)
-    groups = [source.randrange(2000) for _ in values]
-    texts = [
-        " ".join([*(f"g{group}w{word}" for word in range(8)), f"own{place}"])
-        for place, group in enumerate(groups)
-    ]
-    crawl = Crawl(texts, at_once=300, fingerprints=values)
-    near, max_seen = crawl.near(), 0
-    assert near.lists.is_cut.any()
-    prints = np.array(values, np.uint64)
-    for radius, least in ((8, 0.5), (6, 0.5), (4, 0.5), (6, 0.9)):
-        parameters = Parameters(min_words=1, candidate_distance=radius, min_similarity=least)
-        kept: list[int] = []
-        expected = []
-        for place, group in enumerate(groups):
-            before = np.array(kept, np.int64)
-            distances = np.bitwise_count(prints[before] ^ prints[place])
-            order = np.argsort(distances, kind="stable")
-            order = order[distances[order] <= radius]
-            max_seen, order = max(max_seen, len(order)), order[:1000]
-            same = [int(one) for one in before[order] if groups[one] == group and least < 0.6]
-            expected.append(same[0] if same else -1)
-            if not same:
-                kept.append(place)
-        assert originals(crawl, near, parameters) == expected
-        assert originals(crawl, cut(near, source), parameters) == expected
-    assert max_seen > 1000
+def siblings(count: int) -> list[str]:
+    """Texts on one template of 200 words, each with three words of its own."""
+    words = prose(1, 200).split()
+    texts = []
+    for number in range(count):
+        own = [f"name{number}", f"price{number * 7}", f"code{number * 31}"]
+        texts.append(" ".join(words[:100] + own + words[100:]))
+    return texts
+
+
+def test_siblings_of_other_names_are_kept_and_a_copy_among_them_is_dropped() -> None:
+    texts = siblings(900)
+    titles = [f"Product {number} | Shop" for number in range(900)]
+    # A copy of the first product that was made by another template at its end.
+    texts.append(texts[0] + " printed on paper")
+    titles.append(titles[0])
+    crawl = Crawl(texts, names=titled(titles), at_once=400)
+    found = verdicts_of(crawl, Parameters(min_words=1))
+    assert found.original.tolist() == [-1] * 900 + [0]
+    assert (found.layer[1:900] == SAME_TEMPLATE).all()
+    for place in (1, 700, 899):
+        similarity = jaccard(texts[place], texts[int(found.resembles[place])])
+        assert abs(found.similarity[place] - similarity) < 1e-6
+    blind = verdicts_of(crawl, Parameters(min_words=1, compare_names=False))
+    assert blind.original.tolist() == [-1] + [0] * 900

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from neardup import jaccard
 from neardup.document import analyse
 from neardup.evaluation.parameter_sweep import near_pairs
+from neardup.names import Name
 from tests.neardup.evaluation.near import Crawl
 from tests.neardup.texts import changed, prose
 
@@ -42,27 +43,29 @@ class TestNearListsProperties:
         later = np.repeat(np.arange(len(texts)), np.diff(lists.starts))
         columns = (later.tolist(), lists.earlier.tolist(), lists.distance.tolist())
         assert list(zip(*columns, strict=True)) == brute(crawl)
-        assert not lists.is_cut.any()
         shares = [jaccard(texts[a], texts[b]) for a, b in zip(*columns[:2], strict=True)]
         assert lists.similarity.tolist() == shares
 
 
-def test_a_list_of_nearly_equal_texts_ends_soon_and_says_so() -> None:
-    words, texts = prose(1, 300).split(), []
-    for place in range(120):
-        swapped = list(words)
-        swapped[place], swapped[place + 1] = swapped[place + 1], swapped[place]
-        texts.append(" ".join(swapped))
-    crawl = Crawl(texts)
-    lists, every = crawl.near().lists, brute(crawl)
-    assert lists.is_cut.any()
-    for place in range(120):
-        first, last = lists.starts[place : place + 2].tolist()
-        listed = list(
-            zip(
-                lists.earlier[first:last].tolist(), lists.distance[first:last].tolist(), strict=True
-            )
-        )
-        expected = [(earlier, bits) for later, earlier, bits in every if later == place]
-        assert listed == expected[: last - first]
-        assert lists.is_cut[place] == (last - first < len(expected))
+def test_the_same_text_under_two_names_is_listed_twice() -> None:
+    texts = [prose(1, 40), changed(prose(1, 40), 1, 1), prose(1, 40), prose(1, 40)]
+    texts.append(changed(prose(1, 40), 2, 1))
+    crawl = Crawl(texts, names=[Name(title) for title in ("Red", "Red", "Blue", "Red", "Blue")])
+    lists = crawl.near().lists
+    first, last = lists.starts[4:6].tolist()
+    assert sorted(lists.earlier[first:last].tolist()) == [0, 1, 2]
+    others = dict(zip(lists.earlier[first:last], lists.is_other[first:last], strict=True))
+    assert others == {0: True, 1: True, 2: False}
+
+
+def test_a_list_ends_after_a_thousand_texts() -> None:
+    words, texts = prose(1, 1300).split(), []
+    for place in range(1200):
+        changed_words = list(words)
+        changed_words[place] = f"other{place}"
+        texts.append(" ".join(changed_words))
+    lists = Crawl(texts, at_once=500).near().lists
+    assert np.diff(lists.starts).tolist() == [min(place, 1000) for place in range(1200)]
+    last = lists.earlier[lists.starts[1199] :].tolist()
+    distances = lists.distance[lists.starts[1199] :].tolist()
+    assert list(zip(distances, last, strict=True)) == sorted(zip(distances, last, strict=True))

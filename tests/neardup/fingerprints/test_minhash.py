@@ -40,7 +40,7 @@ def drawn(seed: int, shared: int, own: int) -> tuple[set[int], set[int]]:
 
 def signed(hashes: set[int], permutations: int) -> Signature:
     signature = np.empty(permutations, np.uint32)
-    minima(np.array(sorted(hashes), np.uint64), len(hashes), multipliers(permutations), signature)
+    minima(np.array(sorted(hashes), np.uint64), multipliers(permutations), signature)
     return signature
 
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from neardup import hamming, simhash
 from neardup.errors import FingerprintError
 from neardup.features.features import UNITS, WEIGHTS, Features
+from neardup.fingerprints.set_kernels import of_set
 from neardup.fingerprints.simhash import simhash_many
-from neardup.fingerprints.simhash_kernels import of_set
 from tests.neardup.features import plain
 from tests.neardup.features.test_features import of
 from tests.neardup.texts import changed, prose

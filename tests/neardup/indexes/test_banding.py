@@ -6,11 +6,46 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.errors import ParameterError
-from neardup.indexes.banding import Banding, banding
+from neardup.indexes.banding import (
+    CANDIDATE_PERMUTATIONS,
+    Banding,
+    banding,
+    least_estimate,
+)
 from neardup.indexes.lsh import LshIndex
 from tests.neardup.indexes.generated import scattered
 
 PERMUTATIONS = 12
+
+
+def share_below(estimate: float, similarity: float) -> float:
+    """The share of pairs of a similarity that are estimated lower, from four bits of each value."""
+    count, differing = CANDIDATE_PERMUTATIONS, (1 - similarity) * 15 / 16
+    return sum(
+        math.comb(count, unequal) * differing**unequal * (1 - differing) ** (count - unequal)
+        for unequal in range(count + 1)
+        if 1 - unequal / count * 16 / 15 < estimate - 1e-9
+    )
+
+
+class TestLeastEstimate:
+    @given(st.floats(0.01, 0.999))
+    def test_one_similar_pair_in_a_million_is_estimated_lower(self, similarity: float) -> None:
+        least, step = least_estimate(similarity), 16 / 15 / CANDIDATE_PERMUTATIONS
+        assert 0 <= least <= similarity
+        # No estimate is below 0.
+        if least > 0:
+            assert share_below(least, similarity) <= 1.0001e-6
+        assert share_below(least + step, similarity) > 0.9999e-6
+
+    @pytest.mark.parametrize(("similarity", "least"), [(1.0, 1.0), (0.8, 0.52), (0.0, 0.0)])
+    def test_known_values(self, similarity: float, least: float) -> None:
+        assert least_estimate(similarity) == pytest.approx(least, abs=0.01)
+
+    @given(st.floats(0, 1), st.floats(0, 1))
+    def test_it_grows_with_the_similarity(self, one: float, other: float) -> None:
+        first, second = sorted((one, other))
+        assert least_estimate(first) <= least_estimate(second)
 
 
 class TestBanding:

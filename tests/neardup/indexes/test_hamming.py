@@ -239,6 +239,17 @@ class TestHammingIndexProperties:
         assert index.query(value, limit=limit) == index.query(value)[:limit]
 
     @unhurried
+    @given(entries, fingerprints(), radii, st.integers(0, 8), st.integers(1, 5))
+    def test_ids_alone_are_those_of_the_near_matches(
+        self, held: Entries, value: int, radius: int, max_distance: int, limit: int
+    ) -> None:
+        index = filled(held, radius)
+        found = [one for one in index.query(value) if one.distance <= max_distance]
+        assert index.query_ids(value, max_distance).tolist() == [one.id for one in found]
+        first = index.query_ids(value, max_distance, limit=limit)
+        assert first.tolist() == [one.id for one in found][:limit]
+
+    @unhurried
     @given(entries, st.lists(fingerprints(), max_size=9), radii)
     def test_query_many_answers_as_query_does(
         self, held: Entries, values: list[int], radius: int

@@ -11,7 +11,9 @@ from neardup.fingerprints.minhash import minhash, minhash_many
 from neardup.indexes.arrays import Signatures
 from neardup.indexes.banding import Banding
 from neardup.indexes.lsh import Candidate, LshIndex
+from neardup.indexes.lsh_few import MAX_FEW
 from neardup.indexes.lsh_layout import BUCKETS_A_CHUNK, FIRST_BUCKETS, LOAD
+from neardup.indexes.lsh_tables import LshTables
 from tests.neardup.indexes.generated import scattered, unhurried
 from tests.neardup.texts import changed, prose
 
@@ -106,16 +108,18 @@ class TestLshIndexProperties:
     @given(
         st.integers(0, 999),
         st.integers(0, 60),
+        st.sampled_from([0, MAX_FEW - 30, MAX_FEW + 1]),
         st.sampled_from([(12, 1), (6, 2), (4, 3), (2, 5), (1, 12)]),
         st.lists(st.sampled_from(["add", "many", "ask"]), max_size=8),
     )
     def test_equals_the_scan_over_equal_bands(
-        self, seed: int, count: int, shape: tuple[int, int], deeds: list[str]
+        self, seed: int, count: int, first: int, shape: tuple[int, int], deeds: list[str]
     ) -> None:
-        stored = scattered(seed, 8 * (count + 1), PERMUTATIONS, values=4)
+        stored = scattered(seed, first + 8 * (count + 1), PERMUTATIONS, values=4)
         ids = np.random.default_rng(seed).integers(0, 20, len(stored))
         index = LshIndex(0.5, permutations=PERMUTATIONS, shape=shape)
-        held = 0
+        held = first
+        index.add_many(stored[:held], ids[:held])
         for deed in deeds:
             if deed == "ask":
                 index.query_many(stored[:2])
@@ -150,6 +154,23 @@ class TestLshIndexProperties:
             one.id for one in kept
         ]
 
+    @unhurried
+    @given(st.integers(0, 99), st.sampled_from([40, MAX_FEW + 1]), st.floats(0, 1))
+    def test_ids_alone_are_those_of_the_candidates(
+        self, seed: int, count: int, least: float
+    ) -> None:
+        stored = scattered(seed, count, PERMUTATIONS, values=3)
+        index = LshIndex(0.5, permutations=PERMUTATIONS)
+        index.add_many(stored, range(count))
+        found = index.query(stored[0], min_similarity=least)
+        wanted = [one.id for one in found]
+        assert index.query_ids(stored[0], min_similarity=least).tolist() == wanted
+        few = index.query(stored[0], min_similarity=least, limit=5)
+        assert index.query_ids(stored[0], min_similarity=least, limit=5).tolist() == [
+            one.id for one in few
+        ]
+        assert index.query(stored[0], min_similarity=least) == found
+
 
 class TestLshIndex:
     def test_finds_the_edited_text(self) -> None:
@@ -175,6 +196,12 @@ class TestLshIndex:
         assert [index.query(one) for one in asked] == expected
         answers = index.query_many(asked)
         assert answers.ids.tolist() == [one.id for found in expected for one in found]
+
+    def test_room_that_was_provided_stays_when_one_row_is_added(self) -> None:
+        tables = LshTables(PERMUTATIONS, Banding(4, 3), keep_fresh=False)
+        stored = scattered(1, 3, PERMUTATIONS)
+        tables.extend(stored[:1], np.zeros(1, np.int64))
+        assert [tables.add(tables.at, one, 1, 0, 1) for one in stored[1:]] == [1, 1]
 
     def test_the_second_chunk_of_buckets_is_used_too(self) -> None:
         count = BUCKETS_A_CHUNK * LOAD + 5000

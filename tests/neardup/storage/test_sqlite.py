@@ -83,9 +83,9 @@ def test_fingerprints_of_other_features_are_not_mixed(path: Path) -> None:
 def test_a_newer_version_is_named(path: Path) -> None:
     SqliteDocuments(path).close()
     database = sqlite3.connect(path)
-    database.execute("PRAGMA user_version = 4")
+    database.execute("PRAGMA user_version = 6")
     database.close()
-    with pytest.raises(DocumentsFileError, match="version 3 expected, got 4"):
+    with pytest.raises(DocumentsFileError, match="version 5 expected, got 6"):
         SqliteDocuments(path)
 
 

@@ -6,10 +6,14 @@ from contextlib import suppress
 from itertools import product
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from neardup import Features, HammingIndex, Parameters, analyse, simhash
 from neardup.errors import DocumentsFileError, IndexFileError, IndexLockedError
+from neardup.fingerprints.minhash import unpacked_signature
+from neardup.fingerprints.winnowing import unpacked_sample
+from neardup.indexes.passages import add_sample
 from neardup.storage.sqlite import SqliteDocuments, open_directory
 from tests.neardup.texts import prose
 
@@ -21,39 +25,59 @@ IDS = [number * 7 % 41 for number in range(COUNT)]  # in no order
 KILLED = """
 import os, signal, sys
 from neardup import Parameters, analyse
+from neardup.fingerprints.minhash import unpacked_signature
+from neardup.fingerprints.winnowing import unpacked_sample
+from neardup.indexes.passages import add_sample
 from neardup.storage.sqlite import open_directory
 from tests.neardup.texts import prose
-documents, index = open_directory(sys.argv[1], Parameters())
+documents, index, signatures, passages = open_directory(sys.argv[1], Parameters())
 steps = sys.argv[2:]
 for step in steps:
     if step == "documents":
         documents.flush()
     elif step == "index":
         index.flush()
+        signatures.flush()
+        passages.flush()
     else:
         for number in range(*map(int, step.split("-"))):
             document = analyse(prose(number))
             documents.add(number, document)
             index.add(document.fingerprint, number)
+            signatures.add(unpacked_signature(document.signature), number)
+            add_sample(passages, unpacked_sample(document.sample), number)
 os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
 def fill(path: Path, ids: list[int]) -> None:
-    documents, index = open_directory(path, Parameters())
+    documents, index, signatures, passages = open_directory(path, Parameters())
     for number in ids:
         document = analyse(prose(number))
         documents.add(number, document)
         assert document.fingerprint is not None
+        assert document.signature is not None
         index.add(document.fingerprint, number)
-    documents.close()
-    index.close()
+        signatures.add(unpacked_signature(document.signature), number)
+        add_sample(passages, unpacked_sample(document.sample or b""), number)
+    for opened in (documents, index, signatures, passages):
+        opened.close()
 
 
 def check(path: Path, ids: list[int], radius: int = 3) -> None:
-    """Both hold exactly these ids, and the index finds each."""
-    documents, index = open_directory(path, Parameters(candidate_distance=radius))
-    with documents, index:
+    """All hold exactly these ids, and the indexes find each."""
+    documents, index, signatures, passages = open_directory(path, Parameters(max_distance=radius))
+    with documents, index, signatures, passages:
+        assert sorted({*passages.ids().tolist()}) == sorted(ids)
+        assert sorted(signatures.ids()) == sorted(ids)
+        for number in ids:
+            signature = analyse(documents.text(number) or "").signature
+            assert signature is not None
+            found = signatures.query(unpacked_signature(signature))
+            assert (number, 1.0) in found
+            sample = unpacked_sample(analyse(documents.text(number) or "").sample or b"")
+            held = passages.query_many(sample[:, np.newaxis]).ids
+            assert (held == number).sum() == len(sample)
         assert len(documents) == len(index) == len(ids)
         assert [number for _, number in documents.fingerprints()] == ids
         for fingerprint, number in documents.fingerprints():
@@ -236,8 +260,9 @@ def test_files_of_others_in_the_folder_of_the_index_are_left_alone(tmp_path: Pat
 
 
 def test_a_directory_is_open_once_and_free_again_after_a_failure(filled: Path) -> None:
-    documents, index = open_directory(filled, Parameters())
-    with documents, index, pytest.raises(DocumentsFileError, match="another process"):
+    documents, index, signatures, passages = open_directory(filled, Parameters())
+    in_use = pytest.raises(DocumentsFileError, match="another process")
+    with documents, index, signatures, passages, in_use:
         open_directory(filled, Parameters())
     with pytest.raises(DocumentsFileError, match="features"):
         open_directory(filled, Parameters(Features(size=4)))

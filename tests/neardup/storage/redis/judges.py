@@ -7,12 +7,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from neardup import Deduplicator, Verdict, analyse
+from neardup.names import NO_NAME, Name
 from neardup.storage.redis.shared_deduplicator import SharedDeduplicator
-from neardup.verdict import NEW, TOO_SHORT
+from neardup.verdict import NEW, SAME_TEMPLATE, TOO_SHORT
+from tests.neardup.verdicts import without_parts
 
 if TYPE_CHECKING:
     from neardup import Document, Parameters
     from neardup.storage.redis.server import Server
+    from neardup.storage.redis.shared_evidence import Original
 
 
 class Page(NamedTuple):
@@ -21,10 +24,11 @@ class Page(NamedTuple):
     number: int
     text: str
     payload: bytes | None = None
+    name: Name = NO_NAME
 
 
 class Judge(Protocol):
-    """Says what a page is; ``duplicate_of`` is the number of a page."""
+    """Says what a page is; ``duplicate_of`` and ``resembles`` are numbers of pages."""
 
     async def judge(self, page: Page) -> Verdict: ...
 
@@ -33,7 +37,7 @@ class Judge(Protocol):
 
 def document_of(page: Page, parameters: Parameters) -> Document:
     """The document of a page."""
-    return replace(analyse(page.text, parameters), payload=page.payload)
+    return replace(analyse(page.text, parameters, page.name), payload=page.payload)
 
 
 def owner_of(number: int) -> bytes:
@@ -42,14 +46,14 @@ def owner_of(number: int) -> bytes:
 
 
 class LocalJudge:
-    """A deduplicator of this process; one that is asked again says what it said."""
+    """A deduplicator of this process."""
 
     def __init__(self, deduplicator: Deduplicator) -> None:
         self._deduplicator = deduplicator
 
     async def judge(self, page: Page) -> Verdict:
         document = document_of(page, self._deduplicator.parameters)
-        return self._deduplicator.judge_document(page.number, document)
+        return without_parts(self._deduplicator.judge_document(page.number, document))
 
     async def find_payload(self, digest: bytes, number: int) -> Verdict | None:
         return self._deduplicator.find_payload(digest, exclude={number})
@@ -73,18 +77,29 @@ class SharedJudge:
             owner_of(page.number), document, _about(page), keeps=keeps
         )
         if shared.original is None:
-            assert shared.verdict.kind in {NEW, TOO_SHORT}
-            return shared.verdict
-        assert shared.verdict.duplicate_of == shared.original.number
-        number = int.from_bytes(shared.original.owner)
-        assert json.loads(shared.original.about)["number"] == number
-        return replace(shared.verdict, duplicate_of=number)
+            assert shared.verdict.kind in {NEW, TOO_SHORT, SAME_TEMPLATE}
+        return replace(
+            shared.verdict,
+            duplicate_of=_page_of(shared.original, shared.verdict.duplicate_of),
+            resembles=_page_of(shared.resembled, shared.verdict.resembles),
+        )
 
     async def find_payload(self, digest: bytes, number: int) -> Verdict | None:
         shared = await self.deduplicator.find_payload(digest, owner_of(number))
         if shared is None or shared.original is None:
             return None
         return replace(shared.verdict, duplicate_of=int.from_bytes(shared.original.owner))
+
+
+def _page_of(kept: Original | None, number: int | None) -> int | None:
+    """The page of a kept text that a verdict names by its number."""
+    if kept is None:
+        assert number is None
+        return None
+    assert number == kept.number
+    page = int.from_bytes(kept.owner)
+    assert json.loads(kept.about)["number"] == page
+    return page
 
 
 def _about(page: Page) -> bytes:

@@ -8,14 +8,19 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from neardup import Parameters, Verdict
 from neardup.errors import ServerError
+from neardup.kept_facts import all_marks_of, ordered
+from neardup.names import Name, difference
 from neardup.storage.redis import commit_log as module
 from neardup.storage.redis import server as waiting
 from neardup.storage.redis.connecting import connect
-from neardup.storage.redis.head_format import recorded
+from neardup.storage.redis.head_format import limits_of, recorded
 from neardup.storage.redis.shelf import Shelf
 from tests.neardup.storage.redis.cutting_off import cut
 from tests.neardup.storage.redis.judges import Page, SharedJudge, document_of, owner_of
@@ -25,8 +30,9 @@ from tests.waiting import eventually
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
-    from neardup.storage.redis.commit_log import Look
+    from neardup.storage.redis.commit_log import Commit, Look
     from neardup.storage.redis.server import Server
+    from neardup.storage.redis.shelf import Findings
     from tests.servers.redis import RedisServer
 
 PARAMETERS = Parameters()
@@ -40,6 +46,15 @@ def _text(seed: int) -> str:
 
 PAGE, FAR = _text(1), _text(2)
 NEAR = changed(PAGE, 1)
+
+
+PARTS = st.sampled_from(["", "Widget", "Widget 2", "Shop", "shop "])
+NAMES = st.builds(
+    Name,
+    title=st.lists(PARTS, max_size=3).map(" | ".join),
+    heading=PARTS,
+    identifiers=st.sampled_from([(), ("sku:12345",), ("sku:54321",), ("isbn:12345",)]),
+)
 
 
 @pytest.fixture(params=["redis_url", "cluster_url"])
@@ -58,10 +73,13 @@ class Fleet:
     shelf: Shelf
 
     async def commit(self, page: Page, look: Look, *, keeps: bool = False) -> int | None:
+        return (await self.answer(page, look, keeps=keeps)).number
+
+    async def answer(self, page: Page, look: Look, *, keeps: bool = False) -> Commit:
         about = b'{"number": %d}' % page.number
         record = recorded(owner_of(page.number), document_of(page, PARAMETERS), about)
         return await self.shelf.log.commit(
-            record.head, record.packed(), look, radius=PARAMETERS.radius, keeps=keeps
+            record.head, record.packed(), look.next, limits_of(PARAMETERS), keeps=keeps
         )
 
     async def unwritten(self) -> int:
@@ -95,6 +113,139 @@ def test_a_near_text_that_came_between_is_looked_at_again(url: str) -> None:
         assert await fleet.commit(Page(2, PAGE), look) is None
         assert await fleet.commit(Page(3, FAR), look) == 1
         assert await fleet.commit(Page(1, NEAR), look) == 2
+
+    _with(url, use)
+
+
+def test_a_text_that_came_between_and_shares_a_band_is_looked_at_again(url: str) -> None:
+    words = PAGE.split()
+    # Far away by its fingerprint, and a half of it is the page.
+    half = " ".join(words[:300] + [f"other{number}" for number in range(60)])
+    first, second = (document_of(Page(0, text), PARAMETERS) for text in (PAGE, half))
+    assert first.fingerprint is not None
+    assert second.fingerprint is not None
+    assert (first.fingerprint ^ second.fingerprint).bit_count() > PARAMETERS.max_distance
+
+    async def use(fleet: Fleet) -> None:
+        look = await fleet.shelf.log.look()
+        await fleet.judge.judge(Page(1, PAGE))
+        assert await fleet.commit(Page(2, half), look) is None
+        assert await fleet.commit(Page(2, half), await fleet.shelf.log.look()) == 1
+
+    _with(url, use)
+
+
+@given(first=NAMES, second=NAMES)
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_the_log_passes_by_what_marks_tell_to_be_of_another_name(
+    redis_url: str, first: Name, second: Name
+) -> None:
+    marks = np.array([all_marks_of(first)], np.uint32)
+    ordered_one = ordered(np.zeros(1, np.int64), np.zeros(1, np.uint64), marks, 0, second)
+
+    async def use(fleet: Fleet) -> None:
+        await fleet.server.run("FLUSHALL")
+        look = await fleet.shelf.log.look()
+        assert await fleet.commit(Page(1, PAGE, name=first), look) == 0
+        answer = await fleet.answer(Page(2, NEAR, name=second), look)
+        if ordered_one.are_other[0]:
+            assert (answer.number, answer.others, answer.near) == (1, 1, None)
+            assert difference(first, second)
+        else:
+            assert (answer.number, answer.next, answer.others) == (None, 1, 0)
+            assert answer.near is not None
+            assert answer.near.ids.tolist() == [0]
+        # Equal texts are equal whatever they are called.
+        assert await fleet.commit(Page(3, PAGE, name=second), look) is None
+
+    _with(redis_url, use)
+
+
+def test_where_names_are_not_compared_they_pass_nothing_by(redis_url: str) -> None:
+    async def use(fleet: Fleet) -> None:
+        look = await fleet.shelf.log.look()
+        names = [Name(title=f"Lamp {number}") for number in range(2)]
+        assert await fleet.commit(Page(1, PAGE, name=names[0]), look) == 0
+        parameters = Parameters(compare_names=False)
+        page = Page(2, NEAR, name=names[1])
+        record = recorded(owner_of(2), document_of(page, PARAMETERS), b"")
+        answer = await fleet.shelf.log.commit(
+            record.head, record.packed(), look.next, limits_of(parameters), keeps=False
+        )
+        assert (answer.number, answer.others) == (None, 0)
+
+    _with(redis_url, use)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        lambda number: Name(f"Lamp {number} | Shop", f"Lamp {number}"),
+        # Marks leave these open: each commit refuses those that come at the same moment.
+        lambda number: Name("Act", "Act", subheading=f"Section {number}"),
+    ],
+)
+def test_siblings_judged_at_one_moment_are_looked_for_once_each(
+    url: str, name: Callable[[int], Name], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[str] = []
+
+    async def use(fleet: Fleet) -> None:
+        for judge in (fleet.judge, fleet.other):
+            shelf = judge.deduplicator._shelf
+            monkeypatch.setattr(shelf, "find", _noted(shelf.find, looks))
+        pages = [Page(n, changed(PAGE, n), name=name(n)) for n in range(24)]
+        for page in pages[:4]:
+            await fleet.judge.judge(page)
+        judges = [fleet.judge, fleet.other] * 10
+        told = await asyncio.gather(
+            *(judge.judge(page) for judge, page in zip(judges, pages[4:], strict=True))
+        )
+        assert {verdict.kind for verdict in told} == {"same_template"}
+        assert len(looks) == 24
+        # One that is a copy of one of them is found.
+        copy = await fleet.judge.judge(Page(99, changed(PAGE, 99), name=name(20)))
+        assert copy.duplicate_of == 20
+
+    _with(url, use)
+
+
+def _noted(find: Callable[..., Awaitable[Findings]], calls: list[str]) -> Callable[..., object]:
+    async def noted(*arguments: object) -> Findings:
+        calls.append("find")
+        return await find(*arguments)
+
+    return noted
+
+
+def test_of_siblings_judged_at_one_moment_the_first_alone_is_new(url: str) -> None:
+    async def use(fleet: Fleet) -> None:
+        pages = [Page(n, changed(PAGE, n), name=Name(title=f"Lamp {n}")) for n in range(12)]
+        judges = [fleet.judge, fleet.other] * 6
+        told = await asyncio.gather(
+            *(judge.judge(page) for judge, page in zip(judges, pages, strict=True))
+        )
+        kept = [one.original async for one in fleet.judge.deduplicator.kept()]
+        owners = [int.from_bytes(one.owner) for one in kept]
+        assert len(owners) == 12
+        assert [told[number].kind for number in owners] == ["new", *["same_template"] * 11]
+        for place, number in enumerate(owners[1:], 1):
+            assert told[number].resembles in owners[:place]
+
+    _with(url, use)
+
+
+def test_a_sibling_whose_judge_died_gets_its_verdict(url: str) -> None:
+    async def use(fleet: Fleet) -> None:
+        pages = [Page(n, changed(PAGE, n), name=Name(title=f"Lamp {n}")) for n in range(3)]
+        await fleet.judge.judge(pages[0])
+        assert await fleet.commit(pages[1], await fleet.shelf.log.look()) == 1
+        await fleet.judge.judge(pages[2])
+        again = await fleet.other.judge(pages[1])
+        assert (again.kind, again.resembles) == ("same_template", 0)
+        assert await fleet.unwritten() == 0
 
     _with(url, use)
 
@@ -162,7 +313,7 @@ def test_what_a_dead_judge_left_behind_is_written_by_another(
             assert (await fleet.judge.judge(near)).duplicate_of is not None
             assert await fleet.unwritten() == 2 - number
         look = await fleet.shelf.log.look()
-        assert look.recent == {}
+        assert len(look.recent.ids) == 0
         assert look.next == 3
         # Found by its postings now.
         assert (await fleet.other.judge(Page(11, changed(_text(1), 2)))).is_duplicate

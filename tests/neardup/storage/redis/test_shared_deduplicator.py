@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import random
 import uuid
+from collections import Counter
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -15,14 +17,16 @@ from hypothesis import strategies as st
 from neardup import Deduplicator, Parameters, Verdict
 from neardup.errors import DocumentError, ParameterError, ServerError
 from neardup.fingerprints.digest import payload_digest
+from neardup.names import NO_NAME, Name, name_of
 from neardup.storage.redis.connecting import connect
 from neardup.storage.redis.shared_deduplicator import SharedDeduplicator
 from tests.neardup.storage.redis.judges import LocalJudge, Page, SharedJudge, document_of, owner_of
 from tests.neardup.texts import FAR, NEAR, PAGE, SHORT, changed, prose
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
+    from neardup.storage.redis.server import Command
     from tests.neardup.storage.redis.judges import Judge
 
 Result = TypeVar("Result")
@@ -85,10 +89,10 @@ TEXTS = st.one_of(
     ),
 )
 PAYLOADS = st.one_of(st.none(), st.sampled_from([payload_digest(b) for b in (b"a", b"b", b"")]))
+NAMES = st.sampled_from([NO_NAME, Name(title="Red lamp"), Name(title="Blue lamp")])
 ANY_PARAMETERS = st.builds(
     Parameters,
     max_distance=st.sampled_from([0, 2, 3]),
-    candidate_distance=st.sampled_from([3, 8, 8]),
     min_words=st.sampled_from([1, 30]),
     verify=st.booleans(),
     min_similarity=st.sampled_from([0.3, 0.8]),
@@ -157,6 +161,27 @@ class TestContract:
         # All have the fingerprint of the same words.
         assert told == [Verdict("new", left_out=number) for number in range(4)]
 
+    def test_a_near_text_of_another_name_is_kept_and_names_what_it_resembles(
+        self, backend: Backend
+    ) -> None:
+        red, blue = name_of(PAGE, title="Red lamp"), name_of(PAGE, title="Blue lamp")
+        first, other, copy, unnamed = self._judged(
+            backend, Page(1, PAGE, name=red), Page(2, NEAR, name=blue),
+            Page(3, changed(PAGE, 9), name=blue), Page(4, changed(PAGE, 8)),
+        )  # fmt: skip
+        assert first == NEW
+        assert (other.kind, other.duplicate_of, other.resembles) == ("same_template", None, 1)
+        assert other.distance is not None
+        assert other.similarity is not None
+        assert other.similarity > 0.9
+        assert (copy.kind, copy.duplicate_of, copy.resembles) == ("near_duplicate", 2, None)
+        assert unnamed.kind == "near_duplicate"
+
+    def test_names_count_only_where_they_are_compared(self, backend: Backend) -> None:
+        pages = [Page(n, changed(PAGE, n), name=name_of(PAGE, title=f"Lamp {n}")) for n in range(2)]
+        told = self._judged(backend, *pages, parameters=Parameters(compare_names=False))
+        assert [verdict.kind for verdict in told] == ["new", "near_duplicate"]
+
     def test_no_bytes_tell_nothing(self, backend: Backend) -> None:
         digest = payload_digest(b"")
 
@@ -171,7 +196,7 @@ class TestContract:
 
     @given(
         parameters=ANY_PARAMETERS,
-        texts=st.lists(st.tuples(st.integers(0, 12), TEXTS, PAYLOADS), max_size=12),
+        texts=st.lists(st.tuples(st.integers(0, 12), TEXTS, PAYLOADS, NAMES), max_size=12),
     )
     @settings(
         max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
@@ -180,21 +205,43 @@ class TestContract:
         self,
         backend: Backend,
         parameters: Parameters,
-        texts: list[tuple[int, str, bytes | None]],
+        texts: list[tuple[int, str, bytes | None, Name]],
     ) -> None:
         # A number stands for one text.
-        pages = {number: Page(number, text, payload) for number, text, payload in texts}
-        order = [pages[number] for number, _, _ in texts]
+        pages = {said[0]: Page(*said) for said in texts}
+        order = [pages[number] for number, *_ in texts]
         with Deduplicator(parameters) as oracle:
             judge = LocalJudge(oracle)
             expected = [asyncio.run(judge.judge(page)) for page in order]
-        assert self._judged(backend, *order, parameters=parameters) == expected
+        told = self._judged(backend, *order, parameters=parameters)
+        judged: set[int] = set()
+        for page, one, other in zip(order, told, expected, strict=True):
+            # Of a kept text that is judged again, Redis tells what it resembles, too.
+            is_told_more = one.kind == "same_template" and page.number in judged
+            assert one == other or (is_told_more and other == NEW)
+            judged.add(page.number)
 
 
 @pytest.fixture(params=["redis_url", "cluster_url"])
 def url(request: pytest.FixtureRequest) -> str:
     found: str = request.getfixturevalue(request.param)
     return found
+
+
+async def _cost(judge: SharedJudge, page: Page) -> Counter[str]:
+    """Judge a page, and count round trips and commands by name."""
+    server = judge.deduplicator._server
+    pipeline, counts = server.pipeline, Counter[str]()
+
+    async def counted(commands: Sequence[Command]) -> list[Any]:
+        counts["round trips"] += bool(commands)
+        counts.update(str(command[0]) for command in commands)
+        return await pipeline(commands)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(server, "pipeline", counted)
+        await judge.judge(page)
+    return counts
 
 
 class TestShared:
@@ -236,6 +283,72 @@ class TestShared:
                 # The first that has it is named.
                 assert (await judge.judge(Page(4, PAGE))).duplicate_of == 1
                 assert await judge.judge(Page(2, PAGE)) == NEW
+
+        asyncio.run(use())
+
+    def test_a_kept_page_judged_again_resembles_what_was_kept_before_it(self, url: str) -> None:
+        pages = [
+            Page(number, changed(PAGE, number), name=name_of(PAGE, title=f"Lamp {number}"))
+            for number in range(5)
+        ]
+
+        async def use() -> None:
+            async with shared(url) as judge:
+                told = [await judge.judge(page) for page in pages]
+                assert [one.kind for one in told] == ["new", *["same_template"] * 4]
+                assert [await judge.judge(page) for page in pages] == told
+                # Kept, it is no duplicate by stricter parameters either.
+                judge.deduplicator.tune(Parameters(compare_names=False))
+                assert [await judge.judge(page) for page in pages] == [NEW] * 5
+                assert await judge.deduplicator.count() == 5
+
+        asyncio.run(use())
+
+    def test_a_copy_behind_nearer_siblings_is_found_and_few_texts_are_read(
+        self, redis_url: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("neardup.candidates.MAX_CANDIDATES", 5)
+
+        def page(number: int, lamp: int) -> Page:
+            text = changed(PAGE, number, 1 if number else 3)
+            return Page(number, text, name=name_of(PAGE, title=f"Lamp {lamp} | Shop"))
+
+        async def use() -> list[Counter[str]]:
+            async with shared(redis_url) as judge:
+                for number in range(30):
+                    await judge.judge(page(number, number))
+                costs = [await _cost(judge, page(30, 30))]
+                for number in range(31, 90):
+                    await judge.judge(page(number, number))
+                costs.append(await _cost(judge, page(90, 90)))
+                # All others are nearer to it than the page of its name.
+                copy = await judge.judge(page(91, 0))
+                assert (copy.kind, copy.duplicate_of) == ("near_duplicate", 0)
+                return costs
+
+        for cost in asyncio.run(use()):
+            assert cost["round trips"] <= 9
+            # Of 30 and of 90 siblings: texts of the nearest, and the head of the last.
+            assert cost["GET"] <= 8
+            assert cost["GETRANGE"] == 1
+
+    def test_a_copy_is_found_by_its_name_where_lists_are_full(
+        self, redis_url: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("neardup.storage.redis.shelf.MAX_CANDIDATES", 5)
+        monkeypatch.setattr("neardup.storage.redis.postings.MAX_LIST", 10)
+        monkeypatch.setattr("neardup.storage.redis.band_postings.MAX_LIST", 10)
+
+        def page(number: int, lamp: int) -> Page:
+            name = name_of(PAGE, title=f"Lamp {lamp} | Shop")
+            return Page(number, changed(PAGE, number), name=name)
+
+        async def use() -> None:
+            async with shared(redis_url) as judge:
+                for number in range(40):
+                    assert not (await judge.judge(page(number, number))).is_duplicate
+                copy = await judge.judge(page(40, 39))
+                assert (copy.kind, copy.duplicate_of) == ("near_duplicate", 39)
 
         asyncio.run(use())
 
@@ -298,6 +411,19 @@ class TestShared:
                     judge.deduplicator.tune(Parameters(verify_shingle_size=3))
 
         asyncio.run(use())
+
+    def test_a_text_has_postings_by_bands_where_similarity_confirms(self, redis_url: str) -> None:
+        async def bands(parameters: Parameters) -> int:
+            prefix = str(uuid.uuid4())
+            async with shared(redis_url, parameters, prefix) as judge:
+                # As of a document that was stored before there were signatures.
+                document = replace(document_of(Page(1, PAGE), parameters), signature=None)
+                await judge.deduplicator.judge(owner_of(1), document, b"{}")
+                server = judge.deduplicator._server
+                return len(await server.run("KEYS", f"{prefix}:s*"))
+
+        assert asyncio.run(bands(PARAMETERS)) == 16
+        assert asyncio.run(bands(Parameters(verify=False))) == 0
 
     def test_what_cannot_be_judged(self, redis_url: str) -> None:
         async def use() -> None:

@@ -1,0 +1,298 @@
+"""Find the kept texts that a text is a part of, and those that are parts of it.
+
+Candidates share passages with the text (``neardup.indexes.passages``); what they share makes no
+verdict: the shingles of both are counted. No more is read of them than a budget allows, so a part
+may go unnoticed, and never is a text called one that it is not.
+"""
+
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from neardup.boilerplate import Boilerplate, boilerplate_spans
+from neardup.candidates import MAX_CHARACTERS, KnownShingles
+from neardup.cascade import NO_RELATIONS, Container, Relations
+from neardup.document import Document
+from neardup.features.bitmaps import Bitmap, bitmap_of, max_shared
+from neardup.features.hashing import Hashes
+from neardup.fingerprints.winnowing import MAX_SAMPLE, expected_values, unpacked_sample
+from neardup.indexes.arrays import Ids
+from neardup.indexes.lsh import LshIndex
+from neardup.indexes.passages import SharedPassages, add_sample, shared_passages
+from neardup.names import difference, unpacked
+from neardup.parameters import Parameters
+from neardup.verdict import Part
+from neardup.verification import JaccardComparison
+from neardup.whole import split_whole
+
+MIN_CONTAINMENT = 0.9
+"""The share of a text's shingles that stand in another one, from which on it is a part of it."""
+
+MIN_SHARED = 0.65
+"""The share of its values that a part has in common with the other text, on average of the texts
+that have just ``MIN_CONTAINMENT``: an edit tears the windows around it too."""
+
+MAX_READ = 8
+"""The number of texts that are read for a text, to find one that it is a part of."""
+
+
+class PartTexts(Protocol):
+    """The kept texts among which parts are looked for."""
+
+    def words_of(self, ids: Collection[int]) -> dict[int, int]:
+        """Return the numbers of words of those of some ids whose texts have a fingerprint."""
+
+    def text(self, id: int) -> str | None:  # noqa: A002  (the field's word)
+        """Return the text stored under an id; None where there is none."""
+
+    def name(self, id: int) -> str:  # noqa: A002  (the field's word)
+        """Return what the text under an id is called, packed; empty where nothing is known."""
+
+
+class FoundParts(NamedTuple):
+    """The texts that a text is a part of, or that are parts of it, and all that shares passages."""
+
+    relations: Relations
+    shared: SharedPassages
+
+
+class _Candidate(NamedTuple):
+    """A kept text.
+
+    Attributes:
+        order: What it shares of the values that a part would share, negative: the most first.
+        words: The number of its words.
+        id: Its id.
+    """
+
+    order: float
+    words: int
+    id: int
+
+
+@dataclass(frozen=True, slots=True)
+class PartFinder:
+    """Finds texts that stand in each other, and keeps their passages alone.
+
+    Of two texts the one with fewer words is the part; of two with as many, the later one. Where a
+    text stands with the whole that it was taken from, its containment is the least of both. Where
+    it has boilerplate, its containment is at most that of its other words.
+
+    Attributes:
+        parameters: The parameters that decide which texts are the same.
+        documents: The kept texts, the truth.
+        index: Their passages. It may know what is not stored: that is no evidence.
+        known: The shingles of texts that were candidates, of ``verify_shingle_size``.
+        boilerplate: What is boilerplate in the groups of the texts; None: that is not known.
+        outdated: The ids of texts that may be stored no more, such as earlier captures of a page.
+            The index goes on having what is gone, which does not count.
+    """
+
+    parameters: Parameters
+    documents: PartTexts
+    index: LshIndex
+    known: KnownShingles
+    boilerplate: Boilerplate | None = None
+    outdated: set[int] = field(default_factory=set)
+
+    def shared(self, document: Document, excluded: Collection[int] = ()) -> SharedPassages:
+        """Return what stored texts share with a text that has a sample, but for excluded texts."""
+
+        def gone_among(ids: Ids) -> Collection[int]:
+            doubtful = self.outdated.intersection(ids.tolist())
+            gone = doubtful.difference(self.documents.words_of(doubtful)) if doubtful else doubtful
+            return gone.union(excluded)
+
+        sample = unpacked_sample(document.sample or b"")
+        return shared_passages(self.index, sample, gone_among if self.outdated else None)
+
+    def add(self, number: int, document: Document, shared: SharedPassages | None = None) -> None:
+        """Let a text that has a sample be found; ``shared`` is what that method returned for it.
+
+        Raises:
+            OSError: As for ``LshIndex.add``.
+        """
+        values = unpacked_sample(document.sample or b"")
+        add_sample(self.index, values, number, shared or self.shared(document))
+
+    def find(self, document: Document, excluded: Collection[int]) -> FoundParts:
+        """Return the texts that a text is a part of, or that are parts of it.
+
+        Args:
+            document: The text, with its sample.
+            excluded: The ids of texts that are not looked at.
+
+        Raises:
+            ClosedError: The index is closed.
+
+        Complexity: O(words), and O(length) of each text that is read: up to ``MAX_READ`` longer
+        ones, and as many shorter ones or, if these are more, as have its length together.
+        """
+        shared = self.shared(document, excluded)
+        candidates = dict(zip(shared.ids.tolist(), shared.counts.tolist(), strict=True))
+        for number in excluded:
+            candidates.pop(number, None)
+        if not candidates:
+            return FoundParts(NO_RELATIONS, shared)
+        longer, shorter = self._candidates(document.words, int(shared.is_rare.sum()), candidates)
+        if not longer and not shorter:
+            return FoundParts(NO_RELATIONS, shared)
+        reader = _Reader(document, self)
+        container = reader.container(longer)
+        return FoundParts(Relations(container, tuple(reader.held(shorter))), shared)
+
+    def _candidates(
+        self, words: int, values: int, counts: Mapping[int, int]
+    ) -> tuple[list[_Candidate], list[_Candidate]]:
+        """Return the longer and the shorter texts that share enough, those first that do the most.
+
+        Args:
+            words: Words of the text.
+            values: The number of its values that are rare.
+            counts: The number of these that each other text shares, by its id.
+        """
+        longer: list[_Candidate] = []
+        shorter: list[_Candidate] = []
+        ours = _thinned(words)
+        # A short text has more values than a text that holds it has of them.
+        most = min(values / ours, expected_values(words))
+        for number, theirs in self.documents.words_of(counts).items():
+            # The longer text has the thinner sample.
+            is_longer = theirs >= words
+            own = most if is_longer else expected_values(theirs)
+            expected = own * (_thinned(theirs) if is_longer else ours)
+            if counts[number] >= _least_shared(expected):
+                candidate = _Candidate(-counts[number] / expected, theirs, number)
+                (longer if is_longer else shorter).append(candidate)
+        return sorted(longer), sorted(shorter)
+
+
+def _thinned(words: int) -> float:
+    """Return the share of its winnowed shingles that the sample of a text has."""
+    return min(1.0, MAX_SAMPLE / expected_values(words))
+
+
+def _least_shared(expected: float) -> float:
+    """Return the least number of values that 39 of 40 parts with ``expected`` values share."""
+    return expected * MIN_SHARED - 2 * math.sqrt(expected * MIN_SHARED * (1 - MIN_SHARED))
+
+
+class _Reader:
+    """Reads candidates of one text, and counts what they share, while the budget lasts."""
+
+    def __init__(self, document: Document, finder: PartFinder) -> None:
+        self._document, self._documents = document, finder.documents
+        self._parameters, self._known = finder.parameters, finder.known
+        self._boilerplate = finder.boilerplate if finder.parameters.ignore_boilerplate else None
+        part, self._whole = split_whole(document.text)
+        self._is_part_only = self._whole is part
+        self._characters = len(document.text)
+        self._of_part = JaccardComparison(part, self._parameters.verify_shingle_size)
+        self._of_whole: JaccardComparison | None = None
+        self._own: Bitmap | None = None
+
+    def container(self, candidates: Iterable[_Candidate]) -> Container | None:
+        """Return the first text that has nearly all of this one.
+
+        Where a part is dropped, one of the same name comes before those of other names.
+        """
+        found: Container | None = None
+        for count, candidate in enumerate(candidates):
+            if count == MAX_READ:
+                break
+            containment = self._containment(candidate.id, is_ours=True)
+            if containment is None or containment < MIN_CONTAINMENT:
+                continue
+            is_other = self._is_other(candidate.id)
+            found = found or Container(candidate.id, containment, is_other)
+            if not (is_other and self._parameters.drop_contained):
+                return Container(candidate.id, containment, is_other)
+        return found
+
+    def held(self, candidates: Iterable[_Candidate]) -> Iterator[Part]:
+        """Yield the texts that stand nearly wholly in this one."""
+        words = 0
+        for count, candidate in enumerate(candidates):
+            words += candidate.words
+            if count >= MAX_READ and words > self._document.words:
+                break
+            containment = self._containment(candidate.id, is_ours=False)
+            if containment is not None and containment >= MIN_CONTAINMENT:
+                yield Part(candidate.id, containment)
+
+    def _is_other(self, number: int) -> bool:
+        if not self._parameters.compare_names:
+            return False
+        theirs = self._documents.name(number)
+        return bool(difference(unpacked(self._document.name), unpacked(theirs)))
+
+    def _containment(self, number: int, *, is_ours: bool) -> float | None:
+        """Return the share of this text in another one, or of that one in this.
+
+        Returns:
+            Below ``MIN_CONTAINMENT`` a bound of it. None where the other text is not stored, or the
+            budget does not allow to read it.
+        """
+        bitmap, theirs = self._known.bitmaps.get(number), self._known.parts.get(number)
+        if theirs is not None:
+            found = _share(self._of_part, theirs, is_ours=is_ours)
+            if found < MIN_CONTAINMENT:
+                return found
+        elif bitmap is not None:
+            self._own = self._own or bitmap_of(self._of_part.shingles)
+            bound = max_shared(self._own, bitmap) / (self._own if is_ours else bitmap).size
+            if bound < MIN_CONTAINMENT:
+                return bound
+        text = self._documents.text(number)
+        if text is None:
+            return None
+        self._characters += len(text)
+        if self._characters > MAX_CHARACTERS:
+            return None
+        part, whole = split_whole(text)
+        if theirs is None:
+            theirs = self._of_part.shingles_of(part)
+            self._known.parts.add(number, theirs)
+        found = _share(self._of_part, theirs, is_ours=is_ours)
+        if found >= MIN_CONTAINMENT and self._boilerplate is not None:
+            found = min(found, self._own_share(number, part, theirs, is_ours=is_ours))
+        if found < MIN_CONTAINMENT or (self._is_part_only and whole is part):
+            return found
+        size = self._parameters.verify_shingle_size
+        self._of_whole = self._of_whole or JaccardComparison(self._whole, size)
+        theirs = self._of_whole.shingles_of(whole)
+        return min(found, _share(self._of_whole, theirs, is_ours=is_ours))
+
+    def _own_share(self, number: int, text: str, theirs: Hashes, *, is_ours: bool) -> float:
+        """Return the share of those shingles of a part that are more than boilerplate.
+
+        0 where there are none: such a text is no part of any other in particular.
+
+        Args:
+            number: The id of the other text.
+            text: The other text, without its whole.
+            theirs: Its shingles.
+            is_ours: Whether the text in hand is the part.
+        """
+        assert self._boilerplate is not None
+        group = self._document.group if is_ours else self._boilerplate.group(number)
+        blocks = self._boilerplate.blocks(group)
+        part = split_whole(self._document.text)[0] if is_ours else text
+        spans = [] if blocks is None else boilerplate_spans(part, blocks, alone=True)
+        if not spans:
+            return 1.0
+        of_spans = [self._of_part.shingles_of(part[start:end]) for start, end in spans]
+        shingles = self._of_part.shingles if is_ours else theirs
+        own = np.setdiff1d(shingles, np.concatenate(of_spans))
+        if not len(own):
+            return 0.0
+        both = len(np.intersect1d(own, theirs)) if is_ours else self._of_part.shared_with(own)
+        return both / len(own)
+
+
+def _share(comparison: JaccardComparison, theirs: Hashes, *, is_ours: bool) -> float:
+    own = comparison.shingles if is_ours else theirs
+    return comparison.shared_with(theirs) / len(own) if len(own) else 0.0
