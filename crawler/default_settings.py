@@ -12,14 +12,20 @@ NEARDUP_ENABLED = True
 NEARDUP_MAX_DISTANCE = 3
 """Fingerprints at most this many bits apart (0 to 8) match."""
 
-NEARDUP_CANDIDATE_DISTANCE = 8
-"""With NEARDUP_VERIFY: pages up to this many bits apart (0 to 8) are looked at too."""
-
 NEARDUP_VERIFY = True
 """Confirm matches and candidates by the texts' Jaccard similarity; False: the distance decides."""
 
 NEARDUP_MIN_SIMILARITY = 0.8
 """Least Jaccard similarity (0 to 1, word 5-shingles) that confirms a candidate."""
+
+NEARDUP_COMPARE_NAMES = True
+"""Keep pages of nearly the same words whose names differ: title, heading, opening, identifiers."""
+
+NEARDUP_IGNORE_BOILERPLATE = True
+"""Keep pages of nearly the same words that say other things outside the host's boilerplate."""
+
+NEARDUP_DROP_CONTAINED = False
+"""Drop pages whose shingles stand to nine tenths in a kept page, unless their names differ."""
 
 NEARDUP_MIN_WORDS = 50
 """Texts of fewer words are duplicates only where they are equal, case and space apart."""
@@ -61,7 +67,7 @@ PAGES_KEEP_VERSIONS = 2
 """Texts kept of a page that changes, the newest among them; 0 keeps all."""
 
 PAGES_KEEP_NEAR_TEXTS = True
-"""Store the texts of near-duplicates too, so that scrapy rejudge can keep them after all."""
+"""Store the texts of near-duplicates too, as those of parts always are, for scrapy rejudge."""
 
 CRAWL_DIRECTORY = "crawls"
 """Directory of the states of crawls without JOBDIR: each host has a folder below this one."""
@@ -107,6 +113,9 @@ CRAWL_URL_RULE_CONFIDENCE = 0.8
 
 CRAWL_MAX_PAGES_PER_CLUSTER = 0
 """Pages fetched in a visit of one kind of URL: host, path pattern, names of arguments; 0: any."""
+
+CRAWL_FIND_WALLS = True
+"""Recognise soft 404s, logins and the like that many URLs answer with, and keep none of them."""
 
 CRAWL_MAX_SITEMAPS = 1_000
 """Sitemaps fetched in one visit of a site, however often it is stopped."""

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import json
 import logging
 from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
-from scrapy.exceptions import NotConfigured
+from scrapy.exceptions import DontCloseSpider, NotConfigured
 from scrapy.utils.asyncio import create_looping_call
 
 from crawler.console.progress import REDRAW_SECS, LiveProgress, PlainProgress
+from crawler.host_loads import Alarm
+from crawler.items import page_of_capture
 from crawler.job_registry import CrawlerComponent, job_of
 from crawler.options import Options
 from crawler.request_codec import UnstorableError, check_json
+from crawler.spiders.page_spider import PageSpider
 from crawler.storage import meta_names
 from crawler.storage.database import COMMIT_INTERVAL_SECS
 from crawler.storage.errors import CrawlStorageError
@@ -24,6 +28,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from scrapy.robotstxt import RobotParser
+
+    from crawler.pages.page_context import Captured
 
 logger = logging.getLogger(__name__)
 
@@ -37,10 +43,13 @@ class JobKeeper(CrawlerComponent):
         self._crawler = crawler
         self._job = job_of(crawler)
         self._loop = create_looping_call(self._job.commit_if_due)
+        self._alarm = Alarm(crawler)
+        self._sending: set[asyncio.Future[None]] = set()
         connect = crawler.signals.connect
         connect(self._opened, signals.spider_opened)
         connect(_freeze_start, signals.engine_started)
         connect(self._broke, signals.spider_error)
+        connect(self._idle, signals.spider_idle)
         connect(self._closed, signals.spider_closed)
         # After whatever else ends with the spider: feeds are written from the store, and noted.
         connect(self._stopped, signals.engine_stopped)
@@ -57,6 +66,36 @@ class JobKeeper(CrawlerComponent):
         self._job.result.count_broken()
         if request_broke is not None and request is not None:
             request_broke(request)
+
+    def _idle(self) -> None:
+        """Promote siblings before the crawl ends, some at a time.
+
+        Raises:
+            DontCloseSpider: Some are left, or on their way through the item pipelines.
+        """
+        try:
+            promoted = self._job.promote_siblings(is_last=True)
+        except CrawlStorageError:  # the job remembers it
+            return
+        spider = self._crawler.spider
+        if isinstance(spider, PageSpider):
+            for captured in promoted or ():
+                request = spider.follow_promoted(captured)
+                if request is not None:
+                    self._crawler.engine.crawl(request)
+                sending = asyncio.ensure_future(self._send(captured))
+                self._sending.add(sending)
+                sending.add_done_callback(self._sending.discard)
+        self._job.commit_if_due()
+        if promoted is not None:
+            self._alarm.wake()
+            raise DontCloseSpider
+
+    async def _send(self, captured: Captured) -> None:
+        """Send a page through the item pipelines."""
+        page = page_of_capture(captured)
+        await self._crawler.engine.scraper.start_itemproc_async(page, response=None)
+        self._alarm.wake()
 
     def _closed(self) -> None:
         self._loop.stop()

@@ -19,9 +19,13 @@ class Page:
 
     ``url`` is the URL as requested, ``canonical_url`` the dedup key;
     ``fetched_at`` is ISO 8601 in UTC; digests and the fingerprint are
-    hexadecimal; ``duplicate_of`` is the URL of the kept page, ``distance`` in
-    bits and ``similarity`` from 0 to 1 are those to it, or for ``changed``
-    those to the page's own last version.
+    hexadecimal; ``duplicate_of`` is the URL of the kept page, and
+    ``resembles`` that of a kept page with nearly these words and another
+    name; ``distance`` in bits and ``similarity`` from 0 to 1 are those to
+    it, or for ``changed`` those to the page's own last version;
+    ``part_of`` is the URL of a page kept before that has this share, 0 to
+    1, of its word 5-shingles: ``containment``. For ``contained`` that
+    page is ``duplicate_of``.
     """
 
     url: str
@@ -41,8 +45,11 @@ class Page:
     verdict: str
     reason: str | None
     duplicate_of: str | None
+    resembles: str | None
     distance: int | None
     similarity: float | None
+    part_of: str | None
+    containment: float | None
 
 
 PAGE_FIELDS = tuple(field.name for field in fields(Page))
@@ -68,6 +75,9 @@ def page_of_capture(captured: Captured) -> Page:
         verdict=captured.verdict,
         reason=in_words(row.reason),
         duplicate_of=captured.kept_url,
+        resembles=captured.resembled_url,
         distance=row.distance,
         similarity=row.similarity,
+        part_of=captured.part_of_url,
+        containment=row.containment,
     )

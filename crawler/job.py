@@ -11,6 +11,7 @@ from crawler.frontier.frontier import open_frontier
 from crawler.frontier.memory_queue import MemoryQueue
 from crawler.frontier.queue import RequestQueue
 from crawler.frontier.seen import SeenSet
+from crawler.pages.boilerplate import CountedBoilerplate
 from crawler.pages.capture import Archivist
 from crawler.pages.commits import Commits
 from crawler.pages.live_parameters import settle
@@ -31,6 +32,12 @@ from crawler.urls.canonical import Canonicalizer, MalformedUrl
 from neardup import Deduplicator, HammingIndex, prepare
 from neardup.fingerprints.digest import payload_digest
 from neardup.storage.catch_up import open_index
+from neardup.storage.signatures import (
+    memory_passages,
+    memory_signatures,
+    open_passages,
+    open_signatures,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,6 +73,7 @@ class Job:
         crawl.db: The authority: requests, pages, verdicts (``crawler.storage.schema``).
         fingerprints/: The Hamming index, flushed after the database is committed, and
             caught up or rebuilt from it when it is opened.
+        signatures/, passages/: The indexes of MinHash signatures and of passages, likewise.
         seen.bloom: The Bloom filter before the seen set.
         lock: Held while a process writes.
 
@@ -98,7 +106,10 @@ class Job:
             self.frontier = open_frontier(self.database, queue, seen, options.pauses)
             known = KnownUrls(self.database, options.intervals)
             self.visits = Visits(self.database, self.store, known, seen)
+            self.store.names.begin_visit(self.visits.number)
             self.archivist, self._commits = self._opened_archivist()
+            siblings = self.archivist.siblings
+            self.callbacks.after_capture.append(lambda _, captured: siblings.note(captured))
             if not len(self.frontier.queue):
                 self.url_rules.regroup_all()  # what it puts back shows that the visit is not over
         except BaseException:
@@ -112,15 +123,31 @@ class Job:
         prepare(_say_that_it_compiles)
         tuned = settle(self.database, self.options.parameters)
         self.database.commit()  # others may write while the rest is opened
-        radius = tuned.parameters.radius
+        documents = PageDocuments(self.store)
+        radius, size = tuned.parameters.max_distance, tuned.parameters.verify_shingle_size
         if self.folder is None:
             index = HammingIndex(radius=radius)
+            signatures, passages = memory_signatures(size), memory_passages(size)
         else:
             index = open_index(self.folder / "fingerprints", self.store, radius=radius)
+            self._exit.callback(index.abandon)
+            folder = self.folder / "signatures"
+            signatures = open_signatures(folder, documents, shingle_size=size)
+            self._exit.callback(signatures.abandon)
+            passages = open_passages(self.folder / "passages", documents, shingle_size=size)
+            self._exit.callback(passages.abandon)
+        boilerplate = CountedBoilerplate.opened(self.database)
         archivist = Archivist(
             self.store,
             ReadingPool(self.options.reading),
-            Deduplicator(tuned.parameters, documents=PageDocuments(self.store), index=index),
+            Deduplicator(
+                tuned.parameters,
+                documents=documents,
+                index=index,
+                signatures=signatures,
+                passages=passages,
+                boilerplate=boilerplate,
+            ),
             self.visits.known,
             LinkStore(self.database, self.canonicalizer.known_as),
             Elsewhere(self.database, self.store),
@@ -129,9 +156,12 @@ class Job:
             obey_robots_meta=self.options.obey_robots_meta,
             keep_versions=self.options.keep_versions,
             keep_near_texts=self.options.keep_near_texts,
+            find_walls=self.options.find_walls,
+            boilerplate=boilerplate,
         )
         refused, save_rules = self.result.refused_links, self.url_rules.save_refuted
-        commits = Commits(self.folder, self.database, index, archivist, refused, save_rules)
+        indexes = (index, signatures, passages)
+        commits = Commits(self.folder, self.database, indexes, archivist, refused, save_rules)
         return archivist, commits
 
     def tell(self, run: RunOptions) -> None:
@@ -205,6 +235,8 @@ class Job:
         self.visits.begin(self.run.revisit or NO)
         self._commits.begin_visit()
         self.archivist.visit = self.visits.number
+        self.archivist.walls.begin_visit()
+        self.store.names.begin_visit(self.visits.number)
         self.database.commit()
         return False
 
@@ -255,6 +287,22 @@ class Job:
             if key != self.canonicalizer.key(target):
                 self.archivist.note_moved(key, target, status=status, permanent=permanent)
 
+    def promote_siblings(self, *, is_last: bool = False) -> list[Captured] | None:
+        """Judge some near-duplicates again whose host's boilerplate is known now.
+
+        Args:
+            is_last: Whether the crawl ends, so that all of them are to be judged.
+
+        Returns:
+            The captures of those that are kept from now on; None where none are left at the end.
+        """
+        siblings = self.archivist.siblings
+        promoted = siblings.judge_last() if is_last else siblings.judge_some()
+        for captured in promoted or ():
+            self.result.note_promoted(captured)
+            self.url_rules.observe(captured.row, is_first=False)
+        return promoted
+
     @property
     def failure(self) -> str | None:
         """The reason why the crawl cannot continue, or None."""
@@ -291,5 +339,7 @@ class Job:
         self._exit.close()
 
 
-def _say_that_it_compiles() -> None:
-    logger.warning("compiling what reads and compares texts: some seconds, once per installation")
+def _say_that_it_compiles(done: int, steps: int) -> None:
+    logger.warning(
+        "compiling what compares texts, once per installation: step %d of %d", done + 1, steps
+    )

@@ -81,6 +81,22 @@ def follow_again(spider: PageSpider, response: Response) -> Iterator[Request]:
         yield target
 
 
+def links_request(spider: Any, url: str, depth: int, source_url: str) -> Request | None:
+    """Return a request for the links of a page, without a download where they are stored.
+
+    Args:
+        spider: One of our spiders.
+        url: URL of the page, or of the end of a redirect.
+        depth: Number of links that lead to it from a seed.
+        source_url: URL of the page that leads there.
+    """
+    request = spider.page_request(
+        url, {"depth": depth, LED_BY: source_url, FIXED: True, AGAIN: True}
+    )
+    # Its key counts as seen: of a page that was read, or of the end of a redirect.
+    return None if request is None else request.replace(dont_filter=True)
+
+
 class ShorterWays:
     """Lowers pages that were queued before, where a request is nearer to a seed.
 
@@ -191,10 +207,8 @@ class MovedScopes:
 
     def _ask(self, url: str, source: StoredUrl) -> bool:
         """Queue a request that needs no download where links of its page are stored."""
-        meta = {"depth": source.depth, LED_BY: source.url, FIXED: True, AGAIN: True}
-        request = self._spider.page_request(url, meta)
-        # Its key counts as seen: of a page that was read, or of the end of a redirect.
-        return request is not None and self._enqueue(request.replace(dont_filter=True))
+        request = links_request(self._spider, url, source.depth, source.url)
+        return request is not None and self._enqueue(request)
 
     def _end(self, key: bytes | None) -> str | None:
         """Return where redirects led in the end; None where that is not known."""

@@ -13,6 +13,7 @@ from crawler import default_settings
 from crawler.fleet.membership import checked_name
 from crawler.fleet.worker_crawl import FleetOptions
 from crawler.frontier.pauses import PausePolicy
+from crawler.pages.live_parameters import NO_PARTS
 from crawler.pages.url_history import IntervalPolicy
 from crawler.reading.protocol import ReadingOptions
 from crawler.run import JobOptions
@@ -128,6 +129,7 @@ def job_options(settings: BaseSettings) -> JobOptions:
         obey_robots_meta=options.boolean("CRAWL_OBEY_ROBOTS_META"),
         keep_versions=options.integer("PAGES_KEEP_VERSIONS"),
         keep_near_texts=options.boolean("PAGES_KEEP_NEAR_TEXTS"),
+        find_walls=options.boolean("CRAWL_FIND_WALLS"),
         intervals=_intervals(options),
         pauses=_pauses(options),
         learning=_learning(options),
@@ -184,10 +186,12 @@ def _parameters(options: Options) -> Parameters:
         return Parameters(
             features=_features(options),
             max_distance=options.integer("NEARDUP_MAX_DISTANCE"),
-            candidate_distance=options.integer("NEARDUP_CANDIDATE_DISTANCE"),
             min_words=options.integer("NEARDUP_MIN_WORDS"),
             verify=options.boolean("NEARDUP_VERIFY"),
             min_similarity=options.number("NEARDUP_MIN_SIMILARITY"),
+            compare_names=options.boolean("NEARDUP_COMPARE_NAMES"),
+            ignore_boilerplate=options.boolean("NEARDUP_IGNORE_BOILERPLATE"),
+            drop_contained=options.boolean("NEARDUP_DROP_CONTAINED"),
         )
     except NearDupError as error:
         parameter, _, rest = str(error).partition(" ")
@@ -268,6 +272,8 @@ def fleet_options(settings: BaseSettings) -> FleetOptions:
         FleetError: The name of the fleet is not valid.
     """
     options = Options(settings)
+    if options.boolean("NEARDUP_DROP_CONTAINED"):
+        raise ValueError(f"NEARDUP_DROP_CONTAINED must be False: {NO_PARTS}")
     return FleetOptions(
         url=str(options.raw("FLEET_REDIS_URL")),
         name=checked_name(str(options.raw("FLEET_NAME"))),

@@ -11,7 +11,7 @@ from crawler.items import Page
 from crawler.job_registry import CrawlerComponent, job_of
 from crawler.options import Options
 from crawler.pages.reasons import in_words
-from crawler.pages.verdicts import DUPLICATES, KEPT, UNCHANGED
+from crawler.pages.verdicts import CONTAINED, DUPLICATES, KEPT, UNCHANGED, WALLS
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -51,7 +51,7 @@ class NearDuplicatesPipeline(CrawlerComponent):
             _check(item.verdict, item.url, item.duplicate_of, item.distance, item.reason)
             return item
         captured = await self._foreign.captured(item)
-        if captured is not None and (captured.verdict in DUPLICATES | {UNCHANGED}):
+        if captured is not None and (captured.verdict in DUPLICATES | WALLS | {UNCHANGED}):
             row = captured.row
             if row.words:
                 _check(
@@ -64,9 +64,9 @@ def _check(
     verdict: str, url: str, kept_url: str | None, distance: int | None, reason: str | None
 ) -> None:
     if verdict in DUPLICATES:
-        raise DuplicatePage(
-            f"{verdict} of {kept_url} at distance {distance}: {url}", log_level="DEBUG"
-        )
+        said = "contained in" if verdict == CONTAINED else f"{verdict} of"
+        nearness = "" if distance is None else f" at distance {distance}"
+        raise DuplicatePage(f"{said} {kept_url}{nearness}: {url}", log_level="DEBUG")
     if verdict not in KEPT:
         why = f" ({reason})" if reason else ""
         raise PageNotKept(f"{verdict}{why}: {url}", log_level="DEBUG")

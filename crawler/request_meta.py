@@ -103,3 +103,15 @@ def is_made_anyway(request: Request) -> bool:
     if FIXED in request.meta or SPELLING in request.meta:
         return True
     return request.method != "GET" or bool(request.body)
+
+
+def led_by(request: Request) -> str | None:
+    """Return the URL that led to a request, or None where it is not known."""
+    redirected: list[str] = request.meta.get("redirect_urls", [])
+    if redirected:
+        return redirected[0]
+    referer = request.headers.get(b"Referer")
+    if referer is not None:
+        return referer.decode("latin-1")
+    noted: str | None = request.meta.get(LED_BY)
+    return noted

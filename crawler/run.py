@@ -31,6 +31,7 @@ class JobOptions:
     disabled_url_rules: tuple[str, ...] = ()
     keep_versions: int = 2
     keep_near_texts: bool = True
+    find_walls: bool = True
     intervals: IntervalPolicy = field(default_factory=IntervalPolicy)
     pauses: PausePolicy = field(default_factory=PausePolicy)
     learning: LearningPolicy | None = None
@@ -102,6 +103,13 @@ class RunResult:
         self.verdicts[verdict] += 1
         if verdict in DUPLICATES:
             self.saved_bytes += body_bytes
+
+    def note_promoted(self, captured: Captured) -> None:
+        """Count a page that is kept now otherwise than as the duplicate that it was."""
+        if self.verdicts[captured.former_verdict]:  # else another process counted it
+            self.verdicts[captured.former_verdict] -= 1
+            self.verdicts[captured.verdict] += 1
+            self.saved_bytes -= captured.row.body_bytes
 
     def count_file(self) -> None:
         self._files += 1

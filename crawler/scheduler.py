@@ -27,7 +27,7 @@ from crawler.other_spellings import OtherSpellings, requestable_request, source_
 from crawler.pages.reasons import Reason, in_words
 from crawler.pages.verdicts import UNREADABLE
 from crawler.request_codec import UnstorableError, decode_request, encode_request
-from crawler.request_meta import SPELLING, WAITED, depth_of, host_name, is_made_anyway
+from crawler.request_meta import SPELLING, WAITED, depth_of, host_name, is_made_anyway, led_by
 from crawler.storage.errors import CrawlStorageError
 from crawler.urls.scope import is_same_place
 
@@ -159,9 +159,8 @@ class FrontierScheduler(BaseScheduler):
     def _push(self, request: Request, host: int, stored: Any, key: bytes | None) -> bool:
         """Queue a request, or store it as one that a learned rule skips."""
         is_fixed = is_made_anyway(request) or (key is not None and self._job.visits.is_known(key))
-        new = NewRequest(
-            host, request.url, request.priority, stored, key, depth_of(request.meta), is_fixed
-        )
+        depth, source = depth_of(request.meta), led_by(request)
+        new = NewRequest(host, request.url, request.priority, stored, key, depth, is_fixed, source)
         is_queued = self._rules.push(new)
         outcome = "enqueued" if is_queued else "skipped"
         self._crawler.stats.inc_value(f"scheduler/{outcome}")

@@ -26,8 +26,8 @@ class AdoptCommand(PlainCommand):
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Make the directory."""
-        from crawler.maintenance.adopt.adopting import Corpus, adopt  # noqa: PLC0415
-        from crawler.urls.canonical import Canonicalizer  # noqa: PLC0415
+        from crawler.maintenance.adopt.adopting import Corpus, adopt
+        from crawler.urls.canonical import Canonicalizer
 
         if len(args) != 2:
             raise CommandError("a corpus and a new crawl directory are needed")

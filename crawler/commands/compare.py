@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.console.command_line import CommandError, PlainCommand
 from crawler.console.escaping import say, say_coloured
-from crawler.console.lab_options import add_parameter_options, tried_parameters, whole
+from crawler.console.lab_options import (
+    add_boilerplate_option,
+    add_names_option,
+    add_parameter_options,
+    tried_parameters,
+    whole,
+)
 from crawler.options import did_you_mean
 from neardup.parameters import DEFAULTS
 
@@ -42,11 +48,12 @@ class CompareCommand(PlainCommand):
         add_parameter_options(
             parser,
             "max-distance",
-            "candidate-distance",
             "min-similarity",
             "min-words",
             "features",
         )
+        add_names_option(parser)
+        add_boilerplate_option(parser)
         parser.add_argument(
             "--context",
             metavar="N",
@@ -57,10 +64,10 @@ class CompareCommand(PlainCommand):
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Find the texts, measure them, print."""
-        from crawler.console.compare_text import comparison_lines, diff_text  # noqa: PLC0415
-        from crawler.lab.comparison import compare  # noqa: PLC0415  (takes half a second)
-        from neardup import diff  # noqa: PLC0415
-        from neardup.whole import readable  # noqa: PLC0415
+        from crawler.console.compare_text import comparison_lines, diff_text
+        from crawler.lab.comparison import compare
+        from neardup import diff
+        from neardup.whole import readable
 
         if len(args) != 2:
             got = "none" if not args else " ".join(args)
@@ -70,7 +77,10 @@ class CompareCommand(PlainCommand):
         first, second, running = self._sides(args, opts.crawl)
         parameters = tried_parameters(opts, running)
         are_main = first.is_main and second.is_main
-        found = compare(first.text, second.text, parameters, are_main=are_main)
+        names, blocks = (first.called, second.called), (first.blocks, second.blocks)
+        found = compare(
+            *(first.text, second.text, parameters), are_main=are_main, names=names, blocks=blocks
+        )
         runs = diff(readable(first.text), readable(second.text))
 
         def to_dict() -> dict[str, Any]:
@@ -85,7 +95,7 @@ class CompareCommand(PlainCommand):
             say_coloured(diff_text(runs, context, coloured=sys.stdout.isatty()))
 
     def _sides(self, args: list[str], crawl: str | None) -> tuple[TextSide, TextSide, Parameters]:
-        from crawler.lab.sides import read_files  # noqa: PLC0415
+        from crawler.lab.sides import read_files
 
         urls = [word for word in args if _is_url(word)]
         files = [Path(word) for word in args if not _is_url(word)]
@@ -102,8 +112,8 @@ class CompareCommand(PlainCommand):
         return first, second, running
 
     def _looked_up(self, urls: list[str], crawl: Path) -> tuple[dict[str, TextSide], Parameters]:
-        from crawler.lab.loading import loaded  # noqa: PLC0415
-        from crawler.lab.sides import stored_side  # noqa: PLC0415
+        from crawler.lab.loading import loaded
+        from crawler.lab.sides import stored_side
 
         with loaded([crawl], self.progress) as found:
             sides = {url: stored_side(found.session, found.sources, url) for url in urls}
@@ -111,9 +121,9 @@ class CompareCommand(PlainCommand):
             return sides, found.session.running
 
     def _fetched(self, urls: list[str]) -> dict[str, TextSide]:
-        from crawler.console.fetch import fetch_pages  # noqa: PLC0415
-        from crawler.lab.sides import read_pages  # noqa: PLC0415
-        from crawler.reading.pool import Html  # noqa: PLC0415
+        from crawler.console.fetch import fetch_pages
+        from crawler.lab.sides import read_pages
+        from crawler.reading.pool import Html
 
         assert self.settings is not None
         pages = fetch_pages(urls, self.settings)

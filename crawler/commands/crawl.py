@@ -12,15 +12,11 @@ from scrapy.commands.crawl import Command as ScrapyCrawl
 from crawler.console.command_line import CommandError, complain, refuse_options, tidy_logs
 from crawler.console.crawl_run import prepared_archive, problems, standing
 from crawler.console.escaping import say
-from crawler.console.fleet_worker import farewell_lines, prepare_worker, welcome_lines
 from crawler.console.report_text import report_lines
 from crawler.feeds.exporters import require_pyarrow
 from crawler.frontier.redis import FleetError
-from crawler.job_registry import prepare_job
-from crawler.maintenance.crawl_report import make_report
 from crawler.options import Options, did_you_mean, is_fleet
 from crawler.pages.visits import DUE, FAILED, NO, YES
-from crawler.spiders.page_spider import PageSpider
 from crawler.storage.database import open_for_reading
 from crawler.storage.errors import JobError
 from neardup.errors import ServerError
@@ -31,6 +27,7 @@ if TYPE_CHECKING:
     from scrapy import Spider
 
     from crawler.job import Job
+    from crawler.spiders.page_spider import PageSpider
     from crawler.warc.archive import Archive
 
 INCOMPLETE = 1
@@ -45,6 +42,8 @@ class CrawlCommand(ScrapyCrawl):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Check, crawl, report."""
+        from crawler.spiders.page_spider import PageSpider
+
         try:
             name = _one_spider(args)
             spidercls = self._spider(name)
@@ -97,6 +96,9 @@ class CrawlCommand(ScrapyCrawl):
         self._conclude(job, opts)
 
     def _prepared(self, spidercls: type[PageSpider], opts: argparse.Namespace) -> Job:
+        from crawler.console.fleet_worker import prepare_worker
+        from crawler.job_registry import prepare_job
+
         assert self.settings is not None
         if is_fleet(self.settings):
             return prepare_worker(self.settings, spidercls, opts.spargs)
@@ -114,9 +116,11 @@ class CrawlCommand(ScrapyCrawl):
         opts: argparse.Namespace,
     ) -> bool:
         """Print what is about to happen; return whether there is anything to do."""
+        from crawler.console.fleet_worker import welcome_lines
+
         assert self.settings is not None
         if job.fleet is not None:
-            for line in welcome_lines(job, job.fleet.introduce()):
+            for line in welcome_lines(job, job.fleet.introduce(), self.settings):
                 tell(line, opts)
             return True
         revisit = opts.spargs.get("revisit", NO)
@@ -137,6 +141,9 @@ class CrawlCommand(ScrapyCrawl):
         return not spidercls.adds_when_finished and not self.settings.getdict("FEEDS")
 
     def _conclude(self, job: Job, opts: argparse.Namespace) -> None:
+        from crawler.console.fleet_worker import farewell_lines
+        from crawler.maintenance.crawl_report import make_report
+
         assert self.settings is not None
         folder = str(self.settings["JOBDIR"])
         assert job.folder is not None

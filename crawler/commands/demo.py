@@ -12,7 +12,6 @@ from filelock import FileLock, Timeout
 from crawler.commands.crawl import CrawlCommand
 from crawler.console.command_line import CommandError, complain, refuse_options
 from crawler.console.escaping import say
-from crawler.demo import DUPLICATES, DemoServer
 from crawler.options import Options
 from crawler.pages.export import export_pages
 from crawler.storage.database import FILE_NAME, open_for_reading
@@ -36,6 +35,8 @@ class DemoCommand(CrawlCommand):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Serve, crawl, report, and count what was planted and found."""
+        from crawler.demo import DemoServer
+
         assert self.settings is not None
         try:
             refuse_options(args)
@@ -59,6 +60,8 @@ class DemoCommand(CrawlCommand):
         return Path(str(Options(self.settings).raw("CRAWL_DIRECTORY"))) / "demo"
 
     def _compare(self, folder: Path, base: str) -> None:
+        from crawler.demo import DUPLICATES
+
         with closing(open_for_reading(folder)) as connection:
             # Whichever of two was read first is the original.
             original = {

@@ -70,8 +70,8 @@ class FleetCommand(PlainCommand):
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Print the state of a fleet, or delete it."""
-        from crawler.fleet.membership import shown_url  # noqa: PLC0415
-        from crawler.fleet.status import at, look  # noqa: PLC0415  # needs Redis' client
+        from crawler.fleet.membership import shown_url
+        from crawler.fleet.status import at, look  # needs Redis' client
 
         if len(args) != 1:
             raise CommandError("one Redis is needed, such as redis://127.0.0.1:6379/0")
@@ -83,8 +83,8 @@ class FleetCommand(PlainCommand):
 
 
 def _forget(url: str, name: str, *, is_sure: bool) -> None:
-    from crawler.fleet.membership import checked_name  # noqa: PLC0415
-    from crawler.fleet.status import at, forget  # noqa: PLC0415  # needs Redis' client
+    from crawler.fleet.membership import checked_name
+    from crawler.fleet.status import at, forget  # needs Redis' client
 
     async def act(server: Any, name: str) -> int | None:
         return await forget(server) if is_sure or _agrees(name) else None

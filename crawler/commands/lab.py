@@ -53,9 +53,9 @@ class ServeLabCommand(PlainCommand):
 
 
 def _serve(paths: list[Path], opts: argparse.Namespace) -> None:
-    from crawler.lab.app.binding import BindingError, bind  # noqa: PLC0415
-    from crawler.lab.app.lab_server import make_app, open_browser, serve  # noqa: PLC0415
-    from crawler.lab.app.lab_state import Lab  # noqa: PLC0415
+    from crawler.lab.app.binding import BindingError, bind
+    from crawler.lab.app.lab_server import make_app, open_browser, serve
+    from crawler.lab.app.lab_state import Lab
 
     try:
         bound = bind(opts.host, opts.port)

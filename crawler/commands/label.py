@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from crawler.console.command_line import CommandError, PlainCommand
 from crawler.console.escaping import say, say_coloured
 from crawler.console.lab_options import distances_of, one_of, paths_of, whole
-from crawler.lab.pair_label import DUPLICATE, NAMES, label_of
 from crawler.options import did_you_mean
 
 if TYPE_CHECKING:
@@ -63,6 +62,8 @@ class LabelCommand(PlainCommand):
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Label, or do what an option says."""
+        from crawler.lab.pair_label import NAMES
+
         paths = paths_of(args)
         deed = one_of(opts, _DEEDS)
         if deed == "pair" and opts.pair[2] not in NAMES:
@@ -81,10 +82,10 @@ class LabelCommand(PlainCommand):
             self._walk(paths, distances, whole(opts.limit, "--limit", 1))
 
     def _walk(self, paths: list[Path], distances: list[int], limit: int) -> None:
-        from crawler.console.labelling import Labelling, typed_keys  # noqa: PLC0415
-        from crawler.lab.choice import Choice  # noqa: PLC0415
-        from crawler.lab.labels import read_labels  # noqa: PLC0415
-        from crawler.lab.loading import loaded  # noqa: PLC0415  (takes half a second)
+        from crawler.console.labelling import Labelling, typed_keys
+        from crawler.lab.choice import Choice
+        from crawler.lab.labels import read_labels
+        from crawler.lab.loading import loaded
 
         with loaded(paths, self.progress) as found:
             choice = Choice(found.session.running)
@@ -104,9 +105,10 @@ class LabelCommand(PlainCommand):
                 say(walk.summary())
 
     def _change(self, paths: list[Path], opts: argparse.Namespace) -> None:
-        from crawler.lab.labels import remove_label, store_labels  # noqa: PLC0415
-        from crawler.lab.loading import loaded  # noqa: PLC0415
-        from crawler.lab.sides import place_of  # noqa: PLC0415
+        from crawler.lab.labels import remove_label, store_labels
+        from crawler.lab.loading import loaded
+        from crawler.lab.pair_label import DUPLICATE, label_of
+        from crawler.lab.sides import place_of
 
         urls = opts.pair[:2] if opts.pair else opts.remove
         with loaded(paths, self.progress) as found:
@@ -132,7 +134,7 @@ def _list(paths: list[Path]) -> None:
 
 
 def _export(paths: list[Path], name: str) -> None:
-    from crawler.lab.pair_label import export_labels  # noqa: PLC0415
+    from crawler.lab.pair_label import export_labels
 
     labels = _labels(paths)
     if name == "-":
@@ -147,9 +149,9 @@ def _export(paths: list[Path], name: str) -> None:
 
 
 def _import(paths: list[Path], name: str) -> None:
-    from crawler.lab.labels import store_labels  # noqa: PLC0415
-    from crawler.lab.pair_label import import_labels  # noqa: PLC0415
-    from crawler.lab.sources.several import open_sources  # noqa: PLC0415
+    from crawler.lab.labels import store_labels
+    from crawler.lab.pair_label import import_labels
+    from crawler.lab.sources.several import open_sources
 
     try:
         if name == "-":
@@ -168,8 +170,8 @@ def _import(paths: list[Path], name: str) -> None:
 
 
 def _labels(paths: list[Path]) -> list[Label]:
-    from crawler.lab.labels import read_labels  # noqa: PLC0415
-    from crawler.lab.sources.several import open_sources  # noqa: PLC0415
+    from crawler.lab.labels import read_labels
+    from crawler.lab.sources.several import open_sources
 
     sources = open_sources(paths)
     try:

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawler.console.command_line import CommandError, PlainCommand
-from crawler.maintenance.merge.merging import merge
 
 if TYPE_CHECKING:
     import argparse
@@ -65,6 +64,8 @@ class MergeCommand(PlainCommand):
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Make the directory, which is there when it is whole."""
+        from crawler.maintenance.merge.merging import merge
+
         if len(args) < 2:
             raise CommandError("a new directory and one of a crawl are needed, at least")
         folder, *folders = map(Path, args)
@@ -80,8 +81,8 @@ def _kept_texts(opts: argparse.Namespace) -> Callable[[], AsyncIterator[FleetKep
         if opts.name is not None:
             raise CommandError("--name is of a fleet; give its --redis URL too")
         return None
-    from crawler.fleet.deduplication import kept_texts  # noqa: PLC0415  # needs Redis' client
-    from crawler.fleet.status import at, look  # noqa: PLC0415
+    from crawler.fleet.deduplication import kept_texts  # needs Redis' client
+    from crawler.fleet.status import at, look
 
     name = at(opts.redis, opts.name, look).name
     return lambda: kept_texts(opts.redis, name)

@@ -13,13 +13,9 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler.console.command_line import CommandError, complain, refuse_options
-from crawler.console.mirror_run import Mirroring, check, known_url
 from crawler.mirror.errors import MirrorError
-from crawler.mirror.paths import STATE_FOLDER
 from crawler.options import Options
-from crawler.spiders.mirror import REQUISITES, MirrorSpider, byte_count
 from crawler.storage.errors import JobError
-from crawler.urls.seeds import host_folder
 
 if TYPE_CHECKING:
     import argparse
@@ -68,6 +64,8 @@ class MirrorCommand(ScrapyCommand):
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
+        from crawler.spiders.mirror import REQUISITES
+
         super().add_options(parser)
         group = parser.add_argument_group("mirror")
         group.add_argument(
@@ -105,6 +103,8 @@ class MirrorCommand(ScrapyCommand):
             self.settings.set("DOWNLOAD_MAXSIZE", _size(opts.max_file_bytes), priority="cmdline")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        from crawler.console.mirror_run import check
+
         signal.signal(signal.SIGHUP, _as_for_termination())
         try:
             refuse_options(args, self._options)
@@ -119,6 +119,9 @@ class MirrorCommand(ScrapyCommand):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
     def _mirror(self, args: Sequence[str], opts: argparse.Namespace) -> int:
+        from crawler.console.mirror_run import Mirroring
+        from crawler.spiders.mirror import MirrorSpider
+
         assert self.settings is not None
         assert self.crawler_process is not None
         url, folder = self._places(args)
@@ -131,6 +134,11 @@ class MirrorCommand(ScrapyCommand):
 
     def _places(self, args: Sequence[str]) -> tuple[str, Path]:
         """Return URL and folder; one argument is enough if the folder is a mirror."""
+        from crawler.console.mirror_run import known_url
+        from crawler.mirror.paths import STATE_FOLDER
+        from crawler.spiders.mirror import MirrorSpider
+        from crawler.urls.seeds import host_folder
+
         assert self.settings is not None
         if len(args) == 1 and (Path(args[0]) / STATE_FOLDER).is_dir():
             return known_url(Path(args[0])), Path(args[0])
@@ -163,6 +171,8 @@ def _in_our_words(message: str) -> str:
 
 
 def _size(written: str) -> int:
+    from crawler.spiders.mirror import byte_count
+
     try:
         return byte_count(written)
     except ValueError as error:

@@ -16,12 +16,14 @@ from crawler.storage.database import open_for_reading
 
 if TYPE_CHECKING:
     import argparse
+    import sqlite3
+    from collections.abc import Callable
 
 
 class PagesCommand(PlainCommand):
     """Exports one row a URL, its newest capture; the row of a kept page has the text."""
 
-    usage = "[-o FILE] [--verdict V] DIR"
+    usage = "[-o FILE] [--verdict V] [--without-boilerplate] DIR"
     summary = "Export the pages of a crawl as jsonl, json, csv, xml or parquet"
 
     def add_own_options(self, parser: argparse.ArgumentParser) -> None:
@@ -40,6 +42,13 @@ class PagesCommand(PlainCommand):
             f"{KEPT_FILTER} (every page whose text is stored, each once), "
             f"{', '.join(VERDICTS)}",
         )
+        parser.add_argument(
+            "--without-boilerplate",
+            action="store_true",
+            help="leave out of the texts what ten pages of their host and a tenth of all repeat; a "
+            "text that is nothing else stays whole; words, digests and fingerprints are those of "
+            "the whole text",
+        )
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Export a crawl directory."""
@@ -50,9 +59,23 @@ class PagesCommand(PlainCommand):
             raise CommandError(f"--verdict {opts.verdict}: no such verdict{hint}")
         name, kind = _destination(opts.output)
         with closing(open_for_reading(folder)) as connection:
-            count = export(export_pages(connection, opts.verdict), name, kind)
+            clean = _without_boilerplate(connection, folder) if opts.without_boilerplate else None
+            count = export(export_pages(connection, opts.verdict, clean), name, kind)
         if name != "-":
             say(f"{count:,} rows in {name}", to_stderr=True)
+
+
+def _without_boilerplate(
+    connection: sqlite3.Connection, folder: Path
+) -> Callable[[str, str], str] | None:
+    """Return what cleans a text given the URL of its page, None where nothing is repeated."""
+    from crawler.pages.boilerplate import HostBoilerplate
+
+    boilerplate = HostBoilerplate(connection.execute)
+    if boilerplate.is_any_known:
+        return boilerplate.text_without
+    say(f"{folder}: no host is known to repeat anything, so texts are whole", to_stderr=True)
+    return None
 
 
 def _destination(output: str) -> tuple[str, str]:

@@ -10,6 +10,7 @@ from crawler.console.command_line import PlainCommand
 from crawler.console.escaping import say, say_coloured, say_json
 from crawler.console.lab_options import (
     add_method_option,
+    add_names_option,
     add_parameter_options,
     distances_of,
     paths_of,
@@ -50,17 +51,17 @@ class PairsCommand(PlainCommand):
             parser,
             "features",
             "max-distance",
-            "candidate-distance",
             "min-similarity",
             "min-words",
         )
+        add_names_option(parser)
         parser.add_argument("--json", action="store_true", help="print one JSON object a line")
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Find pairs and print them."""
-        from crawler.lab.labels import read_labels  # noqa: PLC0415
-        from crawler.lab.loading import loaded  # noqa: PLC0415  (takes half a second)
-        from crawler.lab.pair_details import details_of  # noqa: PLC0415
+        from crawler.lab.labels import read_labels
+        from crawler.lab.loading import loaded
+        from crawler.lab.pair_details import details_of
 
         paths = paths_of(args)
         distances = distances_of(opts.distance, "--distance")
@@ -79,7 +80,7 @@ class PairsCommand(PlainCommand):
 
 
 def _show(found: PairDetails, number: int, opts: argparse.Namespace) -> None:
-    from crawler.console.compare_text import pair_dict, pair_diff, pair_lines  # noqa: PLC0415
+    from crawler.console.compare_text import pair_dict, pair_diff, pair_lines
 
     if opts.json:
         fields = pair_dict(found, _CONTEXT if opts.diff else None)

@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawler.console.command_line import PlainCommand, one_directory
-from crawler.maintenance.crawl_directory import CrawlDirectory
-from crawler.maintenance.rejudge.rejudging import rejudge
 
 if TYPE_CHECKING:
     import argparse
@@ -25,8 +23,11 @@ def rejudgement_lines(found: Rejudgement, folder: str, *, dry_run: bool) -> Iter
         yield "nothing changes"
         return
     yield ""
+    if found.freed:
+        others = f"{found.freed_kept:,} kept now, {found.freed - found.freed_kept:,} duplicates"
+        yield f"{found.freed:>11,}  walls or soft 404s before: {others}"
     yield f"{found.now_kept:>11,}  duplicates before, kept now"
-    yield from _urls(found.kept_examples, found.now_kept)
+    yield from _urls(found.kept_examples, found.now_kept + found.freed_kept)
     yield f"{found.now_dropped:>11,}  kept before, duplicates now"
     yield from _urls(found.dropped_examples, found.now_dropped)
     yield f"{found.otherwise:>11,}  duplicates as before, of another page or by another measure"
@@ -59,19 +60,30 @@ class RejudgeCommand(PlainCommand):
     """Judges the pages of a crawl that is not running."""
 
     after_interrupt = "broken off; all is as it was before"
-    usage = "[--dry-run] [--json] DIR"
+    usage = "[--dry-run] [--no-wall URL] [--json] DIR"
     summary = "Judge all pages of a crawl again by its parameters of today (scrapy tune)"
 
     def add_own_options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             "--dry-run", action="store_true", help="say what would change, and change nothing"
         )
+        parser.add_argument(
+            "--no-wall",
+            action="append",
+            default=[],
+            metavar="URL",
+            help="what answered there is no wall and no soft 404, nor is it at other URLs: judge "
+            "all of its pages by their texts, now and in later visits (may be given again)",
+        )
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Judge the pages of a crawl directory again."""
+        from crawler.maintenance.crawl_directory import CrawlDirectory
+        from crawler.maintenance.rejudge.rejudging import rejudge
+
         folder = one_directory(args)
         with closing(CrawlDirectory(Path(folder))) as directory:
-            found = rejudge(directory, self.progress, dry_run=opts.dry_run)
+            found = rejudge(directory, self.progress, dry_run=opts.dry_run, no_walls=opts.no_wall)
         lines = rejudgement_lines(found, folder, dry_run=opts.dry_run)
         self.say_result(opts, found.to_dict, lines)

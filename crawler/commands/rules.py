@@ -13,9 +13,6 @@ from crawler.console.escaping import say, say_json
 from crawler.console.report_text import trap_lines
 from crawler.options import did_you_mean
 from crawler.storage.database import open_for_reading
-from crawler.url_rules.rule_files import discarder_text, rules_text
-from crawler.url_rules.rule_report import rule_report
-from crawler.url_rules.rule_store import forget_rule, holding
 
 if TYPE_CHECKING:
     import argparse
@@ -122,6 +119,9 @@ class RulesCommand(PlainCommand):
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Print, export or forget rules of a crawl directory."""
+        from crawler.url_rules.rule_report import rule_report
+        from crawler.url_rules.rule_store import forget_rule
+
         folder = Path(one_directory(args))
         _check(opts)
         if opts.forget is not None:
@@ -154,6 +154,9 @@ def _check(opts: argparse.Namespace) -> None:
 
 
 def _export(connection: sqlite3.Connection, opts: argparse.Namespace) -> None:
+    from crawler.url_rules.rule_files import discarder_text, rules_text
+    from crawler.url_rules.rule_store import holding
+
     rules = holding(connection)
     left: list[Proposal] = []
     if opts.format == DISCARDER:

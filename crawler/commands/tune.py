@@ -26,6 +26,7 @@ ORIGIN = "tune"
 
 _REDIS = re.compile(r"(rediss?|unix)://")
 
+_SWITCHES = frozenset({"verify", "compare_names", "ignore_boilerplate", "drop_contained"})
 _WORDS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
@@ -62,8 +63,9 @@ class TuneCommand(PlainCommand):
     summary = "Change when a crawl calls pages duplicates, also while it is running"
     description = (
         "Change the parameters by which pages to come are called duplicates, or print them and "
-        "those before them. max_distance=0..8 and candidate_distance=0..8 are bits, "
-        "min_similarity=0..1 is Jaccard similarity, min_words=1.. is tokens; verify=True|False. "
+        "those before them. max_distance=0..8 is bits, min_similarity=0..1 is Jaccard "
+        "similarity, min_words=1.. is tokens; verify, compare_names, ignore_boilerplate "
+        "and drop_contained are True or False. "
         "scrapy rejudge applies them to the pages that are there. The URL of a Redis, or the "
         "directory of one worker, stands for a fleet."
     )
@@ -79,7 +81,7 @@ class TuneCommand(PlainCommand):
         changes = _changes(args[1:])
         if args and _REDIS.match(args[0]):
             # Needs Redis' client.
-            from crawler.fleet.news import tune_fleet  # noqa: PLC0415
+            from crawler.fleet.news import tune_fleet
 
             chosen = tune_fleet(args[0], opts.name, changes, ORIGIN)
             self.say_result(opts, partial(dict, current=chosen), _parameter_lines(chosen))
@@ -110,9 +112,9 @@ def _assignment(argument: str) -> tuple[str, object]:
     if not equals:
         raise CommandError(f"NAME=VALUE expected, got {argument}; such as max_distance=5")
     check_name(name)
-    if name == "verify":
+    if name in _SWITCHES:
         if value.lower() not in _WORDS:
-            raise ParameterError(f"verify must be True or False, got {value!r}")
+            raise ParameterError(f"{name} must be True or False, got {value!r}")
         return name, _WORDS[value.lower()]
     try:
         return name, float(value) if name == "min_similarity" else int(value)

@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawler.console.command_line import PlainCommand, one_directory
-from crawler.maintenance.crawl_directory import CrawlDirectory
-from crawler.maintenance.verify.verification import repair, verify
 
 if TYPE_CHECKING:
     import argparse
@@ -70,6 +68,9 @@ class VerifyCommand(PlainCommand):
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Verify a crawl directory."""
+        from crawler.maintenance.crawl_directory import CrawlDirectory
+        from crawler.maintenance.verify.verification import repair, verify
+
         feed = None if opts.feed is None else Path(opts.feed)
         with closing(CrawlDirectory(Path(one_directory(args)))) as directory:
             found = verify(directory, self.progress, feed)

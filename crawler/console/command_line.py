@@ -14,8 +14,6 @@ from scrapy.commands import ScrapyCommand
 from crawler.console.escaping import plain_logs, say, say_json
 from crawler.console.progress import ProgressLine
 from crawler.frontier.redis import FleetError
-from crawler.lab.pair_label import LabelError
-from crawler.lab.sources.source import SourceError
 from crawler.options import did_you_mean
 from crawler.storage.errors import JobError
 from neardup import NearDupError
@@ -53,8 +51,12 @@ class CommandError(Exception):
     """An error that the user can correct; the message says how."""
 
 
-_FOR_USERS = (CommandError, FleetError, JobError, LabelError, NearDupError, SourceError)
-"""Errors whose messages say in one line what is wrong and what to do."""
+def _for_users() -> tuple[type[Exception], ...]:
+    """Return the errors whose messages say in one line what is wrong and what to do."""
+    from crawler.lab.pair_label import LabelError  # noqa: PLC0415  # needs NumPy
+    from crawler.lab.sources.source import SourceError  # noqa: PLC0415
+
+    return CommandError, FleetError, JobError, LabelError, NearDupError, SourceError
 
 
 class PlainCommand(ScrapyCommand):
@@ -108,7 +110,7 @@ class PlainCommand(ScrapyCommand):
                 refuse_options(args, self._options)
                 self.act(args, opts)
             sys.stdout.flush()
-        except _FOR_USERS as error:
+        except _for_users() as error:
             self.exitcode = complain(self, str(error))
         except BrokenPipeError:
             _close_stdout()  # the reader (head, a pager) has had enough; that is no error

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.console.escaping import plain
 from crawler.lab.pair_label import DIFFERENT, DUPLICATE
-from crawler.lab.words import measures_of
-from neardup.comparison.diff import WordRun, render_diff
+from crawler.lab.words import measures_of, name_text, part_sentence, rest_sentence
+from neardup.comparison.diff import WordRun, diff, render_diff
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,6 +33,8 @@ def comparison_lines(
         note = "" if side.is_main else ", no main text: only equality counts"
         yield f"   {measured.words:,} words, digest {measured.digest.hex()}{note}"
     yield ""
+    yield from _names(found)
+    yield from _reasons(found, parameters)
     yield from _bits(found)
     yield from _measures(found)
     yield ""
@@ -64,6 +66,24 @@ def _coloured(text: str) -> str:
     for mark in ("-]", "+}"):
         text = text.replace(mark, f"{mark}\x1b[0m")
     return f"{text}\x1b[0m"  # a text may hold such marks itself
+
+
+def _names(found: Comparison) -> Iterator[str]:
+    ours, theirs = (name_text(name) for name in found.names)
+    if not (ours or theirs):
+        return
+    yield f"names         {found.reasons.difference or 'no difference'}"
+    if ours != theirs:
+        marked = diff_text(diff(ours, theirs), None)
+        yield from (f"  {line}" for line in marked.splitlines())
+
+
+def _reasons(found: Comparison, parameters: Parameters) -> Iterator[str]:
+    part, rest_share = found.reasons.part, found.reasons.rest_share
+    if part is not None:
+        yield f"part          {part_sentence(part, ('A', 'B'))}"
+    if rest_share is not None:
+        yield f"boilerplate   {rest_sentence(rest_share, parameters.min_similarity)}"
 
 
 def _bits(found: Comparison) -> Iterator[str]:
@@ -103,7 +123,7 @@ def _verdicts(found: Comparison, parameters: Parameters) -> Iterator[str]:
     yield f"verdict       {found.verdict}"
     yield f"  within      {' '.join(f'{at.max_distance:>6}' for at in found.verdicts)}  bits"
     confirmed = [_word(at.confirmed) for at in found.verdicts]
-    words = f"confirmed by similarity {parameters.min_similarity:g}, also of candidates"
+    words = f"confirmed by similarity {parameters.min_similarity:g}, also by bands"
     yield f"              {' '.join(f'{word:>6}' for word in confirmed)}  {words}"
     alone = [_word(at.alone) for at in found.verdicts]
     yield f"              {' '.join(f'{word:>6}' for word in alone)}  by the distance alone"
@@ -114,6 +134,7 @@ def _word(verdict: str) -> str:
         "near_duplicate": "near",
         "text_duplicate": "equal",
         "too_short": "short",
+        "same_template": "other",
     }.get(verdict, verdict)
 
 
@@ -141,6 +162,8 @@ def pair_lines(found: PairDetails, number: int) -> Iterator[str]:
     for letter, page in (("A", found.first), ("B", found.second)):
         title = f"  {plain(page.title)[:_TITLE_CHARACTERS]}" if page.title else ""
         yield f"      {letter}  {plain(page.url) or '(without a URL)'}{title}"
+    if found.names_differ_by:
+        yield f"      another {found.names_differ_by}: names tell that they are different things"
     if found.runs is None:
         yield "      the text of one of them is not held"
     for letter, own in (("A", found.own_of_first), ("B", found.own_of_second)):
@@ -162,6 +185,7 @@ def pair_dict(found: PairDetails, context: int | None) -> dict[str, Any]:
         "similarity": found.pair.similarity,
         "label": label_name(found.pair),
         "why": found.pair.why,
+        "names_differ_by": found.names_differ_by,
     }
     sides = (
         ("first", found.first, found.own_of_first),

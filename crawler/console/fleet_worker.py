@@ -24,6 +24,12 @@ if TYPE_CHECKING:
     from crawler.job import Job
     from crawler.spiders.page_spider import PageSpider
 
+_ALONE = {
+    "CRAWL_FIND_WALLS": "walls and soft 404s are judged as pages",
+    "NEARDUP_IGNORE_BOILERPLATE": "boilerplate counts as text until scrapy merge and rejudge",
+}
+"""Map settings that a crawl alone obeys to what a fleet does instead."""
+
 
 def prepare_worker(
     settings: BaseSettings, spidercls: type[PageSpider], arguments: Mapping[str, str]
@@ -73,13 +79,19 @@ def _check(
         )
 
 
-def welcome_lines(job: Job, welcome: Welcome) -> Iterator[str]:
+def welcome_lines(job: Job, welcome: Welcome, settings: BaseSettings) -> Iterator[str]:
     """Yield the lines to print before a worker begins."""
     fleet = job.fleet
     assert fleet is not None
     yield f"fleet {fleet.options.name} at {fleet.where}: {_stands(welcome)}"
     yield f"worker {fleet.membership.worker}: {job.folder}"
     yield from (f"warning: {warning}" for warning in welcome.warnings)
+    for name, wanted in _ALONE.items():
+        if settings.getpriority(name) and Options(settings).boolean(name):
+            yield (
+                f"warning: {name} has no effect in a fleet, where no worker has all pages of a "
+                f"host: {wanted}"
+            )
 
 
 def _stands(welcome: Welcome) -> str:

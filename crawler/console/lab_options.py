@@ -19,6 +19,12 @@ if TYPE_CHECKING:
 _SOURCES = "a crawl directory, also of a crawl that is running, a .jsonl file or WARC files"
 _FARTHEST = 8
 
+_STEPS = 20
+"""The number of equal steps from similarity 0 to 1."""
+
+_ROUNDING = 1e-9
+"""The largest error of a difference of two similarities, so that a last step is not lost."""
+
 
 def paths_of(args: Sequence[str]) -> list[Path]:
     """Return the sources that a command is given.
@@ -42,6 +48,24 @@ def add_parameter_options(parser: argparse.ArgumentParser, *names: str) -> None:
         parser.add_argument(f"--{name}", metavar=metavar, help=meaning)
 
 
+def add_names_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option that judges without names."""
+    parser.add_argument(
+        "--no-compare-names",
+        action="store_true",
+        help="let no name decide: near texts of other names are duplicates too",
+    )
+
+
+def add_boilerplate_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option that compares what a site repeats too."""
+    parser.add_argument(
+        "--no-ignore-boilerplate",
+        action="store_true",
+        help="compare what a site repeats too, although pages differ in all besides",
+    )
+
+
 def add_method_option(parser: argparse.ArgumentParser) -> None:
     """Add the option that says how pairs are found."""
     parser.add_argument(
@@ -58,16 +82,11 @@ _PARAMETERS = {
         "what fingerprints are made of, such as word-3-set, word-1-log_count, character-4-count",
     ),
     "max-distance": ("BITS", "bits between fingerprints that match, 0 to 8"),
-    "candidate-distance": (
-        "BITS",
-        "bits out to which candidates are confirmed by similarity, 0 to 8",
-    ),
     "min-similarity": ("S", "least Jaccard similarity that confirms, 0 to 1"),
     "min-words": ("N", "texts of fewer words are compared by equality alone"),
 }
 _KINDS: dict[str, tuple[Callable[[str], Any], str]] = {
     "max_distance": (int, "a whole number"),
-    "candidate_distance": (int, "a whole number"),
     "min_words": (int, "a whole number"),
     "min_similarity": (float, "a number"),
 }
@@ -87,8 +106,10 @@ def tried_parameters(opts: argparse.Namespace, running: Parameters) -> Parameter
                 changes[name] = read(written)
             except ValueError:
                 raise CommandError(f"--{_dashed(name)} takes {kind}, got {written!r}") from None
-    if "max_distance" in changes and "candidate_distance" not in changes:
-        changes["candidate_distance"] = max(changes["max_distance"], running.candidate_distance)
+    if getattr(opts, "no_compare_names", False):
+        changes["compare_names"] = False
+    if getattr(opts, "no_ignore_boilerplate", False):
+        changes["ignore_boilerplate"] = False
     try:
         if getattr(opts, "features", None) is not None:
             changes["features"] = _features(opts.features)
@@ -136,6 +157,28 @@ def distances_of(written: str, option: str) -> list[int]:
     return sorted(found)
 
 
+def similarities_of(written: str, option: str) -> list[float]:
+    """Return the similarities of a text like ``0.8``, ``0.5..1`` or ``0.7,0.8``.
+
+    A range goes in steps of a twentieth.
+
+    Raises:
+        CommandError: The text has another form, or a similarity is not from 0 to 1.
+    """
+    found: set[float] = set()
+    for part in written.split(","):
+        low, dots, high = part.partition("..")
+        try:
+            first, last = float(low), float(high if dots else low)
+        except ValueError:
+            raise _no_similarities(written, option) from None
+        if not 0 <= first <= last <= 1:
+            raise _no_similarities(written, option)
+        steps = int((last - first) * _STEPS + _ROUNDING)
+        found.update(round(first + step / _STEPS, 6) for step in range(steps + 1))
+    return sorted(found)
+
+
 def whole(written: str, option: str, least: int) -> int:
     """Return a whole number that is at least ``least``.
 
@@ -161,6 +204,12 @@ def one_of(opts: argparse.Namespace, names: Iterable[str]) -> str | None:
 
 def _no_distances(written: str, option: str) -> CommandError:
     return CommandError(f"{option} takes bits from 0 to 8, like 3, 0..8 or 3,5, got {written!r}")
+
+
+def _no_similarities(written: str, option: str) -> CommandError:
+    return CommandError(
+        f"{option} takes similarities from 0 to 1, like 0.8, 0.5..1 or 0.7,0.8, got {written!r}"
+    )
 
 
 def _dashed(name: str) -> str:

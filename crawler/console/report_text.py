@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import shorten
 from typing import TYPE_CHECKING
 
 from rich.filesize import decimal
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from crawler.maintenance.crawl_report import PageCluster, Report, RestedHost
+    from crawler.pages.boilerplate import RepeatedText
     from crawler.pages.change_report import Away, Change, Changes
     from crawler.url_rules.rule_report import StoredCluster
 
@@ -22,6 +24,9 @@ SHOWN_CLUSTERS = 5
 SHOWN_TRAPS = 5
 SHOWN_HOSTS = 3
 SHOWN_DUPLICATES = 3
+SHOWN_RESEMBLING = 2
+SHOWN_PARTS = 2
+SHOWN_CHARACTERS = 80
 
 
 def change_lines(changes: Changes) -> Iterator[str]:
@@ -101,6 +106,10 @@ def report_lines(report: Report, folder: str) -> Iterator[str]:
         yield from change_lines(report.changes)
     yield from _rested(report.rested)
     yield from _clusters(report)
+    yield from _walls(report)
+    yield from _resembling(report)
+    yield from _parts(report)
+    yield from _repeated(report.boilerplate)
     yield ""
     yield (
         f"saved: {decimal(report.saved_bytes)} of {decimal(report.fetched_bytes)} "
@@ -132,6 +141,9 @@ def report_lines(report: Report, folder: str) -> Iterator[str]:
     if report.stage_secs:
         stages = ", ".join(f"{name} {secs:.1f} s" for name, secs in report.stage_secs.items())
         yield f"time by stage, all pages and workers together: {stages}"
+    if any(report.comparisons.values()):
+        counts = ", ".join(f"{count:,} {name}" for name, count in report.comparisons.items())
+        yield f"candidates of all texts: {counts}"
 
 
 def _file_lines(counts: dict[str, int], state: str) -> Iterator[str]:
@@ -176,6 +188,50 @@ def _clusters(report: Report) -> Iterator[str]:
     yield "largest clusters of duplicates:"
     for cluster in report.clusters[:SHOWN_CLUSTERS]:
         yield from _cluster(cluster)
+
+
+def _walls(report: Report) -> Iterator[str]:
+    if report.walls:
+        yield ""
+        yield "no pages at all, though they were answered as such; not kept:"
+    for wall in report.walls:
+        yield f"  {wall.count:>9,}  {wall.verdict:<16} {wall.reason}, for example"
+        yield f"             {wall.example}"
+
+
+def _resembling(report: Report) -> Iterator[str]:
+    """Yield pages that are kept for their names, each with the page that it resembles."""
+    if not report.resembling:
+        return
+    yield ""
+    yield "kept for their names, although nearly the words of another page (similarity, 0 to 1):"
+    for page in report.resembling[:SHOWN_RESEMBLING]:
+        similarity = "   ?" if page.similarity is None else f"{page.similarity:.2f}"
+        yield f"  {similarity}  {page.url}"
+        yield f"      ~ {page.resembles}"
+
+
+def _parts(report: Report) -> Iterator[str]:
+    """Yield how many pages are parts of others, with the share of them that stands there."""
+    if not report.parts:
+        return
+    yield ""
+    said = "kept page is a part" if report.parts == 1 else "kept pages are parts"
+    yield f"{report.parts:,} {said} of another kept page (containment, 0 to 1):"
+    for page in report.part_examples[:SHOWN_PARTS]:
+        yield f"  {page.containment:.2f}  {page.url}"
+        yield f"      in {page.part_of}"
+
+
+def _repeated(hosts: Sequence[RepeatedText]) -> Iterator[str]:
+    """Yield how much of the text of hosts is boilerplate, each with an example."""
+    if hosts:
+        yield ""
+        yield "repeated by pages of a host (scrapy pages --without-boilerplate leaves it out):"
+    for host in hosts:
+        of = f"in {host.pages:,} of {many(host.counted, 'page')}"
+        yield f"  {host.share:>9.0%}  of the text of {host.host}; {of}:"
+        yield f"             {shorten(host.example, SHOWN_CHARACTERS, placeholder=' ...')}"
 
 
 def _cluster(cluster: PageCluster) -> Iterator[str]:

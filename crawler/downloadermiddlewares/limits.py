@@ -17,7 +17,7 @@ from crawler.downloading.private import AddressGuard
 from crawler.job_registry import CrawlerComponent, job_of
 from crawler.options import Options
 from crawler.pages.reasons import Reason
-from crawler.request_meta import LED_BY
+from crawler.request_meta import led_by
 from crawler.storage import meta_names
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ class PrivateAddresses(CrawlerComponent):
         if self._guard.is_private(host):
             self._check(request)
         # A page of a host was requested before its robots.txt; not if another host redirects to it.
-        elif _source(request) is not None or not is_for_robots(request):
+        elif led_by(request) is not None or not is_for_robots(request):
             self._guard.note_asked(host, allowed=self._may_be_private(request))
 
     def process_response(self, request: Request, response: Response) -> Response:
@@ -168,7 +168,7 @@ class PrivateAddresses(CrawlerComponent):
                 self._remember(meta_names.PUBLIC_NAMES, host)
             return response
         self._check(request)
-        if _source(request) is not None or not is_for_robots(request):
+        if led_by(request) is not None or not is_for_robots(request):
             self._guard.note_private(_host(request.url))
         return response
 
@@ -190,7 +190,7 @@ class PrivateAddresses(CrawlerComponent):
                 "(CRAWL_PRIVATE_ADDRESSES=True allows it)"
             )
         if not self._may_be_private(request):
-            source = _source(request)
+            source = led_by(request)
             # Without a source it was a page that wants no Referer to be sent.
             raise PrivateAddressError(
                 f"refused: {_host(request.url)} is a private address, to which "
@@ -199,7 +199,7 @@ class PrivateAddresses(CrawlerComponent):
             )
 
     def _may_be_private(self, request: Request) -> bool:
-        source = _source(request)
+        source = led_by(request)
         if source is None and request.meta.get("depth", 0) == 0:
             return True
         return self._guard.may_lead(source and _host(source), _host(request.url))
@@ -295,21 +295,9 @@ def _with_body(response: Response, body: bytes, flags: list[str]) -> Response:
     return kind(**parts | {"body": body, "flags": [*response.flags, *flags]})
 
 
-def _source(request: Request) -> str | None:
-    """Return the URL that led to a request, or None where it is not known."""
-    redirected: list[str] = request.meta.get("redirect_urls", [])
-    if redirected:
-        return redirected[0]
-    referer = request.headers.get(b"Referer")
-    if referer is not None:
-        return referer.decode("latin-1")
-    led_by: str | None = request.meta.get(LED_BY)
-    return led_by
-
-
 def _is_start(request: Request) -> bool:
     """Return whether the crawl began with a request; its robots.txt does not count."""
-    at_start = request.meta.get("depth", 0) == 0 and _source(request) is None
+    at_start = request.meta.get("depth", 0) == 0 and led_by(request) is None
     return at_start and not is_for_robots(request)
 
 

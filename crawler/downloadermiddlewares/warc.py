@@ -108,6 +108,8 @@ class Recording(CrawlerComponent):
             fields.append(("distance", str(row.distance)))
         if row.similarity is not None:
             fields.append(("similarity", f"{row.similarity:.4f}"))
+        if row.containment is not None:
+            fields.append(("containment", f"{row.containment:.4f}"))
         self._note(meta, fields)
 
     def _note_refusal(self, meta: Mapping[str, Any], reason: Stored) -> None:

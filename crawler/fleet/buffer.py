@@ -84,8 +84,7 @@ class Buffer:
         if leased.is_again and self._replace(leased, is_fixed=is_fixed):
             return
         if leased.key is not None:
-            # The row of a lease that ended here and was leased again, or of a link to it.
-            self._database.write(_OF_KEY, (leased.key,))
+            self._delete_row(leased.key)
         new = NewRequest(
             leased.host,
             leased.url,
@@ -103,6 +102,16 @@ class Buffer:
         self._waiting[row] = leased
         self._hosts[leased.host] += 1
 
+    def _delete_row(self, key: bytes) -> None:
+        """Delete the row of a lease that ended here and was leased again, or of a link to it.
+
+        What the queue has not written yet is written first: the next row may get the same id, and
+        would be taken for the one that ended.
+        """
+        if self._database.read(_ROW_OF_KEY, (key,)).fetchone() is not None:
+            self._queue.write()
+            self._database.write(_OF_KEY, (key,))
+
     def _replace(self, leased: Leased, *, is_fixed: bool) -> bool:
         """Replace an earlier lease of the same page; return whether that one is still under way."""
         row = self._database.read(_ROW_OF_KEY, (leased.key,)).fetchone()
@@ -110,6 +119,9 @@ class Buffer:
             return False
         before = QueuedRequest(*row[:-1])
         if before.id in self._under_way:
+            if before.id in self._later:
+                # A still shorter way was found: the lease between the two ends with this one.
+                self._ended[False].append(self._later[before.id][0])
             self._later[before.id] = leased, is_fixed
             return True
         if before.id in self._waiting:
@@ -140,13 +152,18 @@ class Buffer:
             if leased is not None:
                 self._ended[failed].append(leased)
                 self._leave(leased.host)
-            if row in self._later:
-                later, is_fixed = self._later.pop(row)
-                self.hold(later, is_fixed=is_fixed)
+            self._hold_later(row)
+
+    def _hold_later(self, row: int) -> None:
+        """Take over the lease that replaces one that is under way no more."""
+        if row in self._later:
+            later, is_fixed = self._later.pop(row)
+            self.hold(later, is_fixed=is_fixed)
 
     def put_back(self, row: int) -> None:
         """Record that a request returned from the downloader and waits in the queue."""
         self._waiting[row] = self._under_way.pop(row)
+        self._hold_later(row)
 
     def postpone(self, queued: QueuedRequest) -> None:
         """Record that a request must wait in the frontier, with another priority and content."""
@@ -155,6 +172,7 @@ class Buffer:
             changed = leased._replace(priority=queued.priority, request=queued.request)
             self._postponed.append(changed)
             self._leave(leased.host)
+            self._hold_later(queued.id)
 
     def postponed(self) -> list[Leased]:
         """Return the postponed leases that ``forget_postponed`` was not given yet."""

@@ -111,7 +111,8 @@ def _verdict(found: verdicts.SharedVerdict | None) -> PageVerdict | None:
     if found is None:
         return None
     original = None if found.original is None else from_json(found.original.about)
-    return PageVerdict(found.verdict, original)
+    resembled = None if found.resembled is None else from_json(found.resembled.about)
+    return PageVerdict(found.verdict, original, resembled)
 
 
 async def kept_texts(url: str, name: str) -> AsyncIterator[FleetKeptText]:

@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any
 from crawler.fleet.board import Board, Notices, SharedRule
 from crawler.fleet.status import at, names
 from crawler.frontier.redis import FleetError
-from crawler.pages.live_parameters import add, check_name, from_json, in_words, to_json
+from crawler.pages.live_parameters import (
+    add,
+    check_for_fleet,
+    check_name,
+    from_json,
+    in_words,
+    to_json,
+)
 from crawler.storage.states import COVERED, RuleStatus
 from crawler.url_rules.engine import UrlRules
 from crawler.url_rules.rule_files import restored
@@ -116,6 +123,7 @@ def tune_fleet(
     """
     for parameter in changes:
         check_name(parameter)
+    check_for_fleet(changes)
 
     async def tune(server: Server, name: str) -> dict[str, Any]:
         board = Board(server)

@@ -41,6 +41,7 @@ class NewRequest(NamedTuple):
         key: Its key in the seen set; None where others may have it too.
         depth: Number of links that lead to it from a seed.
         is_fixed: Whether no rule may skip it.
+        source: URL of the page that links to it; None where that is not known.
     """
 
     host: int
@@ -50,6 +51,7 @@ class NewRequest(NamedTuple):
     key: bytes | None = None
     depth: int = 0
     is_fixed: bool = False
+    source: str | None = None
 
 
 class QueuedRequest(NamedTuple):

@@ -107,7 +107,7 @@ class RequestQueue:
 
     def push(self, new: NewRequest) -> None:
         """Queue a request; no other one can be queued under its key. Complexity: O(log n)."""
-        host, url, priority, request, key, depth, is_fixed = new
+        host, url, priority, request, key, depth, is_fixed, _ = new
         row = (priority, depth, host, url, key, is_fixed, request)
         found = self._database.write(_PUSH, row)
         self._line.stand(host, priority)
@@ -116,7 +116,7 @@ class RequestQueue:
 
     def push_skipped(self, new: NewRequest, skip: Skip) -> None:
         """Store a request that is not made because another one stands for its page."""
-        host, url, priority, request, key, depth, _ = new
+        host, url, priority, request, key, depth, _, _ = new
         row = (priority, depth, host, url, key, request, skip.rule, skip.group)
         self._database.write(_PUSH_SKIPPED, row)
 

@@ -11,8 +11,8 @@ from neardup.parameters import DEFAULTS
 if TYPE_CHECKING:
     from neardup import Parameters
 
-SIMHASH, MINHASH, EXACT = "simhash", "minhash", "exact"
-METHODS = (SIMHASH, MINHASH, EXACT)
+SIMHASH, EXACT = "simhash", "exact"
+METHODS = (SIMHASH, EXACT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +21,8 @@ class Choice:
 
     Attributes:
         parameters: Features of None mean what suits ``verify``, as in a crawl.
-        method: ``simhash``: as a crawl does it. ``minhash``: LSH finds pairs of about half the
-            similarity and more, exact Jaccard of at least ``min_similarity`` confirms them, and no
-            distance counts. ``exact``: equal bytes and equal texts alone.
+        method: ``simhash``: as a crawl does it, candidates by bands included. ``exact``: equal
+            bytes and equal texts alone.
 
     Raises:
         ParameterError: There is no such method.
@@ -36,13 +35,14 @@ class Choice:
         if self.method not in METHODS:
             raise ParameterError(f"method must be one of {', '.join(METHODS)}, got {self.method!r}")
 
-    def within(self, distance: int, candidate_distance: int | None = None) -> Choice:
-        """Return the choice of a sweep's line, which looks at nothing beyond ``distance`` bits.
+    def within(self, distance: int) -> Choice:
+        """Return the choice whose ``max_distance`` is a distance.
 
-        Both ``max_distance`` and ``candidate_distance`` are the distance, unless a farther one is
-        given. While candidates are looked at farther out and confirmed, ``max_distance`` alone
-        drops no page more or less: it only names the layer. "What would 5 drop?" asks for both.
+        Where similarity confirms, candidates are found farther out too, so that ``max_distance``
+        drops hardly a page more or less: it names the layer.
         """
-        farthest = max(distance, candidate_distance or 0)
-        bounds = replace(self.parameters, max_distance=distance, candidate_distance=farthest)
-        return replace(self, parameters=bounds)
+        return replace(self, parameters=replace(self.parameters, max_distance=distance))
+
+    def confirmed_from(self, similarity: float) -> Choice:
+        """Return the choice whose ``min_similarity`` is a similarity."""
+        return replace(self, parameters=replace(self.parameters, min_similarity=similarity))

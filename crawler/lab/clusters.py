@@ -135,12 +135,15 @@ def _member(judgement: Judgement, place: int) -> ClusterMember:
     layer = LAYERS[judgement.layer[place]]
     bits, similarity = int(judgement.distance[place]), float(judgement.similarity[place])
     known = None if np.isnan(similarity) else similarity
-    return ClusterMember(place, layer, bits, known, _why(layer, bits, known))
+    why = _why(layer, bits, known, judgement.containment_of(place))
+    return ClusterMember(place, layer, bits, known, why)
 
 
-def _why(layer: str, bits: int, similarity: float | None) -> str:
+def _why(layer: str, bits: int, similarity: float | None, containment: float | None) -> str:
     if layer == "payload":
         return "the same bytes"
     if layer == "text":
         return "the same words"
+    if layer == "contained":
+        return f"a part of it, {measures_of(-1, None, containment)}".removesuffix(", ")
     return measures_of(bits, similarity) or "near, by what the crawl stored"

@@ -8,18 +8,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crawler.lab.pair_details import OwnShingles, own_shingles
+from crawler.lab.pair_reasons import PairReasons, pair_reasons
 from neardup import Features, minhash, simhash, similarity
-from neardup.cascade import Evidence, NearText, decide
+from neardup.cascade import NO_RELATIONS, Evidence, NearText, Relations, decide, related
 from neardup.comparison.diff import edit_ratio
 from neardup.errors import DocumentError, FingerprintError
 from neardup.features.shingles import count_words
 from neardup.features.tokens import folded_bytes, word_bytes
 from neardup.fingerprints.digest import EMPTY_DIGEST, text_digest
+from neardup.fingerprints.minhash import minhash_many
+from neardup.indexes.banding import CANDIDATE_BANDING, CANDIDATE_PERMUTATIONS
+from neardup.names import NO_NAME, Name
 from neardup.parameters import DEFAULTS
 from neardup.verification import JaccardVerifier, compared_with, containment
 from neardup.whole import part_of
 
 if TYPE_CHECKING:
+    from crawler.lab.sources.source import Blocks
     from neardup import Parameters
     from neardup.fingerprints.estimate import Estimate
 
@@ -80,6 +85,10 @@ class Comparison:
         first: The text that came first.
         second: The text that is judged.
         is_equal: Whether their digests are the same.
+        names: What the two are called.
+        reasons: What speaks for and against one page besides the measures.
+        shares_band: Whether the signatures of the texts share a band, so that each is a candidate
+            of the other at any distance.
         features: The features of the fingerprints, as they are written.
         distance: Hamming, in bits; None where a text has no fingerprint.
         bits: The places that differ, 0 the least significant.
@@ -99,6 +108,9 @@ class Comparison:
     first: Side
     second: Side
     is_equal: bool
+    names: tuple[Name, Name]
+    reasons: PairReasons
+    shares_band: bool
     features: str
     distance: int | None
     bits: tuple[int, ...]
@@ -119,6 +131,11 @@ class Comparison:
             "first": self.first.to_dict(),
             "second": self.second.to_dict(),
             "equal": self.is_equal,
+            "names": [asdict(name) for name in self.names],
+            "names_differ_by": self.reasons.difference,
+            "part": _part_dict(self.reasons),
+            "rest_share": self.reasons.rest_share,
+            "shares_band": self.shares_band,
             "features": self.features,
             "distance": self.distance,
             "differing_bits": list(self.bits),
@@ -139,7 +156,13 @@ class Comparison:
 
 
 def compare(
-    first: str, second: str, parameters: Parameters = DEFAULTS, *, are_main: bool = True
+    first: str,
+    second: str,
+    parameters: Parameters = DEFAULTS,
+    *,
+    are_main: bool = True,
+    names: tuple[Name, Name] = (NO_NAME, NO_NAME),
+    blocks: tuple[Blocks, Blocks] = (None, None),
 ) -> Comparison:
     """Measure two texts.
 
@@ -149,6 +172,8 @@ def compare(
         parameters: The parameters of the verdicts.
         are_main: False where a fingerprint may not stand for one of the texts, so that only
             equality counts, as for pages whose main text is not believed.
+        names: What the two are called.
+        blocks: The hashes of the blocks that are boilerplate where each of the two comes from.
 
     Complexity: O(length), but for the edit ratio, which of two texts of 100,000 characters takes
     half a second.
@@ -157,17 +182,26 @@ def compare(
     size = parameters.verify_shingle_size
     shared = compared_with(JaccardVerifier(size), first, min_similarity=0)(second)
     digests = text_digest(first), text_digest(second)
+    reasons = pair_reasons((first, second), names, blocks, parameters)
     first, second = part_of(first), part_of(second)
     own = own_shingles(first, second, size)
     ours, theirs = (_side(*of, features) for of in zip((first, second), digests, own, strict=True))
     bits = _differing(ours, theirs)
     distance = None if bits is None else len(bits)
-    near = [NearText(0, distance, shared)] if are_main and distance is not None else []
-    judge = _Judge(ours, theirs, near)
+    shares_band = _share_band(first, second, size)
+    near = None
+    if are_main and distance is not None:
+        is_other, says_other = bool(reasons.difference), reasons.says_other(parameters)
+        near = NearText(0, distance, shared, is_other=is_other, says_other=says_other)
+    relations = reasons.relations if are_main else NO_RELATIONS
+    judge = _Judge(ours, theirs, near, relations, shares_band=shares_band)
     return Comparison(
         first=ours,
         second=theirs,
         is_equal=ours.digest == theirs.digest,
+        names=names,
+        reasons=reasons,
+        shares_band=shares_band,
         features=str(features),
         distance=distance,
         bits=bits or (),
@@ -182,6 +216,13 @@ def compare(
         verdict=judge.verdict(parameters),
         verdicts=tuple(judge.at(bits, parameters) for bits in DISTANCES),
     )
+
+
+def _part_dict(reasons: PairReasons) -> dict[str, Any] | None:
+    part = reasons.part
+    if part is None:
+        return None
+    return {"of": ("second", "first")[part.place], "containment": part.containment}
 
 
 def cosine(first: str, second: str, weight: str) -> float:
@@ -207,24 +248,43 @@ class _Judge:
 
     first: Side
     second: Side
-    near: list[NearText]
+    near: NearText | None
+    relations: Relations
+    shares_band: bool
 
     def at(self, bits: int, parameters: Parameters) -> VerdictAt:
-        candidates = max(bits, parameters.candidate_distance)
-        chosen = replace(
-            parameters,
-            features=parameters.fingerprint_features,
-            max_distance=bits,
-            candidate_distance=candidates,
-        )
-        confirmed, alone = replace(chosen, verify=True), replace(chosen, verify=False)
+        chosen = replace(parameters, features=parameters.fingerprint_features, max_distance=bits)
+        confirmed = replace(chosen, verify=True)
+        alone = replace(chosen, verify=False, drop_contained=False)
         return VerdictAt(bits, self.verdict(confirmed), self.verdict(alone))
 
     def verdict(self, parameters: Parameters) -> str:
         is_equal = self.first.digest == self.second.digest != EMPTY_DIGEST
-        is_long = self.first.words >= parameters.min_words
-        evidence = Evidence(text=0 if is_equal else None, near=self.near if is_long else [])
-        return decide(self.second.words, evidence, parameters).kind
+        near = [self.near] if self.near is not None and self._is_looked_at(parameters) else []
+        evidence = Evidence(text=0 if is_equal else None, near=near)
+        verdict = decide(self.second.words, evidence, parameters)
+        if not verdict.is_duplicate:
+            verdict = related(verdict, self.relations, parameters)
+        return verdict.kind
+
+    def _is_looked_at(self, parameters: Parameters) -> bool:
+        """Whether the first text is found at all: by its fingerprint or by a band."""
+        if self.near is None or self.first.words < parameters.min_words:
+            return False
+        is_near = self.near.distance <= parameters.max_distance
+        return is_near or (parameters.verify and self.shares_band)
+
+
+def _share_band(first: str, second: str, size: int) -> bool:
+    """Whether the signatures of two texts agree in all values of a band."""
+    try:
+        signatures = minhash_many(
+            [first, second], permutations=CANDIDATE_PERMUTATIONS, shingle_size=size
+        )
+    except FingerprintError:
+        return False
+    ours, theirs = signatures.reshape(2, *CANDIDATE_BANDING)
+    return bool((ours == theirs).all(axis=1).any())
 
 
 def _side(part: str, digest: bytes, own: OwnShingles, features: Features) -> Side:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 LABELS, JACCARD = "labels", "jaccard"
 MIN_COUNT = 20
 """The number of labelled pairs from which on a distance is suggested."""
+_NO_LABELS = "which similarity is right cannot be told by similarity itself; no labels"
 _SHARE_BELOW = 0.01
 """The share of pairs that may be on the wrong side where Jaccard stands for labels."""
 
@@ -62,13 +63,15 @@ class DistanceEvidence:
             fingerprint or that are not here.
         population: The pairs that recall is a share of, in words.
         by_distance: A line for each distance 0 to 8: all pairs within it count as found.
-        by_similarity: A line for each similarity from .5 to 1: those pairs within the radius of the
-            choice count as found that have at least this similarity. Empty without labels.
+        by_similarity: A line for each similarity from .5 to 1: those pairs count as found that have
+            at least this similarity, where it confirms at any distance within 8 bits, else within
+            ``max_distance``. Empty without labels.
         suggestion: A distance, for ``choice.within``: where similarity confirms, ``max_distance``
             alone decides nothing. None: it cannot be told.
         reason: The reason of the suggestion, or why there is none.
         similarity: A ``min_similarity``; None: it cannot be told, or there are no labels.
-        similarity_reason: The reason of it, or why there is none; empty without labels.
+        similarity_reason: The reason of it, or why there is none; empty where similarity confirms
+            nothing and there are no labels.
     """
 
     basis: str
@@ -229,14 +232,15 @@ def weigh_labels(
 
     Args:
         of: The near lists, and who counts.
-        choice: Its radius is that of the lines by similarity.
+        choice: Whether similarity confirms, and ``max_distance``.
         labels: The labels by the digests of two texts.
         numbers: The numbers of texts, by their digests.
         load: The function that gives the shingle sets of texts.
     """
     pairs = _labelled(of, labels, numbers, load)
     lines = lines_by_distance(pairs.distances, pairs.is_duplicate)
-    radius = choice.parameters.radius
+    parameters = choice.parameters
+    radius = RADIUS if parameters.verify else parameters.max_distance
     within = pairs.distances <= radius
     similarities = pairs.similarities[within]
     by_similarity = lines_by_similarity(similarities, pairs.is_duplicate[within])
@@ -282,6 +286,7 @@ def weigh_jaccard(of: WeighedPairs, choice: Choice) -> DistanceEvidence:
         by_similarity=(),
         suggestion=suggestion,
         reason=reason,
+        similarity_reason=_NO_LABELS if choice.parameters.verify else "",
     )
 
 

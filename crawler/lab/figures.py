@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crawler.lab.choice import Choice
+    from neardup import Parameters
     from neardup.evaluation.judging import Near
 
 
@@ -30,31 +31,48 @@ class Scatter(NamedTuple):
 
 @dataclass(frozen=True)
 class SweepLine:
-    """The outcome of one distance.
+    """The outcome of one choice of a sweep.
 
     Attributes:
-        max_distance: The largest distance of a match, in bits.
         choice: The choice that judged.
         kept: The number of pages kept.
         dropped: The number of pages dropped.
         layers: The number of pages that each layer decided.
         now_kept: The number of pages kept that the running parameters drop.
         now_dropped: The number of pages dropped that the running parameters keep.
-        precision: The share of pairs with at least ``min_similarity`` among those within
-            ``max_distance`` bits; None where there is no pair.
-        recall: The share of pairs within ``max_distance`` bits among those within 8 bits that have
-            at least ``min_similarity``; None where there is no pair.
     """
 
-    max_distance: int
     choice: Choice
     kept: int
     dropped: int
     layers: dict[str, int]
     now_kept: int
     now_dropped: int
-    precision: float | None
-    recall: float | None
+
+
+NO_BOUND, MAX_DISTANCE, MIN_SIMILARITY = "", "max_distance", "min_similarity"
+"""Names of the parameter that a sweep varies."""
+
+
+class Sweep(NamedTuple):
+    """The outcomes of one bound's values.
+
+    Attributes:
+        bound: ``MAX_DISTANCE``, ``MIN_SIMILARITY`` or ``NO_BOUND``.
+        lines: A line for each value.
+    """
+
+    bound: str
+    lines: list[SweepLine]
+
+    @property
+    def values(self) -> list[float]:
+        """The value of the bound in each line."""
+        return [self.value_of(line.choice.parameters) for line in self.lines]
+
+    def value_of(self, parameters: Parameters) -> float:
+        """Return the value of the bound in parameters."""
+        return float(getattr(parameters, self.bound))
 
 
 class WeighedPairs(NamedTuple):

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from neardup.evaluation.judging import LAYERS
+from neardup.evaluation.judging import CONTAINED, KEEPING, LAYERS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["KEEPING", "LAYERS", "Judgement", "VerdictChanges"]
+    from crawler.lab.part_lists import PartPairs
 
-KEEPING = LAYERS[:3]
-"""The layers that keep a page; the others drop it."""
+__all__ = ["KEEPING", "LAYERS", "Judgement", "VerdictChanges"]
 
 
 class VerdictChanges(NamedTuple):
@@ -39,10 +38,17 @@ class Judgement:
         kept: bool, (pages,).
         original: int64, (pages,): place of the kept page that this one repeats; -1: none, or by
             a stored verdict one that is not among them.
-        distance: int16, (pages,): bits between the two; 0 for equal ones, -1: none.
-        similarity: float32, (pages,): 1 for equal ones, NaN: none, or not known.
+        distance: int16, (pages,): bits between the two, or to the page that this one resembles;
+            0 for equal ones, -1: none.
+        similarity: float32, (pages,): likewise; 1 for equal ones, NaN: none, or not known.
         layer: uint8, (pages,): a place in ``LAYERS``.
+        resembles: int64, (pages,): place of the kept page of another name that this one is nearly
+            equal to; -1: none, or by a stored verdict one that is not among them.
         body_bytes: int64, (pages,).
+        part_of: int64, (pages,): place of the kept page that contains this kept one; -1: none;
+            None: parts were not looked for.
+        containment: float32, (pages,): the share of its shingles that stand there, or in its
+            original where it is dropped for that; NaN: none.
         unknown: The number of pages that are near another one while the text of one of them is not
             stored. Their verdict rests on what the crawl stored of them.
     """
@@ -52,8 +58,11 @@ class Judgement:
     distance: NDArray[np.int16]
     similarity: NDArray[np.float32]
     layer: NDArray[np.uint8]
+    resembles: NDArray[np.int64]
     body_bytes: NDArray[np.int64]
     unknown: int = 0
+    part_of: NDArray[np.int64] | None = None
+    containment: NDArray[np.float32] | None = None
 
     def __len__(self) -> int:
         return len(self.kept)
@@ -65,6 +74,20 @@ class Judgement:
     @property
     def dropped_count(self) -> int:
         return len(self) - self.kept_count
+
+    def containment_of(self, place: int) -> float | None:
+        """Return the share of a page that stands in the one that it is a part of; None: none."""
+        return None if self.containment is None else float(self.containment[place])
+
+    def named(self, place: int) -> int:
+        """Return the place of the page that one repeats or is a part of; -1: none."""
+        original = int(self.original[place])
+        return original if original >= 0 or self.part_of is None else int(self.part_of[place])
+
+    @property
+    def parts(self) -> NDArray[np.int64]:
+        """The places of the kept pages that are parts of kept ones, ascending."""
+        return np.flatnonzero(self.part_of >= 0) if self.part_of is not None else np.empty(0, int)
 
     @cached_property
     def saved_bytes(self) -> int:
@@ -91,3 +114,22 @@ class Judgement:
         common = min(len(self), len(other))
         ours, theirs = self.kept[:common], other.kept[:common]
         return VerdictChanges(np.flatnonzero(ours & ~theirs), np.flatnonzero(~ours & theirs))
+
+
+def with_parts(judgement: Judgement, pairs: PartPairs) -> Judgement:
+    """Return a judgement with the pages that are parts of kept ones.
+
+    Args:
+        judgement: The judgement.
+        pairs: Pages with those that they are a part of.
+    """
+    part_of = np.full(len(judgement), -1, np.int64)
+    containment = np.full(len(judgement), np.nan, np.float32)
+    kept, (part, container, share) = judgement.kept, pairs
+    is_dropped = judgement.layer[part] == CONTAINED
+    is_dropped &= judgement.original[part] == container
+    containment[part[is_dropped]] = share[is_dropped]
+    # Of several the first counts, so it is written last.
+    rows = np.flatnonzero(kept[part] & kept[container])[::-1]
+    part_of[part[rows]], containment[part[rows]] = container[rows], share[rows]
+    return replace(judgement, part_of=part_of, containment=containment)

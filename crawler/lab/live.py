@@ -42,7 +42,8 @@ FROM pages WHERE id > ? AND visit = ? ORDER BY id LIMIT {_SLICE}
 _OLDER = "SELECT fetched_at, verdict FROM pages WHERE id <= ? AND visit = ?"
 _ORIGINAL = """
 SELECT coalesce(kept.url, elsewhere.url) AS url FROM pages
-LEFT JOIN pages AS kept ON kept.id = pages.duplicate_of
+LEFT JOIN pages AS kept
+    ON kept.id = coalesce(pages.duplicate_of, pages.resembles, pages.part_of)
 LEFT JOIN elsewhere ON elsewhere.page = pages.id WHERE pages.id = ?
 """
 _NO_TALLY = Tally({}, 0, 0, 0)
@@ -178,10 +179,12 @@ class LiveCrawl:
         self._tally_due = time.monotonic() + max(_MIN_SECS, _SHARE_OF_TIME * took)
 
     def original_of(self, number: int) -> str | None:
-        """Return the URL of a duplicate's original, also where another crawl of a fleet has it.
+        """Return the URL of the page that a page repeats, resembles or is a part of.
+
+        Another crawl of a fleet may have it.
 
         Args:
-            number: The id of the duplicate.
+            number: The id of the page.
 
         Raises:
             JobError: It is no crawl directory any more.

@@ -54,7 +54,7 @@ def loaded(paths: Sequence[Path], watch: Watch) -> Iterator[Loaded]:
 
 
 def _read(sources: Sources, watch: Watch) -> Session:
-    session = Session(sources.texts, sources.parameters())
+    session = Session(sources.texts, sources.parameters(), sources.boilerplate)
     while pages := sources.read_new():
         session.extend(pages)
         watch(sources.progress, f"{len(session):,} pages read")

@@ -8,15 +8,18 @@ import numpy as np
 
 from crawler.pages.verdicts import (
     CHANGED,
+    CONTAINED,
     EXACT_DUPLICATE,
     NEAR_DUPLICATE,
     NEW,
+    SAME_TEMPLATE,
     TEXT_DUPLICATE,
     TOO_SHORT,
 )
 from neardup.evaluation import judging
 from neardup.evaluation.column import Column
 from neardup.evaluation.judging import Columns
+from neardup.evaluation.name_table import NameTable
 from neardup.fingerprints.digest import EMPTY_DIGEST, payload_digest
 
 if TYPE_CHECKING:
@@ -37,9 +40,11 @@ _LAYERS = {
     NEW: judging.NEW,
     TOO_SHORT: judging.TOO_SHORT,
     CHANGED: judging.CHANGED,
+    SAME_TEMPLATE: judging.SAME_TEMPLATE,
     EXACT_DUPLICATE: judging.PAYLOAD,
     TEXT_DUPLICATE: judging.TEXT,
     NEAR_DUPLICATE: judging.SIMHASH,
+    CONTAINED: judging.CONTAINED,
 }
 _REPEATS = frozenset({EXACT_DUPLICATE, TEXT_DUPLICATE})
 
@@ -55,7 +60,10 @@ class PageColumns:
         has_fingerprint: bool, (pages,).
         mains: int32, (pages,): by what a page is judged where its text is main and long enough, a
             number of its own kind; ``UNREAD`` where that takes the text.
+        names: The names of all pages.
+        name_numbers: int32, (pages,): the numbers of these.
         original: int32, (pages,): place of the page that the crawl's verdict names; -1.
+        resembles: int32, (pages,): place of the page of another name that it names; -1.
         stored: float64, (pages,): the similarity of the two; -1: not known.
         distance: int16, (pages,): bits between the two; -1: not known.
         layer: uint8, (pages,): the place of that verdict in ``LAYERS``, of any near-duplicate that
@@ -79,7 +87,10 @@ class PageColumns:
         self._is_changed: Column[np.bool_] = Column(np.bool_)
         self.fingerprints: Column[np.uint64] = Column(np.uint64)
         self.has_fingerprint: Column[np.bool_] = Column(np.bool_)
+        self.names = NameTable()
+        self.name_numbers: Column[np.int32] = Column(np.int32)
         self.original: Column[np.int32] = Column(np.int32)
+        self.resembles: Column[np.int32] = Column(np.int32)
         self.stored: Column[np.float64] = Column(np.float64)
         self.distance: Column[np.int16] = Column(np.int16)
         self.layer: Column[np.uint8] = Column(np.uint8)
@@ -125,7 +136,9 @@ class PageColumns:
         self._is_changed.extend([page.verdict == CHANGED for page in pages])
         self.fingerprints.extend(np.array([page.fingerprint or 0 for page in pages], np.uint64))
         self.has_fingerprint.extend([page.fingerprint is not None for page in pages])
-        self.original.extend([self._original(page) for page in pages])
+        self.name_numbers.extend(self.names.numbers([page.name for page in pages]))
+        self.original.extend([self._place(page.duplicate_of) for page in pages])
+        self.resembles.extend([self._place(page.resembles) for page in pages])
         stored = [-1.0 if page.similarity is None else page.similarity for page in pages]
         self.stored.extend(stored)
         self.distance.extend([-1 if page.distance is None else page.distance for page in pages])
@@ -135,9 +148,9 @@ class PageColumns:
     def ids_of(self, texts: NDArray[np.int64]) -> list[int]:
         return [self.pages[self.holders[number]].id for number in texts.tolist()]
 
-    def _original(self, page: LabPage) -> int:
+    def _place(self, number: int | None) -> int:
         # Ids of several sources begin with 0.
-        return -1 if page.duplicate_of is None else self._places.get(page.duplicate_of, -1)
+        return -1 if number is None else self._places.get(number, -1)
 
     def _text(self, place: int) -> int:
         page = self.pages[place]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from neardup import diff
+from neardup.names import difference, unpacked
 from neardup.verification import split
 from neardup.whole import readable
 
@@ -78,6 +79,11 @@ class PairDetails:
     own_of_first: OwnShingles | None
     own_of_second: OwnShingles | None
     runs: tuple[WordRun, ...] | None
+
+    @property
+    def names_differ_by(self) -> str:
+        """The reason why the names show different things; empty: they do not."""
+        return difference(unpacked(self.second.name), unpacked(self.first.name))
 
 
 def details_of(found: Loaded, pair: NearPair) -> PairDetails:

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from crawler.lab.figures import MAX_DISTANCE, MIN_SIMILARITY
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from crawler.lab.figures import SweepLine
+    from crawler.lab.figures import Sweep, SweepLine
     from neardup import Parameters
     from neardup.evaluation.distinct_pairs import NearestCounts
 
@@ -23,6 +25,8 @@ _WITHIN, _REACHED, _BEYOND, _MARK = "#c2571a", "#e3a67f", "#9fb0c3", "#22272e"
 _KEPT, _DROPPED = "#3b6ea5", "#c2571a"
 _MIN_RANGE = 16
 _NAME_CHARACTERS = 70
+
+_AXES = {MAX_DISTANCE: "distance tried, bits", MIN_SIMILARITY: "similarity tried"}
 
 _STYLE: dict[Any, Any] = {
     "font.family": "sans-serif",
@@ -55,17 +59,17 @@ def draw_sweep(
     path: Path,
     name: str,
     histogram: NearestCounts,
-    lines: Sequence[SweepLine],
+    sweep: Sweep,
     holds: Parameters,
 ) -> None:
-    """Draw distances of nearest neighbours, and what each distance keeps and drops.
+    """Draw distances of nearest neighbours, and what each value of a bound keeps and drops.
 
     Args:
         path: One of ``ENDINGS``; what stood there is replaced.
         name: The name of the source, for the title.
         histogram: The histogram by the features that were tried.
-        lines: The lines of the sweep.
-        holds: The parameters that hold, whose distances are drawn in.
+        sweep: The sweep, which varies a bound.
+        holds: The parameters that hold, whose bounds are drawn in.
 
     Raises:
         OSError: It cannot be written.
@@ -80,9 +84,9 @@ def draw_sweep(
         grid = figure.add_gridspec(2, 2, width_ratios=(1.35, 1))
         _draw_neighbours(figure.add_subplot(grid[:, 0]), histogram, holds)
         kept = figure.add_subplot(grid[0, 1])
-        _draw_counts(kept, lines, "kept", _KEPT, holds)
-        _draw_counts(figure.add_subplot(grid[1, 1], sharex=kept), lines, "dropped", _DROPPED, holds)
-        figure.suptitle(_title(name, lines), x=0.012, ha="left", fontsize=10, color=_SOFT)
+        _draw_counts(kept, sweep, "kept", _KEPT, holds)
+        _draw_counts(figure.add_subplot(grid[1, 1], sharex=kept), sweep, "dropped", _DROPPED, holds)
+        figure.suptitle(_title(name, sweep.lines), x=0.012, ha="left", fontsize=10, color=_SOFT)
         figure.savefig(path, facecolor="white")
 
 
@@ -112,53 +116,44 @@ def _draw_neighbours(axes: Any, histogram: NearestCounts, holds: Parameters) -> 
         axes.set_yscale("log")
         axes.set_ylim(0.7, float(counts.max()) * 2.6)
         axes.yaxis.set_major_formatter(_plain_number)
+        axes.yaxis.set_minor_formatter(_no_words)
     else:
         axes.set(yticks=[])
         axes.text(0.5, 0.5, "no two texts to compare", transform=axes.transAxes, ha="center")
         return
-    _draw_bounds(axes, holds)
+    _draw_bound(axes, holds)
 
 
 def _colour(bits: int, holds: Parameters) -> str:
     if bits <= holds.max_distance:
         return _WITHIN
-    return _REACHED if bits <= holds.radius else _BEYOND
+    return _REACHED if holds.verify else _BEYOND
 
 
-def _draw_bounds(axes: Any, holds: Parameters) -> None:
-    bounds: list[tuple[int, str, Any]] = [
-        (holds.max_distance, f"max_distance {holds.max_distance}", "-")
-    ]
-    if holds.verify and holds.candidate_distance > holds.max_distance:
-        words = f"candidates {holds.candidate_distance}"
-        bounds.append((holds.candidate_distance, words, (0, (4, 3))))
-    for place, (bits, words, dashes) in enumerate(bounds):
-        # Each one ends below the words of the one before.
-        top = 0.985 - 0.06 * place
-        axes.axvline(bits + 0.5, ymax=top, color=_MARK, linewidth=1.1, linestyle=dashes)
-        axes.annotate(
-            words,
-            (bits + 0.5, top),
-            xycoords=("data", "axes fraction"),
-            xytext=(5, 0),
-            textcoords="offset points",
-            va="top",
-            fontsize=9,
-        )
+def _draw_bound(axes: Any, holds: Parameters) -> None:
+    top, place = 0.985, holds.max_distance + 0.5
+    axes.axvline(place, ymax=top, color=_MARK, linewidth=1.1)
+    axes.annotate(
+        f"max_distance {holds.max_distance}",
+        (place, top),
+        xycoords=("data", "axes fraction"),
+        xytext=(5, 0),
+        textcoords="offset points",
+        va="top",
+        fontsize=9,
+    )
 
 
-def _draw_counts(
-    axes: Any, lines: Sequence[SweepLine], what: str, colour: str, holds: Parameters
-) -> None:
+def _draw_counts(axes: Any, sweep: Sweep, what: str, colour: str, holds: Parameters) -> None:
     from matplotlib.patheffects import withStroke  # noqa: PLC0415
 
-    bits = [line.max_distance for line in lines]
-    counts = [getattr(line, what) for line in lines]
-    axes.plot(bits, counts, color=colour, linewidth=1.8, marker="o", markersize=4.5)
-    for bit, count in zip(bits, counts, strict=True):
+    values = sweep.values
+    counts = [getattr(line, what) for line in sweep.lines]
+    axes.plot(values, counts, color=colour, linewidth=1.8, marker="o", markersize=4.5)
+    for value, count in zip(values, counts, strict=True):
         axes.annotate(
             f"{count:,}",
-            (bit, count),
+            (value, count),
             xytext=(0, 7),
             textcoords="offset points",
             ha="center",
@@ -168,17 +163,23 @@ def _draw_counts(
         )
     low, high = min(counts), max(counts)
     room = max(1.0, (high - low) * 0.28)
-    axes.set(title=f"Pages {what}", ylim=(max(0, low - room * 0.6), high + room), xticks=bits)
+    axes.set(title=f"Pages {what}", ylim=(max(0, low - room * 0.6), high + room), xticks=values)
     axes.yaxis.set_major_formatter(_plain_number)
     axes.yaxis.get_major_locator().set_params(integer=True, nbins=4)
     axes.margins(x=0.06)
     if what == "dropped":
-        axes.set_xlabel("distance tried, bits")
+        axes.set_xlabel(_AXES[sweep.bound])
+        axes.set_xticks(values, [f"{value:g}" for value in values], fontsize=8)
     else:
         axes.tick_params(labelbottom=False)
-    if holds.max_distance in bits:
-        axes.axvline(holds.max_distance, color=_GRID, linewidth=6, zorder=0)
+    held = sweep.value_of(holds)
+    if held in values:
+        axes.axvline(held, color=_GRID, linewidth=6, zorder=0)
 
 
 def _plain_number(value: float, _: int) -> str:
     return f"{value:,.0f}"
+
+
+def _no_words(_value: float, _: int) -> str:
+    return ""

@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from crawler.lab.choice import MINHASH, SIMHASH
+from neardup.evaluation.candidate_lists import CandidateLists
 from neardup.evaluation.judging import Near
-from neardup.evaluation.minhash_lists import MinHashLists
 from neardup.evaluation.near_arrays import NewPlaces
 from neardup.evaluation.near_lists import NearLists
-from neardup.parameters import CONFIRMED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,6 +18,7 @@ if TYPE_CHECKING:
 
     from crawler.lab.choice import Choice
     from crawler.lab.page_columns import PageColumns
+    from crawler.lab.rests import Rests
     from crawler.lab.text_shelf import TextShelf
     from neardup import Features
     from neardup.evaluation.shingle_sets import SetArrays
@@ -39,30 +38,25 @@ class Key(NamedTuple):
     """The kind of near lists: those of one kind serve the same choices.
 
     Attributes:
-        method: The method, ``simhash`` or ``minhash``.
-        features: The features of the fingerprints; MinHash does not use them.
+        features: The features of the fingerprints.
         shingle_size: The words of a shingle, for the similarity.
         min_words: The fewest words of a text in the lists.
     """
 
-    method: str
     features: Features
     shingle_size: int
     min_words: int
 
     def serves(self, other: Key) -> bool:
         """Whether lists of this kind hold all that the other one asks for."""
-        return self[:3] == other[:3] and self.min_words <= other.min_words
+        return self[:2] == other[:2] and self.min_words <= other.min_words
 
 
 def key_of(choice: Choice) -> Key:
     """Return the key of a choice's near lists; with ``exact`` they serve pictures alone."""
     parameters = choice.parameters
     words = _MIN_WORDS if parameters.min_words >= _MIN_WORDS else 1
-    is_minhash = choice.method == MINHASH
-    features = CONFIRMED if is_minhash else parameters.fingerprint_features
-    method = MINHASH if is_minhash else SIMHASH
-    return Key(method, features, parameters.verify_shingle_size, words)
+    return Key(parameters.fingerprint_features, parameters.verify_shingle_size, words)
 
 
 class Prepared:
@@ -73,29 +67,36 @@ class Prepared:
         pages: The columns of all pages.
         shelf: The texts of the pages.
         running: The features of the fingerprints that the pages have.
+        rests: The comparison outside boilerplate.
     """
 
-    def __init__(self, key: Key, pages: PageColumns, shelf: TextShelf, running: Features) -> None:
+    def __init__(
+        self, key: Key, pages: PageColumns, shelf: TextShelf, running: Features, rests: Rests
+    ) -> None:
         self.key = key
+        self._rests = rests
         self._pages = pages
         self._shelf = shelf
         self._has_own = key.features == running
-        self._near = self._nothing()
+        self._begin()
+
+    def _begin(self) -> None:
+        self._near = NearLists(self._pages.names)
+        self._candidates = CandidateLists(self._near, self._pages.names)
+        self._rests.begin()
 
     def __len__(self) -> int:
-        return len(self._near)
+        return len(self._rests)
 
     @property
     def size_bytes(self) -> int:
-        return self._near.size_bytes
+        return self._near.size_bytes + self._candidates.size_bytes + self._rests.size_bytes
 
     def near(self) -> Near:
         """Return the near lists, as views that ``catch_up`` may leave behind."""
-        sets = self._load(np.zeros(0, np.int64))
-        members, lists = self._near.members(), self._near.lists()
-        if isinstance(self._near, NearLists):
-            return Near(members, lists, sets, self._near.fingerprints.values)
-        return Near(members, lists, sets, np.zeros(1, np.uint64))
+        near, rests = self._near, self._rests.shares()
+        lists, candidates = near.lists(), self._candidates.lists()
+        return Near(near.members(), lists, candidates, near.fingerprints.values, *rests)
 
     def catch_up(self, watch: Watch) -> None:
         """Take all pages that came since; what was taken stays, should ``watch`` raise.
@@ -103,29 +104,30 @@ class Prepared:
         Args:
             watch: Called with the share that is done, and with what is being done.
         """
-        first, count = len(self), len(self._pages)
+        first, count = len(self._candidates), len(self._pages)
         for start in range(first, count, _PAGES_AT_ONCE):
             stop = min(count, start + _PAGES_AT_ONCE)
-            watch(
-                (start - first) / (count - first),
-                f"{start - first:,} of {count - first:,} pages compared",
-            )
+            words = f"{start - first:,} of {count - first:,} pages compared"
+            # The first pages wait for compiled code, at times for half a minute.
+            loading = "" if start > first else "; compiled code is loaded first"
+            watch((start - first) / (count - first), words + loading)
             try:
                 self._shelf.read_mains(np.flatnonzero(self._is_judged(start, stop)) + start)
                 self._take(start, stop)
             except BaseException:
                 # A text that cannot be read leaves lists half way.
-                self._near = self._nothing()
+                self._begin()
                 raise
-
-    def _nothing(self) -> NearLists | MinHashLists:
-        return NearLists() if self.key.method == SIMHASH else MinHashLists()
+        self._rests.catch_up((self._near.lists(), self._candidates.lists()), watch)
 
     def _take(self, start: int, stop: int) -> None:
-        if isinstance(self._near, NearLists):
-            self._take_fingerprints(self._near, start, stop)
-        else:
-            self._take_signatures(self._near, start, stop)
+        has_fingerprint = self._take_fingerprints(start, stop)
+        texts = self._pages.columns().texts[start:stop]
+        asked = texts[has_fingerprint].astype(np.int64)
+        signatures, is_held = self._shelf.signatures(asked, self.key.shingle_size)
+        has_one = has_fingerprint.copy()
+        has_one[has_fingerprint] = is_held
+        self._candidates.extend(signatures, has_one, self._load)
 
     def _load(self, texts: NDArray[np.int64]) -> SetArrays:
         return self._shelf.sets(texts, self.key.shingle_size)
@@ -137,7 +139,8 @@ class Prepared:
         is_judged: NDArray[np.bool_] = columns.is_main[start:stop] & is_long & has_text
         return is_judged
 
-    def _take_fingerprints(self, near: NearLists, start: int, stop: int) -> None:
+    def _take_fingerprints(self, start: int, stop: int) -> NDArray[np.bool_]:
+        """Extend the near lists, and return which of the places have a fingerprint."""
         pages, is_judged = self._pages, self._is_judged(start, stop)
         texts = pages.columns().texts[start:stop]
         fingerprints = pages.fingerprints.values[start:stop].copy()
@@ -148,14 +151,7 @@ class Prepared:
         fingerprints[is_missing], has_one = self._shelf.fingerprints(asked, self.key.features)
         is_judged[is_missing] = has_one
         original, stored = pages.original.values[start:stop], pages.stored.values[start:stop]
-        new = NewPlaces(texts, fingerprints, is_judged, original, stored)
-        near.extend(new, len(pages.holders), self._load)
-
-    def _take_signatures(self, near: MinHashLists, start: int, stop: int) -> None:
-        is_judged = self._is_judged(start, stop)
-        texts = self._pages.columns().texts[start:stop]
-        asked = texts[is_judged].astype(np.int64)
-        signatures, has_one = self._shelf.signatures(asked, self.key.shingle_size)
-        is_judged[is_judged] = has_one
-        numbers = np.where(is_judged, texts, -1).astype(np.int32)
-        near.extend(numbers, signatures, len(self._pages.holders), self._load)
+        names = pages.name_numbers.values[start:stop]
+        new = NewPlaces(texts, names, fingerprints, is_judged, original, stored)
+        self._near.extend(new, len(pages.holders), self._load)
+        return is_judged

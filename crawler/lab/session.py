@@ -9,26 +9,27 @@ import numpy as np
 
 from crawler.lab import figures
 from crawler.lab.border_pairs import ranked_pairs, shown_pairs
-from crawler.lab.choice import EXACT, MINHASH, SIMHASH, Choice
+from crawler.lab.choice import EXACT, Choice
 from crawler.lab.distance_evidence import weigh_jaccard, weigh_labels
 from crawler.lab.figures import Scatter, SweepLine, WeighedPairs
-from crawler.lab.judgement import Judgement
+from crawler.lab.judgement import Judgement, with_parts
 from crawler.lab.page_columns import UNJUDGED, PageColumns
+from crawler.lab.part_lists import PartKey, PartLists, part_key
 from crawler.lab.prepared import Key, Prepared, key_of
+from crawler.lab.rests import Rests
 from crawler.lab.text_shelf import TextShelf
-from neardup.evaluation.distinct_pairs import count_all
-from neardup.evaluation.judging import CANDIDATE, CHANGED, Bounds, judge_all
-from neardup.evaluation.judging import MINHASH as MINHASH_LAYER
+from neardup.evaluation.judging import CANDIDATE, PAYLOAD, SAME_TEMPLATE, bounds_of, judge_all
 from neardup.evaluation.judging import SIMHASH as SIMHASH_LAYER
 from neardup.parameters import DEFAULTS, Parameters
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from crawler.lab.border_pairs import NearPair
     from crawler.lab.distance_evidence import DistanceEvidence
     from crawler.lab.pair_label import Label
     from crawler.lab.prepared import Watch
+    from crawler.lab.rests import ReadBoilerplate
     from crawler.lab.sources.source import LabPage
     from crawler.lab.text_shelf import Texts
     from neardup.evaluation.distinct_pairs import NearestCounts
@@ -51,14 +52,22 @@ class Session:
         texts: Gives the texts of pages by their ids, in their order; None for one that is not held.
         running: The parameters that hold now; with their features the fingerprints of the pages
             were made.
+        boilerplate: Opens the boilerplate of the pages' hosts as it is counted by now.
     """
 
-    def __init__(self, texts: Texts, running: Parameters = DEFAULTS) -> None:
+    def __init__(
+        self,
+        texts: Texts,
+        running: Parameters = DEFAULTS,
+        boilerplate: ReadBoilerplate = lambda: None,
+    ) -> None:
         self.running = running
+        self._boilerplate = boilerplate
         self._pages = PageColumns()
         self._shelf = TextShelf(texts, self._pages)
         self._own_features = running.fingerprint_features
         self._prepared: dict[Key, Prepared] = {}
+        self._parts: dict[PartKey, PartLists] = {}
         self._remembered: dict[tuple[object, ...], object] = {}
 
     def __len__(self) -> int:
@@ -72,7 +81,8 @@ class Session:
     @property
     def size_bytes(self) -> int:
         """Bytes of memory that near lists and shingle sets take; pages and indexes come on top."""
-        return self._shelf.size_bytes + sum(one.size_bytes for one in self._prepared.values())
+        near = sum(one.size_bytes for one in self._prepared.values())
+        return self._shelf.size_bytes + near + sum(one.size_bytes for one in self._parts.values())
 
     def extend(self, pages: Sequence[LabPage]) -> None:
         """Take more pages, in crawl order; what they repeat is found by the next ``prepare``."""
@@ -95,12 +105,41 @@ class Session:
             # Used last comes last, so that the first to go was not used for longest.
             self._prepared[prepared.key] = self._prepared.pop(prepared.key)
             prepared.catch_up(_part_of(tell, done, len(keys)))
+        if choice.parameters.drop_contained:
+            self.look_for_parts(choice, tell)
         tell(1.0, "ready")
 
     def is_ready(self, choice: Choice) -> bool:
         """Whether nothing is left to prepare for a choice."""
         serving = [self._serving(key) for key in self._keys(choice)]
-        return all(one is not None and len(one) == len(self) for one in serving)
+        if not all(one is not None and len(one) == len(self) for one in serving):
+            return False
+        return not choice.parameters.drop_contained or self.knows_parts(choice)
+
+    def look_for_parts(self, choice: Choice, watch: Watch) -> None:
+        """Find the pages that are parts of others; later judgements of such choices name them.
+
+        Args:
+            choice: The choice whose shingles count, and whether boilerplate does.
+            watch: As for ``prepare``.
+        """
+        base = replace(self.running, drop_contained=False)
+        key = part_key(choice)
+        if key not in self._parts:
+            self._parts.clear()
+            of_choice = replace(base, verify=True, **key._asdict())
+            made = PartLists(self._pages, self._shelf, self._boilerplate, of_choice)
+            self._parts[key] = made
+        if not self.knows_parts(choice):
+            kept = self.judge(Choice(base)).kept
+            members = self._ready(key_of(Choice(base))).near().members
+            self._parts[key].catch_up(members, kept, watch)
+            self._remembered.clear()
+
+    def knows_parts(self, choice: Choice) -> bool:
+        """Whether it is known which pages are parts of others."""
+        found = self._parts.get(part_key(choice))
+        return found is not None and len(found) == len(self)
 
     def judge(self, choice: Choice) -> Judgement:
         """Return the judgement of a choice on each page, as a crawl of them would have made it.
@@ -124,50 +163,36 @@ class Session:
         is_known = layer != UNJUDGED
         distance = pages.distance.values
         layer[(layer == SIMHASH_LAYER) & (distance > running.parameters.max_distance)] = CANDIDATE
-        kept = layer <= CHANGED
+        kept = layer < PAYLOAD
+        has_measures = ~kept | (layer == SAME_TEMPLATE)
         similarity = np.where(pages.stored.values < 0, np.nan, pages.stored.values)
         return Judgement(
             np.where(is_known, kept, simulated.kept),
             np.where(is_known, pages.original.values, simulated.original).astype(np.int64),
-            np.where(is_known, np.where(kept, -1, distance), simulated.distance).astype(np.int16),
+            np.where(is_known, np.where(has_measures, distance, -1), simulated.distance).astype(
+                np.int16
+            ),
             np.where(is_known, similarity, simulated.similarity).astype(np.float32),
             np.where(is_known, layer, simulated.layer).astype(np.uint8),
+            np.where(is_known, pages.resembles.values, simulated.resembles).astype(np.int64),
             simulated.body_bytes,
             0 if is_known.all() else simulated.unknown,
         )
 
-    def sweep(
-        self,
-        choice: Choice,
-        distances: Sequence[int] = range(9),
-        candidate_distance: int | None = None,
-    ) -> list[SweepLine]:
-        """Return a line for each ``max_distance``; changes are told against ``stored``.
-
-        Args:
-            choice: All other parameters that are tried.
-            distances: Values of ``max_distance``, 0 to 8.
-            candidate_distance: The largest distance of candidates, in bits; None: no farther than
-                that of the line. Confirmed, those farther out are dropped by all lines alike.
-        """
-        counts = count_all(*self._judged(choice), choice.parameters.min_similarity)
-        similar, different = np.cumsum(counts.similar), np.cumsum(counts.different)
+    def sweep(self, choices: Iterable[Choice]) -> list[SweepLine]:
+        """Return a line for each choice; changes are told against ``stored``."""
         lines = []
-        for bits in distances:
-            tried = choice.within(bits, candidate_distance)
-            judgement = self.judge(tried)
+        for choice in choices:
+            judgement = self.judge(choice)
             changes = judgement.changes_from(self.stored())
             lines.append(
                 SweepLine(
-                    max_distance=bits,
-                    choice=tried,
+                    choice=choice,
                     kept=judgement.kept_count,
                     dropped=judgement.dropped_count,
                     layers=judgement.counts(),
                     now_kept=len(changes.now_kept),
                     now_dropped=len(changes.now_dropped),
-                    precision=_share(similar[bits], similar[bits] + different[bits]),
-                    recall=_share(similar[bits], similar[-1]),
                 )
             )
         return lines
@@ -178,12 +203,12 @@ class Session:
         It counts texts with a fingerprint, by the features of the choice, whatever its method. From
         10,000 texts on it counts a sample.
         """
-        what = ("histogram", self._pairs_key(choice), choice.parameters.min_words)
+        what = ("histogram", key_of(choice), choice.parameters.min_words)
         return self._once(what, choice, lambda: figures.histogram(self._judged(choice)))
 
     def scatter(self, choice: Choice, most: int = 3000) -> Scatter:
         """Return pairs of distinct texts within 8 bits, of each distance an even sample."""
-        what = ("scatter", self._pairs_key(choice), choice.parameters.min_words, most)
+        what = ("scatter", key_of(choice), choice.parameters.min_words, most)
         return self._once(what, choice, lambda: figures.scatter(self._judged(choice), most))
 
     def pairs(
@@ -218,26 +243,25 @@ class Session:
         return weigh_labels(of, choice, said, numbers, lambda texts: self._shelf.sets(texts, size))
 
     def _judge(self, choice: Choice) -> Judgement:
-        parameters, is_minhash = choice.parameters, choice.method == MINHASH
-        bounds = Bounds(
-            radius=-1 if choice.method == EXACT else parameters.radius,
-            max_distance=parameters.max_distance,
-            min_words=parameters.min_words,
-            verify=parameters.verify or is_minhash,
-            min_similarity=float(parameters.min_similarity),
-            by_minhash=is_minhash,
-        )
+        parameters = choice.parameters
+        bounds = bounds_of(parameters)
+        if choice.method == EXACT:
+            bounds = bounds._replace(max_distance=-1)
         near = self._ready(key_of(choice)).near()
+        pairs = None
+        if self.knows_parts(choice):
+            parts = self._parts[part_key(choice)]
+            pairs = parts.pairs(near.members)
+            near = near._replace(containers=parts.containers(pairs))
         verdicts, unknown = judge_all(self._pages.judged(parameters.min_words), near, bounds)
-        if is_minhash:
-            verdicts.distance[verdicts.layer == MINHASH_LAYER] = -1
-        return Judgement(*verdicts, self._pages.body_bytes.values, unknown)
+        judgement = Judgement(*verdicts, self._pages.body_bytes.values, unknown)
+        return judgement if pairs is None else with_parts(judgement, pairs)
 
     def _judged(self, choice: Choice) -> WeighedPairs:
         if not self.is_ready(choice):
             self.prepare(choice)
         words = self._pages.columns().words
-        near = self._ready(self._pairs_key(choice)).near()
+        near = self._ready(key_of(choice)).near()
         is_long = words >= choice.parameters.min_words
         return WeighedPairs(near, (near.members.classes >= 0) & is_long)
 
@@ -256,13 +280,9 @@ class Session:
             del remembered[next(key for key in remembered if key != ("pages",))]
         return cast("R", remembered[what])
 
-    def _pairs_key(self, choice: Choice) -> Key:
-        return key_of(replace(choice, method=SIMHASH))
-
     def _keys(self, choice: Choice) -> list[Key]:
-        """Return the keys that judging, drawing and comparing with the running parameters need."""
-        own = key_of(choice), self._pairs_key(choice)
-        return list(dict.fromkeys((key_of(Choice(self.running)), *own)))
+        """Return the keys that the choice and comparing with the running parameters need."""
+        return list(dict.fromkeys((key_of(Choice(self.running)), key_of(choice))))
 
     def _serving(self, key: Key) -> Prepared | None:
         return next((one for one in self._prepared.values() if one.key.serves(key)), None)
@@ -278,17 +298,14 @@ class Session:
             del self._prepared[other]
         while len(self._prepared) >= _MAX_PREPARED:
             del self._prepared[next(iter(self._prepared))]
-        made = Prepared(key, self._pages, self._shelf, self._own_features)
+        rests = Rests(self._pages, self._shelf, self._boilerplate, key.shingle_size)
+        made = Prepared(key, self._pages, self._shelf, self._own_features, rests)
         self._prepared[key] = made
         return made
 
 
 def _part_of(watch: Watch, done: int, steps: int) -> Watch:
     return lambda share, words: watch((done + share) / steps, words)
-
-
-def _share(part: int, whole: int) -> float | None:
-    return float(part / whole) if whole else None
 
 
 def _by_digests(labels: Collection[Label]) -> dict[frozenset[bytes], bool]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from crawler.reading.pool import Html, HtmlReader
 from crawler.reading.worker_pool import ReadingError
 from crawler.urls.canonical import Canonicalizer
 from crawler.urls.parts import MalformedUrl
+from neardup.names import NO_NAME, Name, name_of, unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from crawler.lab.session import Session
     from crawler.lab.sources.several import Sources
-    from crawler.lab.sources.source import LabPage
+    from crawler.lab.sources.source import Blocks, LabPage
 
 MAX_BYTES = 32 * 1024 * 1024
 """The largest size of a file, in bytes."""
@@ -42,12 +43,17 @@ class TextSide:
         title: The title; empty where there is none.
         text: The text that would be judged.
         is_main: Whether a fingerprint may stand for it.
+        called: What the text is called, for the verdict.
+        blocks: The hashes of the blocks that are boilerplate at the page's host; None: that is not
+            known.
     """
 
     name: str
     title: str
     text: str
     is_main: bool = True
+    called: Name = NO_NAME
+    blocks: Blocks = None
 
 
 def place_of(pages: Sequence[LabPage], url: str) -> int:
@@ -84,11 +90,27 @@ def stored_side(session: Session, sources: Sources, url: str) -> TextSide:
     Raises:
         SourceError: No page has this URL, or its text is not stored.
     """
-    page = session.pages[place_of(session.pages, url)]
-    (text,) = sources.texts([page.id])
-    if text is None:
+    (side,) = sides_of([session.pages[place_of(session.pages, url)]], sources)
+    if side is None:
         raise SourceError(f"{url}: the text of this page is not held in {sources.name}")
-    return TextSide(page.url, page.title, text, page.is_main)
+    return side
+
+
+def sides_of(pages: Sequence[LabPage], sources: Sources) -> list[TextSide | None]:
+    """Return the texts of pages; None for one that is not stored.
+
+    Raises:
+        SourceError: They cannot be read.
+    """
+    boilerplate = sources.boilerplate() or (lambda _: None)
+    return [
+        None
+        if text is None
+        else TextSide(
+            page.url, page.title, text, page.is_main, unpacked(page.name), boilerplate(page)
+        )
+        for page, text in zip(pages, sources.texts([page.id for page in pages]), strict=True)
+    ]
 
 
 def read_pages(pages: Sequence[Html]) -> list[TextSide]:
@@ -108,8 +130,8 @@ def read_pages(pages: Sequence[Html]) -> list[TextSide]:
         if extract is None:
             why = reading.not_html or reading.failure or "nothing in it"
             raise SourceError(f"{page.url}: no page: {why}")
-        title = reading.metadata.title or ""
-        sides.append(TextSide(page.url, title, extract.text, extract.is_main))
+        title, called = reading.metadata.title or "", reading.metadata.name(extract.text)
+        sides.append(TextSide(page.url, title, extract.text, extract.is_main, called))
     return sides
 
 
@@ -127,11 +149,15 @@ def read_files(paths: Sequence[Path]) -> list[TextSide]:
     }
     read = dict(zip(pages, read_pages(list(pages.values())), strict=True)) if pages else {}
     return [
-        TextSide(str(path), read[place].title, read[place].text, read[place].is_main)
-        if place in read
-        else TextSide(str(path), "", _decoded(path, content))
+        replace(read[place], name=str(path)) if place in read else _plain_side(path, content)
         for place, (path, content) in enumerate(zip(paths, contents, strict=True))
     ]
+
+
+def _plain_side(path: Path, content: bytes) -> TextSide:
+    """Return a text in UTF-8, which its first lines name."""
+    text = _decoded(path, content)
+    return TextSide(str(path), "", text, called=name_of(text))
 
 
 def _content(path: Path) -> bytes:

@@ -10,8 +10,9 @@ from crawler.lab.page_columns import UNREAD
 from neardup.errors import FingerprintError
 from neardup.evaluation.shingle_sets import ShingleSets
 from neardup.fingerprints.digest import text_digest
-from neardup.fingerprints.minhash import PERMUTATIONS, minhash
+from neardup.fingerprints.minhash import minhash
 from neardup.fingerprints.simhash import simhash
+from neardup.indexes.banding import CANDIDATE_PERMUTATIONS
 from neardup.whole import part_of
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class TextShelf:
         held = self._sets.setdefault(shingle_size, ShingleSets(shingle_size))
         held.grow(len(self._pages.holders))
         missing = held.missing(texts)
-        for number, text in zip(missing.tolist(), self._read(missing), strict=True):
+        for number, text in zip(missing.tolist(), self.read(missing), strict=True):
             held.add(number, text)
         return held.arrays()
 
@@ -60,7 +61,7 @@ class TextShelf:
         known = self._fingerprints.setdefault(features, {})
         missing = np.array([one for one in texts.tolist() if one not in known], np.int64)
         missing = np.unique(missing)
-        for number, text in zip(missing.tolist(), self._read(missing), strict=True):
+        for number, text in zip(missing.tolist(), self.read(missing), strict=True):
             known[number] = _fingerprint(text, features)
         found = [known[number] for number in texts.tolist()]
         has_one = np.array([value is not None for value in found], np.bool_)
@@ -71,11 +72,13 @@ class TextShelf:
     ) -> tuple[NDArray[np.uint32], NDArray[np.bool_]]:
         """Return the signatures of those texts that are held, and which these are."""
         wanted, places = np.unique(texts, return_inverse=True)
-        signatures = np.zeros((len(wanted), PERMUTATIONS), np.uint32)
+        signatures = np.zeros((len(wanted), CANDIDATE_PERMUTATIONS), np.uint32)
         has_one = np.zeros(len(wanted), np.bool_)
-        for row, text in enumerate(self._read(wanted)):
+        for row, text in enumerate(self.read(wanted)):
             if text is not None:
-                signatures[row] = minhash(part_of(text), shingle_size=shingle_size)
+                signatures[row] = minhash(
+                    part_of(text), permutations=CANDIDATE_PERMUTATIONS, shingle_size=shingle_size
+                )
                 has_one[row] = True
         return signatures[places][has_one[places]], has_one[places]
 
@@ -86,7 +89,8 @@ class TextShelf:
         for place, text in zip(unread, self._texts(ids), strict=True):
             self._pages.read_main(place, None if text is None else text_digest(text))
 
-    def _read(self, texts: NDArray[np.int64]) -> Iterator[str | None]:
+    def read(self, texts: NDArray[np.int64]) -> Iterator[str | None]:
+        """Yield texts by their numbers; None for one that is not stored."""
         return self._texts(self._pages.ids_of(texts))
 
 

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import math
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from crawler.lab.pair_reasons import PairPart
+    from neardup.names import Name
 
 NOTHING = "–"
+
+_KINDS = {"canonical": "canonical URL, which decides nothing"}
+"""Words for kinds of identifiers that say more than the kind itself."""
 
 
 def in_bits(distance: int) -> str:
@@ -13,18 +21,21 @@ def in_bits(distance: int) -> str:
     return f"{distance} bit" if distance == 1 else f"{distance} bits"
 
 
-def measures_of(distance: int, similarity: float | None) -> str:
-    """Return the distance and the similarity of two texts in words, as far as they are known.
+def measures_of(distance: int, similarity: float | None, containment: float | None = None) -> str:
+    """Return the measures of two texts in words, as far as they are known.
 
     Args:
         distance: The distance in bits; -1: none.
         similarity: The similarity, 0 to 1; None or NaN: none.
+        containment: The share of the one that stands in the other, 0 to 1; None or NaN: none.
     """
     known = []
     if distance >= 0:
         known.append(in_bits(distance))
     if similarity is not None and not math.isnan(similarity):
         known.append(f"similarity {similarity:.2f}")
+    if containment is not None and not math.isnan(containment):
+        known.append(f"containment {containment:.2f}")
     return ", ".join(known)
 
 
@@ -42,6 +53,53 @@ def count(value: float | None) -> str:
 def share(value: float | None) -> str:
     """Return a similarity with three places, or a dash where it is not known."""
     return NOTHING if value is None or math.isnan(value) else f"{value:.3f}"
+
+
+def name_text(name: Name) -> str:
+    """Return a name as text, a line for each of its parts; empty for one that says nothing."""
+    parts = [("title", name.title), ("heading", name.heading), ("subheading", name.subheading)]
+    parts += [("opening", name.opening)]
+    for identifier in name.identifiers:
+        kind, _, value = identifier.partition(":")
+        parts.append((_KINDS.get(kind, kind), value))
+    return "\n".join(f"{kind}: {' '.join(value.split())}" for kind, value in parts if value)
+
+
+def names_sentence(reason: str) -> str:
+    """Return what names tell of two texts.
+
+    Args:
+        reason: What ``neardup.names.difference`` returned of them.
+    """
+    return f"Their names differ ({reason})." if reason else "Their names do not differ."
+
+
+def part_sentence(part: PairPart | None, sides: tuple[str, str]) -> str:
+    """Return which of two texts is a part of the other, if one is.
+
+    Args:
+        part: The part.
+        sides: The words for the first text and for the second.
+    """
+    if part is None:
+        return "Neither is a part of the other one."
+    one, other = sides if part.place == 0 else sides[::-1]
+    found = share(part.containment)
+    return f"{one[0].upper()}{one[1:]} is a part of {other}: {found} of its shingles stand there."
+
+
+def rest_sentence(rest_share: float, min_similarity: float) -> str:
+    """Return what two texts say outside boilerplate.
+
+    Args:
+        rest_share: The share of the shorter rest that stands in the other one.
+        min_similarity: The share from which on they say the same.
+    """
+    said = "the same" if rest_share >= min_similarity else "other things"
+    return (
+        f"Boilerplate aside they say {said}: {rest_share:.3f} of the shorter rest stands in the "
+        f"other one, where {min_similarity:g} is asked for."
+    )
 
 
 def clock(at: float) -> str:

@@ -10,15 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.frontier.file_links import PUT_ASIDE, RELEASABLE
 from crawler.frontier.queue import MAX_TRIES
+from crawler.pages.boilerplate import RepeatedText, repeated_texts
 from crawler.pages.change_report import Changes, find_changes
-from crawler.pages.reasons import Reason, in_words
+from crawler.pages.reasons import Reason, detail_of, in_words
 from crawler.pages.verdicts import (
     DUPLICATES,
     EXACT_DUPLICATE,
     FAILED,
     NOT_HTML,
+    SAME_TEMPLATE,
     UNCHANGED,
     VERDICTS,
+    WALLS,
     WITHOUT_PAGE,
     listed,
 )
@@ -41,6 +44,9 @@ _DUPLICATES = ", ".join(f"'{verdict}'" for verdict in sorted(DUPLICATES))
 LARGEST = 10
 """Name at most this many clusters, and this many URLs of each, in a report."""
 
+LARGEST_HOSTS = 3
+"""Name at most this many hosts with what they repeat."""
+
 _LARGEST = """
 SELECT duplicate_of, NULL, count(*) FROM pages WHERE latest = 1 AND duplicate_of IS NOT NULL
 GROUP BY duplicate_of
@@ -51,10 +57,31 @@ ORDER BY 3 DESC, 1, 2 LIMIT ?
 """
 _HERE = "SELECT url FROM pages WHERE id = ?"
 _THERE = "SELECT url FROM elsewhere WHERE key = ?"
+_WALLS = f"""
+SELECT verdict, reason, count(*), url, min(id) FROM pages
+WHERE latest = 1 AND verdict IN ({listed(WALLS)}) GROUP BY verdict, reason
+ORDER BY 3 DESC, 1, 2 LIMIT ?
+"""
 _MEMBERS = "SELECT url FROM pages WHERE latest = 1 AND duplicate_of = ? ORDER BY id LIMIT ?"
 _MEMBERS_OF_THERE = """
 SELECT pages.url FROM elsewhere JOIN pages ON pages.id = page
 WHERE latest = 1 AND elsewhere.key = ? ORDER BY id LIMIT ?
+"""
+
+_RESEMBLING = f"""
+SELECT pages.url, other.url, pages.reason, pages.similarity FROM pages
+LEFT JOIN pages AS other ON other.id = pages.resembles
+WHERE pages.latest = 1 AND pages.verdict = '{SAME_TEMPLATE}'
+ORDER BY pages.similarity DESC, pages.id LIMIT ?
+"""
+
+# A page on the template of a larger one is told as one that resembles another.
+_IS_PART = "pages.latest = 1 AND pages.part_of IS NOT NULL AND pages.resembles IS NULL"
+_COUNT_PARTS = f"SELECT count(*) FROM pages WHERE {_IS_PART}"
+_PARTS = f"""
+SELECT pages.url, whole.url, pages.containment FROM pages
+JOIN pages AS whole ON whole.id = pages.part_of
+WHERE {_IS_PART} ORDER BY pages.containment DESC, pages.id LIMIT ?
 """
 
 
@@ -125,6 +152,41 @@ class PageCluster:
 
 
 @dataclass(frozen=True, slots=True)
+class FoundWall:
+    """URLs that answer with a soft 404 or a wall, for one reason.
+
+    Attributes:
+        verdict: The verdict on them.
+        reason: Why, in words.
+        count: How many there are.
+        example: The first of them.
+    """
+
+    verdict: str
+    reason: str
+    count: int
+    example: str
+
+
+@dataclass(frozen=True, slots=True)
+class ResemblingPage:
+    """A kept page, and the kept page of another name that it resembles."""
+
+    url: str
+    resembles: str
+    similarity: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class PartPage:
+    """A kept page that is a part of another one, and the share of it that stands there."""
+
+    url: str
+    part_of: str
+    containment: float
+
+
+@dataclass(frozen=True, slots=True)
 class RestedHost:
     """A host that refused or did not answer in the last visit, with its pauses."""
 
@@ -140,7 +202,8 @@ class RestedHost:
 class Report:
     """The report of ``scrapy report``.
 
-    All counts are those of the last visit, except ``kept`` and ``clusters``.
+    All counts are those of the last visit, except ``kept``, ``clusters``, ``resembling`` and
+    ``walls``.
     """
 
     visit: int
@@ -154,8 +217,19 @@ class Report:
     missing: dict[str, int]
     """URLs that gave no page, counted by the reason; a part of ``reasons``."""
     clusters: tuple[PageCluster, ...]
+    walls: tuple[FoundWall, ...]
+    """URLs that answered with something else than a page."""
+    resembling: tuple[ResemblingPage, ...]
+    """Pages that are most similar to one of another name."""
+    parts: int
+    """Number of kept pages that are parts of another page, and resemble none."""
+    part_examples: tuple[PartPage, ...]
+    """The parts with the largest containment."""
+    boilerplate: tuple[RepeatedText, ...]
+    """The repeated text of the largest hosts."""
     better_copies: int
     stage_secs: dict[str, float]
+    comparisons: dict[str, int]
     saved_bytes: int
     saved_extractions: int
     fetched_bytes: int
@@ -217,6 +291,13 @@ def _read(connection: sqlite3.Connection) -> Report:
             if verdict in WITHOUT_PAGE
         ),
         clusters=_clusters(connection),
+        walls=_walls(connection),
+        resembling=_resembling(connection),
+        parts=scalar(connection, _COUNT_PARTS),
+        part_examples=tuple(
+            PartPage(*row) for row in connection.execute(_PARTS, (LARGEST,)).fetchall()
+        ),
+        boilerplate=tuple(repeated_texts(connection.execute, LARGEST_HOSTS)),
         better_copies=scalar(
             connection, "SELECT count(*) FROM pages WHERE latest = 1 AND better_copy = 1"
         ),
@@ -224,6 +305,7 @@ def _read(connection: sqlite3.Connection) -> Report:
             name: round(secs, 3)
             for name, secs in json.loads(meta.get(meta_names.STAGES, "{}")).items()
         },
+        comparisons=json.loads(meta.get(meta_names.COMPARISONS, "{}")),
         saved_bytes=tally.saved_bytes,
         saved_extractions=counts[EXACT_DUPLICATE],
         fetched_bytes=tally.fetched_bytes,
@@ -237,6 +319,13 @@ def _read(connection: sqlite3.Connection) -> Report:
         no_robots=json.loads(meta.get(meta_names.NO_ROBOTS, "{}")),
         refused_links=json.loads(meta.get(meta_names.REFUSED_LINKS, "{}")),
         rested=_rested_hosts(connection),
+    )
+
+
+def _resembling(connection: sqlite3.Connection) -> tuple[ResemblingPage, ...]:
+    return tuple(
+        ResemblingPage(url, other or detail_of(reason, Reason.RESEMBLES) or "?", similarity)
+        for url, other, reason, similarity in connection.execute(_RESEMBLING, (LARGEST,))
     )
 
 
@@ -263,6 +352,14 @@ def _count_reasons(connection: sqlite3.Connection, visit: int) -> list[tuple[str
         (visit, Reason.NOT_COMPARED, LARGEST),
     )
     return [(verdict, in_words(reason) or "?", count) for verdict, reason, count in rows]
+
+
+def _walls(connection: sqlite3.Connection) -> tuple[FoundWall, ...]:
+    rows = connection.execute(_WALLS, (LARGEST,))
+    return tuple(
+        FoundWall(verdict, in_words(reason) or "?", count, url)
+        for verdict, reason, count, url, _ in rows
+    )
 
 
 def _summed(counts: Iterable[tuple[str, int]]) -> dict[str, int]:

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.mirror.mirror_files import LINK, OWN
-from crawler.pages.verdicts import NEAR_DUPLICATE
+from crawler.pages.verdicts import INEXACT
 from crawler.storage.states import SKIPPED
 from crawler.urls.parts import MalformedUrl
 
@@ -74,7 +74,7 @@ def leave_one_file(
     while batch := database.read(_REPEATING, (last,)).fetchall():
         for last, kept_id, url, kept_url, has_same_bytes, verdict in batch:
             is_same = has_same_bytes and is_same_folder(url, kept_url)
-            if is_same or (verdict != NEAR_DUPLICATE and by_rules(url) == by_rules(kept_url)):
+            if is_same or (verdict not in INEXACT and by_rules(url) == by_rules(kept_url)):
                 _replace(table, last, kept_id)
     database.commit()
     for row in table.rows("state <> 'own'"):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from crawler.pages.judge import FleetQuestion
-from crawler.pages.page_context import find_original, is_unchanged
+from crawler.pages.page_context import find_original
 from crawler.pages.page_row import OriginalPage
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Asking:
             await self.shared.judge(row.key, document, OriginalPage.of(row), keeps=True)
 
     def _question(self, page: PageContext, known: PageVerdict | None) -> FleetQuestion | None:
-        if page.reading.failure is not None or _is_decided(page):
+        if page.reading.failure is not None or self._is_decided(page):
             return None
         if page.reading.not_html is not None:
             is_new_file = bool(page.fetched.body) and page.previous is None
@@ -72,6 +72,11 @@ class Asking:
         row = page.row(0, 0)
         document = self.judge.describe(row, page)
         return None if document is None else self.judge.question(row, page, document)
+
+    def _is_decided(self, page: PageContext) -> bool:
+        if self.judge.is_unchanged(page) or page.asks_not_to_be_kept:
+            return True
+        return find_original(page) is not None
 
     async def _ask(
         self, question: FleetQuestion, page: PageContext, visit: int
@@ -88,12 +93,6 @@ class Asking:
 def _is_found(page: PageContext, known: PageVerdict | None) -> bool:
     """Return whether a page was found by its bytes alone, and no reading contradicts that."""
     return known is not None and page.previous is None and page.reading.not_html is None
-
-
-def _is_decided(page: PageContext) -> bool:
-    if is_unchanged(page) or page.asks_not_to_be_kept:
-        return True
-    return find_original(page) is not None
 
 
 def _owner(page: PageContext) -> bytes:

@@ -17,25 +17,28 @@ from crawler.pages.page_context import (
     blank_row,
     find_original,
     is_enough,
-    is_unchanged,
 )
 from crawler.pages.page_row import OriginalPage, PageRow
 from crawler.pages.promotion import Promoted, Promotion
 from crawler.pages.reasons import Reason, Stored, together
+from crawler.pages.sibling_promotion import SiblingPromotion
+from crawler.pages.stored_texts import extract_of_row
 from crawler.pages.url_history import Outcome, outcome_of_failure
-from crawler.reading.reading import Extract, Reading, extract_of
+from crawler.pages.walls import Walls
+from crawler.reading.reading import Reading
 from neardup.fingerprints.digest import payload_digest
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
+    from crawler.pages.boilerplate import CountedBoilerplate
     from crawler.pages.live_parameters import Tuned
     from crawler.pages.page_links import LinkStore
     from crawler.pages.page_store import PageStore
     from crawler.pages.shared_verdicts import Elsewhere, PageVerdict, SharedVerdicts
     from crawler.pages.url_history import KnownUrls
     from crawler.reading.pool import ReadingPool
-    from crawler.reading.reading import Link
+    from crawler.reading.reading import Extract, Link
     from neardup import Deduplicator, Document
 
 
@@ -56,6 +59,8 @@ class Archivist:
         keep_versions: Number of texts of a page that are kept, its newest included; 0 keeps all.
         keep_near_texts: Whether the texts of near-duplicates are stored.
         keep_links: Whether the links of pages are stored, for visits in which a page is not sent.
+        find_walls: Whether soft 404s and walls are recognised; in a fleet they never are.
+        boilerplate: Counts of blocks of text by host; None counts none, as in a fleet.
     """
 
     store: PageStore
@@ -70,15 +75,21 @@ class Archivist:
     keep_versions: int = 0
     keep_near_texts: bool = True
     keep_links: bool = False
+    find_walls: bool = True
+    boilerplate: CountedBoilerplate | None = None
     seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(STAGES, 0.0))
     _judge: Judge = field(init=False)
     _asking: Asking | None = field(default=None, init=False)
     _promotion: Promotion = field(init=False)
     _promoted: list[Promoted] = field(default_factory=list, init=False)
+    walls: Walls = field(init=False)
+    siblings: SiblingPromotion = field(init=False)
 
     def __post_init__(self) -> None:
-        self._judge = Judge(self.store, self.known, self.deduplicator)
+        self._judge = Judge(self.store, self.known, self.deduplicator, self.elsewhere)
         self._promotion = Promotion(self.store, self.deduplicator)
+        self.walls = Walls(self.store, self.deduplicator, self._promotion, is_on=self.find_walls)
+        self.siblings = SiblingPromotion(self)
 
     def settle(self) -> None:
         """Promote a duplicate for each text that only an older version of its original holds.
@@ -91,6 +102,8 @@ class Archivist:
 
     def share(self, verdicts: SharedVerdicts) -> None:
         """Let a fleet decide from now on."""
+        self.boilerplate = None  # a worker has not all pages of a host
+        self.walls.is_on = False  # other workers may have pages with its text
         self._asking = Asking(verdicts, self._judge)
 
     def tune(self, tuned: Tuned) -> None:
@@ -99,9 +112,9 @@ class Archivist:
         Raises:
             ParameterError: They name other features.
         """
-        self._judge.tune(tuned.parameters)
         if self._asking is not None:
-            self._asking.shared.tune(tuned.parameters)
+            self._asking.shared.tune(tuned.parameters)  # it may refuse them
+        self._judge.tune(tuned.parameters)
         self.tuned = tuned
 
     async def capture(
@@ -151,18 +164,7 @@ class Archivist:
 
     def _known(self, visible_digest: bytes) -> Extract | None:
         row = self.store.find_visible(visible_digest)
-        if row is None or row.text is None or row.text_digest is None or row.words is None:
-            return None
-        if row.is_main and row.fingerprint is None:  # it had too few words for one, then
-            return extract_of(row.text, True, visible_digest, self.deduplicator.parameters)
-        return Extract(
-            text_zstd=row.text,
-            words=row.words,
-            digest=row.text_digest,
-            fingerprint=row.fingerprint,
-            is_main=bool(row.is_main),
-            visible_digest=visible_digest,
-        )
+        return None if row is None else extract_of_row(row, self.deduplicator.parameters)
 
     async def capture_read(self, fetched: Fetched, reading: Reading) -> Captured:
         """Judge and store an answer with a given reading, such as the text of an item."""
@@ -188,13 +190,18 @@ class Archivist:
             said: Verdict of a fleet, or None if it was not asked.
         """
         reading, previous = page.reading, page.previous
+        self._judge.note_name(page, self.visit)
         row = page.row(self.store.new_id(), self.visit)
-        if previous is not None and is_unchanged(page):
+        if previous is not None and self._judge.is_unchanged(page):
             return self._unchanged(previous, row, page)
         # Unpacked once: it is judged, and compared with the page's last version.
         document = page.document(self._judge.min_words)
         original = _original(page, said)
-        if original is not None and not page.asks_not_to_be_kept:
+        suspect = self.walls.suspect(page, original)
+        wall = self.walls.judge(suspect, self.tuned.id)
+        if wall is not None:
+            self._judge.describe_wall(row, page, wall, original)
+        elif original is not None and not page.asks_not_to_be_kept:
             repeat(row, original)
             row.duplicate_of = original.id if isinstance(original, PageRow) else None
         elif reading.failure is not None:
@@ -210,17 +217,13 @@ class Archivist:
             # An error makes Scrapy retry the request: a row without a verdict is a lost page.
             url = page.fetched.url
             raise RuntimeError(f"{url}: read for its links alone, and its text is not held")
-        kept = self._name_kept(row, said)
-        return self._insert(row, page, document, kept)
-
-    def _name_kept(self, row: PageRow, said: PageVerdict | None) -> PageRow | OriginalPage | None:
-        """Name the original of a duplicate if another crawl has it; return the original."""
-        if row.duplicate_of is not None:
-            return self.store.get(row.duplicate_of)
-        if said is None or said.original is None or row.verdict not in verdicts.DUPLICATES:
-            return None
-        self.elsewhere.name(row, said.original)
-        return said.original
+        kept = self.elsewhere.name_kept(row, said)
+        captured = self._insert(row, page, document, kept)
+        self.walls.note(row, suspect, previous)
+        if self.keep_versions and previous is not None and row.latest:
+            self.store.drop_texts(row.key, self.keep_versions - 1)
+        self.walls.go_on(self.tuned.id)
+        return captured
 
     def _insert(
         self,
@@ -240,22 +243,28 @@ class Archivist:
         row.links = 0 if self.obey_robots_meta and nofollow else len(reading.links)
         row.reason = together(row.reason, *page.left_out()) or None
         self.store.insert(row, in_place=not fetched.is_cut)
-        if row.verdict == verdicts.NEAR_DUPLICATE and row.latest and self.keep_near_texts:
+        if self.boilerplate is not None and previous is None and reading.extract is not None:
+            kept_url = None if kept is None else kept.url
+            self.boilerplate.note(row, reading.extract, kept_url)
+        is_near = row.verdict == verdicts.NEAR_DUPLICATE and self.keep_near_texts
+        if row.latest and (is_near or row.verdict == verdicts.CONTAINED):
             self.store.keep_near_text(row.id, reading.text_zstd)
         if self._asking is not None:
             self.elsewhere.take_home(row)
-        if previous is not None and row.latest:
-            if previous.text is not None:
-                self._supersede(previous)
-            if self.keep_versions:
-                self.store.drop_texts(row.key, self.keep_versions - 1)
+        if previous is not None and row.latest and previous.text is not None:
+            self._supersede(previous)
         outcome = self._judge.comparer.outcome(previous, row, document, is_cut=fetched.is_cut)
         self.known.note(row.key, self.visit, outcome, row.fetched_at)
         if row.latest:
             self._store_links(page, nofollow=nofollow)
+        return self._captured(row, row.verdict, reading.links, nofollow=nofollow)
+
+    def _captured(
+        self, row: PageRow, verdict: str, links: tuple[Link, ...], *, nofollow: bool
+    ) -> Captured:
+        urls = self.elsewhere.kept_url(row), self.elsewhere.resembled_url(row)
         nofollow = self.obey_robots_meta and nofollow
-        kept_url = None if kept is None else kept.url
-        return Captured(row, row.verdict, reading.links, nofollow=nofollow, kept_url=kept_url)
+        return Captured(row, verdict, links, nofollow, *urls, self.store.url(row.part_of))
 
     def _supersede(self, previous: PageRow) -> None:
         """Let the duplicates of a changed page wait until they are requested.
@@ -276,14 +285,15 @@ class Archivist:
         if page.fetched.is_cut:  # its text is stored, but may not be all of the page
             part = Outcome(verdicts.FAILED, Reason.ONLY_A_PART.stored())
             return self._still(previous, part, links, nofollow=nofollow)
-        digest = row.payload_digest
         # A copy: other requests for the page may hold the row until this is stored.
         previous = replace(
             previous,
-            payload_digest=digest,
-            last_payload_digest=digest,
+            payload_digest=row.payload_digest,
+            last_payload_digest=row.payload_digest,
             etag=row.etag,
             last_modified=row.last_modified,
+            title=row.title,
+            name=page.name(self._judge.min_words) or previous.name,
         )
         self._store_links(page, nofollow=nofollow)
         return self._still(previous, Outcome(verdicts.UNCHANGED), links, nofollow=nofollow)
@@ -304,6 +314,7 @@ class Archivist:
             etag=fetched.etag or previous.etag,
             last_modified=fetched.last_modified or previous.last_modified,
         )
+        self.store.names.note_same(self.visit, previous)
         links, nofollow = self.links.get(fetched.key) or ((), False)
         outcome = Outcome(verdicts.UNCHANGED, not_sent=True)
         return self._still(previous, outcome, links, nofollow=nofollow)
@@ -346,13 +357,8 @@ class Archivist:
         row = previous if self.store.is_held(previous) else self._confirm(previous)
         self.store.touch(row, self.visit, now)
         self.known.note(row.key, self.visit, outcome, now)
-        return Captured(
-            row,
-            row.verdict if is_left else verdicts.UNCHANGED,
-            links,
-            nofollow=self.obey_robots_meta and nofollow,
-            kept_url=self.elsewhere.kept_url(row),
-        )
+        verdict = row.verdict if is_left else verdicts.UNCHANGED
+        return self._captured(row, verdict, links, nofollow=nofollow)
 
     def _confirm(self, duplicate: PageRow) -> PageRow:
         """Find another original for an unchanged duplicate, or keep it."""

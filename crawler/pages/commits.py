@@ -1,4 +1,4 @@
-"""Make the work of a crawl durable: ``crawl.db`` first, then the fingerprint index."""
+"""Make the work of a crawl durable: ``crawl.db`` first, then the indexes that find texts."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
     from crawler.pages.capture import Archivist
     from crawler.storage.database import Database
-    from neardup import HammingIndex
+    from neardup import HammingIndex, LshIndex
 
 INTERVAL_SECS = 1.0
 """Write the totals at most once in this many seconds, together with other writes."""
 
 INDEX_INTERVAL_SECS = 30.0
-"""Seconds between two flushes of the fingerprint index; what it lacks is read from crawl.db."""
+"""Seconds between two flushes of the indexes; what they lack is read from crawl.db."""
 
 
 class RunningTotal:
@@ -65,13 +65,13 @@ class RunningTotal:
 class Commits:
     """Commits what a crawl has done; a failure shows in ``Database.failure``.
 
-    The index is flushed after the database is committed, so that it never knows a page that the
-    database lacks.
+    The indexes are flushed after the database is committed. What they know that the database lacks
+    is left out when they are opened.
 
     Args:
         folder: The crawl directory, for messages.
         database: The crawl's database.
-        index: The index of the fingerprints.
+        indexes: The indexes of the fingerprints, of the signatures and of the passages.
         archivist: The archivist, whose promotions are settled at the end of a visit.
         refused_links: Number of links of this run that were not followed, by reason.
         save_rules: Writes what the learned URL rules have deferred.
@@ -79,7 +79,7 @@ class Commits:
 
     folder: Path | None
     database: Database
-    index: HammingIndex
+    indexes: tuple[HammingIndex, LshIndex, LshIndex]
     archivist: Archivist
     refused_links: Mapping[str, int]
     save_rules: Callable[[], None]
@@ -92,6 +92,9 @@ class Commits:
         self._totals = (
             RunningTotal(self.database, meta_names.STAGES, self.archivist.seconds),
             RunningTotal(self.database, meta_names.REFUSED_LINKS, self.refused_links),
+            RunningTotal(
+                self.database, meta_names.COMPARISONS, self.archivist.deduplicator.comparisons
+            ),
         )
 
     def begin_visit(self) -> None:
@@ -110,7 +113,8 @@ class Commits:
         self._takeover.look()
         now = time.monotonic()
         if now - self._flushed >= INDEX_INTERVAL_SECS:
-            self.index.flush()
+            self._save_boilerplate()  # durable with the next commit
+            self._flush()
             self._flushed = now
 
     def save(self) -> None:
@@ -127,8 +131,17 @@ class Commits:
         for total in self._totals:
             total.note()
         self.save_rules()
+        self._save_boilerplate()
         self.database.commit()
-        self.index.flush()
+        self._flush()
+
+    def _save_boilerplate(self) -> None:
+        if self.archivist.boilerplate is not None:
+            self.archivist.boilerplate.save(self.database)
+
+    def _flush(self) -> None:
+        for index in self.indexes:
+            index.flush()
 
     def end_visit(self) -> None:
         """Promote a duplicate of each page whose text has changed, and commit."""
@@ -146,9 +159,11 @@ class Commits:
             with self._noting_failure():
                 self.archivist.settle()
                 self._commit()
-                self.index.close()
+                for index in self.indexes:
+                    index.close()
                 save_seen()
-        self.index.abandon()
+        for index in self.indexes:
+            index.abandon()
 
     @contextmanager
     def _noting_failure(self) -> Iterator[None]:

@@ -6,20 +6,23 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from crawler.pages.page_row import to_unsigned
-from crawler.pages.reasons import in_words
+from crawler.pages.reasons import Reason, detail_of, in_words
 from crawler.pages.stored_texts import unpack
 from crawler.pages.verdicts import UNCHANGED
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 KEPT_FILTER = "kept"
 """Name of the filter for every verdict that keeps the text."""
 
 _ROWS = """
-SELECT pages.*, coalesce(kept.url, elsewhere.url) AS kept_url
+SELECT pages.*, coalesce(kept.url, elsewhere.url) AS kept_url, other.url AS resembled_url,
+       whole.url AS part_of_url
 FROM pages LEFT JOIN pages AS kept ON kept.id = pages.duplicate_of
+LEFT JOIN pages AS other ON other.id = pages.resembles
+LEFT JOIN pages AS whole ON whole.id = pages.part_of
 LEFT JOIN elsewhere ON elsewhere.page = pages.id
 WHERE pages.latest = 1
 ORDER BY pages.id
@@ -27,7 +30,9 @@ ORDER BY pages.id
 
 
 def export_pages(
-    connection: sqlite3.Connection, verdict: str | None = None
+    connection: sqlite3.Connection,
+    verdict: str | None = None,
+    clean: Callable[[str, str], str] | None = None,
 ) -> Iterator[dict[str, Any]]:
     """Yield one mapping a URL, its newest capture, in the order of captures.
 
@@ -35,16 +40,20 @@ def export_pages(
         connection: Connection from ``open_for_reading``.
         verdict: Verdict to export; ``kept`` for all pages with a text, None for all. A page that
             was found unchanged counts under its earlier verdict as well.
+        clean: Returns the text to export, given a URL and the text of its page. Number of words,
+            digests and fingerprint stay those of the page.
     """
     for row in connection.execute(_ROWS):
         page = page_of(row)
         kept = verdict == KEPT_FILTER and row["text"] is not None
         if kept or verdict in {None, page["verdict"], row["verdict"]}:
+            if clean is not None and page["text"]:
+                page["text"] = clean(page["url"], page["text"])
             yield page
 
 
 def page_of(row: sqlite3.Row) -> dict[str, Any]:
-    """Return the fields of ``crawler.items.Page`` for a row of ``pages`` with ``kept_url``."""
+    """Return the fields of ``crawler.items.Page`` for a row of ``pages`` and its joined URLs."""
     unchanged = row["seen_visit"] > row["visit"]
     return {
         "url": row["url"],
@@ -64,8 +73,11 @@ def page_of(row: sqlite3.Row) -> dict[str, Any]:
         "verdict": UNCHANGED if unchanged else row["verdict"],
         "reason": in_words(row["reason"]),
         "duplicate_of": row["kept_url"],
+        "resembles": row["resembled_url"] or detail_of(row["reason"], Reason.RESEMBLES),
         "distance": row["distance"],
         "similarity": row["similarity"],
+        "part_of": row["part_of_url"],
+        "containment": row["containment"],
     }
 
 

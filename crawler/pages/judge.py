@@ -4,23 +4,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from functools import partial
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from crawler.pages import verdicts
-from crawler.pages.reasons import Reason
+from crawler.pages.page_context import is_unchanged
+from crawler.pages.page_row import PageRow
+from crawler.pages.reasons import Reason, together
 from crawler.pages.stored_texts import unpack_judged
 from crawler.pages.url_history import Outcome
 from neardup import Verdict, hamming
 from neardup.fingerprints.digest import EMPTY_DIGEST, words_digest
+from neardup.names import difference, unpacked
+from neardup.slots import masked
 from neardup.verification import JaccardVerifier, compared_with
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from crawler.pages.page_context import PageContext
-    from crawler.pages.page_row import OriginalPage, PageRow
+    from crawler.pages.page_row import OriginalPage
     from crawler.pages.page_store import PageStore
-    from crawler.pages.shared_verdicts import PageVerdict
+    from crawler.pages.shared_verdicts import Elsewhere, PageVerdict
     from crawler.pages.url_history import KnownUrls
+    from crawler.pages.wall_verdicts import Wall
     from crawler.reading.reading import Extract
     from neardup import Deduplicator, Document, Parameters
 
@@ -52,7 +59,7 @@ class Comparer:
         distance = similarity = None
         if document.fingerprint is not None and previous.fingerprint is not None:
             distance = hamming(document.fingerprint, previous.fingerprint)
-        text = self._text(previous)
+        text = self.text(previous)
         if text is not None:
             verifier = JaccardVerifier(self.parameters.verify_shingle_size)
             similarity = compared_with(verifier, document.text, min_similarity=0)(
@@ -60,7 +67,16 @@ class Comparer:
             )
         return distance, similarity
 
-    def _text(self, row: PageRow) -> bytes | None:
+    def says_the_same(self, previous: PageRow, document: Document, words: Collection[str]) -> bool:
+        """Return whether a page says what its last version said, apart from some words."""
+        if previous.text_digest == document.digest:
+            return True
+        text = self.text(previous)
+        if text is None:
+            return False
+        return masked(unpack_judged(text), words) == masked(document.text, words)
+
+    def text(self, row: PageRow) -> bytes | None:
         """Return the text of a version, also if another page holds it."""
         if row.text is not None or row.text_digest is None:
             return row.text
@@ -129,7 +145,7 @@ def is_better(candidate: PageRow, kept: PageRow | OriginalPage) -> bool:
 
 
 def _rank(row: PageRow | OriginalPage) -> tuple[int, int, bool, int]:
-    return row.depth, -row.visit, urlsplit(row.url).scheme != "https", len(row.url)
+    return row.depth, -row.visit, not row.url.startswith("https:"), len(row.url)
 
 
 class FleetQuestion(Enum):
@@ -145,11 +161,13 @@ class Judge:
         store: Page store with the captures.
         known: Outcomes of the known URLs.
         deduplicator: Deduplicator of the kept texts of this crawl.
+        elsewhere: Originals that other crawls have.
     """
 
     store: PageStore
     known: KnownUrls
     deduplicator: Deduplicator
+    elsewhere: Elsewhere
     comparer: Comparer = field(init=False)
 
     def __post_init__(self) -> None:
@@ -169,6 +187,42 @@ class Judge:
         self.deduplicator.tune(parameters)
         self.comparer = Comparer(self.store, self.known, parameters)
 
+    def note_name(self, page: PageContext, visit: int) -> None:
+        """Learn from what a page that was fetched before is called now."""
+        previous, document = page.previous, page.document(self.min_words)
+        if previous is None or page.fetched.is_cut:
+            return
+        if document is not None:
+            says_the_same = partial(self.comparer.says_the_same, previous, document)
+            self.store.names.note(visit, previous, document.name, says_the_same)
+        elif previous.payload_digest == page.payload:
+            self.store.names.note_same(visit, previous)
+
+    def is_unchanged(self, page: PageContext) -> bool:
+        """Return whether a page's text is the same, and its name still tells what it told.
+
+        A near-duplicate may be called otherwise now than its original, and a page that only
+        resembles another one may be called like it; both are judged again.
+        """
+        previous = page.previous
+        if previous is None or not is_unchanged(page):
+            return False
+        is_other = previous.resembles is not None
+        other = previous.resembles if is_other else previous.duplicate_of
+        if not self.deduplicator.parameters.compare_names or other is None:
+            return True
+        if not is_other and previous.verdict not in verdicts.INEXACT:
+            return True
+        document = page.document(self.min_words)
+        if document is None:
+            return True
+        name, own = self.store.name(other), self.store.names.stable(previous.url, document.name)
+        if is_other and self.deduplicator.parameters.ignore_boilerplate:
+            # It may say something else outside boilerplate, whatever both are called.
+            is_named_as_before = document.name == (previous.name or "")
+            return is_named_as_before or _are_other(own, name)
+        return _are_other(own, name) == is_other
+
     def describe(self, row: PageRow, page: PageContext) -> Document | None:
         """Fill in a row's columns of the text; return the text, or None if none was read."""
         document, extract = page.document(self.min_words), page.reading.extract
@@ -177,9 +231,23 @@ class Judge:
         row.is_main = int(extract.is_main)
         row.last_text_digest = _last_digest(page.previous, document, extract)
         row.words, row.text_digest = document.words, document.digest
-        row.fingerprint = document.fingerprint
+        row.fingerprint, row.name = document.fingerprint, document.name or None
         row.words_digest = words_digest(document.text)
         return document
+
+    def describe_wall(
+        self,
+        row: PageRow,
+        page: PageContext,
+        wall: Wall,
+        original: PageRow | OriginalPage | None,
+    ) -> None:
+        """Fill in the row of a page that is none, whose text is not judged."""
+        row.html = page.reading.html_zstd
+        if self.describe(row, page) is None and original is not None:
+            repeat(row, original)
+            row.distance = row.similarity = None
+        row.verdict, row.reason = wall
 
     def question(self, row: PageRow, page: PageContext, document: Document) -> FleetQuestion | None:
         if document.digest == EMPTY_DIGEST:
@@ -210,7 +278,9 @@ class Judge:
         if answer is None:
             verdict = self._judge_here(row, document, page.own_ids)
         else:
-            verdict = replace(answer.verdict, duplicate_of=None)  # the id means nothing here
+            # The ids of the fleet's texts mean nothing here.
+            here = self.elsewhere.resembled_here(answer.resembled)
+            verdict = replace(answer.verdict, duplicate_of=None, resembles=here)
             if answer.original is None:
                 self.deduplicator.add_document(row.id, document)
         row.take_verdict(verdict)
@@ -221,11 +291,17 @@ class Judge:
         if previous is not None and is_new_text and row.verdict not in verdicts.DUPLICATES:
             row.verdict = verdicts.CHANGED
             row.distance, row.similarity = self.comparer.measure(previous, document)
+        if row.resembles is None and answer is not None and answer.resembled is not None:
+            url = answer.resembled.url
+            row.reason = together(Reason.RESEMBLES.stored(url), row.reason)
 
     def _judge_here(self, row: PageRow, document: Document, own: frozenset[int]) -> Verdict:
         twin = self._twin(row, own)
         if twin is None:
-            return self.deduplicator.judge_document(row.id, document, exclude=own)
+            document = replace(document, name=self.store.names.stable(row.url, document.name))
+            verdict = self.deduplicator.judge_document(row.id, document, exclude=own)
+            self.store.name_container(row, verdict.parts)
+            return verdict
         row.text_digest, row.fingerprint = twin.text_digest, twin.fingerprint
         return Verdict(verdicts.TEXT_DUPLICATE, twin.id, distance=0, similarity=1.0)
 
@@ -241,10 +317,30 @@ class Judge:
         return self.store.find_shown(row, is_long=not is_long, exclude=excluded)
 
 
+def _are_other(name: str, other: str) -> bool:
+    return bool(difference(unpacked(name), unpacked(other)))
+
+
 def repeat(row: PageRow, original: PageRow | OriginalPage) -> None:
+    """Write into a row that its bytes are those of a kept page, whose text is its own."""
     row.verdict, row.distance, row.similarity = verdicts.EXACT_DUPLICATE, 0, 1.0
     row.take_facts(original)
+    if isinstance(original, PageRow):
+        row.name = _name_of_the_same_bytes(row.name, original.name)
     row.last_text_digest, row.words_digest = original.text_digest, original.words_digest
+
+
+def _name_of_the_same_bytes(name: str | None, original: str | None) -> str | None:
+    """Return the name of a page, with what the text told of an original of the same bytes.
+
+    The text was not read again. The URL resolves a canonical URL, so that one stays.
+    """
+    ours, theirs = unpacked(name or ""), unpacked(original or "")
+    if not original or ours.title != theirs.title:
+        return name or original
+    own = [one for one in ours.identifiers if one.startswith("canonical:")]
+    others = [one for one in theirs.identifiers if not one.startswith("canonical:")]
+    return replace(theirs, identifiers=tuple(sorted(own + others))).packed() or None
 
 
 def _last_digest(previous: PageRow | None, document: Document, extract: Extract) -> bytes:

@@ -31,11 +31,22 @@ logger = logging.getLogger(__name__)
 SETTINGS = "settings"
 """Origin of parameters that come from the settings of a crawl."""
 
-TUNABLE = ("max_distance", "candidate_distance", "min_similarity", "min_words", "verify")
+TUNABLE = (
+    "max_distance",
+    "min_similarity",
+    "min_words",
+    "verify",
+    "compare_names",
+    "ignore_boilerplate",
+    "drop_contained",
+)
 """Names of the parameters that may change while a crawl goes on.
 
 The features may not: fingerprints of other features cannot be compared.
 """
+
+NO_PARTS = "a fleet looks for no parts of pages; merge it, and scrapy rejudge drops them"
+"""Why ``drop_contained`` is refused in a fleet."""
 
 _SELECT = "SELECT id, since, origin, chosen FROM parameters ORDER BY id"
 
@@ -66,9 +77,9 @@ def current(connection: sqlite3.Connection) -> Tuned | None:
     return newest(connection.execute)
 
 
-def history(connection: sqlite3.Connection) -> list[Tuned]:
-    """Return all parameters that ever held, the first ones first."""
-    return [_tuned(*row) for row in connection.execute(_SELECT)]
+def history(read: Execute) -> list[Tuned]:
+    """Return all parameters that ever held, the first ones first; see ``newest``."""
+    return [_tuned(*row) for row in read(_SELECT, ())]
 
 
 def tune(folder: Path, changes: Mapping[str, object], origin: str) -> Tuned:
@@ -85,7 +96,7 @@ def tune(folder: Path, changes: Mapping[str, object], origin: str) -> Tuned:
         The parameters that hold afterwards, unchanged if the new values are the same.
 
     Raises:
-        ParameterError: A name or a value is wrong, or two do not go together.
+        ParameterError: A name or a value is wrong.
         JobError: There is no crawl, or it cannot be written to.
     """
     for name in changes:
@@ -94,6 +105,9 @@ def tune(folder: Path, changes: Mapping[str, object], origin: str) -> Tuned:
         held = current(connection)
         if held is None:
             raise JobError(f"{folder}: no crawl has begun in it yet")
+        of_fleet = "SELECT value FROM meta WHERE name = ?"
+        if connection.execute(of_fleet, (meta_names.FLEET,)).fetchone() is not None:
+            check_for_fleet(changes)
         wanted = replace(held.parameters, **changes)  # type: ignore[arg-type]  # it checks them
         if wanted == held.parameters:
             return held
@@ -112,6 +126,16 @@ def check_name(name: str) -> None:
         close = difflib.get_close_matches(name, TUNABLE, n=1)
         hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(TUNABLE)}"
         raise ParameterError(f"no parameter {name}; {hint}")
+
+
+def check_for_fleet(changes: Mapping[str, object]) -> None:
+    """Check that a fleet can judge by new values.
+
+    Raises:
+        ParameterError: It cannot.
+    """
+    if changes.get("drop_contained"):
+        raise ParameterError(f"drop_contained must be False: {NO_PARTS}")
 
 
 def newest(read: Execute) -> Tuned | None:
@@ -161,20 +185,13 @@ def settle(database: Database, settings: Parameters) -> Tuned:
         return add(database.write, settings, SETTINGS)
     before = from_json(remembered)
     changed = _changes(before, settings)
-    wanted = _with(held.parameters, changed, settings)
+    wanted = replace(held.parameters, **changed)  # type: ignore[arg-type]  # their own values
     if wanted == held.parameters:
         if _changes(settings, wanted):
             logger.warning("the crawl goes on as it was tuned: %s", in_words(settings, wanted))
         return held
     logger.warning("settings were changed and win: %s", in_words(held.parameters, wanted))
     return add(database.write, wanted, SETTINGS)
-
-
-def _with(held: Parameters, changed: dict[str, object], settings: Parameters) -> Parameters:
-    try:
-        return replace(held, **changed)  # type: ignore[arg-type]  # names and values of Parameters
-    except ParameterError:  # the tuned values conflict with it, the settings do not
-        return replace(settings, features=held.features)
 
 
 def _changes(before: Parameters, after: Parameters) -> dict[str, object]:
@@ -271,7 +288,7 @@ def tuning_report(connection: sqlite3.Connection) -> TuningReport:
     """
     connection.execute("BEGIN")
     try:
-        found = history(connection)
+        found = history(connection.execute)
         counts = dict(map(tuple, connection.execute(_COUNTS)))
     finally:
         connection.execute("ROLLBACK")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.pages.page_row import PageRow
 from crawler.pages.reasons import Reason, Stored
 from crawler.pages.verdicts import DUPLICATES, NOINDEX
+from crawler.pages.wall_clusters import host_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,6 +53,10 @@ class Captured:
     links: tuple[Link, ...] = ()
     nofollow: bool = False
     kept_url: str | None = None
+    resembled_url: str | None = None
+    part_of_url: str | None = None
+    former_verdict: str = ""
+    """Verdict on a duplicate that is kept from now on."""
 
     @property
     def is_duplicate(self) -> bool:
@@ -137,9 +142,17 @@ class PageContext:
         """Return the text as ``Reading.document`` does, unpacked once."""
         unpacked = self._unpacked
         if unpacked is None or unpacked[0] is not self.reading or unpacked[1] != min_words:
-            unpacked = (self.reading, min_words, self.reading.document(min_words))
+            document = self.reading.document(min_words)
+            if document is not None:
+                document = replace(document, group=host_of(self.fetched.url))
+            unpacked = (self.reading, min_words, document)
             self._unpacked = unpacked
         return unpacked[2]
+
+    def name(self, min_words: int) -> str | None:
+        """Return what the page is called, packed; None where no text was read."""
+        document = self.document(min_words)
+        return None if document is None else document.name
 
     def row(self, number: int, visit: int) -> PageRow:
         fetched, reading = self.fetched, self.reading
@@ -147,6 +160,7 @@ class PageContext:
         if not fetched.is_cut:  # they belong to the whole page
             row.etag, row.last_modified = fetched.etag, fetched.last_modified
         row.title, row.author, row.date, row.language, row.declared_url = reading.metadata[:5]
+        row.name = reading.metadata.name().packed() or None
         row.payload_digest = row.last_payload_digest = self.payload
         row.visible_digest = reading.visible_digest
         return row

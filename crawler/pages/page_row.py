@@ -35,6 +35,7 @@ class PageRow:
     last_modified: str | None = None
     body_bytes: int = 0
     title: str | None = None
+    name: str | None = None
     author: str | None = None
     date: str | None = None
     language: str | None = None
@@ -52,8 +53,11 @@ class PageRow:
     verdict: str = ""
     reason: Stored | None = None
     duplicate_of: int | None = None
+    resembles: int | None = None
+    part_of: int | None = None
     distance: int | None = None
     similarity: float | None = None
+    containment: float | None = None
     parameters: int | None = None
     better_copy: int = 0
     text: bytes | None = None
@@ -78,8 +82,13 @@ class PageRow:
         """Write a verdict into the row; a duplicate of the same bytes stays one of them."""
         if (self.verdict, verdict.kind) != (EXACT_DUPLICATE, TEXT_DUPLICATE):
             self.verdict = verdict.kind
-        self.duplicate_of = verdict.duplicate_of
+        self._take_named(verdict)
+
+    def _take_named(self, verdict: Verdict) -> None:
+        """Write the pages that a verdict names into the row, and how near they are."""
+        self.duplicate_of, self.resembles = verdict.duplicate_of, verdict.resembles
         self.distance, self.similarity = verdict.distance, verdict.similarity
+        self.part_of, self.containment = verdict.part_of, verdict.containment
 
     def take_facts(self, source: PageRow | OriginalPage) -> None:
         """Take over the facts of a text from a page that has it."""
@@ -87,13 +96,13 @@ class PageRow:
         self.text_digest, self.visible_digest = source.text_digest, source.visible_digest
         self.fingerprint = source.fingerprint
 
-    def keep(self, verdict: str, source: PageRow, min_words: int = 0) -> None:
+    def keep(self, verdict: Verdict, source: PageRow, min_words: int = 0) -> None:
         """Keep a page that was a duplicate, with the text of a row.
 
         As in the index, a text of fewer than ``min_words`` has no fingerprint.
         """
-        self.verdict, self.reason, self.better_copy = verdict, None, 0
-        self.duplicate_of = self.distance = self.similarity = None
+        self.verdict, self.reason, self.better_copy = verdict.kind, None, 0
+        self._take_named(verdict)
         self.take_facts(source)
         if (self.words or 0) < min_words:
             self.fingerprint = None

@@ -2,30 +2,45 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakValueDictionary
 
 from crawler.pages.page_row import COLUMNS, PageRow, row_of, to_unsigned
-from crawler.pages.verdicts import KEPT, NOT_HTML, ORIGINALS, WITHOUT_PAGE, listed
+from crawler.pages.verdicts import KEPT, NOT_HTML, ORIGINALS, WITHOUT_PAGE, listed, says_less
+from crawler.pages.volatile_names import VolatileNames
 from crawler.storage import meta_names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from crawler.pages.reasons import Stored
     from crawler.storage.database import Database
+    from neardup.verdict import Part
 
 _SELECT = f"SELECT {', '.join(COLUMNS)} FROM pages"
 _INSERT = f"INSERT INTO pages VALUES ({', '.join('?' * len(COLUMNS))})"
 
 _OF_VERDICT = (
-    "verdict", "reason", "duplicate_of", "distance", "similarity", "parameters", "better_copy",
-    "words", "is_main", "payload_digest", "visible_digest", "text_digest", "fingerprint", "text",
-    "html",
+    "verdict", "reason", "duplicate_of", "resembles", "part_of", "distance", "similarity",
+    "containment", "parameters", "better_copy", "words", "is_main", "payload_digest",
+    "visible_digest", "text_digest", "fingerprint", "text", "html",
 )  # fmt: skip
 """The columns that a later verdict may change."""
 
 _SET_VERDICT = f"UPDATE pages SET {', '.join(f'{name} = ?' for name in _OF_VERDICT)} WHERE id = ?"
+
+_SEEN = ("payload_digest", "last_payload_digest", "etag", "last_modified", "title", "name")
+_SEE_AGAIN = f"""
+UPDATE pages SET seen_visit = ?, seen_at = ?, {", ".join(f"{name} = ?" for name in _SEEN)}
+WHERE id = ?
+"""
+
+_SET_CONTAINER = f"""
+UPDATE pages SET part_of = ?1, containment = ?2
+WHERE id = ?3 AND latest = 1 AND verdict IN ({listed(KEPT)}) AND NOT EXISTS (
+  SELECT 1 FROM pages AS whole WHERE whole.id = pages.part_of AND whole.latest = 1
+  AND whole.key <> ?4)
+"""
 
 # Every text that was ever kept: the index forgets nothing, older versions may be dropped. The
 # index pages_fingerprint has the same condition.
@@ -114,6 +129,7 @@ class PageStore:
         self._first_own_id = self._next_id
         self._noted_visit = 0
         self._captures = LastCaptures(self._read_last)
+        self.names = VolatileNames(database.read, database.write)
         self.had_pages = self.last_visit > 0
 
     def new_id(self) -> int:
@@ -131,7 +147,7 @@ class PageStore:
             in_place: False for a part of a page, which never replaces an earlier capture.
         """
         previous = self.previous(row.key)
-        if previous is not None and (_says_less(row, previous) or not in_place):
+        if previous is not None and (says_less(row, previous) or not in_place):
             row.latest = 0
         else:
             self._replace(row.key)
@@ -157,9 +173,8 @@ class PageStore:
             self.database.write("INSERT INTO near_texts VALUES (?, ?)", (page_id, text))
 
     def near_text(self, page_id: int) -> bytes | None:
-        sql = "SELECT text FROM near_texts WHERE page = ?"
-        row = self.database.read(sql, (page_id,)).fetchone()
-        return None if row is None else row[0]
+        found: bytes | None = self._value("text FROM near_texts WHERE page = ?", page_id)
+        return found
 
     @property
     def last_visit(self) -> int:
@@ -191,11 +206,8 @@ class PageStore:
         """
         if row.duplicate_of is None:
             return True
-        held = self.database.read(
-            f"SELECT 1 FROM pages WHERE id = ? AND latest = 1 AND {_ORIGINALS}",
-            (row.duplicate_of,),
-        )
-        return held.fetchone() is not None
+        sql = f"SELECT 1 FROM pages WHERE id = ? AND latest = 1 AND {_ORIGINALS}"
+        return self.database.read(sql, (row.duplicate_of,)).fetchone() is not None
 
     def holds_text_of(self, row: PageRow) -> bool:
         """Return whether the text of a capture is stored anywhere.
@@ -211,19 +223,8 @@ class PageStore:
 
     def touch(self, row: PageRow, visit: int, now: float) -> None:
         """Record that a page was found unchanged."""
-        self.database.write(
-            "UPDATE pages SET seen_visit = ?, seen_at = ?, payload_digest = ?,"
-            " last_payload_digest = ?, etag = ?, last_modified = ? WHERE id = ?",
-            (
-                visit,
-                now,
-                row.payload_digest,
-                row.last_payload_digest,
-                row.etag,
-                row.last_modified,
-                row.id,
-            ),
-        )
+        values = dict(zip(COLUMNS, row.values(), strict=True))
+        self.database.write(_SEE_AGAIN, (visit, now, *(values[name] for name in _SEEN), row.id))
         self._captures.note_change(row.key)
         self._note_visit(visit)
 
@@ -234,6 +235,12 @@ class PageStore:
         if row.text is not None:
             self.database.write("DELETE FROM near_texts WHERE page = ?", (row.id,))
         self._captures.note_change(row.key)
+
+    def name_container(self, row: PageRow, parts: Iterable[Part]) -> None:
+        """Record that a page has these kept ones as parts, but for those of another page."""
+        for part in parts:
+            self.database.write(_SET_CONTAINER, (row.id, part.containment, part.id, row.key))
+            self._captures.note_changes()
 
     def note_changes(self) -> None:
         """Have all latest captures read again, since rows of any page were changed."""
@@ -279,7 +286,8 @@ class PageStore:
     def drop_texts(self, key: bytes, keep: int) -> None:
         """Drop the texts of a page's older versions, except for the newest ``keep``.
 
-        A text that a present duplicate has, or whose capture is its original, stays.
+        A text that a present duplicate has, or whose capture is its original, stays. So does what
+        a page or its copy said before a text that may be a wall.
         """
         self.database.write(
             "UPDATE pages SET text = NULL, html = NULL WHERE id IN (SELECT id FROM pages"
@@ -287,7 +295,11 @@ class PageStore:
             " AND NOT EXISTS (SELECT 1 FROM pages AS copy WHERE copy.latest = 1"
             " AND copy.text_digest = pages.text_digest AND copy.duplicate_of IS NOT NULL)"
             " AND NOT EXISTS (SELECT 1 FROM pages AS copy WHERE copy.latest = 1"
-            " AND copy.duplicate_of = pages.id)",
+            " AND copy.duplicate_of = pages.id)"
+            " AND NOT EXISTS (SELECT 1 FROM pages AS old CROSS JOIN wall_pages ON replaced = old.id"
+            " CROSS JOIN pages AS wall ON wall.id = page AND wall.latest = 1"
+            " CROSS JOIN wall_clusters ON wall_clusters.id = cluster AND kind <> ''"
+            " WHERE old.id = pages.id OR old.duplicate_of = pages.id)",
             (key, keep),
         )
         self._captures.note_change(key)
@@ -320,10 +332,8 @@ class PageStore:
 
     def find_visible(self, digest: bytes) -> PageRow | None:
         """Return the first kept capture with exactly this visible text."""
-        return self._row(
-            f"{_SELECT} WHERE visible_digest = ? AND text IS NOT NULL ORDER BY id LIMIT 1",
-            (digest,),
-        )
+        sql = f"{_SELECT} WHERE visible_digest = ? AND text IS NOT NULL ORDER BY id LIMIT 1"
+        return self._row(sql, (digest,))
 
     def find_shown(
         self, row: PageRow, *, is_long: bool, exclude: Collection[int]
@@ -353,40 +363,38 @@ class PageStore:
 
     def text(self, page_id: int) -> bytes | None:
         """Return the text, zstd, of a capture that is its page's newest; None for any other."""
-        row = self.database.read(
-            "SELECT text FROM pages WHERE id = ? AND latest = 1", (page_id,)
-        ).fetchone()
-        return None if row is None else row[0]
+        found: bytes | None = self._value("text FROM pages WHERE id = ? AND latest = 1", page_id)
+        return found
+
+    def url(self, page_id: int | None) -> str | None:
+        found: str | None = self._value("url FROM pages WHERE id = ?", page_id)
+        return found
+
+    def name(self, page_id: int) -> str:
+        """Return what a page is called, packed, with volatile words of its host the same."""
+        row = self.database.read("SELECT url, name FROM pages WHERE id = ?", (page_id,)).fetchone()
+        return "" if row is None else self.names.stable(*row)
 
     def fingerprints(self, skip: int = 0) -> Iterator[tuple[int, int]]:
         """Yield (fingerprint, id) of every capture with a fingerprint and a kept text, by id."""
-        rows = self.database.read(
-            f"SELECT fingerprint, id FROM pages WHERE {_INDEXED} ORDER BY id LIMIT -1 OFFSET ?",
-            (skip,),
-        )
-        for fingerprint, page_id in rows:
+        sql = f"SELECT fingerprint, id FROM pages WHERE {_INDEXED} ORDER BY id LIMIT -1 OFFSET ?"
+        for fingerprint, page_id in self.database.read(sql, (skip,)):
             yield to_unsigned(fingerprint) or 0, int(page_id)
 
     def count_fingerprints(self) -> int:
-        row = self.database.read(f"SELECT count(*) FROM pages WHERE {_INDEXED}").fetchone()
-        return int(row[0])
+        sql = f"SELECT count(*) FROM pages WHERE {_INDEXED}"
+        return int(self.database.read(sql).fetchone()[0])
 
     def highest_id(self, first: int) -> int:
         """Return the highest id of the first ``first`` pairs of ``fingerprints``, or -1."""
-        row = self.database.read(
-            f"SELECT id FROM pages WHERE {_INDEXED} ORDER BY id LIMIT 1 OFFSET ?",
-            (first - 1,),
-        ).fetchone()
+        sql = f"SELECT id FROM pages WHERE {_INDEXED} ORDER BY id LIMIT 1 OFFSET ?"
+        row = self.database.read(sql, (first - 1,)).fetchone()
         return int(row[0]) if first and row else -1
+
+    def _value(self, sql: str, page_id: int | None) -> Any:
+        rows = () if page_id is None else self.database.read(f"SELECT {sql}", (page_id,))
+        return next((value for (value,) in rows), None)
 
     def _row(self, sql: str, parameters: tuple[object, ...]) -> PageRow | None:
         values = self.database.read(sql, parameters).fetchone()
         return None if values is None else row_of(values)
-
-
-def _says_less(row: PageRow, previous: PageRow) -> bool:
-    """Return whether a new capture has no content while the last one has some."""
-    if row.verdict in WITHOUT_PAGE:
-        return True
-    empty = row.verdict == NOT_HTML or (row.verdict in KEPT and not row.words)
-    return empty and bool(previous.words)

@@ -7,13 +7,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.pages.stored_texts import document_of
+from crawler.pages.verdicts import TEXT_DUPLICATE
+from neardup import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from crawler.pages.page_row import PageRow
     from crawler.pages.page_store import PageStore
-    from neardup import Deduplicator, Document, Verdict
+    from neardup import Deduplicator, Document
 
 
 class Promoted(NamedTuple):
@@ -59,7 +61,7 @@ class Promotion:
         """
         source = self._source(row)
         assert source is not None
-        number, verdict, document = self._judge(source)
+        number, verdict, document = self._judge(row, source)
         if verdict.duplicate_of is None:
             return self._promote(row, number, verdict, source, document, parameters)
         row.take_verdict(verdict)
@@ -97,14 +99,14 @@ class Promotion:
             first = self.store.get(group.first)
             source = None if first is None else self._source(first)
             if first is not None and source is not None and group.digest is not None:
-                number, verdict, document = self._judge(source)
+                number, verdict, document = self._judge(first, source)
                 original = verdict.duplicate_of
                 if original is None:
                     yield (
                         first.id,
                         self._promote(first, number, verdict, source, document, parameters),
                     )
-                    verdict = replace(verdict, kind="text_duplicate", distance=0, similarity=1.0)
+                    verdict = Verdict(TEXT_DUPLICATE, distance=0, similarity=1.0)
                 self.move_duplicates(old.id, original or number, group.digest, verdict, parameters)
         if old.text is not None:
             yield from self._settle_unknown(old, parameters)
@@ -119,7 +121,7 @@ class Promotion:
         first = self.store.get(min(group.first for group in groups)) if groups else None
         if first is None:
             return
-        number, verdict, document = self._judge(old)
+        number, verdict, document = self._judge(first, old)
         if verdict.duplicate_of is None:
             first.payload_digest = None
             yield first.id, self._promote(first, number, verdict, old, document, parameters)
@@ -134,8 +136,12 @@ class Promotion:
             return replace(row, text=near)
         return None if row.text_digest is None else self.store.find_said(row.text_digest)
 
-    def _judge(self, source: PageRow) -> tuple[int, Verdict, Document]:
-        number, document = self.store.new_id(), document_of(source)
+    def _judge(self, row: PageRow, source: PageRow) -> tuple[int, Verdict, Document]:
+        """Judge a duplicate, which keeps its name, with the text of a capture."""
+        number, document = (
+            self.store.new_id(),
+            document_of(source, self.store.names.stable(row.url, row.name)),
+        )
         return number, self.deduplicator.judge_document(number, document), document
 
     def _promote(  # what is known of the page and of its text
@@ -149,8 +155,9 @@ class Promotion:
     ) -> Promoted:
         """Replace a duplicate's capture with a kept one."""
         kept = replace(row, id=number, parameters=parameters, html=source.html)
-        kept.keep(verdict.kind, source, self.deduplicator.parameters.min_words)
+        kept.keep(verdict, source, self.deduplicator.parameters.min_words)
         self.store.insert(kept)
+        self.store.name_container(kept, verdict.parts)
         self.store.forget(row.id)
         return Promoted(kept, document)
 
@@ -187,12 +194,14 @@ class Promotion:
         self.store.database.write(
             "UPDATE pages SET duplicate_of = ?1, verdict = CASE WHEN verdict = 'exact_duplicate'"
             " AND ?2 = 'text_duplicate' THEN verdict ELSE ?2 END, distance = ?3, similarity = ?4,"
-            " parameters = ?5 WHERE duplicate_of = ?6 AND latest = 1 AND text_digest = ?7",
+            " containment = ?5, parameters = ?6"
+            " WHERE duplicate_of = ?7 AND latest = 1 AND text_digest = ?8",
             (
                 new_id,
                 verdict.kind,
                 verdict.distance,
                 verdict.similarity,
+                verdict.containment,
                 parameters,
                 old_id,
                 digest,

@@ -57,9 +57,13 @@ class Reason(StrEnum):
     LINKS_LEFT_OUT = "links_left_out"
     LINKS_TOO_LONG = "links_too_long"
     NOT_COMPARED = "not_compared"
+    RESEMBLES = "resembles"
     SAYS_NOTHING = "says_nothing"
     VERDICT = "verdict"
     LOST_FILE = "lost_file"
+    NO_SUCH_PAGE = "no_such_page"
+    AS_UNKNOWN = "as_unknown"
+    WALL = "wall"
 
     def stored(self, detail: object = "") -> Stored:
         """Return the reason as it is stored, its detail in one line."""
@@ -100,7 +104,11 @@ _WORDS: dict[Reason, str] = {
     Reason.NOT_COMPARED: (
         "not compared with all kept texts that are near: they were too many or too long"
     ),
+    Reason.RESEMBLES: "nearly the words of {}, which another crawl of the fleet keeps",
     Reason.SAYS_NOTHING: "it says nothing now",
+    Reason.NO_SUCH_PAGE: "many URLs say that there is no such page",
+    Reason.AS_UNKNOWN: "many URLs say what one says that cannot exist",
+    Reason.WALL: "many URLs ask for the same: {}",
     Reason.LOST_FILE: "a file like one that no crawl has any more",
 }
 """Map a code to its words, {} for the detail. The words of other codes are the detail alone."""
@@ -122,6 +130,17 @@ def together(*reasons: Stored | None) -> Stored:
 
 def codes(stored: Stored | None) -> set[Reason]:
     return {code for line in lines(stored) if (code := _code(line)) is not None}
+
+
+def detail_of(stored: Stored | None, reason: Reason) -> str | None:
+    """Return the detail of one of several stored reasons; None where it is not among them."""
+    found = (line.partition(" ")[2] for line in lines(stored) if _code(line) == reason)
+    return next(found, None)
+
+
+def without(stored: Stored | None, reason: Reason) -> Stored | None:
+    """Return stored reasons without one of them; None where no other is left."""
+    return together(*(line for line in lines(stored) if _code(line) != reason)) or None
 
 
 def in_words(stored: Stored | None) -> str | None:

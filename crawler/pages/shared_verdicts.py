@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from crawler.pages.reasons import Reason, detail_of
 from crawler.pages.verdicts import DUPLICATES, NOT_HTML
 
 if TYPE_CHECKING:
@@ -32,6 +33,15 @@ class Elsewhere:
             (row.id, original.key, original.url, original.text_digest),
         )
 
+    def name_kept(self, row: PageRow, said: PageVerdict | None) -> PageRow | OriginalPage | None:
+        """Name the original of a duplicate if another crawl has it; return the original."""
+        if row.duplicate_of is not None:
+            return self._store.get(row.duplicate_of)
+        if said is None or said.original is None or row.verdict not in DUPLICATES:
+            return None
+        self.name(row, said.original)
+        return said.original
+
     def take_home(self, row: PageRow) -> None:
         """Set the id of a kept page in the rows of duplicates that were stored before it.
 
@@ -55,13 +65,25 @@ class Elsewhere:
     def kept_url(self, row: PageRow) -> str | None:
         """Return the URL of a duplicate's original, here or elsewhere, or None."""
         if row.duplicate_of is not None:
-            kept = self._store.get(row.duplicate_of)
-            return None if kept is None else kept.url
+            return self._store.url(row.duplicate_of)
         if row.verdict not in DUPLICATES:
             return None
         sql = "SELECT url FROM elsewhere WHERE page = ?"
         found = self._database.read(sql, (row.id,)).fetchone()
         return None if found is None else str(found[0])
+
+    def resembled_here(self, resembled: OriginalPage | None) -> int | None:
+        """Return the id of the kept page that a text resembles, or None if it is not here."""
+        here = None if resembled is None else self._store.previous(resembled.key)
+        if here is None or resembled is None or here.text is None:
+            return None
+        return here.id if here.text_digest == resembled.text_digest else None
+
+    def resembled_url(self, row: PageRow) -> str | None:
+        """Return the URL of the page of another name that a page resembles, or None."""
+        if row.resembles is not None:
+            return self._store.url(row.resembles)
+        return detail_of(row.reason, Reason.RESEMBLES)
 
 
 def _holds(here: PageRow, original: OriginalPage, row: PageRow) -> bool:
@@ -72,13 +94,18 @@ def _holds(here: PageRow, original: OriginalPage, row: PageRow) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class PageVerdict:
-    """A verdict with the page that it names, or None if it names none.
+    """A verdict with the pages that it names; None where it names none.
 
-    The id in the verdict means nothing to a crawl.
+    The ids in the verdict mean nothing to a crawl.
+
+    Attributes:
+        original: The kept page that the text repeats.
+        resembled: The kept page of another name that the text resembles.
     """
 
     verdict: Verdict
     original: OriginalPage | None = None
+    resembled: OriginalPage | None = None
 
 
 class FleetKeptText(NamedTuple):

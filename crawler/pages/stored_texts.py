@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import zstandard
 
+from crawler.pages.page_row import to_unsigned
+from crawler.pages.verdicts import KEPT, listed
+from crawler.pages.wall_clusters import host_of
+from crawler.reading.reading import Extract, extract_of
 from neardup import Document
+from neardup.kept_facts import StoredFacts
 from neardup.whole import part_of
 
 if TYPE_CHECKING:
@@ -15,6 +22,8 @@ if TYPE_CHECKING:
 
     from crawler.pages.page_row import PageRow
     from crawler.pages.page_store import PageStore
+    from neardup import Parameters
+    from neardup.indexes.arrays import Ids
 
 # A duplicate holds no text of its own where another page has it. Older versions count too: a
 # duplicate may have had the text first. Pages with the same visible text may differ in their main
@@ -32,6 +41,13 @@ SELECT * FROM (SELECT {near} FROM pages JOIN near_texts ON near_texts.page = pag
     AND pages.latest = 1 LIMIT 1)
 LIMIT 1
 """
+SIGNED = (
+    f"fingerprint IS NOT NULL AND verdict IN ({listed(KEPT)}) AND latest = 1 AND text IS NOT NULL"
+)
+"""The condition of captures that are found by their signatures and passages:
+``PageDocuments.text`` has their texts, so that there is something to compare."""
+
+_AMONG = "id IN (SELECT value FROM json_each(?))"
 _PLACE = _FIRST.format(own="pages.id, 0", near="near_texts.page, 1")
 _TEXT = _FIRST.format(own="pages.text", near="near_texts.text")
 
@@ -57,16 +73,68 @@ class PageDocuments:
         packed = self._store.text(id)
         return None if packed is None else unpack_judged(packed)
 
+    def name(self, id: int) -> str:  # noqa: A002  # neardup's name for it
+        return self._store.name(id)
+
+    def facts_of(self, ids: Collection[int]) -> list[StoredFacts]:
+        return [
+            StoredFacts(
+                int(page_id), to_unsigned(fingerprint) or 0, self._store.names.stable(url, name)
+            )
+            for page_id, fingerprint, url, name in self._of_signed("fingerprint, url, name", ids)
+        ]
+
+    def words_of(self, ids: Collection[int]) -> dict[int, int]:
+        return dict(self._of_signed("words", ids))
+
+    def _of_signed(self, columns: str, ids: Collection[int]) -> list[tuple[Any, ...]]:
+        """Return id and columns of those of some captures that are found by their texts."""
+        sql = f"SELECT id, {columns} FROM pages WHERE {SIGNED} AND {_AMONG}"
+        return self._store.database.read(sql, (json.dumps(list(ids)),)).fetchall()
+
+    def signed_ids(self) -> Ids:
+        """Return the ids of all captures that are found by their texts: int64, (captures,)."""
+        rows = self._store.database.read(f"SELECT id FROM pages WHERE {SIGNED}")
+        return np.fromiter((page_id for (page_id,) in rows), np.int64)
+
     def add(self, id: int, document: Document) -> None:  # noqa: A002
         """Do nothing: the capture is inserted with its verdict, in the same transaction."""
 
 
-def document_of(row: PageRow) -> Document:
-    """Return the text of a row that holds one, with its facts, as it is judged."""
+def document_of(row: PageRow, name: str | None) -> Document:
+    """Return the text of a row that holds one, with its facts, as it is judged.
+
+    Args:
+        row: Row with the text.
+        name: What the page is called that the text is judged for, packed; None: it is not known.
+    """
     assert row.text is not None
     assert row.text_digest is not None
     text = unpack_judged(row.text)
-    return Document(row.words or 0, row.text_digest, row.fingerprint, text)
+    return Document(
+        row.words or 0,
+        row.text_digest,
+        row.fingerprint,
+        text,
+        name=name or "",
+        group=host_of(row.url),
+    )
+
+
+def extract_of_row(row: PageRow, parameters: Parameters) -> Extract | None:
+    """Return the text of a row as it was extracted, or None if it holds none."""
+    if row.text is None or row.text_digest is None or row.words is None:
+        return None
+    if row.is_main and row.fingerprint is None:  # it had too few words for one, then
+        return extract_of(row.text, True, row.visible_digest, parameters)
+    return Extract(
+        text_zstd=row.text,
+        words=row.words,
+        digest=row.text_digest,
+        fingerprint=row.fingerprint,
+        is_main=bool(row.is_main),
+        visible_digest=row.visible_digest,
+    )
 
 
 def unpack(packed: bytes) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -12,9 +12,13 @@ EXACT_DUPLICATE = "exact_duplicate"
 TEXT_DUPLICATE = "text_duplicate"
 NEAR_DUPLICATE = "near_duplicate"
 TOO_SHORT = "too_short"
+SAME_TEMPLATE = "same_template"
+CONTAINED = "contained"
 UNREADABLE = "unreadable"
 NOT_HTML = "not_html"
 NOINDEX = "noindex"
+SOFT_404 = "soft_404"
+WALL = "wall"
 UNCHANGED = "unchanged"
 CHANGED = "changed"
 FAILED = "failed"
@@ -26,22 +30,32 @@ VERDICTS: dict[str, str] = {
     NEW: "no kept page resembles it: kept",
     CHANGED: "fetched before, its text is another one now: kept",
     TOO_SHORT: "too few words to compare, its text is not known yet: kept",
+    SAME_TEMPLATE: "nearly the words of a kept page of another name or content: kept",
     UNCHANGED: "fetched before, the same text as then",
     EXACT_DUPLICATE: "byte for byte a page that is kept",
     TEXT_DUPLICATE: "word for word a page that is kept",
     NEAR_DUPLICATE: "nearly the words of a page that is kept",
+    CONTAINED: "a part of a page that is kept",
     NOINDEX: "asks not to be kept (robots meta or X-Robots-Tag)",
+    SOFT_404: "what a site says of a URL that does not exist, with HTTP 200",
+    WALL: "asks for a login, a consent or scripts in place of a page, at many URLs",
     NOT_HTML: "not a page: an image, an archive, JSON ...",
     UNREADABLE: "an answer came and could not be read",
     FAILED: "no page came: an HTTP error, no connection, forbidden by robots.txt",
 }
 """Map every verdict to its meaning, in the order of reports."""
 
-KEPT = frozenset({NEW, CHANGED, TOO_SHORT})
+KEPT = frozenset({NEW, CHANGED, TOO_SHORT, SAME_TEMPLATE})
 """Verdicts that store the text and pass the item on."""
 
-DUPLICATES = frozenset({EXACT_DUPLICATE, TEXT_DUPLICATE, NEAR_DUPLICATE})
+INEXACT = frozenset({NEAR_DUPLICATE, CONTAINED})
+"""Verdicts on duplicates with words of their own, whose text is stored beside them."""
+
+DUPLICATES = frozenset({EXACT_DUPLICATE, TEXT_DUPLICATE}) | INEXACT
 """Verdicts that name another page as the kept one."""
+
+WALLS = frozenset({SOFT_404, WALL})
+"""Verdicts on what answers at many URLs in place of pages; its text is stored beside it."""
 
 OF_TEXTS = KEPT | DUPLICATES
 """Verdicts on a text, or on its bytes, relative to all others."""
@@ -69,7 +83,37 @@ READ = frozenset({NEW, UNCHANGED, CHANGED})
 AWAY = frozenset({MOVED, GONE, FORBIDDEN, FAILED})
 """Outcomes of URLs that gave no page."""
 
+RESEMBLE_NOTHING = f"""
+UPDATE pages SET verdict = iif(verdict = '{SAME_TEMPLATE}', '{NEW}', verdict), resembles = NULL,
+  distance = iif(verdict = '{SAME_TEMPLATE}', NULL, distance),
+  similarity = iif(verdict = '{SAME_TEMPLATE}', NULL, similarity)
+"""
+"""The statement by which kept pages resemble none any more; a condition is to follow."""
+
+PART_OF_NOTHING = "UPDATE pages SET part_of = NULL, containment = NULL"
+"""The statement by which kept pages are parts of none any more; a condition is to follow."""
+
 _PLACES = {verdict: place for place, verdict in enumerate(VERDICTS)}
+
+
+class JudgedCapture(Protocol):
+    """A capture with its verdict and the number of its words."""
+
+    @property
+    def verdict(self) -> str: ...
+
+    @property
+    def words(self) -> int | None: ...
+
+
+def says_less(capture: JudgedCapture, previous: JudgedCapture) -> bool:
+    """Return whether a capture without content would replace one with content."""
+    if capture.verdict in WITHOUT_PAGE:
+        return True
+    if capture.verdict in WALLS:
+        return previous.verdict not in WALLS and bool(previous.words)
+    empty = capture.verdict == NOT_HTML or (capture.verdict in KEPT and not capture.words)
+    return empty and bool(previous.words)
 
 
 def listed(words: Collection[str]) -> str:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lxml.etree import XPath
 
 from crawler.reading.link_extraction import resolve
+from crawler.reading.page_names import first_heading, identifiers, subheading
 from crawler.reading.reading import Metadata
 
 if TYPE_CHECKING:
@@ -119,15 +120,20 @@ def is_json_ld(kind: str) -> bool:
     return "ld+json" in kind.lower()
 
 
-def read_schema_org(scripts: Iterable[str]) -> Described:
-    """Return the first author and the first date that scripts of JSON-LD name."""
+def schema_org_nodes(scripts: Iterable[str]) -> list[dict[str, Any]]:
+    """Return the objects in scripts of JSON-LD that describe the page."""
+    readable = (text for text in scripts if len(text) <= _SCHEMA_ORG_LONGEST)
+    return [node for text in readable for node in _nodes(text)]
+
+
+def described_by(nodes: Iterable[dict[str, Any]]) -> Described:
+    """Return the first author and the first date that objects of schema.org name."""
     author = date = None
-    for text in scripts:
-        for node in _nodes(text) if len(text) <= _SCHEMA_ORG_LONGEST else ():
-            author = author or _name(node.get("author")) or _name(node.get("creator"))
-            date = date or next(
-                (node[name] for name in _SCHEMA_ORG_DATES if _is_text(node, name)), None
-            )
+    for node in nodes:
+        author = author or _name(node.get("author")) or _name(node.get("creator"))
+        date = date or next(
+            (node[name] for name in _SCHEMA_ORG_DATES if _is_text(node, name)), None
+        )
     return Described(author, date)
 
 
@@ -206,17 +212,23 @@ def read_metadata(root: Element, base: str) -> Metadata:
     for element in root.iter(*_SCANNED):
         _collect(element, found)
     metas = found.metas
-    described = read_schema_org(found.json_ld)
+    nodes = schema_org_nodes(found.json_ld)
+    described = described_by(nodes)
+    heading = first_heading(root)
+    canonical_url = _absolute(found.canonical, base)
     refresh_secs, refresh_url = _refresh(metas.get("refresh"), base)
     return Metadata(
         title=_first((found.title, metas.get("og:title"))) or _first((_HEADING(root),)),
         author=_author(metas, described.author) or _first((_AUTHOR(root),)),
         date=_date(metas, described.date, found.time),
         language=_language(root, metas),
-        canonical_url=_absolute(found.canonical, base),
+        canonical_url=canonical_url,
         robots=directives(",".join(found.robots)),
         refresh_url=refresh_url,
         refresh_secs=refresh_secs,
+        heading=None if heading is None else _first((heading.text,)),
+        identifiers=identifiers(root, nodes, metas, canonical_url, heading),
+        subheading=_first((subheading(root, heading),)),
     )
 
 

@@ -16,7 +16,9 @@ from crawler.reading.link_extraction import LinkReader, base_url
 from crawler.reading.metadata import read_metadata
 from crawler.reading.reading import Extracted, Parsed, ReadingTask
 from crawler.reading.text import read_text, read_visible
+from crawler.reading.wall_signs import read_wall_signs
 from crawler.urls.canonical import Canonicalizer
+from neardup.boilerplate import block_hashes
 from neardup.fingerprints.digest import text_digest
 
 if TYPE_CHECKING:
@@ -42,6 +44,7 @@ class PageReader:
         self._root: Element = None
         self._visible: Visible | None = None
         self._body = b""
+        self._url = ""
 
     def parse(self, job: ReadingTask) -> Parsed:
         """Take the first step without the visible text, which ``see`` adds.
@@ -52,7 +55,7 @@ class PageReader:
         started = time.process_time()
         self.forget()
         decoded = decode(job.body, job.content_type)
-        self._body = job.body
+        self._body, self._url = job.body, job.url
         self._root = root = parse(decoded.utf8)
         base = base_url(root, job.url)
         metadata = read_metadata(root, base)
@@ -65,7 +68,7 @@ class PageReader:
         )
 
     def see(self, parsed: Parsed) -> Parsed:
-        """Add the digest of the visible text of the page of the last ``parse``.
+        """Add the digest of the visible text of the last ``parse``, and its signs of a wall.
 
         Raises:
             MemoryError: The page does not fit.
@@ -73,9 +76,9 @@ class PageReader:
         started = time.process_time()
         self._visible = read_visible(self._root)
         digest = text_digest(self._visible.text)
-        return parsed._replace(
-            visible_digest=digest, secs=parsed.secs + time.process_time() - started
-        )
+        signs = read_wall_signs(self._root, self._visible, self._url)
+        secs = parsed.secs + time.process_time() - started
+        return parsed._replace(visible_digest=digest, signs=signs, secs=secs)
 
     def extract(self) -> Extracted:
         """Take the second step for the page of the last ``see``.
@@ -89,8 +92,11 @@ class PageReader:
         judged = read_text(self._root, self._visible)
         packed = self._compress(judged.text.encode("utf-8", "replace"))
         html_zstd = self._compress(self._body) if self._options.keep_html else None
+        blocks = block_hashes(judged.text)
         secs = time.process_time() - started
-        return Extracted(packed, judged.is_main, html_zstd, judged.notes, secs, judged.words)
+        return Extracted(
+            packed, judged.is_main, html_zstd, judged.notes, secs, judged.words, blocks
+        )
 
     def forget(self) -> None:
         self._root = self._visible = None

@@ -28,7 +28,7 @@ import struct
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from crawler.reading.reading import Extracted, Link, Metadata, Parsed
+from crawler.reading.reading import Extracted, Link, Metadata, Parsed, WallSigns
 from neardup import Parameters
 
 if TYPE_CHECKING:
@@ -155,19 +155,21 @@ def parsed_to_wire(parsed: Parsed) -> Message:
         marks,
         others,
         tuple(parsed.metadata),
+        None if parsed.signs is None else (parsed.signs.skeleton, str(parsed.signs.kind)),
         *parsed[1:2],
-        *parsed[3:],
+        *parsed[3:-1],
     )
 
 
 def parsed_from_wire(message: Message) -> Parsed:
-    _, urls, keys, marks, others, metadata, cut, *rest = message
+    _, urls, keys, marks, others, metadata, signs, cut, *rest = message
     cuts = range(0, len(keys), _KEY_BYTES)
     rows = zip(urls, (keys[at : at + _KEY_BYTES] for at in cuts), marks, strict=True)
     links = [Link(url, key, bool(mark & 1), bool(mark & 2)) for url, key, mark in rows]
     for at, spellings in others.items():
         links[at] = links[at]._replace(others=spellings)
-    return Parsed(links, cut, Metadata(*metadata), *rest)
+    read = None if signs is None else WallSigns(*signs)
+    return Parsed(links, cut, Metadata(*metadata), *rest)._replace(signs=read)
 
 
 def extracted_to_wire(extracted: Extracted, *, tired: bool) -> Message:

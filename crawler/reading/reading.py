@@ -7,6 +7,7 @@ The text is compared in the parent process: that code takes half a second and 13
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 import zstandard
@@ -15,12 +16,14 @@ from neardup import Document, analyse
 from neardup.features.shingles import count_words
 from neardup.features.tokens import folded_bytes, word_bytes
 from neardup.fingerprints.digest import text_digest
+from neardup.names import name_of
 from neardup.whole import part_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from neardup import Parameters
+    from neardup.names import Name
 
 
 class Link(NamedTuple):
@@ -60,6 +63,9 @@ class Metadata(NamedTuple):
             ``nofollow``.
         refresh_url: Absolute target of a meta refresh.
         refresh_secs: Delay of the meta refresh.
+        heading: First heading of the page.
+        identifiers: Identifiers of the thing that the page is about, ``kind:value``, sorted.
+        subheading: What its main content is headed with behind the first heading.
     """
 
     title: str | None = None
@@ -70,9 +76,43 @@ class Metadata(NamedTuple):
     robots: tuple[str, ...] = ()
     refresh_url: str | None = None
     refresh_secs: float | None = None
+    heading: str | None = None
+    identifiers: tuple[str, ...] = ()
+    subheading: str | None = None
+
+    def name(self, text: str = "") -> Name:
+        """Return what the page is called; its first lines count without title and heading.
+
+        Args:
+            text: The text that stands for the page.
+        """
+        title, heading, subheading = self.title or "", self.heading or "", self.subheading or ""
+        return name_of(text, title, heading, self.identifiers, subheading)
 
 
 NO_METADATA = Metadata()
+
+
+class WallKind(StrEnum):
+    """The kind of a page that a host shows in place of the one that was requested."""
+
+    CAPTCHA = "captcha"
+    NOT_FOUND = "not_found"
+    LOGIN = "login"
+    CONSENT = "consent"
+    JAVASCRIPT = "javascript"
+
+
+class WallSigns(NamedTuple):
+    """Signs by which a page with few words may be no page at all.
+
+    Attributes:
+        skeleton: Digest, 16 bytes, of its text without what repeats its URL.
+        kind: A ``WallKind`` that its wording and its fields show, or empty.
+    """
+
+    skeleton: bytes
+    kind: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +132,11 @@ class Extract:
             visible text counts.
         is_main: Whether a fingerprint may stand for the text.
         visible_digest: Digest of all visible text, 16 bytes; None for a text without a page.
+        signature: MinHash signature of that text (``neardup.Document``); None without a
+            fingerprint, and where it was not computed yet.
+        blocks: ``neardup.boilerplate.block_hashes`` of that text; None where they were not
+            computed yet.
+        sample: Its passages (``neardup.Document``), None where ``signature`` is.
     """
 
     text_zstd: bytes
@@ -100,6 +145,9 @@ class Extract:
     fingerprint: int | None
     is_main: bool
     visible_digest: bytes | None = None
+    signature: bytes | None = None
+    blocks: bytes | None = None
+    sample: bytes | None = None
 
     @property
     def text(self) -> str:
@@ -121,10 +169,16 @@ class Extract:
 
         A text with fewer words has only pages with the same visible text as duplicates.
         """
-        digest, fingerprint = self.digest, self.fingerprint
         if self.words < min_words:
-            digest, fingerprint = self.visible_digest or digest, None
-        return Document(self.words, digest, fingerprint, self.judged_text)
+            return Document(self.words, self.visible_digest or self.digest, None, self.judged_text)
+        return Document(
+            self.words,
+            self.digest,
+            self.fingerprint,
+            self.judged_text,
+            signature=self.signature,
+            sample=self.sample,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +203,7 @@ class Reading:
         notes: Oddities that did not keep the page from being read.
         parse_secs: CPU time of the worker for everything but the main text.
         extract_secs: CPU time of the worker for the main text.
+        signs: Signs of a page with few words; None for any other, and if only links were requested.
     """
 
     url: str
@@ -166,6 +221,12 @@ class Reading:
     parse_secs: float = 0.0
     extract_secs: float = 0.0
     links_too_long: int = 0
+    signs: WallSigns | None = None
+
+    @property
+    def is_page(self) -> bool:
+        """Whether it was read, and is HTML."""
+        return self.not_html is None and self.failure is None
 
     @property
     def text_zstd(self) -> bytes | None:
@@ -177,8 +238,11 @@ class Reading:
         return None if self.extract is None else self.extract.text
 
     def document(self, min_words: int) -> Document | None:
-        """Return the text as ``Extract.document`` does, or None without a text."""
-        return None if self.extract is None else self.extract.document(min_words)
+        """Return the text as ``Extract.document`` does, with the page's own name, or None."""
+        if self.extract is None:
+            return None
+        document = self.extract.document(min_words)
+        return replace(document, name=self.metadata.name(part_of(document.text)).packed())
 
 
 class ReadingTask(NamedTuple):
@@ -201,6 +265,7 @@ class Parsed(NamedTuple):
     notes: tuple[str, ...]
     secs: float
     links_too_long: int = 0
+    signs: WallSigns | None = None
 
 
 class Extracted(NamedTuple):
@@ -213,6 +278,7 @@ class Extracted(NamedTuple):
         notes: Reasons why the main text was not found or not credible.
         secs: CPU time of the step.
         words: Number of words of a text that is too long for the parent to count them.
+        blocks: ``neardup.boilerplate.block_hashes`` of the text.
     """
 
     text_zstd: bytes
@@ -221,6 +287,7 @@ class Extracted(NamedTuple):
     notes: tuple[str, ...]
     secs: float
     words: int | None = None
+    blocks: bytes | None = None
 
 
 def to_reading(
@@ -234,6 +301,7 @@ def to_reading(
         metadata=parsed.metadata,
         encoding=parsed.encoding,
         visible_digest=parsed.visible_digest,
+        signs=parsed.signs,
         extract=extract,
         html_zstd=None if extracted is None else extracted.html_zstd,
         notes=parsed.notes if extracted is None else parsed.notes + extracted.notes,
@@ -248,8 +316,11 @@ def to_extract(
     """Return the text of the second step with the facts for its verdict."""
     if extracted.words is not None and visible_digest is not None:
         packed, words = extracted.text_zstd, extracted.words
-        return Extract(packed, words, visible_digest, None, False, visible_digest)
-    return extract_of(extracted.text_zstd, extracted.is_main, visible_digest, parameters)
+        extract = Extract(packed, words, visible_digest, None, False, visible_digest)
+    else:
+        packed, is_main = extracted.text_zstd, extracted.is_main
+        extract = extract_of(packed, is_main, visible_digest, parameters)
+    return replace(extract, blocks=extracted.blocks)
 
 
 def extract_of(
@@ -269,5 +340,13 @@ def extract_of(
         digest = visible_digest or text_digest(text)
         return Extract(packed, words, digest, None, is_main, visible_digest)
     document = analyse(text, replace(parameters, min_words=1))
-    digest, fingerprint = document.digest, document.fingerprint
-    return Extract(packed, document.words, digest, fingerprint, is_main, visible_digest)
+    return Extract(
+        packed,
+        document.words,
+        document.digest,
+        document.fingerprint,
+        is_main,
+        visible_digest,
+        document.signature,
+        sample=document.sample,
+    )

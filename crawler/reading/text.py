@@ -56,8 +56,8 @@ _WORD = re.compile(r"\w")
 MAX_COMPARED_CHARACTERS = 2_000_000
 """Compare a main text and the text outside links by equality alone beyond this many characters.
 
-The limit is on both together: to count the words of two longer ones holds the main process for half
-a second.
+The limit is on both together: to compare two longer ones holds the main process for half a second
+where they are Chinese, and for a tenth of one where they are English.
 """
 
 

@@ -15,7 +15,7 @@ from crawler.downloadermiddlewares.failures import explain
 from crawler.downloadermiddlewares.limits import NOT_GZIP, why_cut
 from crawler.items import page_of_capture
 from crawler.job_registry import job_of
-from crawler.link_depths import follow_again, take_shortest_way
+from crawler.link_depths import follow_again, links_request, take_shortest_way
 from crawler.options import Options, did_you_mean
 from crawler.other_spellings import ask_another
 from crawler.pages import verdicts
@@ -179,9 +179,18 @@ class PageSpider(Spider):
         self._learn(response, captured)
         self._note_seed(response, captured)
         yield page_of_capture(captured)
+        for promoted in self._promoted():
+            yield page_of_capture(promoted)
+            if (links := self.follow_promoted(promoted)) is not None:
+                yield links
         if self.follow_duplicates or not captured.is_duplicate:
             for request in self.follow(response, captured):
                 yield request
+
+    def follow_promoted(self, promoted: Captured) -> Request | None:
+        """Return a request for the links of a page, None where they were followed before."""
+        url, depth = promoted.row.url, promoted.row.depth
+        return None if self.follow_duplicates else links_request(self, url, depth, url)
 
     def links_of(self, key: bytes, response: Response | None = None) -> Captured | None:
         """Return the stored capture of a page for its links; None where it is not enough.
@@ -198,6 +207,13 @@ class PageSpider(Spider):
             self.job.url_rules.observe(captured.row, captured.kept_url, redirected)
             if SPELLING in response.meta:
                 self.job.store.forget_failures(captured.row.key, captured.row.id)
+        except CrawlStorageError as error:
+            raise CloseSpider("storage") from error
+
+    def _promoted(self) -> list[Captured]:
+        """Return pages that were dropped before and are kept from now on."""
+        try:
+            return self.job.promote_siblings() or []
         except CrawlStorageError as error:
             raise CloseSpider("storage") from error
 

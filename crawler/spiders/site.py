@@ -16,7 +16,8 @@ from crawler.pages.verdicts import FAILED, UNREADABLE
 from crawler.reading.sitemaps import SitemapContent, SitemapLimits, read_sitemap
 from crawler.request_meta import FIXED, LED_BY, SEED, SPELLING
 from crawler.spiders.file_requests import FileRequests
-from crawler.spiders.page_spider import REVISIT_MEANING, RULES_MEANING, PageSpider, check_arguments
+from crawler.spiders.page_spider import REVISIT_MEANING, RULES_MEANING, check_arguments
+from crawler.spiders.wall_probes import ProbingSpider
 from crawler.storage.errors import CrawlStorageError
 from crawler.urls.parts import MalformedUrl
 from crawler.urls.scope import DENIED, Scope, may_lead_back, moved_scope
@@ -42,7 +43,7 @@ _MAX_SITEMAP_DEPTH = 2
 _MAX_URL = 65_536
 
 
-class SiteSpider(PageSpider):
+class SiteSpider(ProbingSpider):
     """Breadth first from the seeds, within their scope."""
 
     name = "site"

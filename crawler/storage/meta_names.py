@@ -55,8 +55,17 @@ PRIVATE_NAMES: Final = "private_names"
 PUBLIC_NAMES: Final = "public_names"
 """JSON list: hosts whose addresses were public when they were requested."""
 
+COUNTED_PAGE: Final = "counted_page"
+"""The id of the last page whose blocks were counted for ``host_blocks``."""
+
+BOILERPLATE_GROWN: Final = "boilerplate_grown"
+"""0 if all near-duplicates were judged since a block last became boilerplate, else 1."""
+
 STAGES: Final = "stages"
 """JSON object: seconds of this visit by stage of the crawl."""
+
+COMPARISONS: Final = "comparisons"
+"""JSON object: candidates of the texts of this visit, counted by what came of them."""
 
 REFUSED_LINKS: Final = "refused_links"
 """JSON object: links of this visit that were not followed, counted by what kept them out."""

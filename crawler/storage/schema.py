@@ -7,7 +7,18 @@ from __future__ import annotations
 
 from crawler.storage.states import SKIPPED, UNFINISHED, WAITING
 
-SCHEMA_VERSION = 11
+SCHEMA_VERSION = 17
+
+HOST_BLOCKS = """host_blocks (        -- in how many pages of a host each block of text stands
+    host   INTEGER PRIMARY KEY,   -- as in wall_clusters
+    texts  INTEGER NOT NULL,      -- pages that were counted
+    error  INTEGER NOT NULL,      -- a block may stand in so many pages more than was counted
+    last   INTEGER NOT NULL,      -- pages.id of the last page that was counted
+    blocks BLOB NOT NULL          -- 12 bytes each, ascending: hash, pages; little-endian
+);"""
+
+BOILERPLATE = f"CREATE TEMP TABLE {HOST_BLOCKS}"
+"""The table ``host_blocks`` for counts that are made beside those of the crawl."""
 
 TABLES = f"""
 CREATE TABLE meta (
@@ -81,6 +92,7 @@ CREATE TABLE url_groups (
     tested     TEXT NOT NULL        -- JSON: forms of its URLs that led to one text; or empty
 ) WITHOUT ROWID;
 CREATE INDEX url_groups_host ON url_groups (host);
+CREATE INDEX url_groups_page ON url_groups (page) WHERE page IS NOT NULL;
 
 CREATE TABLE url_clusters (
     id      INTEGER PRIMARY KEY,    -- negated, it is the rule of a request that is skipped for it
@@ -89,6 +101,8 @@ CREATE TABLE url_clusters (
     new     INTEGER NOT NULL,       -- those of them whose text was new
     barren  INTEGER NOT NULL,       -- pages since the last new one
     met     INTEGER NOT NULL,       -- requests queued since then, while it was not open
+    counted INTEGER NOT NULL,       -- barren pages that are kept: their names count on
+    deepest INTEGER NOT NULL,       -- the largest depth of those requests
     recent  INTEGER NOT NULL,       -- the last forty, a bit each, 1 for a new one
     state   TEXT NOT NULL,          -- open, slow, closed
     reason  TEXT                    -- why it is not open
@@ -205,6 +219,7 @@ CREATE TABLE pages (
     last_modified  TEXT,
     body_bytes     INTEGER NOT NULL,
     title          TEXT,
+    name           TEXT,                 -- what it is called, as neardup.names.Name.packed has it
     author         TEXT,
     date           TEXT,
     language       TEXT,
@@ -222,8 +237,11 @@ CREATE TABLE pages (
     verdict        TEXT NOT NULL,
     reason         TEXT,
     duplicate_of   INTEGER,              -- pages.id of the kept page
+    resembles      INTEGER,              -- pages.id of the kept page of another name
+    part_of        INTEGER,              -- pages.id of the kept page that it is a part of
     distance       INTEGER,              -- bits
     similarity     REAL,                 -- Jaccard, 0 to 1
+    containment    REAL,                 -- of it in that page, or in its original; 0 to 1
     parameters     INTEGER,              -- parameters.id of the verdict; NULL: not of a text
     better_copy    INTEGER NOT NULL,     -- 1: would have been the better one to keep
     text           BLOB,                 -- zstd; of a main text with its whole, neardup/whole.py
@@ -231,15 +249,17 @@ CREATE TABLE pages (
 );
 CREATE INDEX pages_key ON pages (key);
 CREATE INDEX pages_payload ON pages (payload_digest)
-    WHERE verdict IN ('new', 'changed', 'too_short', 'not_html');
+    WHERE verdict IN ('new', 'changed', 'too_short', 'same_template', 'not_html');
 CREATE INDEX pages_visible ON pages (visible_digest) WHERE text IS NOT NULL;
 CREATE INDEX pages_text ON pages (text_digest, latest) WHERE text IS NOT NULL;
 CREATE INDEX pages_duplicate ON pages (duplicate_of, latest) WHERE duplicate_of IS NOT NULL;
 CREATE INDEX pages_copies ON pages (text_digest) WHERE duplicate_of IS NOT NULL AND latest = 1;
+CREATE INDEX pages_resembles ON pages (resembles) WHERE resembles IS NOT NULL;
+CREATE INDEX pages_part_of ON pages (part_of) WHERE part_of IS NOT NULL;
 CREATE INDEX pages_better ON pages (latest) WHERE better_copy = 1;
 CREATE INDEX pages_visit ON pages (visit, verdict);
 CREATE INDEX pages_fingerprint ON pages (id, fingerprint)
-    WHERE fingerprint IS NOT NULL AND verdict IN ('new', 'changed', 'too_short');
+    WHERE fingerprint IS NOT NULL AND verdict IN ('new', 'changed', 'too_short', 'same_template');
 
 CREATE TABLE elsewhere (          -- originals that another crawl of the fleet has
     page        INTEGER PRIMARY KEY, -- pages.id of a duplicate, whose duplicate_of is NULL
@@ -249,10 +269,53 @@ CREATE TABLE elsewhere (          -- originals that another crawl of the fleet h
 );
 CREATE INDEX elsewhere_key ON elsewhere (key);
 
-CREATE TABLE near_texts (         -- of near-duplicates, so that other parameters can be tried
+CREATE TABLE near_texts (         -- of duplicates with words of their own, to judge them again
     page INTEGER PRIMARY KEY,     -- pages.id, of a newest capture
     text BLOB NOT NULL            -- zstd
 );
+
+CREATE TABLE wall_clusters (      -- short texts that answer at several URLs, or may yet do so
+    id       INTEGER PRIMARY KEY,
+    host     INTEGER NOT NULL,    -- hash of the name of the host with its port, 63 bits
+    skeleton BLOB NOT NULL,       -- xxh3-128 of the text without what repeats its URL
+    kind     TEXT NOT NULL,       -- reading.WallKind, or empty
+    links    BLOB NOT NULL,       -- 4 bytes of the key of each link of the first page, sorted
+    names    BLOB NOT NULL,       -- 4 bytes of the hash of each last name of a path, few of them
+    folders  BLOB NOT NULL,       -- the same of what stands before it
+    has_seed INTEGER NOT NULL,    -- 1: a seed has the text, so that it is no soft 404
+    verdict  TEXT,                -- NULL: it is none yet
+    reason   TEXT,
+    is_given INTEGER NOT NULL     -- 1: all of its pages have the verdict
+);
+CREATE INDEX wall_clusters_ungiven ON wall_clusters (id)
+    WHERE verdict IS NOT NULL AND is_given = 0;
+CREATE UNIQUE INDEX wall_clusters_skeleton ON wall_clusters (host, skeleton);
+
+CREATE TABLE wall_pages (         -- captures whose text is that of a cluster
+    page     INTEGER PRIMARY KEY, -- pages.id
+    cluster  INTEGER NOT NULL,    -- wall_clusters.id
+    replaced INTEGER              -- pages.id of the last capture of the page that has none
+);
+CREATE INDEX wall_pages_cluster ON wall_pages (cluster);
+CREATE INDEX wall_pages_replaced ON wall_pages (replaced) WHERE replaced IS NOT NULL;
+
+CREATE TABLE wall_probes (        -- URLs that cannot exist, one a host and visit
+    host     INTEGER PRIMARY KEY, -- as in wall_clusters
+    url      TEXT NOT NULL,
+    skeleton BLOB                 -- of the answer, empty: no page or a long one; NULL: none yet
+);
+
+CREATE TABLE {HOST_BLOCKS}
+
+CREATE TABLE name_slots (         -- words of names that may change although the text does not
+    host          INTEGER NOT NULL, -- as in wall_clusters
+    slot          TEXT NOT NULL,  -- as neardup.slots has it
+    keys          BLOB NOT NULL,  -- 4 bytes of pages.key of each URL where it changed, two at most
+    changed_visit INTEGER NOT NULL, -- the first visit in which it changed, 0: none
+    visit         INTEGER NOT NULL, -- when it had changed at two URLs and in two visits, 0: never
+    is_fixed      INTEGER NOT NULL, -- 1: it was the same at a later visit
+    PRIMARY KEY (host, slot)
+) WITHOUT ROWID;
 
 CREATE TABLE superseded (         -- old captures that still have duplicates, until the visit ends
     page INTEGER PRIMARY KEY      -- pages.id, of a capture that is not its page's newest

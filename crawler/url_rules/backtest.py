@@ -6,7 +6,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.frontier.order import host_number
-from crawler.pages.verdicts import NOT_HTML
+from crawler.pages.verdicts import NOT_HTML, SAME_TEMPLATE
 from crawler.storage.states import DONE, LEASED, WAITING
 from crawler.url_rules.learning.address import Address
 from crawler.url_rules.learning.context import AddressInContext
@@ -29,8 +29,8 @@ Older ones are compared when the queue is regrouped.
 """
 
 _PAGES = f"""
-SELECT pages.canonical_url, coalesce(iif(words, words_digest, pages.text_digest), payload_digest),
-       duplicate_of, elsewhere.url, similarity, pages.id, links
+SELECT pages.canonical_url, coalesce(iif(words AND verdict <> '{SAME_TEMPLATE}', words_digest,
+       pages.text_digest), payload_digest), duplicate_of, elsewhere.url, similarity, pages.id, links
 FROM requests JOIN pages ON pages.key = requests.key AND latest = 1
 LEFT JOIN elsewhere ON elsewhere.page = pages.id
 WHERE host = ? AND state > {WAITING} AND state = ? AND max(visit, seen_visit) = ?

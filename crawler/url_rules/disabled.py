@@ -69,7 +69,12 @@ class NoUrlRules:
         return False
 
     def observe(
-        self, row: PageRow, kept_url: str | None = None, redirected: Sequence[str] = ()
+        self,
+        row: PageRow,
+        kept_url: str | None = None,
+        redirected: Sequence[str] = (),
+        *,
+        is_first: bool = True,
     ) -> None:
         """Learn nothing from a page."""
 

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from crawler.frontier.order import Skip, host_number
-from crawler.pages.verdicts import TOO_SHORT
+from crawler.pages.verdicts import TOO_SHORT, WALLS
 from crawler.url_rules.admission import Admission
 from crawler.url_rules.low_priority import LateRequests
 from crawler.url_rules.regrouping import Regrouping
@@ -179,7 +179,7 @@ class UrlRules:
         if key is not None:
             admitted = self._admission.admit(new.url, key, new.host, is_fixed=is_fixed)
         if not is_fixed and (not isinstance(admitted, Skip) or admitted.rule < 0):
-            self._late.note_met(new.url)
+            self._late.note_met(new)
         if isinstance(admitted, Skip):
             self._validation.note_change()
             self._state.queue.push_skipped(new, admitted)
@@ -262,7 +262,12 @@ class UrlRules:
         return self._validation.try_more()
 
     def observe(
-        self, row: PageRow, kept_url: str | None = None, redirected: Sequence[str] = ()
+        self,
+        row: PageRow,
+        kept_url: str | None = None,
+        redirected: Sequence[str] = (),
+        *,
+        is_first: bool = True,
     ) -> None:
         """Learn from a page that was stored.
 
@@ -270,31 +275,34 @@ class UrlRules:
             row: Its row; one with no text that repeats none proves nothing.
             kept_url: URL of the page that it repeats.
             redirected: URLs that led to it.
+            is_first: Whether it was not observed before, with another verdict.
 
         Complexity: O(hypotheses about its host).
         """
         address = self._state.addresses.parsed(row.canonical_url)
         content = content_of(row, kept_url)
         if address is not None and not address.is_learnable:
-            self._note_newness(address, row.verdict)
+            self._note_newness(address, row, is_first=is_first)
+        elif address is not None and row.verdict in WALLS:
+            self._note_newness(self.rules.apply(address), row, is_first=is_first)
         if content is None:
             self._substitutes.replace_each([*redirected, row.canonical_url])
         elif address is None or not address.is_learnable:
             self._substitutes.note_redirected(redirected, None)
         else:
-            self._note_page(address, content, row, redirected)
+            after_rules = self._note_page(address, content, row)
+            if not content.is_file:
+                self._note_newness(after_rules, row, is_first=is_first)
+            self._substitutes.note_redirected(redirected, after_rules)
             self._learn(address, content, row, kept_url, redirected)
 
-    def _note_page(
-        self, address: Address, content: PageContent, row: PageRow, redirected: Sequence[str]
-    ) -> None:
+    def _note_page(self, address: Address, content: PageContent, row: PageRow) -> Address:
+        """Note a page and return its address after the rules."""
         self.trial.meet(address, content, row, self._state.visit)
         after_rules = self.rules.apply(address)
         number = host_number(address.hostname)
         self._state.groups.note(after_rules.digest(), number, row.key, content, self._state.visit)
-        if not content.is_file:
-            self._note_newness(after_rules, row.verdict)
-        self._substitutes.note_redirected(redirected, after_rules)
+        return after_rules
 
     def _learn(
         self,
@@ -320,8 +328,8 @@ class UrlRules:
         self.trial.drop_doubted(address.host)
         self.trial.adopt(believed)
 
-    def _note_newness(self, after_rules: Address, verdict: str) -> None:
-        before = self.traps.note(after_rules, verdict)
+    def _note_newness(self, after_rules: Address, row: PageRow, *, is_first: bool) -> None:
+        before = self.traps.note(after_rules, row.verdict, row.name or "", is_first=is_first)
         if before == CLOSED:
             self._state.skipped.put_back_rule(-self.traps.cluster(after_rules).id)
 

@@ -8,7 +8,7 @@ from crawler.frontier.order import Skip
 from crawler.url_rules.traps import SLOW_PRIORITY
 
 if TYPE_CHECKING:
-    from crawler.frontier.order import Load, QueuedRequest
+    from crawler.frontier.order import Load, NewRequest, QueuedRequest
     from crawler.frontier.queue import RequestQueue
     from crawler.url_rules.learning.address import Address
     from crawler.url_rules.rule_state import RuledAddresses
@@ -56,11 +56,15 @@ class LateRequests:
             else self._traps.priority(self._addresses.after_rules(address), wanted)
         )
 
-    def note_met(self, url: str) -> None:
+    def note_met(self, new: NewRequest) -> None:
         """Count a URL that is found for the first time, and that no rule skips."""
-        address = self._addresses.parsed(url) if self._traps else None
+        address = self._addresses.parsed(new.url) if self._traps else None
         if address is not None and address.host in self._traps:
-            self._traps.note_met(self._addresses.after_rules(address))
+            source = None if new.source is None else self._addresses.parsed(new.source)
+            # A host may let its pages tell no more than its name to where they lead.
+            is_told = source is not None and (source.segments != ("",) or source.names)
+            led_by = self._addresses.after_rules(source) if source and is_told else None
+            self._traps.note_met(self._addresses.after_rules(address), new.depth, led_by)
 
     def lease(self, load: Load) -> QueuedRequest | None:
         """Lease the next request of no late cluster; None where none was found in this call.

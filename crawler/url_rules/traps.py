@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from crawler.pages.verdicts import DUPLICATES, KEPT
-from crawler.url_rules.learning.patterns import REST, HostPatterns, PathPatterns
-from crawler.urls.scope import registered_domain
+import xxhash
+
+from crawler.pages.verdicts import DUPLICATES, KEPT, SAME_TEMPLATE, WALLS
+from crawler.url_rules.cluster_names import ClusterNames
+from neardup.names import NO_NAME, unpacked
 
 if TYPE_CHECKING:
     from crawler.storage.database import Database
@@ -32,6 +34,11 @@ PAGES_A_LINK = 2
 Otherwise its URLs come to an end by themselves, and one of them may be a page yet.
 """
 
+PAGES_A_DEEPER_LINK = 20
+"""A cluster with barren pages that were kept is endless if at most this many of them lead to one
+deeper URL. A calendar has 13 months at each depth where its pages lead to the next month and year.
+"""
+
 _TRIED_OF = 20
 """One in this many URLs of a closed cluster is fetched: a new page opens the cluster again."""
 
@@ -42,18 +49,19 @@ However many links lead on from each page of a trap, there come to be less than 
 fetched, and the trap ends.
 """
 
-_NUMBERED = "#"
-"""The pattern of a number, unlike the one of a varying name: the two are learned separately."""
-
-_OFTEN = 3
-"""A path is circular if one segment occurs in it at least this many times."""
-
-_MAX_ARGUMENTS = 12
-
 SLOW_PRIORITY = -100
 """A priority below every other one that a crawl gives by itself."""
 
 MAX_CLUSTERS = 20_000
+
+_NUMBER = re.compile(r"-?\d+")
+
+_ENDING = f"""
+state = '{CLOSED}'
+AND (barren < {LONG} OR met * iif(counted, {PAGES_A_DEEPER_LINK}, {PAGES_A_LINK}) < barren)
+"""
+_REOPENED = f"SELECT id FROM url_clusters WHERE {_ENDING} AND (?1 = 0 OR fetched < ?1)"  # noqa: S608
+_REOPEN = f"UPDATE url_clusters SET state = '{OPEN}', reason = NULL WHERE {_ENDING}"  # noqa: S608
 
 
 @dataclass(slots=True)
@@ -64,9 +72,15 @@ class UrlCluster:
         name: As people read it.
         new: Those of them whose text was new.
         barren: Pages since the last new one.
-        met: Its URLs that were found since then, while it was not open.
+        met: Its URLs that were found since then, while it was not open. Where a barren page was
+            kept (``counted``), only those that its own pages lead to, and deeper than all before:
+            a calendar leads from month to month without an end. The parts of a catalogue are
+            listed by other pages, and those that name each other are few links apart.
         recent: The last of them, a bit each, the newest last; 1 for a new one.
         state: "open"; "slow", after all others; or "closed".
+        counted: Barren pages that were kept since the last new one: their names count on.
+        deepest: The largest number of links that lead to one of ``met``.
+        shape: Hashes of the name of the last page, without its numbers and whole; not stored.
     """
 
     id: int
@@ -78,19 +92,27 @@ class UrlCluster:
     recent: int = 0
     state: str = OPEN
     reason: str | None = None
+    counted: int = 0
+    deepest: int = 0
+    shape: tuple[int, int] | None = None
 
-    def note(self, *, is_new: bool, budget: int = 0) -> bool:
+    def note(
+        self, *, is_new: bool, is_counted: bool = False, is_first: bool = True, budget: int = 0
+    ) -> bool:
         """Take a page into account; return whether the state changed.
 
         Args:
             is_new: Whether its text was new.
+            is_counted: Whether it is kept although it is not new, as its name counts on.
+            is_first: Whether it was not taken into account before.
             budget: Pages that may be fetched of each cluster, 0 for any number.
         """
-        self.fetched += 1
+        self.fetched += is_first
         self.new += is_new
         self.barren = 0 if is_new else self.barren + 1
+        self.counted += is_counted
         if is_new:
-            self.met = 0
+            self.met = self.counted = self.deepest = 0
         self.recent = (self.recent << 1 | is_new) & ((1 << _LOOKED_AT) - 1)
         before = self.state
         self.state, self.reason = self._judged(budget)
@@ -101,13 +123,21 @@ class UrlCluster:
             return CLOSED, f"its budget of {budget:,} pages is spent"
         if self.state == CLOSED and self.barren:
             return CLOSED, self.reason
-        if self.barren >= LONG and self.met * PAGES_A_LINK >= self.barren:
+        if self.counted and self.barren >= LONG and self.met * PAGES_A_DEEPER_LINK >= self.barren:
+            return CLOSED, f"its last {LONG} pages differ in numbers alone, and each leads on"
+        if not self.counted and self.barren >= LONG and self.met * PAGES_A_LINK >= self.barren:
             return CLOSED, f"none of its last {LONG} pages was new"
         few = _FEW if self.state == OPEN else _MANY
         is_known = self.state != OPEN or self.fetched >= _LOOKED_AT
         if is_known and self.recent.bit_count() <= few:
             return SLOW, f"of its last {_LOOKED_AT} pages {few} or fewer were new"
         return OPEN, None
+
+    def note_met(self, depth: int) -> None:
+        """Count a URL that is found for the first time, at a number of links from a seed."""
+        if not self.counted or depth > self.deepest:
+            self.met += 1
+        self.deepest = max(self.deepest, depth)
 
     def is_tried(self, number: int, budget: int = 0) -> bool:
         """Return whether a URL is fetched although the cluster is closed.
@@ -119,66 +149,6 @@ class UrlCluster:
         if budget and self.fetched >= budget:
             return False
         return number % max(_TRIED_OF, self.barren // _TRIED_OF_BARREN) == 0
-
-
-class ClusterNames:
-    """Finds the cluster of an address; memory is bounded by hosts."""
-
-    def __init__(self, most_hosts: int = 500) -> None:
-        self._most_hosts = most_hosts
-        self._patterns: dict[str, PathPatterns] = {}
-        self.host = HostPatterns(_domain, _NUMBERED)
-
-    def remember(self, name: str) -> None:
-        """Restore the name of a cluster that another process found."""
-        host, slash, rest = name.partition("/")
-        path, _, names = rest.partition("?")
-        self.host.remember(host)
-        patterns = self._of(host)
-        patterns.remember(slash + path)
-        for kind in names.split("&"):
-            patterns.remember_argument(slash + path, kind.removesuffix("="))
-
-    def _of(self, host: str) -> PathPatterns:
-        patterns = self._patterns.pop(host, None) or PathPatterns(_NUMBERED)
-        self._patterns[host] = patterns
-        if len(self._patterns) > self._most_hosts:
-            del self._patterns[next(iter(self._patterns))]
-        return patterns
-
-    def __call__(self, address: Address) -> str:
-        """Return the kinds of host, path and names of arguments."""
-        host = self.host(address.host)
-        patterns = self._of(host)
-        path = _path(patterns, address)
-        names = sorted({patterns.argument(path, name) for name in address.names})
-        written = [f"{name}=" for name in names[:_MAX_ARGUMENTS]]
-        if len(names) > _MAX_ARGUMENTS:
-            written.append(REST)
-        return f"{host}{path}" + (f"?{'&'.join(written)}" if written else "")
-
-
-def _path(patterns: PathPatterns, address: Address) -> str:
-    turn = _turn(address.segments)
-    if turn is None:
-        return patterns(address)
-    return patterns(address._replace(segments=address.segments[:turn])).rstrip("/") + f"/{REST}"
-
-
-def _domain(name: str) -> str:
-    """Return the registered domain of a host name, "" for an IP address and for a single label."""
-    labels = name.split(".")
-    if not labels[-1].isalpha():
-        return ""
-    return registered_domain(name) or (".".join(labels[-2:]) if len(labels) > 1 else "")
-
-
-def _turn(segments: tuple[str, ...]) -> int | None:
-    """Return the first segment of a circular path that occurs again; None for any other path."""
-    counts = Counter(filter(None, segments))
-    if not counts or max(counts.values()) < _OFTEN:
-        return None
-    return next(place for place, segment in enumerate(segments) if counts[segment] > 1)
 
 
 class UrlTraps:
@@ -207,11 +177,7 @@ class UrlTraps:
 
     def _reopen(self) -> list[int]:
         """Open clusters that a smaller budget than the present one closed; return their numbers."""
-        rows = self._database.read(
-            "SELECT id FROM url_clusters WHERE state = ? AND (barren < ? OR met * ? < barren)"
-            " AND (? = 0 OR fetched < ?)",
-            (CLOSED, LONG, PAGES_A_LINK, self._budget, self._budget),
-        ).fetchall()
+        rows = self._database.read(_REOPENED, (self._budget,)).fetchall()
         self._database.write_many(
             "UPDATE url_clusters SET state = ?, reason = NULL WHERE id = ?",
             [(OPEN, number) for (number,) in rows],
@@ -237,43 +203,70 @@ class UrlTraps:
 
     def _stored(self, name: str) -> UrlCluster:
         row = self._database.read(
-            "SELECT id, name, fetched, new, barren, met, recent, state, reason FROM url_clusters"
-            " WHERE name = ?",
+            "SELECT id, name, fetched, new, barren, met, recent, state, reason, counted, deepest"
+            " FROM url_clusters WHERE name = ?",
             (name,),
         ).fetchone()
         if row is not None:
             return UrlCluster(*row)
         cursor = self._database.write(
-            "INSERT INTO url_clusters (name, fetched, new, barren, met, recent, state)"
-            " VALUES (?, 0, 0, 0, 0, 0, ?)",
+            "INSERT INTO url_clusters"
+            " (name, fetched, new, barren, met, counted, deepest, recent, state)"
+            " VALUES (?, 0, 0, 0, 0, 0, 0, 0, ?)",
             (name, OPEN),
         )
         return UrlCluster(int(cursor.lastrowid or 0), name)
 
-    def note(self, address: Address, verdict: str) -> str | None:
+    def note(
+        self, address: Address, verdict: str, name: str = "", *, is_first: bool = True
+    ) -> str | None:
         """Take a page into account; return the former state of its cluster if it changed.
 
         Only a page that is fetched for the first time in a visit shows whether there is anything
-        new: neither one that is unchanged since the last visit does, nor one that failed.
+        new: neither one that is unchanged since the last visit does, nor one that failed. Soft 404s
+        and walls are not new, and may lead on without end, as a calendar's do. A page of
+        nearly the words of another is not new if its name counts on from that of the last page:
+        the months of a calendar have no end. Such pages end their kind only where they form a
+        chain (``UrlCluster.met``).
+
+        Args:
+            address: The address after the learned rules.
+            verdict: The verdict on the page.
+            name: Name of the page, packed.
+            is_first: Whether the page was not noted before, with another verdict.
         """
-        if verdict not in KEPT and verdict not in DUPLICATES:
+        if verdict not in KEPT | DUPLICATES | WALLS:
             return None
         cluster = self.cluster(address)
         before = cluster.state
-        changed = cluster.note(is_new=verdict in KEPT, budget=self._budget)
+        shape = _shape(name)
+        counts_on = verdict == SAME_TEMPLATE and is_first and _counts_on(cluster.shape, shape)
+        cluster.shape = shape
+        is_new = verdict in KEPT and not counts_on
+        changed = cluster.note(
+            is_new=is_new, is_counted=counts_on, is_first=is_first, budget=self._budget
+        )
         self._changed[cluster.id] = cluster
         if not changed:
             return None
         self._hosts.add(cluster.name.partition("/")[0])
         return before
 
-    def note_met(self, address: Address) -> None:
-        """Count a URL that is found for the first time, and that no rule skips."""
+    def note_met(self, address: Address, depth: int = 0, source: Address | None = None) -> None:
+        """Count a URL that is found for the first time, and that no rule skips.
+
+        Args:
+            address: The address after the learned rules.
+            depth: The number of links that lead to it from a seed.
+            source: The address of the page that links to it; None where that is not known.
+        """
         if address.host not in self:
             return
         cluster = self.cluster(address)
-        if cluster.state != OPEN:
-            cluster.met += 1
+        if cluster.state == OPEN:
+            return
+        if source is None or not cluster.counted or self._names(source) == cluster.name:
+            cluster.note_met(depth)
             self._changed[cluster.id] = cluster
 
     def closed(self, address: Address, group: bytes) -> int | None:
@@ -300,24 +293,54 @@ class UrlTraps:
         self._save()
         self._clusters.clear()
         self._database.write("UPDATE url_clusters SET fetched = 0, new = 0")
-        self._database.write(
-            "UPDATE url_clusters SET state = ?, reason = NULL WHERE state = ?"
-            " AND (barren < ? OR met * ? < barren)",
-            (OPEN, CLOSED, LONG, PAGES_A_LINK),
-        )
+        self._database.write(_REOPEN)
 
     def _save(self) -> None:
         rows = [
-            (c.fetched, c.new, c.barren, c.met, c.recent, c.state, c.reason, c.id)
+            (
+                c.fetched,
+                c.new,
+                c.barren,
+                c.met,
+                c.recent,
+                c.state,
+                c.reason,
+                c.counted,
+                c.deepest,
+                c.id,
+            )
             for c in self._changed.values()
         ]
         self._changed.clear()
         if rows:
             self._database.write_many(
                 "UPDATE url_clusters SET fetched = ?, new = ?, barren = ?, met = ?, recent = ?,"
-                " state = ?, reason = ? WHERE id = ?",
+                " state = ?, reason = ?, counted = ?, deepest = ? WHERE id = ?",
                 rows,
             )
+
+
+def _counts_on(last: tuple[int, int] | None, shape: tuple[int, int] | None) -> bool:
+    """Return whether two names differ in numbers, and in nothing else."""
+    if last is None or shape is None:
+        return False
+    return last[0] == shape[0] and last[1] != shape[1]
+
+
+def _shape(name: str) -> tuple[int, int] | None:
+    """Return the hashes of a name without its numbers and whole; None for none, or one with ids."""
+    found = unpacked(name)
+    if found == NO_NAME or any(
+        not identifier.startswith("canonical:") for identifier in found.identifiers
+    ):
+        return None
+    said = (found.title, found.heading, found.subheading, found.opening)
+    whole = " | ".join(said)
+    shape = _NUMBER.sub("0", whole)
+    first, second = (
+        xxhash.xxh3_64_intdigest(one.encode("utf-8", "surrogatepass")) for one in (shape, whole)
+    )
+    return first, second
 
 
 __all__ = ["CLOSED", "OPEN", "SLOW", "UrlTraps"]

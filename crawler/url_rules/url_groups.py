@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import xxhash
 
-from crawler.pages.verdicts import DUPLICATES, NOT_HTML
+from crawler.pages.verdicts import DUPLICATES, NOT_HTML, SAME_TEMPLATE
 from crawler.url_rules.learning.evidence import PageContent
 
 if TYPE_CHECKING:
@@ -144,7 +144,9 @@ def content_of(row: PageRow, kept_url: str | None = None) -> PageContent | None:
         return None if not row.body_bytes else _content(row, kept_url, row.payload_digest, None)
     if row.words_digest is None or (row.text is None and row.verdict not in DUPLICATES):
         return None
-    digest = row.words_digest if row.words else row.text_digest
+    # The words of a lamp of red with a shade of blue are those of a blue lamp with a red shade.
+    by_words = row.words and row.verdict != SAME_TEMPLATE
+    digest = row.words_digest if by_words else row.text_digest
     return _content(row, kept_url, digest, row.links)
 
 

@@ -2,8 +2,8 @@
 
     python -m tests.browsing.lab_picture [FILE]
 
-Serves Debian's openjdk-17-doc on this machine, crawls a part of it, opens ``scrapy lab`` and moves
-a slider. It needs what the browser tests need.
+Serves Debian's openjdk-17-doc on this machine, crawls a part of it, opens ``scrapy lab``, moves a
+slider and lets names decide nothing. It needs what the browser tests need.
 """
 
 from __future__ import annotations
@@ -24,9 +24,15 @@ from tests.sites.nginx import debian_site
 if TYPE_CHECKING:
     from tests.browsing.chromium import Browser
 
-MAX_PAGES = 3_000
+PARTS = (
+    "java.base/java/time",
+    "java.base/java/util/function",
+    "java.desktop/javax/swing/event",
+    "java.desktop/javax/swing/plaf",
+)
+"""Folders of packages in which classes resemble each other, some 1,170 pages."""
 WIDTH, HEIGHT = 1280, 830
-LEFT_STEPS = 3
+LEFT_STEPS = 10
 NAME = "jdk"
 
 
@@ -38,16 +44,14 @@ def crawled(folder: Path) -> None:
         SiteUnavailableError: The site cannot be had here.
     """
     with debian_site("openjdk-17-doc") as site:
-        done = scrapy(
-            *("crawl", "site", "-a", f"url={site.url}", "-a", f"max_pages={MAX_PAGES}"),
-            *("-s", f"JOBDIR={folder}"),
-        )
+        seeds = ",".join(f"{site.url}{part}/package-summary.html" for part in PARTS)
+        done = scrapy("crawl", "site", "-a", f"url={seeds}", "-s", f"JOBDIR={folder}")
     if done.returncode:
         raise RuntimeError(done.stderr)
 
 
 def photograph(browser: Browser, address: str, file: Path) -> None:
-    """Move the slider of the candidate distance, and take the picture."""
+    """Move the slider of the similarity and the switch of names, and take the picture."""
     driver = browser.driver
     size = {"width": WIDTH, "height": HEIGHT, "deviceScaleFactor": 1, "mobile": False}
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
@@ -55,11 +59,13 @@ def photograph(browser: Browser, address: str, file: Path) -> None:
     page = Page(browser, address)
     page.tab("Threshold")
     page.wait(lambda: page.count("kept") > 0)
-    handle = page.one("[data-scale=candidate_distance] [tabindex]")
+    handle = page.one("[data-scale=min_similarity] [tabindex]")
     driver.execute_script("arguments[0].focus({preventScroll: true})", handle)
     ActionChains(driver).send_keys(Keys.ARROW_LEFT * LEFT_STEPS).perform()
-    key = f"/{8 - LEFT_STEPS}/"
+    key = f"/{(80 - LEFT_STEPS) / 100:g}/"
     page.wait(lambda: key in (page.one(".figures").get_attribute("data-choice") or ""))
+    page.one("[aria-label=compare_names]").click()
+    page.wait(lambda: "/nameless/" in (page.one(".figures").get_attribute("data-choice") or ""))
     driver.execute_script("document.activeElement.blur()")
     # Charts are drawn when the counts are; they grow into place.
     page.wait(lambda: len(page.all("svg")) >= 3)

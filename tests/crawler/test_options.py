@@ -6,7 +6,7 @@ import pytest
 from scrapy.settings import Settings
 
 from crawler.default_settings import CRAWL_REVISIT_LONGER_RATE
-from crawler.options import check_values, job_options
+from crawler.options import check_values, fleet_options, job_options
 
 RATES = (
     "CRAWL_REVISIT_INTERVAL_SECS",
@@ -32,6 +32,19 @@ def test_numbers_are_read_from_text() -> None:
 def test_a_number_that_cannot_be_meant_is_refused(name: str, value: object) -> None:
     with pytest.raises(ValueError, match=f"^{name} must be (at least|a finite number|a number)"):
         job_options(Settings({name: value}))
+
+
+def test_parts_are_dropped_in_no_fleet() -> None:
+    settings = {"FLEET_REDIS_URL": "redis://127.0.0.1/0", "NEARDUP_DROP_CONTAINED": "1"}
+    assert job_options(Settings(settings)).parameters.drop_contained
+    with pytest.raises(ValueError, match=r"^NEARDUP_DROP_CONTAINED must be False: a fleet looks"):
+        fleet_options(Settings(settings))
+
+
+def test_what_is_not_confirmed_cannot_be_dropped_as_a_part() -> None:
+    settings = Settings({"NEARDUP_VERIFY": False, "NEARDUP_DROP_CONTAINED": True})
+    with pytest.raises(ValueError, match=r"^NEARDUP_DROP_CONTAINED needs verify"):
+        job_options(settings)
 
 
 def test_a_length_of_urls_below_nothing_is_refused() -> None:

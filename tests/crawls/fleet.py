@@ -5,10 +5,14 @@ from __future__ import annotations
 import os
 import random
 import signal
-from collections import Counter
+import subprocess
+from collections import Counter, defaultdict
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+import redis
 
 from crawler.pages.export import export_pages
 from crawler.storage.database import open_for_reading
@@ -16,8 +20,7 @@ from tests.crawls.command import start_scrapy
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
-    import subprocess
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from tests.sites.hosts import ManyHosts
@@ -76,7 +79,23 @@ class Fleet:
     def crawl(self, workers: int) -> list[str]:
         """Let workers crawl the site to its end; what each of them printed."""
         with self.running(workers) as processes:
-            return [finish(process) for process in processes]
+            return self.finish(processes)
+
+    def finish(self, processes: Sequence[subprocess.Popen[str]]) -> list[str]:
+        """Wait for the end of workers; what each of them printed.
+
+        All are read at once, since one that nobody reads stops at 64 KiB. Where one does not end,
+        the failure says what Redis holds and what all of them printed.
+        """
+        with ThreadPoolExecutor(len(processes)) as readers:
+            outputs = list(readers.map(_read, processes))
+        if None in outputs:
+            held = redis_state(self.url)
+            printed = "\n".join(map(end, processes))
+            raise AssertionError(f"a worker did not end\n{held}\n{printed}")
+        return [
+            _checked(process, output) for process, output in zip(processes, outputs, strict=True)
+        ]
 
     def crawl_into(self, number: int) -> str:
         """Let one worker crawl the site to its end; what it printed."""
@@ -116,18 +135,51 @@ def fleet_settings(url: str, folder: Path) -> dict[str, str]:
 
 
 def finish(process: subprocess.Popen[str], status: int = 0) -> str:
-    """Wait for the end of a worker; what it printed."""
-    output, errors = process.communicate(timeout=MAX_SECS)
-    assert process.returncode == status, output + errors
-    assert "Traceback" not in errors, errors
-    return output + errors
+    """Wait for the end of the only worker that prints; what it printed."""
+    return _checked(process, _read(process) or end(process), status)
 
 
-def end(process: subprocess.Popen[str]) -> None:
-    """Kill a worker where it still runs."""
+def _read(process: subprocess.Popen[str]) -> str | None:
+    """Read what a worker prints to its end; None: it does not end."""
+    try:
+        return "".join(process.communicate(timeout=MAX_SECS))
+    except subprocess.TimeoutExpired:
+        return None
+
+
+def _checked(process: subprocess.Popen[str], output: str | None, status: int = 0) -> str:
+    assert output is not None
+    assert process.returncode == status, output
+    assert "Traceback" not in output, output
+    return output
+
+
+def end(process: subprocess.Popen[str]) -> str:
+    """Kill a worker where it still runs; what it printed and nobody read."""
     if process.poll() is None:
         os.killpg(process.pid, signal.SIGKILL)
-    process.communicate()
+    return "".join(process.communicate())
+
+
+def redis_state(url: str) -> str:
+    """What a Redis holds but for texts, a line for each key."""
+    lines = []
+    with redis.Redis.from_url(url) as client:
+        for key in sorted(client.scan_iter(count=1000)):
+            command, *arguments = _READING[client.type(key).decode()]
+            if b":t:" not in key and command:
+                lines.append(f"{key!r}: {client.execute_command(command, key, *arguments)!r:.2000}")
+    return "\n".join(lines)
+
+
+_READING: dict[str, tuple[str | int, ...]] = defaultdict(
+    lambda: ("",),
+    hash=("HGETALL",),
+    string=("GETRANGE", 0, 200),
+    set=("SMEMBERS",),
+    zset=("ZRANGE", 0, 20),
+)
+"""The commands that read a key, by its type."""
 
 
 def wait_for(site: ManyHosts, total: int) -> None:

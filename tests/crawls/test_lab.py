@@ -110,7 +110,10 @@ class TestLive:
 
 
 def variants(count: int) -> dict[str, bytes]:
-    """A chain of pages, of which every second one says nearly what the one before it says."""
+    """A chain of pages, of which every second one says nearly what the one before it says.
+
+    Both have one title, or they were two things on one template.
+    """
     served = {}
     for number in range(count):
         words = prose(f"page {number // 2}", 150).split()
@@ -120,7 +123,7 @@ def variants(count: int) -> dict[str, bytes]:
             f'<a href="/{number + step}">next</a>' for step in (1, 2) if number + step < count
         )
         served[f"/{number}" if number else "/"] = (
-            f"<!DOCTYPE html><title>Variant {number}</title><body><main><article><p>"
+            f"<!DOCTYPE html><title>Variant {number // 2}</title><body><main><article><p>"
             f"{' '.join(words)}</p></article></main><nav>{following}</nav></body>"
         ).encode()
     return served

@@ -47,12 +47,19 @@ def test_labels_suggest_bounds_which_can_be_tried(browsers: Browsers, tmp_path: 
         # The one that Jaccard suggested is not drawn any more.
         assert "No suggestion for max_distance yet" in page.text()
         page.wait(lambda: page.text().count("\nsuggested ") == 1)
+        assert [one.text.split()[-1] for one in page.all(".suggestion")] == ["0.7", "yet"]
         page.press(f"Try {LEAST:g}")
         page.tab("Threshold")
-        page.wait(lambda: key(page) == "simhash/word-1-log_count/3/8/0.7/50/verified")
+        page.wait(
+            lambda: key(page) == "simhash/word-1-log_count/3/0.7/50/verified/names/aside/parts"
+        )
         page.tab("Evidence")
         label_pairs(file, lambda pair: pair.distance <= BITS)
         page.wait(lambda: f"Suggested max_distance: {BITS}" in page.text())
         page.press(f"Try {BITS}")
         page.tab("Threshold")
-        page.wait(lambda: key(page) == f"simhash/word-1-log_count/{BITS}/{BITS}/0.7/50/verified")
+        page.wait(
+            lambda: (
+                key(page) == f"simhash/word-1-log_count/{BITS}/0.7/50/verified/names/aside/parts"
+            )
+        )

@@ -98,9 +98,9 @@ def test_arrows_walk_and_stop_at_the_ends(page: Page) -> None:
 def test_differences_are_marked_and_equal_words_unfold(page: Page) -> None:
     assert page.all(".piece.removed")
     assert page.all(".piece.added")
-    shown = len(page.one(".side-rows").text)
+    shown = len(page.one(".pair-view > .side-rows").text)
     page.all(".unfold")[0].click()
-    page.wait(lambda: len(page.one(".side-rows").text) > shown + 100)
+    page.wait(lambda: len(page.one(".pair-view > .side-rows").text) > shown + 100)
     assert "shingles of 5 words" in page.one(".shingles").text
 
 
@@ -187,7 +187,9 @@ def test_evidence_rests_on_labels_once_there_are_some(page: Page, served: Served
     page.wait(lambda: count(page) == labelled + 1)
     page.tab("Evidence")
     page.wait(lambda: f"{labelled + 1} labelled pair" in page.one(".basis").text)
-    assert len(page.all(".evidence-table")[0].find_elements("css selector", "tbody tr")) == 9
+    by_similarity, by_distance = page.all(".evidence-table")
+    assert len(by_similarity.find_elements("css selector", "tbody tr")) == 11
+    assert len(by_distance.find_elements("css selector", "tbody tr")) == 9
 
 
 def test_clusters_name_what_is_kept_and_why(page: Page) -> None:

@@ -65,7 +65,9 @@ def page(window: Page) -> Page:
     window.tab("Threshold")
     if any(button.text == "Reset" for button in window.all(".bar .q-btn")):
         window.press("Reset")
-    window.wait(lambda: key(window) == "simhash/word-1-log_count/3/8/0.8/50/verified")
+    window.wait(
+        lambda: key(window) == "simhash/word-1-log_count/3/0.8/50/verified/names/aside/parts"
+    )
     return window
 
 
@@ -93,7 +95,7 @@ def write_families(file: Path) -> None:
 
 def sweep(served: Served, *arguments: str) -> Lines:
     """What ``scrapy sweep --json`` prints, by ``max_distance``."""
-    done = scrapy("sweep", str(served.file), "--json", *arguments)
+    done = scrapy("sweep", str(served.file), "--json", "--max-distance", "0..8", *arguments)
     assert done.returncode == 0, done.stderr
     return {line["max_distance"]: line for line in json.loads(done.stdout)["lines"]}
 
@@ -124,19 +126,15 @@ def slide(page: Page, name: str, keys: str) -> None:
 
 
 def test_slider_shows_what_a_sweep_prints(page: Page, lines: Lines) -> None:
-    assert len({line["kept"] for line in lines.values()}) > 4
-    for bits in (7, 6, 3, 1, 0):
-        steps = int(key(page).split("/")[3]) - bits
-        slide(page, "candidate_distance", Keys.ARROW_LEFT * steps)
-        within = f"/{min(3, bits)}/{bits}/"
+    for bits in (2, 1, 0):
+        slide(page, "max_distance", Keys.ARROW_LEFT)
+        within = f"/{bits}/"
         page.wait(lambda within=within: within in key(page))  # type: ignore[misc]
         expected = {name: lines[bits][name] for name in FIGURES.values()}
         assert counts(page) == expected
         layers = {words(row): tried(row) for row in page.all(".layers tbody tr")}
-        assert layers[LAYER_WORDS["new"]] == lines[bits]["layers"]["new"]
-        # A line of a sweep calls match what is a candidate here: no page more or less is dropped.
-        near = sum(layers.get(LAYER_WORDS[layer], 0) for layer in ("simhash", "candidate"))
-        assert near == lines[bits]["layers"]["simhash"]
+        for layer in ("new", "simhash", "candidate"):
+            assert layers.get(LAYER_WORDS[layer], 0) == lines[bits]["layers"][layer]
 
 
 def words(row: WebElement) -> str:
@@ -151,19 +149,17 @@ def tried(row: WebElement) -> int:
 
 def test_last_position_of_a_slider_wins(page: Page, lines: Lines) -> None:
     for _ in range(4):
-        slide(page, "candidate_distance", Keys.ARROW_LEFT * 8 + Keys.ARROW_RIGHT * 5)
-    page.wait(lambda: key(page).split("/")[3] == "5")
-    assert value(page, "candidate_distance") == "5"
+        slide(page, "max_distance", Keys.ARROW_LEFT * 8 + Keys.ARROW_RIGHT * 5)
+    page.wait(lambda: key(page).split("/")[2] == "5")
+    assert value(page, "max_distance") == "5"
     assert counts(page)["kept"] == lines[5]["kept"]
 
 
-def test_distances_never_contradict_each_other(page: Page) -> None:
-    slide(page, "candidate_distance", Keys.ARROW_LEFT * 7)
-    page.wait(lambda: "/1/1/" in key(page))
-    page.wait(lambda: value(page, "max_distance") == "1")
-    slide(page, "max_distance", Keys.ARROW_RIGHT * 4)
-    page.wait(lambda: "/5/5/" in key(page))
-    page.wait(lambda: value(page, "candidate_distance") == "5")
+def test_names_are_switched_off_as_a_sweep_does(page: Page, served: Served) -> None:
+    page.one("[aria-label^=compare_names]").click()
+    page.wait(lambda: "/nameless/" in key(page))
+    expected = sweep(served, "--no-compare-names")[3]
+    assert counts(page) == {name: expected[name] for name in FIGURES.values()}
 
 
 def test_typed_number_counts_like_a_slider(page: Page, served: Served) -> None:
@@ -180,15 +176,15 @@ def test_typed_number_counts_like_a_slider(page: Page, served: Served) -> None:
 def test_other_features_are_what_a_sweep_finds_with_them(page: Page, served: Served) -> None:
     choose(page, "Unit", "Characters")
     choose(page, "Size", "4")
-    slide(page, "candidate_distance", Keys.ARROW_LEFT * 4)
-    page.wait(lambda: key(page).startswith("simhash/character-4-log_count/3/4/"))
-    expected = sweep(served, "--features", "character-4-log_count", "--max-distance", "4")[4]
+    slide(page, "max_distance", Keys.ARROW_RIGHT)
+    page.wait(lambda: key(page).startswith("simhash/character-4-log_count/4/"))
+    expected = sweep(served, "--features", "character-4-log_count")[4]
     assert counts(page) == {name: expected[name] for name in FIGURES.values()}
 
 
 def test_pages_that_change_are_listed_on_demand(page: Page) -> None:
-    slide(page, "candidate_distance", Keys.ARROW_LEFT * 8)
-    page.wait(lambda: "/0/0/" in key(page))
+    slide(page, "min_similarity", Keys.ARROW_RIGHT * 20)
+    page.wait(lambda: "/1/50/" in key(page))
     kept = page.count("now-kept")
     assert kept > 0
     assert not page.all(".page-row")
@@ -214,9 +210,10 @@ def test_point_of_the_scatter_opens_its_pair(page: Page) -> None:
 
 def test_suggestion_is_put_into_the_sliders(page: Page) -> None:
     page.tab("Evidence")
-    page.wait(lambda: "Suggested max_distance" in page.one(".suggestion").text)
+    page.wait(lambda: "No suggestion for min_similarity yet" in page.one(".suggestion").text)
+    page.wait(lambda: "Suggested max_distance" in page.all(".suggestion")[1].text)
     assert "Nothing is labelled yet" in page.one(".basis").text
-    suggested = page.one(".suggestion").text.split()[-1]
+    suggested = page.all(".suggestion")[1].text.split()[-1]
     rows = page.all(".evidence-table tbody tr")
     assert [row.text.split()[0] for row in rows] == [str(bits) for bits in range(9)]
     page.press(f"Try {suggested}")
@@ -226,8 +223,8 @@ def test_suggestion_is_put_into_the_sliders(page: Page) -> None:
 
 
 def test_crawled_text_is_text_everywhere(page: Page) -> None:
-    slide(page, "candidate_distance", Keys.ARROW_LEFT * 8)
-    page.wait(lambda: "/0/0/" in key(page))
+    slide(page, "min_similarity", Keys.ARROW_RIGHT * 20)
+    page.wait(lambda: "/1/50/" in key(page))
     page.one("[data-list=now-kept] .q-item").click()
     page.wait(lambda: page.all(".page-row"))
     check_unharmed(page, ".page-row")
@@ -237,7 +234,7 @@ def test_crawled_text_is_text_everywhere(page: Page) -> None:
     check_unharmed(page, ".cluster")
     page.tab("Pairs")
     page.one(".unfold").click()
-    page.wait(lambda: "window.owned=3" in page.one(".side-rows").text)
+    page.wait(lambda: "window.owned=3" in page.one(".pair-view > .side-rows").text)
     check_unharmed(page, ".side-rows")
     check_unharmed(page, ".heads")
 
@@ -250,20 +247,20 @@ def test_pages_of_files_have_the_verdicts_of_a_crawl(page: Page) -> None:
 
 
 def test_a_reload_shows_the_same_tab_and_what_was_tried(page: Page) -> None:
-    slide(page, "candidate_distance", Keys.ARROW_LEFT * 3)
-    page.wait(lambda: "/3/5/" in key(page))
+    slide(page, "max_distance", Keys.ARROW_RIGHT * 2)
+    page.wait(lambda: key(page).split("/")[2] == "5")
     before = counts(page)
     page.driver.refresh()
-    page.wait(lambda: page.all("[data-scale=candidate_distance]"))
-    page.wait(lambda: "/3/5/" in key(page))
+    page.wait(lambda: page.all("[data-scale=max_distance]"))
+    page.wait(lambda: "log_count/5/" in key(page))
     assert counts(page) == before
-    assert value(page, "candidate_distance") == "5"
+    assert value(page, "max_distance") == "5"
     page.tab("Pairs")
     page.wait(lambda: "tab=Pairs" in page.driver.current_url)
     page.driver.refresh()
     page.wait(lambda: page.all(".heads"))
     page.tab("Threshold")
-    page.wait(lambda: "/3/5/" in key(page))
+    page.wait(lambda: "log_count/5/" in key(page))
 
 
 def test_single_page_leaves_nothing_to_draw(browsers: Browsers, tmp_path: Path) -> None:

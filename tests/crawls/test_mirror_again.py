@@ -92,11 +92,12 @@ class TestOtherAnswers:
             assert_whole(found.folder)
 
     def test_the_same_bytes_in_another_encoding(self, site: NeedingSite, tmp_path: Path) -> None:
-        path = f"{host(site)}/docs/b.html"
         content = b"<html><head><title>x</title><body>\xe9 <a href=./>up</a>"
         for encoding in ("iso-8859-2", "iso-8859-5"):
             site.file("/docs/b.html", content, f"text/html; charset={encoding}")
             found = mirror(site.url, tmp_path / "m")
+            # docs/B.html, which differs by case alone, may have come first and have this name.
+            (path,) = (name for name in found.files if f"{host(site)}/docs/b" in name)
             assert encoding.encode() in found.read(path)
         assert_whole(found.folder)
 

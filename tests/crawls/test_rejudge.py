@@ -22,8 +22,8 @@ CHANGES: tuple[dict[str, object], ...] = (
     {"min_words": 300},
     {"min_words": 20, "min_similarity": 0.3},
     {"min_words": 50, "min_similarity": 1.0},
-    {"min_similarity": 0.8, "max_distance": 0, "candidate_distance": 0},
-    {"max_distance": 8, "candidate_distance": 8, "verify": False},
+    {"min_similarity": 0.8, "max_distance": 0},
+    {"max_distance": 8, "verify": False},
     {"max_distance": 3, "verify": True},
 )
 """One after the other; the last ones are those of the beginning."""

@@ -64,20 +64,6 @@ def found(texts: dict[str, str], share: float, features: Features, distance: int
     return sum(near) / len(near)
 
 
-@pytest.mark.parametrize(
-    ("texts", "share", "least"),
-    [(SPACED, 0.01, 0.99), (SPACED, 0.005, 0.99), (CHINESE_AND_JAPANESE, 0.005, 0.99)],
-    ids=["1 % of words", "0.5 % of words", "0.5 % of Chinese and Japanese characters"],
-)
-def test_candidates_hold_nearly_all_editions(
-    texts: dict[str, str], share: float, least: float
-) -> None:
-    parameters = Parameters()
-    rate = found(texts, share, parameters.fingerprint_features, parameters.candidate_distance)
-    print(f"{rate:.3f} of editions are candidates")
-    assert rate >= least
-
-
 def test_words_find_more_within_three_bits_than_word_shingles() -> None:
     words = found(SPACED, 0.01, Parameters().fingerprint_features, 3)
     shingles = found(SPACED, 0.01, Parameters(verify=False).fingerprint_features, 3)
@@ -86,7 +72,8 @@ def test_words_find_more_within_three_bits_than_word_shingles() -> None:
 
 
 def test_every_edition_is_dropped_for_its_text_and_no_text_for_another() -> None:
-    with Deduplicator() as deduplicator:
+    # An edit of the first line is another name, which is not what is counted here.
+    with Deduplicator(Parameters(compare_names=False)) as deduplicator:
         for number, text in enumerate(TEXTS.values()):
             assert not deduplicator.judge(number, text).is_duplicate
         judged = dropped = 0

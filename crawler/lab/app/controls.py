@@ -16,6 +16,7 @@ from crawler.lab.app.parameter_trial import (
     used_numbers,
     with_features,
     with_number,
+    with_switch,
     with_verify,
 )
 from crawler.lab.choice import SIMHASH
@@ -28,6 +29,12 @@ if TYPE_CHECKING:
     from crawler.lab.app.parameter_trial import Scale, Trial
 
 FARTHEST = 8
+
+_SWITCHES = {
+    "compare_names": "names decide",
+    "ignore_boilerplate": "what a site repeats does not count",
+    "drop_contained": "parts of pages are dropped",
+}
 
 
 class DistanceRange:
@@ -133,6 +140,7 @@ class Controls:
         self._verify = ui.switch(
             "verify: similarity confirms", on_change=self._told(self._set_verify)
         ).props("dense")
+        self._switches = {name: self._switch(name, words) for name, words in _SWITCHES.items()}
         ui.separator()
         ui.label("Fingerprints are made of").classes("title")
         with ui.element().classes("features"):
@@ -155,12 +163,25 @@ class Controls:
         try:
             self._method.value = choice.method
             self._verify.value = choice.parameters.verify
+            for name, switch in self._switches.items():
+                switch.value = getattr(choice.parameters, name)
             self._unit.value, self._size.value = features.unit, features.size
             self._weight.value = features.weight if features.weight in WEIGHTS else None
         finally:
             self._is_showing = False
-        for element in (self._unit, self._size, self._weight, self._verify):
+        for element in (self._unit, self._size, self._weight):
             element.set_enabled(choice.method == SIMHASH)
+        for switch in (self._verify, *self._switches.values()):
+            switch.set_enabled(choice.method == SIMHASH)
+        may_drop = choice.method == SIMHASH and choice.parameters.verify
+        self._switches["drop_contained"].set_enabled(may_drop)
+
+    def _switch(self, name: str, words: str) -> ui.switch:
+        async def choose(is_on: bool) -> None:
+            await self._trial.set(with_switch(self._trial.choice, name, is_on=is_on))
+
+        switch = ui.switch(f"{name}: {words}", on_change=self._told(choose))
+        return switch.props(f"dense aria-label={name}")
 
     def _list(
         self,

@@ -47,7 +47,11 @@ _CONTENT = (
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'"
 )
 
-RECONNECT_SECS = 5.0
+RECONNECT_SECS = 30.0
+"""The longest silence of a window in seconds. A window that was silent for longer is loaded again,
+which loses what a person wrote in it; the first comparison compiles its loops for some seconds.
+"""
+
 MAX_WINDOWS = 64
 """The largest number of windows at a time, two MB each; one that was asked for and never opened
 counts for a minute.

@@ -15,6 +15,7 @@ from crawler.lab.choice import Choice
 from crawler.lab.labels import read_labels
 from crawler.lab.live import LiveCrawl
 from crawler.lab.session import Session
+from crawler.lab.sides import sides_of
 from crawler.lab.sources.several import open_sources
 from crawler.lab.sources.source import SourceError
 from crawler.storage.directory import is_in_use
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from crawler.lab.judgement import Judgement
     from crawler.lab.pair_label import Label
+    from crawler.lab.sides import TextSide
     from crawler.lab.sources.several import Sources
     from neardup import Parameters
 
@@ -148,7 +150,7 @@ class Lab:
         if self._is_open:
             self.sources.close()
         self.sources, self.running = sources, running
-        self.session = Session(sources.texts, running)
+        self.session = Session(sources.texts, running, sources.boilerplate)
         self._is_open, self.is_outdated = True, False
         self._effort = Effort()
         self.reading += 1
@@ -183,29 +185,37 @@ class Lab:
             raise StoppedError
         return await asyncio.get_running_loop().run_in_executor(thread, function)
 
-    async def ask(self, choice: Choice, question: Callable[[Session], R]) -> R:
+    async def ask(
+        self, choice: Choice, question: Callable[[Session], R], *, with_parts: bool = False
+    ) -> R:
         """Prepare a choice, while :attr:`progress` says how far that is, and ask the session.
+
+        Args:
+            choice: The choice that the question is about.
+            question: The question.
+            with_parts: Whether the pages that are parts of others are looked for.
 
         Raises:
             StoppedError: The preparation was stopped, or the lab is closed.
         """
 
         def asked() -> R:
-            self._prepare(choice)
+            self._prepare(choice, with_parts=with_parts)
             return question(self.session)
 
         return await self.run(asked)
 
-    async def judge(self, choice: Choice) -> Judgement:
+    async def judge(self, choice: Choice, *, with_parts: bool = False) -> Judgement:
         """Judge the pages read so far; the session remembers the last answers."""
-        return await self.ask(choice, lambda session: session.judge(choice))
+        return await self.ask(choice, lambda session: session.judge(choice), with_parts=with_parts)
 
     async def stored(self) -> Judgement:
         """Return the crawl's own judgement of the pages read so far."""
         return await self.ask(Choice(self.session.running), Session.stored)
 
-    def _prepare(self, choice: Choice) -> None:
-        if self.session.is_ready(choice):
+    def _prepare(self, choice: Choice, *, with_parts: bool) -> None:
+        session = self.session
+        if session.is_ready(choice) and (session.knows_parts(choice) or not with_parts):
             return
         self._stops.discard(choice)
 
@@ -216,7 +226,9 @@ class Lab:
 
         try:
             with self._effort.counted():
-                self.session.prepare(choice, watch)
+                session.prepare(choice, watch)
+                if with_parts:
+                    session.look_for_parts(choice, watch)
         finally:
             self.progress = None
 
@@ -256,11 +268,13 @@ class Lab:
             self.progress = None
         return count
 
-    async def texts(self, places: Sequence[int]) -> list[str | None]:
-        def texts() -> list[str | None]:
-            return list(self.sources.texts([self.session.pages[place].id for place in places]))
+    async def sides(self, places: Sequence[int]) -> list[TextSide | None]:
+        """Return the texts of pages by their places; None for one that is not stored."""
 
-        return await self.run(texts)
+        def sides() -> list[TextSide | None]:
+            return sides_of([self.session.pages[place] for place in places], self.sources)
+
+        return await self.run(sides)
 
     async def keep_growing(self) -> None:
         """Read new pages, once a second, until the lab is closed."""

@@ -91,25 +91,22 @@ def moved_bounds(counts: Sequence[int], parameters: Parameters) -> Options:
         for bits, count in enumerate(counts)
         if count
     ]
-    bounds = [_bound(parameters.max_distance, "match", "solid")]
-    if parameters.radius > parameters.max_distance:
-        bounds.append(_bound(parameters.radius, "candidate", "dashed"))
-    return {"series": [{"data": bars, "markLine": lines(*bounds)}]}
+    return {"series": [{"data": bars, "markLine": lines(_bound(parameters.max_distance))}]}
 
 
-def _bound(bits: int, name: str, kind: str) -> Options:
+def _bound(bits: int) -> Options:
     """Return a line behind the last distance that counts."""
-    label = {"formatter": f"{name} {bits}", "color": INK, "position": "end", "distance": 4}
-    # A bound is drawn behind its bar; names of two that touch must not lie on each other.
-    label["align"] = "right" if name == "match" else "left"
-    looks = {"color": MARK, "type": kind, "width": 1.5}
+    label = {"formatter": f"match {bits}", "color": INK, "position": "end", "distance": 4}
+    label["align"] = "right"
+    looks = {"color": MARK, "type": "solid", "width": 1.5}
     return {"xAxis": bits + 0.5, "lineStyle": looks, "label": label}
 
 
 def _looks(bits: int, parameters: Parameters) -> Options:
-    if bits > parameters.radius:
-        return {"color": KEPT, "opacity": 1}
-    return {"color": DROPPED, "opacity": 1 if bits <= parameters.max_distance else 0.6}
+    if bits <= parameters.max_distance:
+        return {"color": DROPPED, "opacity": 1}
+    # Bands may find it at any distance, and similarity has to confirm it.
+    return {"color": DROPPED if parameters.verify else KEPT, "opacity": 0.6}
 
 
 def similarity_scatter(
@@ -143,7 +140,9 @@ def similarity_scatter(
 def moved_area(parameters: Parameters) -> Options:
     """Return the parts of a drawn scatter that change when a bound does: what is a duplicate."""
     least = parameters.min_similarity if parameters.verify else 0.0
-    corners = [{"xAxis": -1, "yAxis": least}, {"xAxis": parameters.radius + 0.5, "yAxis": 1}]
+    # Where similarity confirms, what is similar is found at every distance.
+    reach = 9 if parameters.verify else parameters.max_distance + 0.5
+    corners = [{"xAxis": -1, "yAxis": least}, {"xAxis": reach, "yAxis": 1}]
     looks = {"color": DROPPED, "opacity": 0.14}
     area = {"silent": True, "itemStyle": looks, "data": [corners]}
     bound = {

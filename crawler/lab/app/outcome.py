@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,11 +26,12 @@ LAYER_WORDS = {
     "new": "New text",
     "too_short": "Too short to be near another",
     "changed": "Changed since the visit before",
+    "same_template": "Near a page of another name or content",
     "payload": "Same bytes",
     "text": "Same text",
     "simhash": "Near: a match",
     "candidate": "Near: a candidate, confirmed",
-    "minhash": "Near: by MinHash, confirmed",
+    "contained": "Part of a kept page",
 }
 _KEEPING = frozenset(LAYER_WORDS[layer] for layer in KEEPING)
 
@@ -144,14 +146,18 @@ class PageList:
     def _row(self, place: int) -> None:
         pages, judgement = self._lab.session.pages, self._judgement
         assert judgement is not None
-        measures = measures_of(int(judgement.distance[place]), float(judgement.similarity[place]))
-        original = int(judgement.original[place])
+        near = int(judgement.distance[place]), float(judgement.similarity[place])
+        if judgement.original[place] < 0:
+            near = -1, math.nan  # of the page that it resembles
+        measures = measures_of(*near, judgement.containment_of(place))
+        original = judgement.named(place)
+        told = f"{self._repeats}, {measures}" if measures else self._repeats
         beyond = ":" if original >= 0 else ", of a page not read here"
         with ui.element().classes("page-row"):
             title = plain(pages[place].title, _MAX_TITLE) or "(no title)"
             ui.label(title).classes("crawled one-line")
             inert_link(pages[place].url).classes("mono")
             with ui.element().classes("line"):
-                ui.label(f"{self._repeats}, {measures}{beyond}").classes("soft")
+                ui.label(f"{told}{beyond}").classes("soft")
                 if original >= 0:
                     inert_link(pages[original].url).classes("mono")

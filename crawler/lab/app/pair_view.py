@@ -9,22 +9,30 @@ from nicegui import run, ui
 
 from crawler.lab.app.crawled_text import inert_link, plain
 from crawler.lab.app.lab_state import StoppedError
-from crawler.lab.app.side_views import SideRows, count_changes, side_by_side
+from crawler.lab.app.side_views import SideRows, count_changes, side_by_side, word_marks
 from crawler.lab.pair_details import own_shingles
+from crawler.lab.pair_reasons import pair_reasons
 from crawler.lab.sources.source import SourceError
+from crawler.lab.words import name_text, names_sentence, part_sentence, rest_sentence, share
 from neardup.comparison.diff import diff
+from neardup.names import unpacked
 from neardup.whole import readable
 
 if TYPE_CHECKING:
     from crawler.lab.app.lab_state import Lab
     from crawler.lab.app.side_views import Row
     from crawler.lab.pair_details import OwnShingles
+    from crawler.lab.pair_reasons import PairReasons
+    from crawler.lab.sides import TextSide
     from crawler.lab.sources.source import LabPage
+    from neardup import Parameters
+    from neardup.names import Name
 
 MAX_CHARACTERS = 400_000
 """The largest number of characters of a text that is compared, which takes a second or two."""
 
 _MAX_TITLE = 200
+_SIDES = "the left page", "the right page"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +44,7 @@ class PairTexts:
         changes: The number of places in which they differ.
         own_of_first: Shingles that the first text alone has.
         own_of_second: Shingles that the second text alone has.
+        reasons: Why the two are one page or two.
         is_cut: Whether a text goes on beyond what was compared.
     """
 
@@ -43,25 +52,30 @@ class PairTexts:
     changes: int
     own_of_first: OwnShingles
     own_of_second: OwnShingles
+    reasons: PairReasons
     is_cut: bool
 
 
-def pair_texts(first: str, second: str, shingle_size: int) -> PairTexts:
+def pair_texts(first: TextSide, second: TextSide, parameters: Parameters) -> PairTexts:
     """Compare two texts word by word and shingle by shingle.
 
     Args:
         first: The text of the earlier page.
         second: The text of the later page.
-        shingle_size: Words in a row by which similarity is counted.
+        parameters: The parameters that are tried.
     """
-    first, second = readable(first), readable(second)
-    ours, theirs = first[:MAX_CHARACTERS], second[:MAX_CHARACTERS]
+    cut = first.text[:MAX_CHARACTERS], second.text[:MAX_CHARACTERS]
+    names, blocks = (first.called, second.called), (first.blocks, second.blocks)
+    reasons = pair_reasons(cut, names, blocks, parameters)
+    ours, theirs = (readable(text) for text in cut)
     runs = diff(ours, theirs)
+    marks = word_marks(ours, reasons.spans[0]), word_marks(theirs, reasons.spans[1])
     return PairTexts(
-        side_by_side(runs),
+        side_by_side(runs, marks=marks),
         count_changes(runs),
-        *own_shingles(ours, theirs, shingle_size),
-        is_cut=max(len(first), len(second)) > MAX_CHARACTERS,
+        *own_shingles(ours, theirs, parameters.verify_shingle_size),
+        reasons=reasons,
+        is_cut=max(len(first.text), len(second.text)) > MAX_CHARACTERS,
     )
 
 
@@ -74,17 +88,18 @@ class PairView:
         with ui.element().classes("pair-view") as self._whole:
             self._heads = ui.element().classes("sides heads")
             self._note = ui.label().classes("note")
+            self._reasons = ReasonRows()
             self._rows = SideRows()
             self._shingles = ui.element().classes("sides shingles")
 
-    async def show(self, first: int, second: int, shingle_size: int) -> None:
+    async def show(self, first: int, second: int, parameters: Parameters) -> None:
         """Show two pages by their places, the earlier one on the left."""
         self._asked += 1
         asked = self._asked
         pages = self._lab.session.pages
         one, other = pages[first], pages[second]
         try:
-            texts = await self._lab.texts([first, second])
+            ours, theirs = await self._lab.sides([first, second])
         except StoppedError:
             return
         except SourceError as error:
@@ -93,21 +108,22 @@ class PairView:
                 self._note.text = plain(str(error), 500)
             return
         found = None
-        if texts[0] is not None and texts[1] is not None:
+        if ours is not None and theirs is not None:
             # Long texts take their time, which the lab's own thread needs for others.
-            found = await run.io_bound(pair_texts, texts[0], texts[1], shingle_size)
+            found = await run.io_bound(pair_texts, ours, theirs, parameters)
         if asked == self._asked and not self._whole.is_deleted:
-            self._show(one, other, found, shingle_size)
+            self._show(one, other, found, parameters)
 
     def clear(self) -> None:
         self._asked += 1
         for part in (self._heads, self._shingles):
             part.clear()
         self._rows.show([])
+        self._reasons.clear()
         self._note.text = ""
 
     def _show(
-        self, one: LabPage, other: LabPage, found: PairTexts | None, shingle_size: int
+        self, one: LabPage, other: LabPage, found: PairTexts | None, parameters: Parameters
     ) -> None:
         self.clear()
         with self._heads:
@@ -117,7 +133,10 @@ class PairView:
             self._note.text = "The text of one of them is not held, so they cannot be compared."
             return
         self._note.text = _words_of(found)
+        names = unpacked(one.name), unpacked(other.name)
+        self._reasons.show(names, found.reasons, parameters)
         self._rows.show(found.rows)
+        shingle_size = parameters.verify_shingle_size
         with self._shingles:
             _shingles("Only on the left", found.own_of_first, shingle_size)
             _shingles("Only on the right", found.own_of_second, shingle_size)
@@ -134,7 +153,55 @@ def _head(page: LabPage) -> None:
 def _words_of(found: PairTexts) -> str:
     places = "1 place" if found.changes == 1 else f"{found.changes:,} places"
     words = f"They differ in {places}." if found.changes else "Word for word they are the same."
+    words += f" {_contained(found.own_of_first, found.own_of_second)}"
     return words + (" Only the beginning of both is compared." if found.is_cut else "")
+
+
+def _contained(ours: OwnShingles, theirs: OwnShingles) -> str:
+    """Return the shares of the shingles that both have."""
+    both = ours.of - ours.count
+    union = ours.of + theirs.count
+    return (
+        f"Jaccard {share(both / union if union else 1.0)}, "
+        f"{share(both / ours.of if ours.of else 1.0)} of the left is in the right, "
+        f"{share(both / theirs.of if theirs.of else 1.0)} of the right is in the left."
+    )
+
+
+class ReasonRows:
+    """Shows why two texts are one page or two: names, a part, the text outside boilerplate."""
+
+    def __init__(self) -> None:
+        with ui.element().classes("reasons") as self._whole:
+            self._part = ui.label().classes("reason").props("data-reason=part")
+            self._rest = ui.label().classes("reason").props("data-reason=rest")
+            self._legend = ui.label("What the host repeats is dotted below.").classes("note")
+            self._sentence = ui.label().classes("reason names-sentence")
+            self._rows = SideRows()
+        self.clear()
+
+    def clear(self) -> None:
+        self._whole.set_visibility(False)
+        self._rows.show([])
+
+    def show(self, names: tuple[Name, Name], reasons: PairReasons, parameters: Parameters) -> None:
+        """Show the reasons, and both names with what differs marked.
+
+        Args:
+            names: What the texts are called.
+            reasons: The reasons.
+            parameters: The parameters that are tried.
+        """
+        part, rest = reasons.part, reasons.rest_share
+        self._part.text = part_sentence(part, _SIDES)
+        least = parameters.min_similarity
+        self._rest.text = "" if rest is None else rest_sentence(rest, least)
+        self._legend.set_visibility(any(reasons.spans))
+        self._sentence.text = names_sentence(reasons.difference)
+        self._rows.show(side_by_side(diff(name_text(names[0]), name_text(names[1]))))
+        are_named = any(name_text(name) for name in names)
+        self._sentence.set_visibility(are_named)
+        self._whole.set_visibility(True)
 
 
 def _shingles(title: str, own: OwnShingles, size: int) -> None:
@@ -149,7 +216,7 @@ def _shingles(title: str, own: OwnShingles, size: int) -> None:
             ui.label(f"and {more:,} more").classes("soft")
 
 
-async def open_pair(lab: Lab, title: str, first: int, second: int, shingle_size: int) -> None:
+async def open_pair(lab: Lab, title: str, first: int, second: int, parameters: Parameters) -> None:
     """Show two pages by their places until the reader has seen them."""
     with ui.dialog(value=True) as dialog, ui.card().classes("wide"):
         with ui.element().classes("line"):
@@ -159,4 +226,4 @@ async def open_pair(lab: Lab, title: str, first: int, second: int, shingle_size:
         with ui.element().classes("scrolled"):
             view = PairView(lab)
     dialog.on("hide", dialog.delete)
-    await view.show(first, second, shingle_size)
+    await view.show(first, second, parameters)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from crawler.lab.choice import EXACT, MINHASH, SIMHASH, Choice
+from crawler.lab.choice import EXACT, SIMHASH, Choice
 from neardup import Features
 from neardup.checks import MAX_SHINGLE_SIZE
 from neardup.errors import ParameterError
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 METHODS = {
     SIMHASH: "SimHash, as in the crawl",
-    MINHASH: "MinHash LSH",
     EXACT: "Exact: equal texts alone",
 }
 UNITS = {"word": "Words", "character": "Characters"}
@@ -25,7 +24,13 @@ WEIGHTS = {"set": "Set", "log_count": "Log counts", "count": "Counts"}
 SIZES = range(1, MAX_SHINGLE_SIZE + 1)
 
 _MAX_CHARACTERS = 200
-_VERIFY = {"verified": True, "alone": False}
+_SWITCHES = {
+    "verify": {"verified": True, "alone": False},
+    "compare_names": {"names": True, "nameless": False},
+    "ignore_boilerplate": {"aside": True, "whole": False},
+    "drop_contained": {"parts": False, "partless": True},
+}
+"""The words for both positions of each switch in the key of a choice, in its order."""
 
 
 class Trial:
@@ -97,27 +102,32 @@ class Scale:
 
 SCALES = (
     Scale("max_distance", "bits", 0, 8, 1, 8),
-    Scale("candidate_distance", "bits", 0, 8, 1, 8),
     Scale("min_similarity", "", 0, 1, 0.01, 1),
     Scale("min_words", "", 1, 300, 1, 1_000_000),
 )
 
 
 def with_number(choice: Choice, name: str, value: float) -> Choice:
-    """Choose a number; the other distance goes along where it would lie on the wrong side."""
-    values = {name: value}
-    parameters = choice.parameters
-    if name == "max_distance":
-        values["candidate_distance"] = max(value, parameters.candidate_distance)
-    elif name == "candidate_distance":
-        values["max_distance"] = min(value, parameters.max_distance)
-    return replace(choice, parameters=replace(parameters, **values))  # type: ignore[arg-type]
+    """Choose a number."""
+    parameters = replace(choice.parameters, **{name: value})  # type: ignore[arg-type]
+    return replace(choice, parameters=parameters)
 
 
 def with_verify(choice: Choice, *, verify: bool) -> Choice:
-    """Choose whether similarity confirms; what fingerprints are made of stays as it is."""
-    features = choice.parameters.fingerprint_features
-    parameters = replace(choice.parameters, verify=verify, features=features)
+    """Choose whether similarity confirms; what fingerprints are made of stays as it is.
+
+    Without it parts of pages are not looked for.
+    """
+    tried = choice.parameters
+    drop_contained = tried.drop_contained and verify
+    features = tried.fingerprint_features
+    changes = replace(tried, verify=verify, features=features, drop_contained=drop_contained)
+    return replace(choice, parameters=changes)
+
+
+def with_switch(choice: Choice, name: str, *, is_on: bool) -> Choice:
+    """Choose the position of a switch of ``Parameters`` that has no further effect."""
+    parameters = replace(choice.parameters, **{name: is_on})  # type: ignore[arg-type]
     return replace(choice, parameters=parameters)
 
 
@@ -145,8 +155,6 @@ def used_numbers(choice: Choice) -> frozenset[str]:
     """Return the numbers that count for anything where all else is chosen so."""
     if choice.method == EXACT:
         return frozenset()
-    if choice.method == MINHASH:
-        return frozenset({"min_similarity", "min_words"})
     if not choice.parameters.verify:
         return frozenset({"max_distance", "min_words"})
     return frozenset(scale.name for scale in SCALES)
@@ -161,10 +169,9 @@ def choice_key(choice: Choice) -> str:
             choice.method,
             f"{features.unit}-{features.size}-{features.weight}",
             str(parameters.max_distance),
-            str(parameters.candidate_distance),
             f"{parameters.min_similarity:g}",
             str(parameters.min_words),
-            "verified" if parameters.verify else "alone",
+            *(_word_of(name, is_on=getattr(parameters, name)) for name in _SWITCHES),
         ]
     )
 
@@ -172,19 +179,26 @@ def choice_key(choice: Choice) -> str:
 def parsed_choice(key: str, holds: Parameters) -> Choice | None:
     """Return the choice of such a word; None where it names none that is valid."""
     parts = key.split("/")
-    if len(key) > _MAX_CHARACTERS or len(parts) != 7 or parts[6] not in _VERIFY:
+    if len(key) > _MAX_CHARACTERS or len(parts) != 5 + len(_SWITCHES):
         return None
-    method, features, nearest, farthest, similarity, words, verify = parts
+    method, features, nearest, similarity, words, *positions = parts
     try:
+        switches = {
+            name: known[word]
+            for (name, known), word in zip(_SWITCHES.items(), positions, strict=True)
+        }
         parameters = replace(
             holds,
             features=Features.parsed(features),
             max_distance=int(nearest),
-            candidate_distance=int(farthest),
             min_similarity=float(similarity),
             min_words=int(words),
-            verify=_VERIFY[verify],
+            **switches,
         )
         return Choice(_with_own_features(parameters, holds), method)
-    except (ParameterError, ValueError):
+    except (KeyError, ParameterError, ValueError):
         return None
+
+
+def _word_of(name: str, *, is_on: bool) -> str:
+    return next(word for word, position in _SWITCHES[name].items() if position == is_on)

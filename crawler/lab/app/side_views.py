@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import TYPE_CHECKING
+from itertools import chain, groupby, pairwise, repeat
+from operator import itemgetter
+from typing import TYPE_CHECKING, NamedTuple
 
 from nicegui import ui
 
 from crawler.lab.app.crawled_text import plain
-from neardup.comparison.diff import ADDED, EQUAL, REMOVED
+from neardup.comparison.diff import ADDED, EQUAL, REMOVED, WordRun, written_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-
-    from neardup.comparison.diff import WordRun
 
 CONTEXT_WORDS = 14
 """The number of equal words that are shown before and behind a change."""
@@ -32,10 +31,17 @@ lab shows some rows at a time.
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Words in a row of one text: ``equal``, ``removed`` or ``added``, as in a diff."""
+    """Words in a row of one text: ``equal``, ``removed`` or ``added``, as in a diff.
+
+    Attributes:
+        kind: The fate of the words.
+        text: The words, with white space between and behind them.
+        is_boilerplate: Whether their host repeats them.
+    """
 
     kind: str
     text: str
+    is_boilerplate: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,23 +54,70 @@ class Aligned:
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """Words of both texts that are not shown at first."""
+    """Words of both texts that are not shown at first.
+
+    Attributes:
+        words: The number of words.
+        left: The words as pieces of the first text.
+        right: The same words as pieces of the second text.
+    """
 
     words: int
-    text: str
+    left: tuple[Piece, ...]
+    right: tuple[Piece, ...]
 
 
 Row = Aligned | Folded
 
 
-def side_by_side(runs: Sequence[WordRun], *, context: int = CONTEXT_WORDS) -> list[Row]:
+def side_by_side(
+    runs: Sequence[WordRun],
+    *,
+    context: int = CONTEXT_WORDS,
+    marks: tuple[Sequence[bool], Sequence[bool]] = ((), ()),
+) -> list[Row]:
     """Set a diff as two columns, in rows that begin and end with words of both texts.
 
     Args:
         runs: The runs that ``neardup.comparison.diff.diff`` returns.
         context: Equal words shown on either side of a change.
+        marks: Whether the host repeats each written word of the first text, and of the second;
+            words behind the last one it does not.
     """
-    return list(_rows(_pieces(runs, context)))
+    return list(_rows(_cut_runs(runs, context), (_Marks(marks[0]), _Marks(marks[1]))))
+
+
+def word_marks(text: str, spans: Sequence[tuple[int, int]]) -> list[bool]:
+    """Return for each written word of a text whether it begins in one of some spans.
+
+    Args:
+        text: The text.
+        spans: Bounds, ascending.
+    """
+    marks, place, span = [], 0, 0
+    for word in written_words(text) if spans else ():
+        shown = word.rstrip()
+        place = text.index(shown, place)
+        while span < len(spans) and spans[span][1] <= place:
+            span += 1
+        marks.append(span < len(spans) and spans[span][0] <= place)
+        place += len(shown)
+    return marks
+
+
+class _Marks:
+    """The marks of the words of one text, taken in their order."""
+
+    def __init__(self, marks: Sequence[bool]) -> None:
+        self._marks = chain(marks, repeat(False))
+
+    def pieces(self, kind: str, words: Sequence[str]) -> tuple[Piece, ...]:
+        """Return the next words as pieces; each piece is marked as a whole or not at all."""
+        marked = zip(words, self._marks, strict=False)
+        return tuple(
+            Piece(kind, "".join(word for word, _ in group), is_boilerplate)
+            for is_boilerplate, group in groupby(marked, key=itemgetter(1))
+        )
 
 
 def count_changes(runs: Iterable[WordRun]) -> int:
@@ -73,42 +126,48 @@ def count_changes(runs: Iterable[WordRun]) -> int:
     return sum(kind != EQUAL and before == EQUAL for before, kind in pairwise(kinds))
 
 
-def _pieces(runs: Sequence[WordRun], context: int) -> Iterator[Piece | Folded]:
+class _Fold(NamedTuple):
+    """Equal words to be folded."""
+
+    words: tuple[str, ...]
+
+
+def _cut_runs(runs: Sequence[WordRun], context: int) -> Iterator[WordRun | _Fold]:
     last = len(runs) - 1
     for place, run in enumerate(runs):
         if run.kind == EQUAL:
             yield from _cut(run.words, context if place else 0, context if place < last else 0)
         else:
-            yield Piece(run.kind, "".join(run.words))
+            yield run
 
 
-def _cut(words: tuple[str, ...], before: int, after: int) -> Iterator[Piece | Folded]:
+def _cut(words: tuple[str, ...], before: int, after: int) -> Iterator[WordRun | _Fold]:
     """Cut equal words into what belongs to the change before, a fold, and to the one behind."""
     middle = words[before : len(words) - after]
     if len(middle) < SHORTEST_FOLD_WORDS:
-        yield Piece(EQUAL, "".join(words))
+        yield WordRun(EQUAL, words)
         return
     if before:
-        yield Piece(EQUAL, "".join(words[:before]))
-    yield Folded(len(middle), "".join(middle))
+        yield WordRun(EQUAL, words[:before])
+    yield _Fold(middle)
     if after:
-        yield Piece(EQUAL, "".join(words[len(words) - after :]))
+        yield WordRun(EQUAL, words[len(words) - after :])
 
 
-def _rows(pieces: Iterable[Piece | Folded]) -> Iterator[Row]:
+def _rows(runs: Iterable[WordRun | _Fold], marks: tuple[_Marks, _Marks]) -> Iterator[Row]:
     left: list[Piece] = []
     right: list[Piece] = []
-    for piece in pieces:
-        if isinstance(piece, Folded):
+    for run in runs:
+        if isinstance(run, _Fold):
             yield from _aligned(left, right)
             left, right = [], []
-            yield piece
+            yield Folded(len(run.words), *(one.pieces(EQUAL, run.words) for one in marks))
             continue
-        if piece.kind != ADDED:
-            left.append(piece)
-        if piece.kind != REMOVED:
-            right.append(piece)
-        if piece.kind == EQUAL and len(left) + len(right) >= MAX_PIECES:
+        if run.kind != ADDED:
+            left += marks[0].pieces(run.kind, run.words)
+        if run.kind != REMOVED:
+            right += marks[1].pieces(run.kind, run.words)
+        if run.kind == EQUAL and len(left) + len(right) >= MAX_PIECES:
             yield from _aligned(left, right)
             left, right = [], []
     yield from _aligned(left, right)
@@ -163,8 +222,12 @@ def _show_row(row: Row) -> None:
 def _open(holder: ui.element, row: Folded) -> None:
     holder.clear()
     with holder, ui.element().classes("sides"):
-        _side((Piece(EQUAL, row.text),))
-        _side((Piece(EQUAL, row.text),))
+        _side(row.left)
+        _side(row.right)
+
+
+def _looks(piece: Piece) -> str:
+    return f"piece {piece.kind}" + (" repeated" if piece.is_boilerplate else "")
 
 
 def _side(pieces: Sequence[Piece]) -> None:
@@ -172,6 +235,6 @@ def _side(pieces: Sequence[Piece]) -> None:
         for piece in pieces:
             # The white space behind is no part of a mark.
             words = piece.text.rstrip() if piece.kind != EQUAL else piece.text
-            ui.label(plain(words, keeps_lines=True)).classes(f"piece {piece.kind}")
+            ui.label(plain(words, keeps_lines=True)).classes(_looks(piece))
             if space := piece.text[len(words) :]:
                 ui.label(space).classes("piece equal")

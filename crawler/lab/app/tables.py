@@ -153,6 +153,6 @@ def page_dialog(url: str, facts: Sequence[tuple[str, str]], original: str | None
         known = [(name, plain(value, 2_000)) for name, value in facts if value != NOTHING]
         FigureTable(["", ""], "facts").show(known)
         if original is not None:
-            ui.label("repeats").classes("soft")
+            ui.label("repeats, resembles or is a part of").classes("soft")
             inert_link(original).classes(remove="one-line", add="mono")
     dialog.on("hide", dialog.delete)

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 import zstandard
 
 from crawler.lab.sources.source import LabPage, PageSource, SourceError
+from crawler.pages.boilerplate import HostBoilerplate
 from crawler.pages.live_parameters import current
 from crawler.pages.page_row import to_unsigned
 from crawler.pages.stored_texts import HeldTexts, unpack_judged
 from crawler.pages.verdicts import OF_TEXTS
+from crawler.pages.wall_clusters import host_of
 from crawler.storage.database import open_for_reading
 from crawler.storage.errors import JobError
 from neardup.parameters import DEFAULTS
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from crawler.lab.sources.source import Blocks, PageBoilerplate
     from neardup import Parameters
 
 _SLICE = 10_000
@@ -31,7 +34,8 @@ _VERDICTS = ", ".join(f"'{verdict}'" for verdict in sorted(OF_TEXTS))
 # Files that repeat a file have such a verdict too, and no text.
 _PAGES = f"""
 SELECT key, parameters, id, url, title, words, text_digest, visible_digest, payload_digest,
-       fingerprint, is_main, verdict, duplicate_of, distance, similarity, fetched_at, body_bytes
+       fingerprint, is_main, verdict, duplicate_of, distance, similarity, fetched_at, body_bytes,
+       name, resembles
 FROM pages WHERE id > ? AND latest = 1 AND verdict IN ({_VERDICTS}) AND text_digest IS NOT NULL
 ORDER BY id LIMIT {_SLICE}
 """  # noqa: S608
@@ -90,6 +94,19 @@ class CrawlSource(PageSource):
                 for number, packed in [(number, texts.of_page(number)) for number in wanted]:
                     yield None if packed is None else self._unpacked(number, packed)
 
+    def boilerplate(self) -> PageBoilerplate:
+        known: dict[int, Blocks] = {}
+
+        def blocks(page: LabPage) -> Blocks:
+            host = host_of(page.url)
+            if host not in known:
+                with self._open() as connection:
+                    counts = HostBoilerplate(connection.execute).blocks(host)
+                known[host] = None if counts is None else frozenset(counts.boilerplate)
+            return known[host]
+
+        return blocks
+
     def is_superseded(self) -> bool:
         if not self._is_superseded:
             with self._open() as connection:
@@ -147,6 +164,7 @@ def _page_of(row: sqlite3.Row) -> LabPage:
         "words": row["words"] or 0,
         "fingerprint": to_unsigned(row["fingerprint"]),
         "is_main": bool(row["is_main"]),
+        "name": row["name"] or "",
     }
     del values["key"], values["parameters"]
     return LabPage(**values)

@@ -18,6 +18,7 @@ from crawler.warc.sources import ArchiveError
 from neardup import analyse
 from neardup.errors import InputError
 from neardup.fingerprints.digest import payload_digest
+from neardup.names import name_of, unpacked
 from neardup.parameters import DEFAULTS
 
 if TYPE_CHECKING:
@@ -147,7 +148,8 @@ class Gathering:
             if page is not None:
                 self._digests.append(page.text_digest)
                 number, title = len(self._digests), one.title or page.title
-                yield replace(page, id=number, url=one.url, title=title)
+                name = _renamed(page.name, one.title) if one.title else page.name
+                yield replace(page, id=number, url=one.url, title=title, name=name)
 
     def _of_text(self, told: Told) -> LabPage:
         text = told.text or ""
@@ -164,6 +166,7 @@ class Gathering:
             fingerprint=document.fingerprint,
             is_main=True,
             body_bytes=len(text.encode("utf-8", "replace")),
+            name=document.name,
         )
 
     def _read(self, batch: Sequence[Told], payloads: Sequence[bytes | None]) -> None:
@@ -200,7 +203,14 @@ class Gathering:
             fingerprint=document.fingerprint,
             is_main=found.is_main,
             body_bytes=body_bytes,
+            name=reading.metadata.name(found.text).packed(),
         )
+
+
+def _renamed(packed: str, title: str) -> str:
+    """Return a name with the title that a file gives it."""
+    name = unpacked(packed)
+    return name_of("", title, name.heading, name.identifiers, name.subheading).packed()
 
 
 def _batches(told: Iterable[Told]) -> Iterator[list[Told]]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from crawler.lab.sources.source import LabPage, PageSource
+    from crawler.lab.sources.source import Blocks, LabPage, PageBoilerplate, PageSource
     from neardup import Parameters
 
 
@@ -70,6 +70,18 @@ class Sources:
         found = [part.texts(of) for part, of in zip(self.parts, wanted, strict=True)]
         return (next(found[self._part[number]]) for number in ids)
 
+    def boilerplate(self) -> PageBoilerplate | None:
+        """Return what gives the boilerplate at the host of a page; None: nothing is counted."""
+        parts = [part.boilerplate() for part in self.parts]
+        if not any(parts):
+            return None
+
+        def blocks(page: LabPage) -> Blocks:
+            of_part = parts[self._part[page.id]]
+            return None if of_part is None else of_part(page)
+
+        return blocks
+
     def is_superseded(self) -> bool:
         # Each of them is to look.
         return any([part.is_superseded() for part in self.parts])  # noqa: C419
@@ -84,7 +96,8 @@ class Sources:
         self._part.append(place)
         self._number.append(page.id)
         original = None if page.duplicate_of is None else ids.get(page.duplicate_of)
-        return replace(page, id=number, duplicate_of=original)
+        resembled = None if page.resembles is None else ids.get(page.resembles)
+        return replace(page, id=number, duplicate_of=original, resembles=resembled)
 
     def _check_features(self) -> None:
         first = self.parts[0]

@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING
 from neardup.parameters import DEFAULTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from neardup import Parameters
+
+    Blocks = frozenset[int] | None
+    PageBoilerplate = Callable[["LabPage"], Blocks]
 
 
 class SourceError(Exception):
@@ -41,6 +44,10 @@ class LabPage:
         duplicate_of: The id of the page that this one repeats, by that verdict.
         distance: The distance of the two in bits, by that verdict.
         similarity: The similarity of the two, by that verdict.
+        name: What the page is called, as ``neardup.names.Name.packed`` returns it; empty: nothing
+            is known.
+        resembles: The id of the page of another name that this one is nearly equal to, by that
+            verdict; distance and similarity are those of the two.
     """
 
     id: int
@@ -58,6 +65,8 @@ class LabPage:
     duplicate_of: int | None = None
     distance: int | None = None
     similarity: float | None = None
+    name: str = ""
+    resembles: int | None = None
 
 
 class PageSource(ABC):
@@ -106,6 +115,14 @@ class PageSource(ABC):
     @abstractmethod
     def texts(self, ids: Sequence[int]) -> Iterator[str | None]:
         """Yield the texts of pages, in the order asked for; None for one that is not stored."""
+
+    def boilerplate(self) -> PageBoilerplate | None:
+        """Return what gives the hashes of the blocks that are boilerplate at the host of a page.
+
+        It gives those that are counted by now, and None for a host with too few pages.
+        None: nothing is counted here.
+        """
+        return None
 
     def is_superseded(self) -> bool:
         """Whether a returned page has a newer capture, so that the source is to be reopened."""

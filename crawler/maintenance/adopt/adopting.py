@@ -22,6 +22,8 @@ import zstandard
 from crawler.pages.live_parameters import settle
 from crawler.pages.page_row import PageRow, to_unsigned
 from crawler.pages.page_store import PageStore
+from crawler.pages.stored_texts import PageDocuments
+from crawler.pages.verdicts import NEW, SAME_TEMPLATE
 from crawler.storage.database import FILE_NAME, Database
 from crawler.storage.directory import check_identity, identity_of, locked
 from crawler.storage.errors import JobError
@@ -29,7 +31,10 @@ from crawler.urls.canonical import MalformedUrl
 from neardup.batch.output_tables import About, about_of
 from neardup.errors import InputError
 from neardup.fingerprints.digest import payload_digest, words_digest
+from neardup.names import name_of
 from neardup.storage.catch_up import open_index
+from neardup.storage.signatures import open_passages, open_signatures
+from neardup.whole import part_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -38,8 +43,21 @@ if TYPE_CHECKING:
 
 _ROWS_AT_ONCE = 256
 _COLUMNS = (
-    "id", "name", "title", "date", "words", "is_main", "digest", "fingerprint", "verdict", "text",
+    "id", "name", "title", "date", "words", "is_main", "digest", "fingerprint", "verdict",
+    "resembles", "distance", "similarity", "text",
 )  # fmt: skip
+
+_ADOPTED = "CREATE TEMP TABLE adopted (corpus_id INTEGER PRIMARY KEY, page INTEGER NOT NULL)"
+_NAME_RESEMBLED = """
+UPDATE pages SET resembles = (SELECT page FROM temp.adopted WHERE corpus_id = pages.resembles)
+WHERE resembles IS NOT NULL
+"""
+# Both may be of one URL, and so versions of one page.
+_RESEMBLE_NO_OTHER = f"""
+UPDATE pages SET verdict = '{NEW}', resembles = NULL, distance = NULL, similarity = NULL
+WHERE verdict = '{SAME_TEMPLATE}' AND NOT EXISTS
+  (SELECT 1 FROM pages AS other WHERE other.id = pages.resembles AND other.key <> pages.key)
+"""
 
 BEFORE_ALL_VISITS = 0
 INDEX = "fingerprints"
@@ -48,7 +66,10 @@ _COMMIT_PAGES = 1_000
 
 @dataclass(frozen=True, slots=True)
 class KeptPage:
-    """A page of a corpus that no page before it resembles; ``fingerprint`` is a signed number."""
+    """A page of a corpus that repeats no page before it.
+
+    ``fingerprint`` is a signed number, and ``resembles`` the id of a page of the corpus.
+    """
 
     id: int
     name: str
@@ -59,6 +80,9 @@ class KeptPage:
     digest: bytes
     fingerprint: int | None
     verdict: str
+    resembles: int | None
+    distance: int | None
+    similarity: float | None
     text: str
 
 
@@ -188,16 +212,23 @@ def _fill(
     tuned = settle(database, parameters)
     store, count = PageStore(database), 0
     compress = zstandard.ZstdCompressor().compress
+    database.write(_ADOPTED)
     for count, page in enumerate(corpus.pages(), start=1):
         row = _row(store.new_id(), page, canonicalizer)
         row.parameters, row.text = tuned.id, compress(page.text.encode("utf-8", "replace"))
         before = store.previous(row.key)
         store.insert(row, in_place=before is None or before.fetched_at <= row.fetched_at)
+        database.write("INSERT INTO temp.adopted VALUES (?, ?)", (page.id, row.id))
         advance()
         if count % _COMMIT_PAGES == 0:
             database.commit()
+    for sql in (_NAME_RESEMBLED, _RESEMBLE_NO_OTHER):
+        database.write(sql)
     database.commit()
-    open_index(folder / INDEX, store, radius=parameters.radius).close()
+    open_index(folder / INDEX, store, radius=parameters.max_distance).close()
+    documents, size = PageDocuments(store), parameters.verify_shingle_size
+    open_signatures(folder / "signatures", documents, shingle_size=size).close()
+    open_passages(folder / "passages", documents, shingle_size=size).close()
     return count
 
 
@@ -223,6 +254,7 @@ def _row(number: int, page: KeptPage, canonicalizer: Canonicalizer) -> PageRow:
         status=None,
         body_bytes=len(page.text.encode()),
         title=page.title,
+        name=name_of(part_of(page.text), page.title or "").packed() or None,
         words=page.words,
         is_main=int(page.is_main),
         payload_digest=payload,
@@ -234,6 +266,9 @@ def _row(number: int, page: KeptPage, canonicalizer: Canonicalizer) -> PageRow:
         words_digest=words_digest(page.text),
         fingerprint=to_unsigned(page.fingerprint),
         verdict=page.verdict,
+        resembles=page.resembles,
+        distance=page.distance,
+        similarity=page.similarity,
     )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from crawler.maintenance.verify.capture_checks import ORPHANS
 from crawler.pages.page_row import to_signed, to_unsigned
 from crawler.pages.stored_texts import HeldTexts, document_of
-from crawler.pages.verdicts import NEAR_DUPLICATE
+from crawler.pages.verdicts import INEXACT, NEAR_DUPLICATE, listed
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -43,7 +43,7 @@ WHERE text_digest = ?
 # Those with the same text as their original come first: others may be near to them.
 _ORPHANS = f"""
 SELECT pages.id FROM ({ORPHANS}) AS orphan JOIN pages ON pages.id = orphan.id
-ORDER BY pages.verdict = '{NEAR_DUPLICATE}', pages.id
+ORDER BY pages.verdict IN ({listed(INEXACT)}), pages.id
 """
 
 
@@ -162,14 +162,15 @@ class LostOriginals:
         return said
 
     def _judge(self, row: PageRow, source: PageRow, *, is_own: bool) -> None:
-        document = document_of(source)
+        document = document_of(source, self.store.names.stable(row.url, row.name))
         verdict = self.deduplicator.judge_document(row.id, document, exclude={row.id})
         if not is_own:
             row.verdict = NEAR_DUPLICATE
         if verdict.is_duplicate:
             row.take_verdict(verdict)
         else:
-            row.keep(verdict.kind, source, self.deduplicator.parameters.min_words)
+            row.keep(verdict, source, self.deduplicator.parameters.min_words)
+            self.store.name_container(row, verdict.parts)
             if not is_own:
                 row.payload_digest = None
         self.store.store_verdict(row)

@@ -11,13 +11,14 @@ from crawler.pages.page_row import COLUMNS
 from crawler.pages.reasons import Reason
 from crawler.pages.verdicts import (
     DUPLICATES,
-    KEPT,
     NOINDEX,
     NOT_HTML,
     ORIGINALS,
     TEXT_DUPLICATE,
+    WALLS,
     WITHOUT_PAGE,
     listed,
+    says_less,
 )
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ _INSERT = f"INSERT INTO pages VALUES ({', '.join('?' * len(COLUMNS))})"
 _ORIGINAL = "SELECT key, text_digest FROM pages WHERE id = ?"
 _ELSEWHERE = "SELECT key, text_digest FROM elsewhere WHERE page = ?"
 _NEW_ID = "SELECT coalesce(same_as, id) FROM scratch.captures WHERE source = ? AND old = ?"
+_IS_REPLACED = "SELECT 1 FROM wall_pages WHERE replaced = ?"  # its text may come back
 # A capture that equals another one: that one was found unchanged then.
 _SEEN_AGAIN = """
 SELECT same_as, source, old FROM scratch.captures WHERE same_as IS NOT NULL ORDER BY id
@@ -153,10 +155,12 @@ class Copier:
         for new, number, old, latest in rows:
             source = self.sources[number]
             page = dict(zip(COLUMNS, source.one(_ROW, old), strict=True))
-            original = None
+            is_wall, original = page["verdict"] in WALLS, None
+            if latest or is_wall or self.database.read(_IS_REPLACED, (new,)).fetchone():
+                self._copy_beside(source, new, page)
             if latest:
-                self._note_beside(source, new, page)
-            else:
+                self._note_original(source, new, page)
+            elif not is_wall:
                 original = self._new_id(number, page["duplicate_of"])
             page |= {
                 "id": new,
@@ -165,11 +169,18 @@ class Copier:
                 "seen_visit": page["seen_visit"] + source.shift,
                 "parameters": self.parameters.get((number, page["parameters"])),
                 "duplicate_of": original,
+                "resembles": self._new_id(number, page["resembles"]),
+                "part_of": self._new_id(number, page["part_of"]),
             }
             yield list(page.values())
 
-    def _note_beside(self, source: MergedCrawl, new: int, page: Mapping[str, Any]) -> None:
-        """Record the original of a newest capture, to be resolved when all captures are copied."""
+    def _copy_beside(self, source: MergedCrawl, new: int, page: Mapping[str, Any]) -> None:
+        text = source.one("SELECT text FROM near_texts WHERE page = ?", page["id"])
+        if text is not None and page["verdict"] in DUPLICATES | WALLS:
+            self.database.write("INSERT INTO near_texts VALUES (?, ?)", (new, text[0]))
+
+    def _note_original(self, source: MergedCrawl, new: int, page: Mapping[str, Any]) -> None:
+        """Record the original of a newest capture, which is found when all are copied."""
         if page["verdict"] not in DUPLICATES:
             return
         original = page["duplicate_of"]
@@ -179,9 +190,6 @@ class Copier:
         key, digest = found or (None, None)
         row = (new, self._new_id(source.number, original), key, digest)
         self.database.write("INSERT INTO scratch.named VALUES (?, ?, ?, ?)", row)
-        text = source.one("SELECT text FROM near_texts WHERE page = ?", page["id"])
-        if text is not None:
-            self.database.write("INSERT INTO near_texts VALUES (?, ?)", (new, text[0]))
 
     def _new_id(self, source: int, old: int | None) -> int | None:
         if old is None:
@@ -247,10 +255,7 @@ class MergedCapture(NamedTuple):
         """
         if not previous.was_read:
             return False
-        if not self.was_read:
-            return True
-        empty = self.verdict == NOT_HTML or (self.verdict in KEPT and not self.words)
-        return empty and bool(previous.words)
+        return says_less(self, previous)
 
 
 class NewestCapture(NamedTuple):

@@ -8,28 +8,35 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from crawler.maintenance.crawl_directory import CrawlDirectory
-from crawler.maintenance.merge import lost_originals, merged_captures
+from crawler.maintenance.merge import lost_originals, merged_captures, resembled_pages
 from crawler.maintenance.merge.lost_originals import FleetTexts, LostOriginals
 from crawler.maintenance.merge.merged_captures import Copier, name_originals, number_captures
 from crawler.maintenance.merge.merged_crawls import blamed, made_whole, opened
+from crawler.maintenance.merge.resembled_pages import name_resembled
 from crawler.maintenance.merge.small_tables import (
     merge_known,
     merge_links,
     merge_meta,
+    merge_name_slots,
     merge_parameters,
     merge_requests,
     merge_url_rules,
+    merge_walls,
 )
 from crawler.maintenance.verify.capture_checks import find_originals
 from crawler.maintenance.verify.repairer import Repairer
+from crawler.pages.boilerplate import CountedBoilerplate
 from crawler.pages.live_parameters import newest
 from crawler.pages.page_store import PageStore
+from crawler.pages.promotion import Promotion
 from crawler.pages.stored_texts import PageDocuments
+from crawler.pages.walls import Walls
 from crawler.storage import meta_names
 from crawler.storage.database import Database
 from crawler.storage.errors import CrawlStorageError
 from neardup import Deduplicator, Parameters
 from neardup.storage.catch_up import open_index
+from neardup.storage.signatures import open_passages, open_signatures
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
@@ -39,7 +46,7 @@ if TYPE_CHECKING:
     from crawler.maintenance.verify.finding import CheckWatch
     from crawler.pages.shared_verdicts import FleetKeptText
 
-_SCRATCH = merged_captures.SCRATCH + lost_originals.SCRATCH
+_SCRATCH = merged_captures.SCRATCH + lost_originals.SCRATCH + resembled_pages.SCRATCH
 _COUNTS = """
 SELECT count(*), coalesce(sum(text IS NOT NULL), 0),
        coalesce(sum(duplicate_of IS NOT NULL), 0)
@@ -140,12 +147,15 @@ class _Merging:
         merge_url_rules(database, sources)
         parameters = merge_parameters(database, sources)
         count = number_captures(database, sources, watch)
+        merge_walls(database, sources)
+        merge_name_slots(database, sources)
         Copier(database, sources, parameters).copy(count, watch)
         merge_links(database, sources, watch)
         merge_known(database, sources, watch)
         name_originals(database)
         merge_requests(database, sources, visit, watch)
         orphans, lost = self._settle_orphans(kept)
+        name_resembled(database)
         twice = "SELECT count(*) FROM scratch.captures WHERE same_as IS NOT NULL"
         pages, held, duplicates = database.read(_COUNTS).fetchone()
         return Merged(
@@ -162,22 +172,36 @@ class _Merging:
     def _settle_orphans(
         self, kept: Callable[[], AsyncIterator[FleetKeptText]] | None
     ) -> tuple[int, list[str]]:
-        """Make the fingerprint index, and judge the duplicates without an original by it."""
+        """Make the indexes, and judge the duplicates without an original by them."""
         database = self._database
         tuned = newest(database.read)
         parameters = Parameters() if tuned is None else tuned.parameters
         store = PageStore(database)
         database.commit()
         self._watch.begin("fingerprint index", 0)
-        with open_index(self._part / "fingerprints", store, radius=parameters.radius) as index:
-            documents = PageDocuments(store)
-            deduplicator = Deduplicator(parameters, documents=documents, index=index)
+        documents = PageDocuments(store)
+        radius, size = parameters.max_distance, parameters.verify_shingle_size
+        with (
+            open_index(self._part / "fingerprints", store, radius=radius) as index,
+            open_signatures(self._part / "signatures", documents, shingle_size=size) as signatures,
+            open_passages(self._part / "passages", documents, shingle_size=size) as passages,
+        ):
+            deduplicator = Deduplicator(
+                parameters,
+                documents=documents,
+                index=index,
+                signatures=signatures,
+                passages=passages,
+            )
             fleet = None if kept is None else FleetTexts(database, kept)
             originals = LostOriginals(database, store, deduplicator, fleet)
             found = len(originals.orphans())
             lost = originals.settle(self._watch)
+            walls = Walls(store, deduplicator, Promotion(store, deduplicator))
+            walls.settle(0 if tuned is None else tuned.id)
+            CountedBoilerplate.opened(database).save(database)
             database.commit()
-            index.flush()
+            deduplicator.flush()
         if lost:
             with closing(CrawlDirectory(self._part)) as directory:
                 find_originals(Repairer(directory, database))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from crawler.frontier.queue import RequestQueue
 from crawler.pages.page_links import LinkPacker
+from crawler.pages.wall_clusters import COLUMNS, WallCluster, WallClusters
 from crawler.storage import meta_names
 from crawler.storage.states import DONE, SKIPPED, WAITING
 
@@ -21,14 +22,19 @@ if TYPE_CHECKING:
 _RULES = """
 SELECT rule, state, positives, explored, saved, origin, since, reason, tried FROM url_rules
 """
-_CLUSTERS = "SELECT name, fetched, new, barren, met, recent, state, reason FROM url_clusters"
+_CLUSTERS = """
+SELECT name, fetched, new, barren, met, counted, deepest, recent, state, reason FROM url_clusters
+"""
 # Counts of traps add up; the state is that of the crawl with most pages of the kind.
 _ADD_CLUSTER = """
-INSERT INTO url_clusters (name, fetched, new, barren, met, recent, state, reason)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO url_clusters
+    (name, fetched, new, barren, met, counted, deepest, recent, state, reason)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (name) DO UPDATE SET
     barren = iif(excluded.fetched > fetched, excluded.barren, barren),
     met = iif(excluded.fetched > fetched, excluded.met, met),
+    counted = iif(excluded.fetched > fetched, excluded.counted, counted),
+    deepest = iif(excluded.fetched > fetched, excluded.deepest, deepest),
     recent = iif(excluded.fetched > fetched, excluded.recent, recent),
     state = iif(excluded.fetched > fetched, excluded.state, state),
     reason = iif(excluded.fetched > fetched, excluded.reason, reason),
@@ -55,6 +61,30 @@ INSERT OR IGNORE INTO requests (state, tries, priority, depth, host, url, key, f
 VALUES ({WAITING}, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _REDIRECTS = "SELECT key, url, target FROM redirects"
+
+_WALLS = f"SELECT host, skeleton, id, {COLUMNS} FROM wall_clusters ORDER BY id"
+_WALL_PAGES = "SELECT page, replaced FROM wall_pages WHERE cluster = ?"
+_ADD_WALL_PAGE = """
+INSERT INTO wall_pages
+SELECT coalesce(one.same_as, one.id), ?1, said.id  -- which has no same_as
+FROM scratch.captures AS one
+LEFT JOIN scratch.captures AS said ON said.source = ?2 AND said.old = ?4
+WHERE one.source = ?2 AND one.old = ?3
+ON CONFLICT (page) DO UPDATE SET replaced = max(
+  coalesce(replaced, excluded.replaced), coalesce(excluded.replaced, replaced))
+"""
+
+_NAME_SLOTS = """
+SELECT host, slot, keys, iif(changed_visit, changed_visit + ?1, 0), iif(visit, visit + ?1, 0),
+       is_fixed
+FROM name_slots
+"""
+_ADD_NAME_SLOT = """
+INSERT INTO name_slots VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (host, slot) DO UPDATE SET
+    keys = iif(excluded.visit > visit, excluded.keys, keys),
+    changed_visit = iif(excluded.visit > visit, excluded.changed_visit, changed_visit),
+    visit = max(visit, excluded.visit), is_fixed = max(is_fixed, excluded.is_fixed)
+"""
 
 _DICTIONARY = "SELECT urls FROM link_dictionary"
 _OF_NEWEST = """
@@ -120,6 +150,32 @@ def _together(held: list[object], row: list[object]) -> list[object]:
         int(str(saved)) + numbers[2],
         *rest,
     ]
+
+
+def merge_walls(database: Database, sources: Iterable[MergedCrawl]) -> None:
+    """Copy short texts that are walls or may be ones, with their pages, and answers to probes.
+
+    Args:
+        database: Database of the merged crawl, with the captures numbered.
+        sources: Crawls to copy from.
+    """
+    clusters = WallClusters(database)
+    for source in sources:
+        for host, skeleton, *values in source.connection.execute(_WALLS):
+            other = WallCluster(*values)
+            cluster = clusters.take_over(host, skeleton, other)
+            pages = source.connection.execute(_WALL_PAGES, (other.id,))
+            rows = ((cluster, source.number, *page) for page in pages)
+            database.write_many(_ADD_WALL_PAGE, rows)
+        probes = source.connection.execute("SELECT host, url, skeleton FROM wall_probes")
+        database.write_many("INSERT OR IGNORE INTO wall_probes VALUES (?, ?, ?)", probes)
+
+
+def merge_name_slots(database: Database, sources: Iterable[MergedCrawl]) -> None:
+    """Copy what was learned of words in names; what one crawl found fixed is so in all."""
+    for source in sources:
+        rows = source.connection.execute(_NAME_SLOTS, (source.shift,))
+        database.write_many(_ADD_NAME_SLOT, rows)
 
 
 def merge_parameters(
@@ -258,17 +314,18 @@ def merge_meta(database: Database, sources: Sequence[MergedCrawl]) -> int:
     database.set_meta(
         meta_names.SITEMAPS, str(sum(int(one.meta.get(meta_names.SITEMAPS, 0)) for one in sources))
     )
-    database.set_meta(meta_names.STAGES, json.dumps(_stages(sources)))
+    for name in (meta_names.STAGES, meta_names.COMPARISONS):
+        database.set_meta(name, json.dumps(_total(sources, name)))
     _merge_settings(database, sources)
     for source in sources:
         database.write_many(_LABEL, source.connection.execute("SELECT * FROM labels"))
     return visit
 
 
-def _stages(sources: Sequence[MergedCrawl]) -> dict[str, float]:
+def _total(sources: Sequence[MergedCrawl], name: str) -> dict[str, float]:
     total: Counter[str] = Counter()
     for source in sources:
-        total.update(json.loads(source.meta.get(meta_names.STAGES, "{}")))
+        total.update(json.loads(source.meta.get(name, "{}")))
     return dict(total)
 
 

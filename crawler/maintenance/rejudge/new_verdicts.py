@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.pages.page_row import to_signed, to_unsigned
+from crawler.maintenance.rejudge.judged_pages import JudgedPages, JudgedRow
+from crawler.pages.boilerplate import CountedBoilerplate, is_counted
 from crawler.pages.stored_texts import HeldTexts, TextSource
 from crawler.pages.verdicts import (
     CHANGED,
@@ -13,11 +15,18 @@ from crawler.pages.verdicts import (
     NEAR_DUPLICATE,
     OF_TEXTS,
     TEXT_DUPLICATE,
+    WALLS,
     listed,
 )
+from crawler.pages.volatile_names import VolatileNames
+from crawler.pages.wall_clusters import PAGE, host_of
 from crawler.reading.reading import extract_of
+from crawler.storage.schema import BOILERPLATE
 from crawler.storage.states import WAITING
 from neardup import Deduplicator, HammingIndex, Verdict
+from neardup.boilerplate import block_hashes
+from neardup.names import difference, unpacked
+from neardup.storage.signatures import memory_passages
 
 if TYPE_CHECKING:
     import sqlite3
@@ -26,106 +35,30 @@ if TYPE_CHECKING:
     from crawler.maintenance.verify.finding import CheckWatch
     from neardup import Document, Parameters
 
-_TABLE = """
-CREATE TEMP TABLE judged (
-    id          INTEGER PRIMARY KEY,  -- pages.id
-    verdict     TEXT NOT NULL,
-    original    INTEGER,              -- NULL: kept
-    distance    INTEGER,
-    similarity  REAL,
-    text_digest BLOB,
-    payload     BLOB,
-    fingerprint INTEGER,
-    source      INTEGER,              -- where its text is stored; NULL: nowhere
-    is_near     INTEGER NOT NULL,
-    is_awaited  INTEGER NOT NULL      -- 1: only when it is fetched again can it be judged
-);
-CREATE INDEX temp.judged_digest ON judged (text_digest) WHERE original IS NULL;
-CREATE INDEX temp.judged_payload ON judged (payload) WHERE original IS NULL;
-"""
-_KEPT = "SELECT id FROM temp.judged WHERE {} = ? AND original IS NULL ORDER BY id"
-
 # Copies of a file that is no page have no text: is_main is NULL.
 JUDGED = f"latest = 1 AND is_main IS NOT NULL AND verdict IN ({listed(OF_TEXTS)})"
 _COLUMNS = """
 SELECT id, verdict, duplicate_of, distance, similarity, words, is_main, text_digest,
-       visible_digest, payload_digest, body_bytes, key
+       visible_digest, payload_digest, body_bytes, key, coalesce(name, ''), url
 FROM pages"""
-_PAGES = f"{_COLUMNS} WHERE {JUDGED} AND id > ? ORDER BY id LIMIT 1000"
+_FREED = f"""
+CREATE TEMP TABLE freed AS
+SELECT page AS id FROM wall_pages JOIN wall_clusters ON wall_clusters.id = cluster
+WHERE kind = '{PAGE}' OR cluster IN (SELECT value FROM json_each('{{}}'))
+"""
+_TO_JUDGE = (
+    f"({JUDGED} OR latest = 1 AND is_main IS NOT NULL AND verdict IN ({listed(WALLS)})"
+    " AND id IN (SELECT id FROM temp.freed))"
+)
+_PAGES = f"{_COLUMNS} WHERE {_TO_JUDGE} AND id > ? ORDER BY id LIMIT 1000"
 _PAGE = f"{_COLUMNS} WHERE id = ?"
+_COUNTED = """
+SELECT judged.id, judged.verdict, pages.url, kept.url, source, is_near
+FROM temp.judged JOIN pages ON pages.id = judged.id
+LEFT JOIN pages AS kept ON kept.id = judged.original
+WHERE judged.id > ? AND source IS NOT NULL ORDER BY judged.id LIMIT 1000
+"""
 _WAITS = f"SELECT 1 FROM requests WHERE key = ? AND state = {WAITING}"
-
-
-class JudgedRow(NamedTuple):
-    """A row of ``judged``; the fingerprint is unsigned."""
-
-    id: int
-    verdict: str
-    original: int | None
-    distance: int | None
-    similarity: float | None
-    text_digest: bytes | None
-    payload: bytes | None
-    fingerprint: int | None
-    source: int | None
-    is_near: int
-    is_awaited: int = 0
-
-
-class JudgedPages:
-    """The table of new verdicts, with neardup's ``Documents`` over its kept pages.
-
-    It is in a temporary file, so that its memory does not grow with the crawl.
-    """
-
-    def __init__(self, connection: sqlite3.Connection, texts: HeldTexts) -> None:
-        self._connection = connection
-        self._texts = texts
-        connection.isolation_level = None  # no transaction begins or ends by itself
-        connection.execute("PRAGMA temp_store = FILE")
-        connection.executescript(f"DROP TABLE IF EXISTS temp.judged; {_TABLE}")
-
-    def put(self, row: JudgedRow) -> None:
-        values = row._replace(fingerprint=to_signed(row.fingerprint))
-        marks = ", ".join("?" * len(values))
-        self._connection.execute(f"INSERT INTO temp.judged VALUES ({marks})", values)
-
-    def get(self, page_id: int | None) -> JudgedRow | None:
-        sql = "SELECT * FROM temp.judged WHERE id = ?"
-        row = self._connection.execute(sql, (page_id,)).fetchone()
-        if row is None:
-            return None
-        judged = JudgedRow._make(row)
-        return judged._replace(fingerprint=to_unsigned(judged.fingerprint))
-
-    def is_kept(self, page_id: int | None) -> bool:
-        sql = "SELECT 1 FROM temp.judged WHERE id = ? AND original IS NULL"
-        return self._connection.execute(sql, (page_id,)).fetchone() is not None
-
-    def original_of(self, page_id: int | None) -> int | None:
-        """Return the page that a dropped one repeats; None for a kept or unjudged page."""
-        sql = "SELECT original FROM temp.judged WHERE id = ?"
-        row = self._connection.execute(sql, (page_id,)).fetchone()
-        return None if row is None else row[0]
-
-    def find_digest(self, digest: bytes, exclude: Collection[int] = ()) -> int | None:
-        """Return the first kept page whose judged text has this digest."""
-        return self._find("text_digest", digest, exclude)
-
-    def find_payload(self, digest: bytes, exclude: Collection[int] = ()) -> int | None:
-        return self._find("payload", digest, exclude)
-
-    def _find(self, column: str, digest: bytes, exclude: Collection[int]) -> int | None:
-        rows = self._connection.execute(_KEPT.format(column), (digest,))
-        return next((int(page_id) for (page_id,) in rows if page_id not in exclude), None)
-
-    def text(self, id: int) -> str | None:  # noqa: A002  # neardup's name for it
-        sql = "SELECT source, is_near FROM temp.judged WHERE id = ? AND original IS NULL"
-        row = self._connection.execute(sql, (id,)).fetchone()
-        return None if row is None else self._texts.text(TextSource(*row))
-
-    def add(self, id: int, document: Document) -> None:  # noqa: A002
-        """Do nothing: the caller stores the verdict, in the same step."""
 
 
 class JudgedPage(NamedTuple):
@@ -143,6 +76,8 @@ class JudgedPage(NamedTuple):
     payload_digest: bytes | None
     body_bytes: int
     key: bytes
+    name: str
+    url: str
 
     @property
     def payload(self) -> bytes | None:
@@ -157,30 +92,78 @@ class Rejudge:
         connection: Connection for reading ``crawl.db``; verdicts go to a temporary table of it.
         parameters: Parameters of the new verdicts.
         can_queue: Whether a page whose text is lost can be fetched again.
+        freed: Numbers of walls whose pages are judged by their texts.
     """
 
     def __init__(
-        self, connection: sqlite3.Connection, parameters: Parameters, *, can_queue: bool
+        self,
+        connection: sqlite3.Connection,
+        parameters: Parameters,
+        *,
+        can_queue: bool,
+        freed: Collection[int] = (),
     ) -> None:
         self._connection = connection
         self._can_queue = can_queue
         self._parameters = parameters
         self._texts = HeldTexts(connection.execute)
-        self._judged = JudgedPages(connection, self._texts)
+        self._names = VolatileNames(connection.execute, connection.execute)
+        self._judged = JudgedPages(connection, self._texts, self._names)
+        connection.execute("DROP TABLE IF EXISTS temp.freed")
+        connection.execute(_FREED.format(json.dumps(list(freed))))
 
     def judge(self, watch: CheckWatch) -> None:
         """Judge all pages; those whose text is lost come last, judged by their stored facts.
 
+        Where boilerplate counts, all pages are judged twice: first without it, to know which texts
+        are to be counted, then with all of them counted. So no verdict depends on what was known of
+        a host when a page came.
+
         All is read as it is at one moment, until the connection ends its transaction.
 
-        Complexity: O(size of the texts); memory for one of them, and 33 bytes a kept page.
+        Complexity: O(size of the texts); memory for one of them, and that of the indexes of a crawl
+        (``neardup.Deduplicator``).
         """
         self._connection.execute("BEGIN")
-        sql = f"SELECT count(*) FROM pages WHERE {JUDGED}"
+        self._judge_all(watch, None)
+        boilerplate = self._counted(watch)
+        if boilerplate.is_any_known and self._parameters.ignore_boilerplate:
+            self._judged = JudgedPages(self._connection, self._texts, self._names)
+            self._judge_all(watch, boilerplate)
+
+    def _counted(self, watch: CheckWatch) -> CountedBoilerplate:
+        """Count the pages by the verdicts that were made without boilerplate."""
+        self._connection.execute("DROP TABLE IF EXISTS temp.host_blocks")
+        # It hides the table of the crawl, which is written when the verdicts are applied.
+        self._connection.execute(BOILERPLATE)
+        boilerplate = CountedBoilerplate(self._connection.execute, self._connection.execute)
+        total = self._connection.execute("SELECT count(*) FROM temp.judged").fetchone()[0]
+        watch.begin("texts counted", int(total))
+        last = -1
+        while rows := self._connection.execute(_COUNTED, (last,)).fetchall():
+            for page_id, verdict, url, original_url, source, is_near in rows:
+                if verdict == CHANGED or is_counted(verdict, url, original_url):
+                    text = self._texts.text(TextSource(source, is_near))
+                    boilerplate.count(page_id, url, block_hashes(text))
+                watch.advance()
+            last = rows[-1][0]
+        boilerplate.store()
+        return boilerplate
+
+    def _judge_all(self, watch: CheckWatch, boilerplate: CountedBoilerplate | None) -> None:
+        sql = f"SELECT count(*) FROM pages WHERE {_TO_JUDGE}"
         watch.begin("pages judged again", int(self._connection.execute(sql).fetchone()[0]))
         unheld: list[int] = []
-        index = HammingIndex(radius=self._parameters.radius)
-        with index, Deduplicator(self._parameters, documents=self._judged, index=index) as judge:
+        parameters = self._parameters
+        index = HammingIndex(radius=parameters.max_distance)
+        passages = memory_passages(parameters.verify_shingle_size)
+        with Deduplicator(
+            parameters,
+            documents=self._judged,
+            index=index,
+            passages=passages,
+            boilerplate=boilerplate,
+        ) as judge:
             last = -1
             while rows := self._connection.execute(_PAGES, (last,)).fetchall():
                 for page in map(JudgedPage._make, rows):
@@ -200,11 +183,14 @@ class Rejudge:
         verdict = _judged(judge, page, document)
         if page.verdict == CHANGED and not verdict.is_duplicate:
             # Its distance and similarity are to its own last version.
-            verdict = Verdict(CHANGED, None, page.distance, page.similarity)
+            verdict = replace(
+                verdict, kind=CHANGED, distance=page.distance, similarity=page.similarity
+            )
         long = document.words >= self._parameters.min_words
         fingerprint = document.fingerprint if long else None
         digests = document.digest, page.payload, fingerprint
         self._put(JudgedRow(page.id, *_measures(verdict), *digests, *source))
+        self._judged.name_container(page.id, verdict.parts)
         return True
 
     def _put(self, row: JudgedRow) -> None:
@@ -225,7 +211,8 @@ class Rejudge:
             parameters=self._parameters,
         )
         document = extract.document(self._parameters.min_words)
-        return replace(document, payload=page.payload)
+        name, group = self._names.stable(page.url, page.name), host_of(page.url)
+        return replace(document, payload=page.payload, name=name, group=group)
 
     def _judge_unheld(self, page: JudgedPage) -> None:
         """Judge a page without a stored text by its digests or its old distance, or await it."""
@@ -265,10 +252,19 @@ class Rejudge:
         return (
             self._judged.is_kept(page.duplicate_of)
             and page.distance is not None
-            and page.distance <= parameters.radius
+            and (parameters.verify or page.distance <= parameters.max_distance)
             and (page.words or 0) >= parameters.min_words
             and is_alike
+            and not self._is_other(page)
         )
+
+    def _is_other(self, page: JudgedPage) -> bool:
+        """Return whether a page has another name than the one that it repeats."""
+        if not self._parameters.compare_names or page.duplicate_of is None:
+            return False
+        kept = self._judged.name(page.duplicate_of)
+        name = self._names.stable(page.url, page.name)
+        return bool(difference(unpacked(name), unpacked(kept)))
 
     def _put_unheld(self, page: JudgedPage, verdict: Verdict, *, is_awaited: int = 0) -> None:
         digests = page.text_digest, page.payload, None
@@ -281,5 +277,16 @@ def _judged(judge: Deduplicator, page: JudgedPage, document: Document) -> Verdic
     return known or judge.judge_document(page.id, document)
 
 
-def _measures(verdict: Verdict) -> tuple[str, int | None, int | None, float | None]:
-    return verdict.kind, verdict.duplicate_of, verdict.distance, verdict.similarity
+class _Measures(NamedTuple):
+    verdict: str
+    original: int | None
+    resembles: int | None
+    part_of: int | None
+    distance: int | None
+    similarity: float | None
+    containment: float | None
+
+
+def _measures(verdict: Verdict) -> _Measures:
+    named = verdict.kind, verdict.duplicate_of, verdict.resembles, verdict.part_of
+    return _Measures(*named, verdict.distance, verdict.similarity, verdict.containment)

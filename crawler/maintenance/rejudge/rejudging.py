@@ -8,19 +8,31 @@ from typing import TYPE_CHECKING, Any
 
 import zstandard
 
-from crawler.maintenance.rejudge.new_verdicts import JUDGED, JudgedRow, Rejudge
-from crawler.maintenance.verify.file_checks import make_bloom, make_index, remove_index
+from crawler.maintenance.rejudge.judged_pages import JudgedRow
+from crawler.maintenance.rejudge.new_verdicts import JUDGED, Rejudge
+from crawler.maintenance.verify.file_checks import (
+    TEXT_INDEXES,
+    make_bloom,
+    make_index,
+    make_text_index,
+    remove_index,
+)
 from crawler.maintenance.verify.repairer import QueueAgain
 from crawler.pages.judge import is_better
 from crawler.pages.live_parameters import current
 from crawler.pages.page_row import to_unsigned
 from crawler.pages.page_store import PageStore
+from crawler.pages.reasons import Reason, without
 from crawler.pages.stored_texts import HeldTexts, TextSource
-from crawler.pages.verdicts import NEAR_DUPLICATE
+from crawler.pages.verdicts import INEXACT, KEPT, SAME_TEMPLATE, WALLS, listed
+from crawler.pages.wall_clusters import WallClusters
+from crawler.storage import meta_names
 from crawler.storage.database import Database
 from crawler.storage.errors import JobError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from crawler.maintenance.crawl_directory import CrawlDirectory
     from crawler.maintenance.verify.finding import CheckWatch
     from crawler.pages.live_parameters import Tuned
@@ -29,6 +41,8 @@ if TYPE_CHECKING:
 DIFFERS = """
 FROM temp.judged JOIN pages ON pages.id = judged.id
 WHERE pages.verdict IS NOT judged.verdict OR pages.duplicate_of IS NOT judged.original
+   OR pages.resembles IS NOT judged.resembles OR pages.part_of IS NOT judged.part_of
+   OR pages.containment IS NOT judged.containment
    OR pages.distance IS NOT judged.distance OR pages.similarity IS NOT judged.similarity
    OR source IS NOT NULL AND (pages.text_digest IS NOT judged.text_digest
       OR pages.fingerprint IS NOT judged.fingerprint)
@@ -41,30 +55,42 @@ WHERE {JUDGED} AND parameters IS NOT ?1 AND text_digest IS NOT NULL
 
 MAX_EXAMPLES = 5
 
-_COUNTS = """
+_WALL_AT = f"""
+SELECT cluster FROM wall_pages JOIN pages ON pages.id = wall_pages.page
+WHERE url = ? AND verdict IN ({listed(WALLS)}) ORDER BY latest DESC, id DESC
+"""
+
+_WAS_KEPT = f"(pages.verdict IN ({listed(KEPT)}))"
+_WAS_WALL = f"(pages.verdict IN ({listed(WALLS)}))"
+_NOW_KEPT = f"NOT {_WAS_KEPT} AND NOT {_WAS_WALL} AND judged.original IS NULL"
+_FREED_KEPT = f"{_WAS_WALL} AND judged.original IS NULL"
+_NOW_DROPPED = f"{_WAS_KEPT} AND judged.original IS NOT NULL"
+_COUNTS = f"""
 SELECT count(*),
-       coalesce(sum(pages.duplicate_of IS NULL), 0),
+       coalesce(sum({_WAS_KEPT}), 0),
        coalesce(sum(judged.original IS NULL), 0),
-       coalesce(sum(pages.duplicate_of IS NOT NULL AND judged.original IS NULL), 0),
-       coalesce(sum(pages.duplicate_of IS NULL AND judged.original IS NOT NULL), 0),
-       coalesce(sum(is_awaited), 0)
+       coalesce(sum({_NOW_KEPT}), 0),
+       coalesce(sum({_NOW_DROPPED}), 0),
+       coalesce(sum(is_awaited), 0),
+       coalesce(sum({_WAS_WALL}), 0),
+       coalesce(sum({_FREED_KEPT}), 0)
 FROM temp.judged JOIN pages ON pages.id = judged.id
 """
 _URLS = """
 SELECT pages.url FROM temp.judged JOIN pages ON pages.id = judged.id
 WHERE {} ORDER BY pages.id LIMIT ?
 """
-_NOW_KEPT = "pages.duplicate_of IS NOT NULL AND judged.original IS NULL"
-_NOW_DROPPED = "pages.duplicate_of IS NULL AND judged.original IS NOT NULL"
 # An original, a distance or the name of a verdict is another one; the page is what it was.
 _OTHERWISE = f"""
 SELECT count(*) {DIFFERS.replace("WHERE", "WHERE (")})
-   AND NOT is_awaited AND (pages.duplicate_of IS NULL) = (judged.original IS NULL)
+   AND NOT is_awaited AND NOT {_WAS_WALL} AND {_WAS_KEPT} = (judged.original IS NULL)
 """
 
 # The facts of a page for learned URL rules: its original, and the similarity to it.
-_GROUPS = """
+_GROUPS = f"""
 UPDATE url_groups SET kept = coalesce(pages.duplicate_of, pages.id),
+    words = coalesce(iif(pages.words AND verdict <> '{SAME_TEMPLATE}', words_digest, text_digest),
+                     url_groups.words),
     similarity = CASE WHEN pages.duplicate_of IS NULL THEN 1.0
                  ELSE coalesce(pages.similarity, 0.0) END
 FROM pages WHERE pages.id = url_groups.page AND url_groups.kept IS NOT NULL
@@ -108,10 +134,23 @@ class Application:
             self._database.write(_GROUPS)
         return int(total) + named
 
+    def apply_counts(self) -> None:
+        """Write the counts of boilerplate by which the verdicts were made."""
+        self._database.write("DELETE FROM host_blocks")
+        for row in self._connection.execute("SELECT * FROM temp.host_blocks"):
+            self._database.write("INSERT INTO host_blocks VALUES (?, ?, ?, ?, ?)", tuple(row))
+        last = self._connection.execute("SELECT coalesce(max(id), 0) FROM pages").fetchone()[0]
+        self._database.set_meta(meta_names.COUNTED_PAGE, str(last))
+        self._database.set_meta(meta_names.BOILERPLATE_GROWN, "0")
+
     def _write(self, judged: JudgedRow) -> None:
         row = self._store.get(judged.id)
         assert row is not None
+        if row.verdict in WALLS:
+            row.reason = None
         row.verdict, row.duplicate_of = judged.verdict, judged.original
+        row.resembles, row.reason = judged.resembles, without(row.reason, Reason.RESEMBLES)
+        row.part_of, row.containment = judged.part_of, judged.containment
         row.distance, row.similarity = judged.distance, judged.similarity
         kept = None if judged.original is None else self._store.get(judged.original)
         row.better_copy = int(kept is not None and is_better(row, kept))
@@ -131,8 +170,8 @@ class Application:
         """Move the text of a kept page to its row, that of a duplicate to ``near_texts``."""
         if row.duplicate_of is None:
             row.text = self._texts.packed(source)
-        elif source.page == row.id or row.verdict == NEAR_DUPLICATE:
-            # For a near-duplicate also if another page has the same text: that may change.
+        elif source.page == row.id or row.verdict in INEXACT:
+            # For one with words of its own also if another page has the same text: that may change.
             if source != TextSource(row.id, 1):
                 sql = "INSERT OR REPLACE INTO near_texts VALUES (?, ?)"
                 self._database.write(sql, (row.id, self._texts.packed(source)))
@@ -153,6 +192,8 @@ class Rejudgement:
         otherwise: Number of pages with another change: of original, verdict or distance.
         to_fetch: Number of pages whose text is lost, so that they must be fetched again.
         can_fetch: Whether they can be queued; not if the spider is none of ours.
+        freed: Number of pages that were walls or soft 404s, and are judged by their texts now.
+        freed_kept: Number of those that are kept now; the others are duplicates.
         kept_examples: URLs of some that are kept now.
         dropped_examples: URLs of some that are dropped now.
     """
@@ -166,19 +207,27 @@ class Rejudgement:
     to_fetch: int
     otherwise: int
     can_fetch: bool
+    freed: int
+    freed_kept: int
     kept_examples: tuple[str, ...]
     dropped_examples: tuple[str, ...]
 
     @property
     def changes(self) -> int:
-        return self.now_kept + self.now_dropped + self.otherwise + self.to_fetch
+        return self.now_kept + self.now_dropped + self.otherwise + self.to_fetch + self.freed
 
     def to_dict(self) -> dict[str, Any]:
         """Return the output of ``scrapy rejudge --json``."""
         return asdict(self)
 
 
-def rejudge(directory: CrawlDirectory, watch: CheckWatch, *, dry_run: bool = False) -> Rejudgement:
+def rejudge(
+    directory: CrawlDirectory,
+    watch: CheckWatch,
+    *,
+    dry_run: bool = False,
+    no_walls: Sequence[str] = (),
+) -> Rejudgement:
     """Judge all newest captures again in the order of the crawl, and write the changes.
 
     ``crawl.db`` changes in one transaction: a process that ends before its end has changed nothing.
@@ -187,9 +236,12 @@ def rejudge(directory: CrawlDirectory, watch: CheckWatch, *, dry_run: bool = Fal
         directory: Crawl directory, open in no other process.
         watch: Callbacks for progress.
         dry_run: Whether to change nothing.
+        no_walls: URLs at which something was taken for a wall or a soft 404 and is none. All pages
+            with that text are judged, and it is never taken for one again.
 
     Raises:
-        JobError: No page was crawled, or the directory cannot be written.
+        JobError: No page was crawled, no wall answered at a URL, or the directory cannot be
+            written.
         NearDupError: There are foreign files in the folder of the index.
     """
     tuned = current(directory.connection)
@@ -201,21 +253,33 @@ def rejudge(directory: CrawlDirectory, watch: CheckWatch, *, dry_run: bool = Fal
             f"one of all (scrapy merge OUT {directory.folder} DIR ...) and judge that again"
         )
     can_queue = directory.plan is not None
+    freed = [_wall_at(directory, url) for url in no_walls]
     try:
-        Rejudge(directory.connection, tuned.parameters, can_queue=can_queue).judge(watch)
+        judge = Rejudge(directory.connection, tuned.parameters, can_queue=can_queue, freed=freed)
+        judge.judge(watch)
     except (zstandard.ZstdError, UnicodeDecodeError, sqlite3.DatabaseError) as error:
         hint = f"look with scrapy verify {directory.folder}"
         said = f"{directory.folder}: what is stored cannot be read: {error}"
         raise JobError(f"{said}; {hint}") from error
     found = _counted(directory, tuned)
     if not dry_run:
-        _apply(directory, tuned, watch, queues=bool(found.to_fetch))
+        _apply(directory, tuned, watch, queues=bool(found.to_fetch), freed=freed)
     return found
+
+
+def _wall_at(directory: CrawlDirectory, url: str) -> int:
+    """Return the number of the wall that answered at a URL."""
+    row = directory.connection.execute(_WALL_AT, (url,)).fetchone()
+    if row is None:
+        hint = f"scrapy report {directory.folder} names one of each wall"
+        raise JobError(f"{url}: neither a wall nor a soft 404 answered there; {hint}")
+    return int(row[0])
 
 
 def _counted(directory: CrawlDirectory, tuned: Tuned) -> Rejudgement:
     connection = directory.connection
-    judged, before, kept, now_kept, dropped, to_fetch = connection.execute(_COUNTS).fetchone()
+    counts = connection.execute(_COUNTS).fetchone()
+    judged, before, kept, now_kept, dropped, to_fetch, freed, freed_kept = counts
     return Rejudgement(
         tuned.id,
         judged=judged,
@@ -226,7 +290,9 @@ def _counted(directory: CrawlDirectory, tuned: Tuned) -> Rejudgement:
         to_fetch=to_fetch,
         otherwise=connection.execute(_OTHERWISE).fetchone()[0],
         can_fetch=directory.plan is not None,
-        kept_examples=_examples(connection, _NOW_KEPT),
+        freed=freed,
+        freed_kept=freed_kept,
+        kept_examples=_examples(connection, f"({_NOW_KEPT} OR {_FREED_KEPT})"),
         dropped_examples=_examples(connection, _NOW_DROPPED),
     )
 
@@ -236,12 +302,23 @@ def _examples(connection: sqlite3.Connection, condition: str) -> tuple[str, ...]
     return tuple(str(url) for (url,) in rows)
 
 
-def _apply(directory: CrawlDirectory, tuned: Tuned, watch: CheckWatch, *, queues: bool) -> None:
+def _apply(
+    directory: CrawlDirectory,
+    tuned: Tuned,
+    watch: CheckWatch,
+    *,
+    queues: bool,
+    freed: Sequence[int],
+) -> None:
     database = Database(directory.folder)
     try:
         can_queue = directory.plan is not None
         application = Application(directory.connection, database, can_queue=can_queue)
+        application.apply_counts()
+        for cluster in freed:
+            WallClusters(database).set_page(cluster)
         if not application.apply(tuned.id, watch):
+            database.commit()
             return
         # Before the commit: a missing index is made again, a wrong one might be used.
         remove_index(directory)
@@ -250,6 +327,8 @@ def _apply(directory: CrawlDirectory, tuned: Tuned, watch: CheckWatch, *, queues
             directory.bloom.unlink()
         database.commit()
         make_index(directory, database, from_scratch=False)
+        for kind in TEXT_INDEXES:
+            make_text_index(kind, directory, database, from_scratch=False)
         if has_bloom:
             make_bloom(directory.bloom, database)
     except BaseException:

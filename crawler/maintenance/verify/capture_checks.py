@@ -15,6 +15,7 @@ from crawler.pages.verdicts import (
     TEXT_DUPLICATE,
     TOO_SHORT,
     VERDICTS,
+    WALLS,
     WITHOUT_PAGE,
     listed,
 )
@@ -58,12 +59,14 @@ WHERE later.latest = 1 AND later.text IS NOT NULL AND later.words > 0
       AND first.id < later.id AND first.url <> later.url)
 """
 
-_NOT_OWNED = """
+_NOT_OWNED = f"""
 SELECT near_texts.page, coalesce(pages.url, 'page ' || near_texts.page)
 FROM near_texts LEFT JOIN pages ON pages.id = near_texts.page
-WHERE pages.id IS NULL OR pages.latest = 0
-  OR pages.duplicate_of IS NULL AND NOT EXISTS (
-    SELECT 1 FROM elsewhere WHERE elsewhere.page = pages.id)
+WHERE pages.id IS NULL
+  OR pages.latest = 0 AND pages.verdict NOT IN ({listed(WALLS)})
+    AND NOT EXISTS (SELECT 1 FROM wall_pages WHERE replaced = pages.id)
+  OR pages.latest = 1 AND pages.duplicate_of IS NULL AND pages.verdict NOT IN ({listed(WALLS)})
+    AND NOT EXISTS (SELECT 1 FROM elsewhere WHERE elsewhere.page = pages.id)
 """
 _NOT_ELSEWHERE = f"""
 SELECT page, coalesce(pages.url, 'page ' || page)
@@ -209,7 +212,7 @@ def _keep(repairer: Repairer, row: PageRow) -> bool:
             return False
         source = old
         row.payload_digest = None  # read again at its next visit
-    row.keep(TOO_SHORT if source.fingerprint is None else NEW, source)
+    row.keep(Verdict(TOO_SHORT if source.fingerprint is None else NEW), source)
     repairer.store.store_verdict(row)
     return True
 
@@ -276,7 +279,7 @@ SUPERSEDED = Rule(
 )
 NEAR_TEXT = Rule(
     "near-text-owned",
-    "texts beside the pages that are no duplicate's of today",
+    "texts beside the pages that are of no duplicate, soft 404 or wall of today",
     "takes them away",
     drop_near_texts,
     Stage.DUPLICATES,

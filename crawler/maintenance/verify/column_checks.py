@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.maintenance.verify.finding import Rule, Stage
-from crawler.pages.verdicts import OUTCOMES, listed
+from crawler.pages.verdicts import OUTCOMES, WALLS, listed
 from crawler.storage import meta_names
 from crawler.storage.states import QUEUED, SKIPPED, WAITING
 
@@ -58,14 +58,24 @@ def _counts(table: str, *names: str) -> Iterator[ColumnCheck]:
 
 
 _TYPES = {"INTEGER": "integer", "REAL": "real", "TEXT": "text", "BLOB": "blob"}
+_NAME_OF_TITLE = (
+    "name = CASE WHEN typeof(title) = 'text' THEN json_array(title, '', '', json_array(), '') END"
+)
+# Five fields, as neardup.names packs them; a name of other fields would end a judgement.
+_NO_NAME = """
+name IS NOT NULL AND CASE
+    WHEN typeof(name) <> 'text' OR NOT json_valid(name) THEN 1
+    ELSE (SELECT group_concat(type) FROM json_each(name)) IS NOT 'text,text,text,array,text' END
+"""
 _INSTEAD = {
+    ("pages", "name"): _NAME_OF_TITLE,
     ("pages", "url"): "url = canonical_url",
     ("pages", "canonical_url"): "canonical_url = ''",
     ("pages", "key"): "key = x''",
     ("pages", "verdict"): "verdict = ''",
     ("requests", "request"): "request = x''",
 }
-"""Repairs of missing values that other checks complete; other rows are deleted."""
+"""Repairs of values that other checks complete; other rows are deleted, or lose the value."""
 
 
 def _typed_columns(read: Read) -> list[ColumnCheck]:
@@ -77,22 +87,29 @@ def _typed_columns(read: Read) -> list[ColumnCheck]:
             right: str | None = f"{name} = NULL"
             if is_needed or is_key:
                 right = f"{name} = 0" if kind in {"INTEGER", "REAL"} and not is_key else None
-                right = _INSTEAD.get((table, name), right)
             else:
                 wrong = f"{name} IS NOT NULL AND {wrong}"
-            found.append(ColumnCheck(table, wrong, right))
+            found.append(ColumnCheck(table, wrong, _INSTEAD.get((table, name), right)))
     return found
 
 
 _COLUMNS = (
+    ColumnCheck(
+        "wall_clusters", f"verdict NOT IN ({listed(WALLS)})", "verdict = NULL, reason = NULL"
+    ),
+    ColumnCheck("wall_clusters", "length(skeleton) <> 16", None),
+    *_flags("wall_clusters", "has_seed", "is_given"),
+    ColumnCheck("wall_pages", "cluster NOT IN (SELECT id FROM wall_clusters)", None),
     # Ids begin at 1; other checks find the rows that refer to a wrong one.
     ColumnCheck("pages", "id < 1", "id = (SELECT max(max(id), 0) FROM pages) + 1 - id"),
     *_flags("pages", "latest", "better_copy"),
     *_counts("pages", "depth", "body_bytes", "links", "words"),
     ColumnCheck("pages", "is_main NOT IN (0, 1)", "is_main = (fingerprint IS NOT NULL)"),
+    ColumnCheck("pages", _NO_NAME, _NAME_OF_TITLE),
     ColumnCheck("pages", _number("status", 100, 999), "status = NULL"),
     ColumnCheck("pages", _number("distance", 0, 64), "distance = NULL"),
     ColumnCheck("pages", _number("similarity", 0, 1), "similarity = NULL"),
+    ColumnCheck("pages", _number("containment", 0, 1), "containment = NULL"),
     *(
         ColumnCheck("pages", _digest(name), f"{name} = NULL")
         for name in ("visible_digest", "last_text_digest", "last_payload_digest", "words_digest")
@@ -146,7 +163,7 @@ _COLUMNS = (
     ColumnCheck(
         "url_clusters", f"state NOT IN ({listed(_CLUSTERS)})", "state = 'open', reason = NULL"
     ),
-    *_counts("url_clusters", "fetched", "new", "barren", "met", "recent"),
+    *_counts("url_clusters", "fetched", "new", "barren", "met", "counted", "deepest", "recent"),
     ColumnCheck("url_clusters", "new > fetched", "new = fetched"),
     *_flags("links", "shared"),
     *_counts("hosts", "turn"),

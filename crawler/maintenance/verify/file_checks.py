@@ -1,4 +1,4 @@
-"""Check ``crawl.db`` as SQLite does, and fingerprint index and Bloom filter against it."""
+"""Check ``crawl.db`` as SQLite does, and the indexes and the Bloom filter against it."""
 
 from __future__ import annotations
 
@@ -10,15 +10,21 @@ import numpy as np
 
 from crawler.frontier.seen import SeenSet
 from crawler.maintenance.verify.finding import MAX_EXAMPLES, Rule, Stage
+from crawler.maintenance.verify.repeat_checks import readable_parameters
 from crawler.pages.page_store import PageStore
+from crawler.pages.stored_texts import SIGNED, PageDocuments
 from crawler.pages.verdicts import KEPT, listed
 from crawler.storage.errors import JobInUseError
 from crawler.storage.schema import TABLES
-from neardup import HammingIndex
+from neardup import HammingIndex, LshIndex, Parameters
 from neardup.bloom import ScalableBloomFilter
-from neardup.errors import IndexFileError, IndexLockedError
+from neardup.errors import IndexFileError, IndexLockedError, ParameterError
+from neardup.indexes.banding import CANDIDATE_BANDING, CANDIDATE_PERMUTATIONS, Banding
 from neardup.indexes.files.file_layout import is_ours
+from neardup.indexes.lsh_file import remove_files
+from neardup.indexes.passages import PASSAGE_BANDING
 from neardup.storage.catch_up import open_index
+from neardup.storage.signatures import open_passages, open_signatures
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -45,6 +51,37 @@ BLOOM = Rule(
     "seen URLs that the Bloom filter does not know",
     "makes it again from the seen set",
     stage=Stage.FILES,
+)
+
+
+class TextIndex(NamedTuple):
+    """An index that is made of the stored texts.
+
+    Attributes:
+        name: The word for it, and the name of its folder.
+        permutations: Values of an entry.
+        shape: Their bands.
+        open: Opens it in step with the texts.
+    """
+
+    name: str
+    permutations: int
+    shape: Banding
+    open: Callable[..., LshIndex]
+
+    @property
+    def rule(self) -> Rule:
+        what, remedy = f"pages that the index of {self.name} lacks", "adds them from their texts"
+        return Rule(f"{self.name}-right", what, remedy, stage=Stage.FILES, is_leftover=True)
+
+    @property
+    def unreadable(self) -> Rule:
+        return Rule(f"{self.name}-right", "", "makes it again from the texts", stage=Stage.FILES)
+
+
+TEXT_INDEXES = (
+    TextIndex("signatures", CANDIDATE_PERMUTATIONS, CANDIDATE_BANDING, open_signatures),
+    TextIndex("passages", 1, PASSAGE_BANDING, open_passages),
 )
 
 _INDEX_ENDINGS = (".seg", ".log", ".tmp")
@@ -149,6 +186,44 @@ def find_unindexed(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Fin
         index.abandon()
 
 
+def find_unsigned(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
+    """Find pages that the indexes of texts lack; what these know beyond them does no harm.
+
+    Complexity: O(pages * log pages); 8 bytes of memory a page, and that of one index.
+    """
+    sql = f"SELECT id FROM pages WHERE {SIGNED}"
+    stored = np.fromiter((number for (number,) in directory.connection.execute(sql)), np.int64)
+    for kind in TEXT_INDEXES:
+        watch.begin(f"index of {kind.name}", len(stored))
+        yield from _find_missing(directory, kind, stored)
+
+
+def _find_missing(
+    directory: CrawlDirectory, kind: TextIndex, stored: npt.NDArray[np.int64]
+) -> Iterator[Finding]:
+    folder = directory.folder / kind.name
+    if not folder.is_dir():
+        yield from kind.rule.counted(len(stored))
+        return
+    try:
+        index = LshIndex(
+            path=folder,
+            permutations=kind.permutations,
+            shape=kind.shape,
+            shingle_size=_shingle_size(directory.connection.execute),
+        )
+    except IndexLockedError:
+        raise JobInUseError(f"{folder}: open in another process") from None
+    except (IndexFileError, ParameterError) as error:
+        yield kind.unreadable.finding(f"the index of {kind.name} cannot be read: {error}")
+        return
+    try:
+        missing = np.setdiff1d(stored, index.ids()).tolist()
+    finally:
+        index.abandon()
+    yield from kind.rule.counted(len(missing), _urls(directory, missing))
+
+
 def _stored(directory: CrawlDirectory) -> Entries:
     rows = directory.connection.execute(f"SELECT fingerprint, id FROM pages WHERE {_INDEXED}")
     flat = np.fromiter((number for row in rows for number in row), np.int64)
@@ -251,6 +326,32 @@ def remove_index(directory: CrawlDirectory) -> None:
         for file in directory.index.iterdir():
             if file.suffix in _INDEX_ENDINGS or is_ours(file.name):
                 file.unlink()
+
+
+def make_text_index(
+    kind: TextIndex, directory: CrawlDirectory, database: Database, *, from_scratch: bool
+) -> str:
+    """Bring an index in step with the stored texts.
+
+    Args:
+        kind: The index.
+        directory: The crawl.
+        database: Its database, committed.
+        from_scratch: Whether to delete the old index; otherwise missing entries are added.
+    """
+    folder = directory.folder / kind.name
+    if from_scratch and folder.is_dir():
+        remove_files(folder)
+    size, documents = _shingle_size(database.read), PageDocuments(PageStore(database))
+    with kind.open(folder, documents, shingle_size=size) as index:
+        done = "made again" if from_scratch else "caught up"
+        return f"files of the index of {kind.name} {done}, with {len(index):,} entries"
+
+
+def _shingle_size(read: Read) -> int:
+    """Return that of the newest parameters that can be read."""
+    found = [one for one in readable_parameters(read).values() if one is not None]
+    return (found[-1] if found else Parameters()).verify_shingle_size
 
 
 def make_bloom(bloom: Path, database: Database) -> str:

@@ -14,6 +14,7 @@ from crawler.storage.states import FAILED, HOLDS, LEASED, QUEUED, SKIPPED, WAITI
 from crawler.url_rules.regrouping import note_pending
 from crawler.url_rules.rule_files import restored
 from crawler.url_rules.rule_store import RuleStore
+from crawler.url_rules.traps import CLOSED
 from crawler.urls.canonical import MalformedUrl
 
 if TYPE_CHECKING:
@@ -26,11 +27,13 @@ if TYPE_CHECKING:
 
 _NOT_HELD = f"""
 SELECT id, url FROM requests
-WHERE state = {SKIPPED} AND rule NOT IN (SELECT id FROM url_rules WHERE state = {HOLDS}) ORDER BY id
+WHERE state = {SKIPPED} AND rule NOT IN (
+    SELECT id FROM url_rules WHERE state = {HOLDS}
+    UNION ALL SELECT -id FROM url_clusters WHERE state = '{CLOSED}') ORDER BY id
 """
 _ALONE = f"""
 SELECT requests.id, requests.url FROM requests LEFT JOIN url_groups USING (group_digest)
-WHERE requests.state = {SKIPPED} AND (
+WHERE requests.state = {SKIPPED} AND requests.rule > 0 AND (
     url_groups.key IS NULL OR url_groups.key = requests.key OR NOT EXISTS
     (SELECT 1 FROM requests AS other WHERE other.key = url_groups.key AND other.state != {SKIPPED}))
 ORDER BY requests.id

@@ -1,43 +1,53 @@
-"""Check that every duplicate is near its original, and no kept page near another one."""
+"""Check that every duplicate is near its original."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import starmap
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
-import numpy as np
 import zstandard
 
 from crawler.maintenance.verify.capture_checks import find_originals
-from crawler.maintenance.verify.finding import Culprits, NoWatch, Rule, Stage
+from crawler.maintenance.verify.finding import Rule, Stage
 from crawler.pages.live_parameters import from_json
 from crawler.pages.page_row import to_unsigned
 from crawler.pages.stored_texts import unpack_judged
-from crawler.pages.verdicts import EXACT_DUPLICATE, NEAR_DUPLICATE, NEW, TEXT_DUPLICATE, TOO_SHORT
+from crawler.pages.verdicts import (
+    EXACT_DUPLICATE,
+    NEAR_DUPLICATE,
+    NEW,
+    TEXT_DUPLICATE,
+    TOO_SHORT,
+)
 from crawler.storage import meta_names
-from neardup import HammingIndex, NearDupError, hamming
-from neardup.candidates import MAX_CANDIDATES, Bitmaps, Candidates
-from neardup.cascade import Evidence, decide
+from neardup import NearDupError, hamming
 from neardup.verification import JaccardVerifier
 from neardup.whole import split_whole
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from crawler.maintenance.crawl_directory import CrawlDirectory
     from crawler.maintenance.verify.finding import CheckWatch, Finding
     from crawler.maintenance.verify.repairer import Repairer
     from neardup import Parameters
-    from neardup.indexes.arrays import Match
 
     Read = Callable[..., sqlite3.Cursor]
 
-_CLOSE = 1e-6
-_KEPT = """
-SELECT id, fingerprint, coalesce(parameters, -1) FROM pages
-WHERE latest = 1 AND text IS NOT NULL AND fingerprint IS NOT NULL ORDER BY id
-"""
-_PAGE = "SELECT url, text FROM pages WHERE id = ?"
+R = TypeVar("R", bound="_JudgedRow")
+M = TypeVar("M")
+
+
+class _JudgedRow(Protocol):
+    @property
+    def url(self) -> str: ...
+
+    @property
+    def parameters(self) -> int | None: ...
+
+
+CLOSE = 1e-6
 _DUPLICATES = """
 SELECT pages.id, pages.url, pages.verdict, pages.distance, pages.similarity, pages.fingerprint,
        kept.fingerprint, pages.text_digest, pages.parameters, near_texts.text,
@@ -59,13 +69,6 @@ UPDATE pages SET text_digest = kept.text_digest FROM pages AS kept
 WHERE pages.id = ? AND kept.id = pages.duplicate_of
   AND pages.verdict = 'exact_duplicate' AND kept.payload_digest = pages.payload_digest
 """
-
-
-class _NearPage(NamedTuple):
-    id: int
-    original: int
-    distance: int
-    similarity: float | None
 
 
 class _Measured(NamedTuple):
@@ -93,24 +96,22 @@ class _Duplicate(NamedTuple):
 
 
 def find_repeats(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
-    """Find kept pages that repeat one, and duplicates with a wrong distance or similarity.
+    """Find duplicates with a wrong distance or similarity, and verdicts with a wrong name.
 
-    Complexity: O(kept pages * log), and one comparison of texts for each near pair; 40 bytes of
-    memory a kept page.
+    Complexity: O(pages), and one comparison of texts for each near-duplicate.
     """
     read = directory.connection.execute
-    parameters = _parameters(read).items()
+    parameters = readable_parameters(read).items()
     broken = [number for number, found in parameters if found is None]
     yield from CHOSEN.found((number, f"parameters {number}") for number in broken)
-    near = Culprits(NEAR_KEPT)
-    for page in _near_pages(read, watch):
-        near.add(page.id, str(read(_PAGE, (page.id,)).fetchone()[0]))
-    yield from near.found()
+    watch.begin("duplicates", 1)
     yield from MEASURES.found((measured.id, url) for measured, url in _mismeasured(read))
     yield from KIND.found(read(_WRONG_KINDS))
+    watch.advance()
 
 
-def _parameters(read: Read) -> dict[int, Parameters | None]:
+def readable_parameters(read: Read) -> dict[int, Parameters | None]:
+    """Return the parameters by their ids; None for those that cannot be read."""
     found: dict[int, Parameters | None] = {}
     for number, chosen in read("SELECT id, chosen FROM parameters"):
         try:
@@ -120,64 +121,7 @@ def _parameters(read: Read) -> dict[int, Parameters | None]:
     return found
 
 
-def _near_pages(read: Read, watch: CheckWatch) -> Iterator[_NearPage]:
-    """Yield kept pages that repeat an earlier one by the parameters of their verdicts.
-
-    A yielded page is no original of a later one. Pages of one URL are parts of one page. The number
-    of compared candidates is that of a judgement.
-    """
-    chosen = {number: found for number, found in _parameters(read).items() if found is not None}
-    rows = np.array(read(_KEPT).fetchall(), np.int64).reshape(-1, 3)
-    watch.begin("kept pages", len(rows))
-    if not len(rows) or not chosen:
-        return
-    ids, fingerprints = rows[:, 0], rows[:, 1].astype(np.uint64)
-    dropped: set[int] = set()
-    bitmaps = Bitmaps()
-    with HammingIndex(radius=max(one.radius for one in chosen.values())) as index:
-        index.add_many(fingerprints, ids)
-        for page_id, fingerprint, number in zip(
-            ids.tolist(), fingerprints.tolist(), rows[:, 2].tolist(), strict=True
-        ):
-            watch.advance()
-            parameters = chosen.get(number)
-            if parameters is None:
-                continue
-            matches = [
-                match
-                for match in index.query(fingerprint, limit=MAX_CANDIDATES)
-                if match.id < page_id
-                and match.id not in dropped
-                and match.distance <= parameters.radius
-            ]
-            found = _repeated(read, page_id, matches, parameters, bitmaps) if matches else None
-            if found is not None:
-                dropped.add(page_id)
-                yield found
-
-
-def _repeated(
-    read: Read, page_id: int, matches: list[Match], parameters: Parameters, bitmaps: Bitmaps
-) -> _NearPage | None:
-    """Return the first of some near pages that a page repeats, or None."""
-    url, text = read(_PAGE, (page_id,)).fetchone()
-    try:
-        verifier = JaccardVerifier(parameters.verify_shingle_size)
-        candidates = Candidates(unpack_judged(text), matches, parameters, verifier, bitmaps)
-        while unread := candidates.unread():
-            for match in unread:
-                other_url, other = read(_PAGE, (match.id,)).fetchone()
-                if url != other_url:
-                    candidates.compare(match, unpack_judged(other))
-    except (zstandard.ZstdError, ValueError):  # another check says so
-        return None
-    verdict = decide(parameters.min_words, Evidence(near=candidates.near), parameters)
-    if verdict.duplicate_of is None or verdict.distance is None:
-        return None
-    return _NearPage(page_id, verdict.duplicate_of, verdict.distance, verdict.similarity)
-
-
-def _similarity(parameters: Parameters, first: bytes, second: bytes) -> float:
+def similarity_of(parameters: Parameters, first: bytes, second: bytes) -> float:
     """Return the similarity of the part of two texts that is less similar, as a crawl judges."""
     verifier = JaccardVerifier(parameters.verify_shingle_size)
     one, other = (split_whole(unpack_judged(packed)) for packed in (first, second))
@@ -185,20 +129,33 @@ def _similarity(parameters: Parameters, first: bytes, second: bytes) -> float:
     return min(verifier.compared_with(mine)(theirs) for mine, theirs in pairs)
 
 
+def mismeasured(
+    read: Read, rows: Iterable[R], measure: Callable[[R, Parameters | None], M | None]
+) -> Iterator[tuple[M, str]]:
+    """Yield what a measure finds wrong in rows, and their URLs.
+
+    Args:
+        read: Function that runs a query.
+        rows: Rows of pages.
+        measure: Returns what is wrong in a row that was judged by some parameters, or None. Rows
+            whose texts it cannot read are left to another check.
+    """
+    chosen = readable_parameters(read)
+    for row in rows:
+        try:
+            found = measure(row, chosen.get(row.parameters or -1))
+        except (zstandard.ZstdError, ValueError):
+            continue
+        if found is not None:
+            yield found, row.url
+
+
 def _mismeasured(read: Read) -> Iterator[tuple[_Measured, str]]:
     """Yield the duplicates with a wrong distance, similarity or original, and their URLs.
 
     If the text of a near-duplicate is not stored, its similarity is believed.
     """
-    chosen = _parameters(read)
-    for values in read(_DUPLICATES):
-        row = _Duplicate(*values)
-        try:
-            found = _measured(row, chosen.get(row.parameters or -1))
-        except (zstandard.ZstdError, ValueError):  # another check says so
-            continue
-        if found is not None:
-            yield found, row.url
+    return mismeasured(read, starmap(_Duplicate, read(_DUPLICATES)), _measured)
 
 
 def _measured(row: _Duplicate, parameters: Parameters | None) -> _Measured | None:
@@ -222,18 +179,23 @@ def _measured_near(row: _Duplicate, parameters: Parameters | None) -> _Measured 
         distance = hamming(one, other)
     if parameters is not None and row.text is not None and row.kept_text is not None:
         if similarity is not None:
-            similarity = _similarity(parameters, row.text, row.kept_text)
-        is_far = distance is not None and distance > parameters.radius
+            similarity = similarity_of(parameters, row.text, row.kept_text)
+        is_far = (
+            distance is not None and not parameters.verify and distance > parameters.max_distance
+        )
         is_other = similarity is not None and similarity < parameters.min_similarity
         if is_far or is_other:
             return _Measured(row.id, None, None, None)
-    is_close = similarity == row.similarity or (
-        None not in {similarity, row.similarity}
-        and abs((similarity or 0.0) - (row.similarity or 0.0)) < _CLOSE
-    )
-    if distance == row.distance and is_close:
+    if distance == row.distance and is_close(similarity, row.similarity):
         return None
     return _Measured(row.id, NEAR_DUPLICATE, distance, similarity)
+
+
+def is_close(one: float | None, other: float | None) -> bool:
+    """Return whether two similarities are one, computed in another order perhaps."""
+    if one is None or other is None:
+        return one is other
+    return abs(one - other) < CLOSE
 
 
 def _forget_parameters(repairer: Repairer, finding: Finding) -> str:
@@ -243,27 +205,6 @@ def _forget_parameters(repairer: Repairer, finding: Finding) -> str:
     sql = "DELETE FROM meta WHERE name = ?"
     repairer.database.write(sql, (meta_names.SETTINGS_PARAMETERS,))
     return f"parameters forgotten: {finding.count:,}"
-
-
-def _drop_near_pages(repairer: Repairer, finding: Finding) -> str:
-    """Make kept pages duplicates of near ones, with their own duplicates of the same text."""
-    found = list(_near_pages(repairer.database.read, NoWatch()))
-    write = repairer.database.write
-    for page in found:
-        measures = page.original, page.distance, page.similarity
-        write(
-            "UPDATE pages SET verdict = 'near_duplicate', duplicate_of = ?, distance = ?,"
-            " similarity = ? WHERE latest = 1 AND (id = ? OR duplicate_of = ? AND text_digest ="
-            " (SELECT text_digest FROM pages WHERE id = ?))",
-            (*measures, page.id, page.id, page.id),
-        )
-        write(
-            "INSERT OR REPLACE INTO near_texts SELECT id, text FROM pages WHERE id = ?",
-            (page.id,),
-        )
-        write("UPDATE pages SET text = NULL WHERE id = ?", (page.id,))
-    said = f"pages made duplicates of one that says nearly the same: {len(found):,}"
-    return f"{said}; {find_originals(repairer) or 'no duplicate lost its original'}"
 
 
 def _measure(repairer: Repairer, finding: Finding) -> str:
@@ -295,14 +236,6 @@ CHOSEN = Rule(
     "forgets them; scrapy tune chooses others",
     _forget_parameters,
     Stage.VALUES,
-)
-NEAR_KEPT = Rule(
-    "kept-apart",
-    "pages kept although an earlier kept page says nearly the same",
-    "makes them duplicates of it",
-    _drop_near_pages,
-    Stage.MEASURES,
-    changes_texts=True,
 )
 MEASURES = Rule(
     "duplicate-measured",

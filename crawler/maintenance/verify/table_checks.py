@@ -9,11 +9,14 @@ import zstandard
 
 from crawler.maintenance.verify.column_checks import NEWEST_VISIT, find_strange_values
 from crawler.maintenance.verify.finding import Rule, Stage
+from crawler.pages.boilerplate import held_counts
 from crawler.pages.page_links import LinkPacker
 from crawler.pages.verdicts import MOVED, WITHOUT_PAGE, listed
+from crawler.pages.wall_clusters import host_of
 from crawler.storage import meta_names
 from crawler.storage.states import LEASED, WAITING
 from crawler.urls.canonical import MalformedUrl
+from neardup.errors import NearDupError
 from neardup.fingerprints.digest import payload_digest
 
 if TYPE_CHECKING:
@@ -64,6 +67,7 @@ def find_strange(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Findi
     read = directory.connection.execute
     yield from LOST.found(read(_KNOWN_ONLY))
     yield from UNKNOWN.found(read(_PAGES_ONLY))
+    yield from COUNTS.found((host, "") for host in _wrong_counts(read))
     yield from LINKS.found(
         (number, "") for number in _unreadable_links(directory.connection.execute)
     )
@@ -80,6 +84,28 @@ def _wrong_meta(directory: CrawlDirectory) -> dict[str, str]:
         if not value.isdecimal() or int(value) < newest:
             found[name] = str(newest)
     return found
+
+
+def _wrong_counts(read: Callable[..., sqlite3.Cursor]) -> Iterator[int]:
+    """Yield the hosts of ``host_blocks`` without a page, and those whose counts cannot be read."""
+    hosts = {host_of(url) for (url,) in read("SELECT url FROM pages")}
+    newest = read("SELECT coalesce(max(id), 0) FROM pages").fetchone()[0]
+    for host, *values in read("SELECT host, texts, error, last, blocks FROM host_blocks"):
+        try:
+            held = held_counts(*values)
+        except (NearDupError, TypeError, ValueError):
+            yield host
+        else:
+            counts = held.counts
+            if host not in hosts or counts.texts < 1 or counts.error < 0 or held.last > newest:
+                yield host
+
+
+def _count_again(repairer: Repairer, finding: Finding) -> str:
+    """Forget all counts: they are made again from the texts when the crawl is opened."""
+    repairer.database.write("DELETE FROM host_blocks")
+    repairer.database.set_meta(meta_names.COUNTED_PAGE, "0")
+    return f"counts of boilerplate forgotten, since these were wrong: {finding.count:,}"
 
 
 def _wrong_keys(directory: CrawlDirectory) -> Iterator[tuple[int, str, str, bytes]]:
@@ -223,5 +249,12 @@ LINKS = Rule(
     "lists of links that cannot be read",
     "takes them away: those pages are asked for as a whole",
     _drop_links,
+    Stage.VALUES,
+)
+COUNTS = Rule(
+    "boilerplate-counted",
+    "counts of boilerplate of hosts without a page, or that cannot be read",
+    "forgets all counts, which are made again when the crawl is opened",
+    _count_again,
     Stage.VALUES,
 )

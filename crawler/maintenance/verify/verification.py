@@ -12,16 +12,22 @@ from crawler.maintenance.verify.feed_checks import find_misfed
 from crawler.maintenance.verify.file_checks import (
     BLOOM,
     INDEX,
+    TEXT_INDEXES,
     WHOLE,
     find_damage,
     find_forgotten,
     find_unindexed,
+    find_unsigned,
     make_bloom,
     make_index,
+    make_text_index,
 )
+from crawler.maintenance.verify.near_checks import find_near
+from crawler.maintenance.verify.part_checks import find_parts
 from crawler.maintenance.verify.queue_checks import SEEN, find_misruled, find_unqueued
 from crawler.maintenance.verify.repairer import Repairer
 from crawler.maintenance.verify.repeat_checks import find_repeats
+from crawler.maintenance.verify.resemblance_checks import find_resemblances
 from crawler.maintenance.verify.table_checks import find_strange
 from crawler.maintenance.verify.text_checks import find_misread
 from crawler.storage.database import Database
@@ -40,8 +46,12 @@ CHECKS: tuple[tuple[str, Check], ...] = (
     ("rows hold values that a crawl writes, and tables agree", find_strange),
     ("every URL has one newest capture, every duplicate an original that is held", find_misplaced),
     ("texts can be read, digests and fingerprints are theirs", find_misread),
-    ("kept pages repeat no other one, duplicates repeat theirs", find_repeats),
+    ("no kept page says nearly what another one says", find_near),
+    ("duplicates say what their originals say", find_repeats),
+    ("pages that resemble one of another name are as near as they say", find_resemblances),
+    ("pages that are parts of others stand there", find_parts),
     ("the fingerprint index holds what crawl.db holds", find_unindexed),
+    ("the indexes of signatures and passages hold what crawl.db holds", find_unsigned),
     ("what is queued will be fetched, once", find_unqueued),
     ("what learned rules skip is fetched under another URL", find_misruled),
     ("the Bloom filter knows every URL that was seen", find_forgotten),
@@ -177,6 +187,10 @@ def _make_files(
     if INDEX.name in found or texts_changed:
         from_scratch = texts_changed or not found[INDEX.name].is_leftover
         done.append(make_index(directory, database, from_scratch=from_scratch))
+    for kind in TEXT_INDEXES:
+        if kind.rule.name in found or texts_changed:
+            from_scratch = texts_changed or not found[kind.rule.name].is_leftover
+            done.append(make_text_index(kind, directory, database, from_scratch=from_scratch))
     is_bloom_old = texts_changed or SEEN.name in found
     if BLOOM.name in found or (directory.bloom.exists() and is_bloom_old):
         done.append(make_bloom(directory.bloom, database))

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.crawler.pages.test_capture import html
-from tests.crawler.pages.test_revisits import Visiting
+from tests.crawler.pages.test_revisits import OPTIONS, Visiting
 from tests.sites.prose import prose
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from crawler.run import JobOptions
 
 BASE = "http://example.com"
 WORDS = prose("first", 200).split()
@@ -33,9 +35,9 @@ PAGES = (
 )
 
 
-def make_lab_crawl(folder: Path) -> Path:
+def make_lab_crawl(folder: Path, options: JobOptions = OPTIONS) -> Path:
     """Capture the pages in one visit."""
-    visiting = Visiting(folder)
+    visiting = Visiting(folder, options)
     for path, body in PAGES:
         visiting.get(path, body)
     visiting.close()

@@ -78,6 +78,17 @@ def test_json_holds_it_all(files: tuple[str, str]) -> None:
     assert "{+changed+}" in found["diff"]
 
 
+def test_pages_of_one_title_are_told_apart_by_their_headings(tmp_path: Path) -> None:
+    files = [tmp_path / "1.html", tmp_path / "2.html"]
+    for number, file in enumerate(files, 1):
+        head = f"<title>Act</title><h1>Act</h1><h2>Section {number}</h2>"
+        file.write_text(f"{head}<p>{edited()} The fee is {number} crowns.</p>")
+    found = compare(*map(str, files))
+    assert (found["verdict"], found["names_differ_by"]) == ("same_template", "subheading")
+    assert found["names"][1]["heading"] == "Act"
+    assert found["names"][1]["subheading"] == "Section 2"
+
+
 def test_parameters_can_be_tried(files: tuple[str, str]) -> None:
     assert compare(*files, "--min-similarity", "0.999")["verdict"] == "new"
     assert compare(*files, "--min-words", "500")["verdict"] == "too_short"
@@ -90,7 +101,7 @@ def test_urls_are_looked_up_in_a_crawl(folder: Path) -> None:
     found = compare(*pair, "--crawl", str(folder))
     assert found["second"]["name"] == f"{BASE}/one-word"
     assert found["second"]["title"] == "One word"
-    assert found["verdict"] == "near_duplicate"
+    assert found["verdict"] == "same_template"  # they have other headings
     done = run("compare", f"{BASE}/a", f"{BASE}/one-wrd", "--crawl", str(folder))
     assert done.returncode == 2
     assert f"did you mean {BASE}/one-word?" in done.stderr

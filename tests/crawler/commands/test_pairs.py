@@ -71,7 +71,7 @@ def test_pairs_are_read_by_people_too(folder: Path) -> None:
     assert lines[0].startswith("   1  ")
     assert "bits, similarity 0." in lines[0]
     assert lines[1].startswith(f"      A  {BASE}/")
-    assert lines[3].startswith("      in A alone ")
+    assert any(line.startswith("      in A alone ") for line in lines[3:5])
 
 
 def test_where_there_are_none_it_says_so(tmp_path: Path) -> None:

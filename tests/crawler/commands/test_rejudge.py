@@ -24,10 +24,13 @@ TWINS = 4
 
 @pytest.fixture
 def site() -> dict[str, bytes]:
-    """Each page has a title of its own, so that repetitions are near and not equal."""
+    """Each page ends with words of its own, so that repetitions are near and not equal.
+
+    All have one title, or they were other things on one template.
+    """
     made = many(81)
     return {
-        path: body.replace(b"<h1>Many</h1>", f"<h1>Page {path}</h1>".encode())
+        path: body.replace(b"</p></article>", f" This is {path}</p></article>".encode())
         for path, body in made.items()
     }
 

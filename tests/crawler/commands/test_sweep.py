@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import struct
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from neardup import Parameters
 from tests.crawler.commands.in_process import run
 from tests.crawler.commands.lab_crawl import BASE, make_lab_crawl
+from tests.crawler.pages.test_revisits import OPTIONS
 from tests.crawls.command import pages
 
 if TYPE_CHECKING:
@@ -30,15 +33,33 @@ def sweep(*arguments: str) -> dict[str, Any]:
     return loaded
 
 
-def test_table_has_a_line_for_each_distance(folder: Path) -> None:
+def test_table_has_a_line_for_each_similarity_where_it_confirms(folder: Path) -> None:
     done = run("sweep", str(folder))
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     lines = done.stdout.splitlines()
     assert lines[0] == "8 pages"
-    assert "word-1-log_count, at least 50 words, within 3 bits, candidates within 8" in lines[1]
-    start = next(place for place, line in enumerate(lines) if line.lstrip().startswith("bits"))
-    assert [line.split()[0] for line in lines[start + 1 : start + 10]] == list("012345678")
+    assert lines[1] == (
+        "holds:  word-1-log_count, at least 50 words, within 3 bits or sharing a band, "
+        "confirmed by similarity 0.8, names decide"
+    )
+    start = next(place for place, line in enumerate(lines) if "similarity  kept" in line)
+    bounds = "0.5 0.55 0.6 0.65 0.7 0.75 0.8 0.85 0.9 0.95 1".split()
+    rows = [line.split() for line in lines[start + 1 : start + 12]]
+    assert [row[0] for row in rows] == bounds
+    assert [row[0] for row in rows if row[-1] == "holds"] == ["0.8"]
+
+
+def test_table_has_a_line_for_each_distance_where_nothing_confirms(tmp_path: Path) -> None:
+    alone = replace(OPTIONS, parameters=Parameters(verify=False))
+    folder = make_lab_crawl(tmp_path / "job", alone)
+    lines = run("sweep", str(folder)).stdout.splitlines()
+    start = next(place for place, line in enumerate(lines) if line.startswith("bits  kept"))
+    rows = [line.split() for line in lines[start + 1 : start + 10]]
+    assert [row[0] for row in rows] == list("012345678")
+    assert [row[0] for row in rows if row[-1] == "holds"] == ["3"]
+    done = run("sweep", str(folder), "--min-similarity", "0.7")
+    assert (done.returncode, "confirms nothing in this crawl" in done.stderr) == (2, True)
 
 
 def test_json_holds_what_the_crawl_itself_found(folder: Path) -> None:
@@ -52,35 +73,44 @@ def test_json_holds_what_the_crawl_itself_found(folder: Path) -> None:
     assert found["evidence"]["basis"] == "jaccard"
 
 
-def test_farther_out_more_is_dropped(folder: Path) -> None:
-    lines = sweep(str(folder), "--min-similarity", "0.1")["lines"]
+def test_the_less_similarity_is_asked_for_the_more_is_dropped(folder: Path) -> None:
+    found = sweep(str(folder), "--min-similarity", "0.7,0.8..1", "--no-compare-names")
+    assert found["varied"] == "min_similarity"
+    bounds = [line["min_similarity"] for line in found["lines"]]
+    assert bounds == [0.7, 0.8, 0.85, 0.9, 0.95, 1]
+    dropped = [line["dropped"] for line in found["lines"]]
+    assert dropped == sorted(dropped, reverse=True)
+    assert (dropped[0], dropped[-1]) == (4, 1)
+    assert all(line["kept"] + line["dropped"] == 8 for line in found["lines"])
+
+
+def test_distance_names_the_layer_where_similarity_confirms(folder: Path) -> None:
+    options = ("--max-distance", "0..8", "--min-similarity", "0.1", "--no-compare-names")
+    found = sweep(str(folder), *options)
+    lines = found["lines"]
+    assert found["varied"] == "max_distance"
     assert [line["max_distance"] for line in lines] == list(range(9))
-    dropped = [line["dropped"] for line in lines]
-    assert dropped == sorted(dropped)
-    assert dropped[-1] > dropped[0]
+    assert len({line["dropped"] for line in lines}) == 1
+    by_layer = [(line["layers"]["simhash"], line["layers"]["candidate"]) for line in lines]
+    assert (by_layer[0], by_layer[-1]) == ((0, 3), (3, 0))
+    assert by_layer == sorted(by_layer, key=lambda of: of[0])
     assert all(line["kept"] + line["dropped"] == 8 for line in lines)
 
 
-def test_candidates_are_looked_at_where_that_is_asked_for(folder: Path) -> None:
-    near = sweep(str(folder), "--max-distance", "0")["lines"][0]
-    with_candidates = sweep(str(folder), "--max-distance", "0", "--candidate-distance", "8")
-    line = with_candidates["lines"][0]
-    assert (line["max_distance"], line["candidate_distance"]) == (0, 8)
-    assert line["layers"]["candidate"] > 0
-    assert line["dropped"] == with_candidates["dropped"] > near["dropped"]
-    lines = sweep(str(folder), "--candidate-distance", "1", "--max-distance", "0..2")["lines"]
-    assert [line["candidate_distance"] for line in lines] == [1, 1, 2]
+def test_names_decide_unless_that_is_switched_off(folder: Path) -> None:
+    with_names = sweep(str(folder), "--max-distance", "3")["lines"][0]
+    without = sweep(str(folder), "--max-distance", "3", "--no-compare-names")["lines"][0]
+    assert (with_names["compare_names"], without["compare_names"]) == (True, False)
+    assert without["layers"]["same_template"] == 0
+    assert without["dropped"] >= with_names["dropped"]
 
 
-@pytest.mark.parametrize("method", ["minhash", "exact"])
-def test_other_methods_have_one_line(folder: Path, method: str) -> None:
-    found = sweep(str(folder), "--method", method)
+def test_equality_alone_has_one_line(folder: Path) -> None:
+    found = sweep(str(folder), "--method", "exact")
     (line,) = found["lines"]
-    assert found["method"] == method
-    assert line["layers"]["simhash"] == 0
-    if method == "exact":
-        assert line["dropped"] == line["layers"]["payload"] + line["layers"]["text"] == 1
-    assert "same bytes" in run("sweep", str(folder), "--method", method).stdout
+    assert found["method"] == "exact"
+    assert line["dropped"] == line["layers"]["payload"] + line["layers"]["text"] == 1
+    assert "same bytes" in run("sweep", str(folder), "--method", "exact").stdout
 
 
 def test_labels_speak_where_there_are_some(folder: Path) -> None:
@@ -88,7 +118,9 @@ def test_labels_speak_where_there_are_some(folder: Path) -> None:
     assert run("label", str(folder), *pair).returncode == 0
     found = sweep(str(folder))
     assert (found["evidence"]["basis"], found["evidence"]["pairs"]) == ("labels", 1)
-    assert "against 1 labelled pair\n" in run("sweep", str(folder)).stdout
+    assert "precision, recall: of 1 labelled pair within" in run("sweep", str(folder)).stdout
+    by_distance = run("sweep", str(folder), "--max-distance", "3").stdout
+    assert "against 1 labelled pair\n" in by_distance
     remove = ("--remove", f"{BASE}/a", f"{BASE}/one-word")
     assert run("label", str(folder), *remove).returncode == 0
 
@@ -108,6 +140,8 @@ def test_plot_is_drawn(folder: Path, tmp_path: Path, ending: str) -> None:
     else:
         assert "max_distance 3" in content.decode()
         assert "Pages dropped" in content.decode()
+        assert "similarity tried" in content.decode()
+        assert "$" not in content.decode()
 
 
 def test_plot_of_nothing_to_compare_is_drawn_too(tmp_path: Path) -> None:
@@ -141,14 +175,16 @@ def test_several_sources_and_files_are_judged_together(folder: Path, tmp_path: P
         (("DIR", "--max-distance", "5..3"), "got '5..3'"),
         (("DIR", "--max-distnce", "3"), "unknown option --max-distnce; did you mean --max-dist"),
         (("DIR", "--method", "simhas"), "no such method; did you mean simhash?"),
-        (("DIR", "--method", "exact", "--max-distance", "3"), "knows no distance"),
-        (("DIR", "--method", "minhash", "--plot", "a.png"), "no distance; leave --plot out"),
+        (("DIR", "--method", "exact", "--max-distance", "3"), "knows neither distance nor"),
+        (("DIR", "--method", "exact", "--plot", "a.png"), "nor similarity; leave --plot out"),
+        (("DIR", "--max-distance", "1..2", "--min-similarity", "0.1,1"), "several of one alone"),
+        (("DIR", "--min-similarity", "0.8..0.5"), "got '0.8..0.5'"),
+        (("DIR", "--min-similarity", "nan"), "from 0 to 1, like 0.8, 0.5..1 or 0.7,0.8, got"),
         (("DIR", "--features", "word-3"), "--features must be written like word-3-set"),
         (("DIR", "--features", "word-3-se"), "--features must be written like word-3-set"),
         (("DIR", "--features", "word-40-set"), "--features size must be 1..16, got 40"),
-        (("DIR", "--min-similarity", "2"), "--min-similarity must be 0..1, got 2.0"),
+        (("DIR", "--min-similarity", "2"), "--min-similarity takes similarities from 0 to 1"),
         (("DIR", "--min-words", "few"), "--min-words takes a whole number, got 'few'"),
-        (("DIR", "--candidate-distance", "9"), "--candidate-distance must be 0..8, got 9"),
         (("DIR", "--plot", "plot.gif"), "its ending must be .png, .svg, .pdf"),
         (("DIR", "--plot", "nowhere/plot.png"), "no such directory: nowhere"),
     ],

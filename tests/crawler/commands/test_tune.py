@@ -79,10 +79,10 @@ def test_where_there_is_no_crawl_it_says_so(tmp_path: Path) -> None:
 
 
 def test_a_running_crawl_judges_later_pages_by_what_it_is_tuned_to(tmp_path: Path) -> None:
-    # Every twentieth page repeats another; under a title of its own, it is only near to that.
+    # Every twentieth page repeats another; with an end of its own, it is only near to that.
     site_pages = pages(400)
     for path, body in site_pages.items():
-        site_pages[path] = body.replace(b"<h1>Many</h1>", f"<h1>Page {path}</h1>".encode())
+        site_pages[path] = body.replace(b"</p></article>", f" Page {path}.</p></article>".encode())
     jobdir = tmp_path / "job"
     with ManyPages(site_pages) as site:
         crawl = KilledCrawl(site, jobdir, 1)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import subprocess
+import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -10,6 +13,7 @@ import pytest
 import crawler.commands
 from crawler.console.command_line import GROUPS, PlainCommand
 from tests.crawler.commands.in_process import run
+from tests.crawls.command import PROJECT
 
 ALONE = {"crawl", "demo", "fleet", "mirror"}
 
@@ -33,6 +37,32 @@ def test_help_names_the_commands_of_the_same_group() -> None:
     told = " ".join(run("rejudge", "--help").stdout.split())
     assert f"Commands of the group crawl directory: {', '.join(GROUPS['crawl directory'])}." in told
     assert "[crawl directory]" not in told
+
+
+_IMPORTED_LATER = (
+    "crawler.fleet.fleet crawler.job crawler.lab.session crawler.mirror.folder"
+    " crawler.maintenance.crawl_report crawler.maintenance.merge.merging"
+    " crawler.maintenance.rejudge.rejudging crawler.maintenance.verify.verification"
+    " crawler.pages.judge crawler.reading.process crawler.spiders.page_spider"
+    " matplotlib nicegui numba pandas pyarrow redis requests tldextract trafilatura"
+).split()
+
+
+def test_a_start_imports_no_more_than_the_words_of_every_command() -> None:
+    program = (
+        "import sys; from scrapy.cmdline import execute\n"
+        "try: execute(['scrapy', 'report', '--help'])\n"
+        "finally: print(*sys.modules, file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=PROJECT, capture_output=True, text=True, check=True
+    )
+    assert "crawler.commands.sweep" in done.stderr.split()
+    assert not set(_IMPORTED_LATER) & set(done.stderr.split())
+
+
+def test_what_a_start_does_not_import_exists() -> None:
+    assert all(find_spec(name) for name in _IMPORTED_LATER)
 
 
 class _Failing(PlainCommand):

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawler.fleet.news import News
+from crawler.fleet.news import News, tune_fleet
 from crawler.job import Job
 from crawler.pages.live_parameters import tune
 from crawler.run import JobOptions
+from crawler.storage import meta_names
 from crawler.storage.states import COVERED
 from crawler.url_rules.engine import UrlRules
 from crawler.url_rules.learning.context import Context
@@ -20,6 +21,7 @@ from crawler.url_rules.learning.evidence import CounterExample
 from crawler.url_rules.learning.hypothesis import LearningPolicy
 from crawler.url_rules.learning.transforms import DropArguments
 from neardup import Parameters
+from neardup.errors import ParameterError
 from neardup.storage.redis.connecting import connect
 
 if TYPE_CHECKING:
@@ -142,6 +144,20 @@ def test_who_is_tuned_tunes_all(redis_url: str, jobs: list[Job]) -> None:
             assert job.archivist.tuned.parameters.max_distance == 6
 
     together(redis_url, jobs, act)
+
+
+def test_parts_are_dropped_in_no_fleet(redis_url: str, jobs: list[Job]) -> None:
+    refused = "drop_contained must be False: a fleet looks for no parts"
+
+    together(redis_url, jobs, pass_on)
+    folder, database = jobs[0].folder, jobs[0].database
+    assert folder is not None
+    database.set_meta(meta_names.FLEET, "{}")  # as of a worker that was started as one
+    database.commit()
+    with pytest.raises(ParameterError, match=refused):
+        tune(folder, {"drop_contained": True}, "tune")
+    with pytest.raises(ParameterError, match=refused):
+        tune_fleet(redis_url, None, {"drop_contained": True}, "tune")
 
 
 def test_a_worker_that_joins_judges_as_the_fleet_does(redis_url: str, tmp_path: Path) -> None:

@@ -6,6 +6,8 @@ import asyncio
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from crawler.fleet.buffer import Buffer
 from crawler.fleet.host_share import IDLE_SECS
 from crawler.fleet.news import News
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
+    from crawler.frontier.order import QueuedRequest
 
 PREFIX = "crawl-once:test:"
 SHARDS = 4
@@ -63,13 +66,29 @@ class Crawl:
         assert isinstance(self._job.frontier.queue, RequestQueue)
         self._job.frontier.queue.count(more * self._job.frontier.queue.change(A, sql, [(state,)]))
 
-    def end_one(self) -> None:
-        """Fetch the next request."""
+    def hand_out(self) -> QueuedRequest:
+        """Begin with the next request."""
         queued = self._job.url_rules.lease(lambda host: 0)
         assert queued is not None
         self.buffer.hand_out(queued)
-        self._job.frontier.queue.finish([queued.id], failed=False)
-        self.buffer.end([queued.id], failed=False)
+        return queued
+
+    def end_one(self) -> None:
+        """Fetch the next request."""
+        self.leave(self.hand_out(), "ends")
+
+    def leave(self, queued: QueuedRequest, how: str) -> None:
+        """End a request that is under way, or let it wait again, as the scheduler does."""
+        queue = self._job.frontier.queue
+        if how == "waits here":
+            queue.put_back(queued, is_changed=False)
+            self.buffer.put_back(queued.id)
+            return
+        queue.finish([queued.id], failed=False)
+        if how == "ends":
+            self.buffer.end([queued.id], failed=False)
+        else:
+            self.buffer.postpone(queued)
 
 
 @asynccontextmanager
@@ -244,6 +263,34 @@ def test_tells_what_ends_while_it_is_taken_for_dead(redis_url: str, tmp_path: Pa
             assert own.news.counts is not None
             assert own.news.counts.done == 2
             assert own.worker.is_finished
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("leave", ["ends", "waits here", "waits in the frontier"])
+def test_every_lease_of_a_page_ends_where_shorter_ways_come_while_it_is_under_way(
+    redis_url: str, tmp_path: Path, leave: str
+) -> None:
+    async def run() -> None:
+        async with crawl(redis_url, tmp_path / "one") as own:
+            await own.frontier.push([link(A, "1", 0, 5)])
+            await own.worker._tick()
+            queued = own.hand_out()
+            for depth in (4, 3, 2):
+                nearer = link(A, "1", 0, depth)._replace(is_followed=True)
+                await own.frontier.push([nearer])
+                own.worker._ask_again = 0
+                await own.worker._tick()
+            own.leave(queued, leave)
+            while own.queued or (await own.frontier.counts()).waiting:
+                if own.queued:
+                    own.end_one()
+                own.worker._ask_again = 0
+                await own.worker._tick()
+            await own.worker._tick()
+            counts = await own.frontier.counts()
+            assert (counts.waiting, counts.leased, counts.parked) == (0, 0, 0)
+            assert not own.buffer.hosts
 
     asyncio.run(run())
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from crawler.lab.session import Session
 from crawler.lab.sources.source import LabPage
 from neardup.document import Document, analyse
+from neardup.names import name_of
 from neardup.parameters import DEFAULTS, Parameters
 
 if TYPE_CHECKING:
@@ -23,12 +24,14 @@ class Made:
         payload: A name for its bytes.
         is_main: Whether a fingerprint may stand for it.
         is_changed: Whether it said something else before.
+        title: What names it; empty: its first lines do.
     """
 
     text: str
     payload: int | None = None
     is_main: bool = True
     is_changed: bool = False
+    title: str = ""
 
 
 @dataclass
@@ -39,11 +42,13 @@ class Book:
         made: All of them.
         running: With these their fingerprints were made.
         lost: Ids of pages whose text is not held.
+        boilerplate: Hashes of the blocks that are boilerplate on every page; None: none is known.
     """
 
     made: Sequence[Made]
     running: Parameters = DEFAULTS
     lost: set[int] = field(default_factory=set)
+    boilerplate: frozenset[int] | None = None
 
     def session(self) -> Session:
         """Return a session of all pages."""
@@ -53,7 +58,15 @@ class Book:
 
     def empty_session(self) -> Session:
         """Return a session that was given no page yet."""
-        return Session(self.texts, self.running)
+        return Session(self.texts, self.running, lambda: self.blocks)
+
+    def blocks(self, _: object) -> frozenset[int] | None:
+        """Return the boilerplate of a page, or of a group."""
+        return self.boilerplate
+
+    def group(self, _: int) -> int:
+        """Return the group of a page, as ``neardup.boilerplate.Boilerplate`` has it."""
+        return 1
 
     def texts(self, ids: Sequence[int]) -> Iterator[str | None]:
         """Give texts as a source does."""
@@ -66,10 +79,10 @@ class Book:
 
     def document(self, made: Made, parameters: Parameters) -> Document:
         """Return what a deduplicator is asked."""
-        found = analyse(made.text, parameters)
+        found = analyse(made.text, parameters, name_of(made.text, made.title))
         payload = None if made.payload is None else made.payload.to_bytes(16, "big")
         fingerprint = found.fingerprint if made.is_main else None
-        return Document(found.words, found.digest, fingerprint, found.text, payload)
+        return replace(found, fingerprint=fingerprint, payload=payload, group=1)
 
     def _page(self, place: int, made: Made) -> LabPage:
         document = self.document(made, self.running)
@@ -85,4 +98,5 @@ class Book:
             is_main=made.is_main,
             verdict="changed" if made.is_changed else "",
             body_bytes=len(made.text),
+            name=document.name,
         )

@@ -88,8 +88,8 @@ def test_pairs_at_the_border_come_first_and_say_why() -> None:
     assert ("not similar enough" in first.why) == (first.distance <= 2)
 
 
-def test_by_minhash_similarity_alone_is_the_border() -> None:
-    found = book().session().pairs(Choice(method="minhash"), range(9), limit=200)
+def test_where_equality_alone_counts_similarity_is_the_border() -> None:
+    found = book().session().pairs(Choice(method="exact"), range(9), limit=200)
     assert "close to min_similarity 0.8" in found[0].why
     assert not any("max_distance" in pair.why for pair in found)
 

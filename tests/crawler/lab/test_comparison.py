@@ -96,7 +96,6 @@ class TestVerdictProperties:
     @given(
         places=st.sets(st.integers(0, 149), max_size=12),
         bits=st.integers(0, 8),
-        candidates=st.integers(0, 8),
         verify=st.booleans(),
         least=st.sampled_from([0.0, 0.5, 0.7, 0.8, 0.9, 1.0]),
         min_words=st.sampled_from([1, 50, 150, 151]),
@@ -105,14 +104,12 @@ class TestVerdictProperties:
         self,
         places: set[int],
         bits: int,
-        candidates: int,
         verify: bool,
         least: float,
         min_words: int,
     ) -> None:
         parameters = Parameters(
             max_distance=bits,
-            candidate_distance=max(bits, candidates),
             verify=verify,
             min_similarity=least,
             min_words=min_words,
@@ -124,7 +121,6 @@ class TestVerdictProperties:
                 parameters,
                 features=parameters.fingerprint_features,
                 max_distance=at.max_distance,
-                candidate_distance=max(at.max_distance, parameters.candidate_distance),
             )
             confirmed, alone = replace(tried, verify=True), replace(tried, verify=False)
             assert at.confirmed == judged(edited(*places), confirmed)

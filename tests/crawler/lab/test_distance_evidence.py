@@ -15,7 +15,7 @@ from crawler.lab.distance_evidence import (
     suggest_similarity,
 )
 from crawler.lab.pair_label import Label
-from neardup import Parameters, hamming
+from neardup import Parameters, hamming, jaccard
 from neardup.evaluation.metrics import wilson
 from neardup.fingerprints.digest import text_digest
 from tests.crawler.lab.pages import Book, Made
@@ -74,7 +74,8 @@ def test_labels_are_counted_at_each_similarity_within_the_radius() -> None:
     session = made.session()
     pairs = session.pairs(Choice(), range(9), limit=60)
     said = [label(made, pair, is_duplicate=(pair.similarity or 0) >= 0.7) for pair in pairs]
-    choice = Choice(Parameters(candidate_distance=6))
+    features = Parameters().fingerprint_features
+    choice = Choice(Parameters(features, max_distance=6, verify=False))
     within = [pair for pair in pairs if pair.distance <= 6]
     for one in session.evidence(choice, said).by_similarity:
         found = [pair for pair in within if (pair.similarity or 0) >= one.bound]
@@ -91,9 +92,14 @@ def test_without_labels_jaccard_counts() -> None:
     assert evidence.basis == "jaccard"
     found = [sum(distance <= bits for distance in distances) for bits in range(9)]
     assert [one.found for one in evidence.by_distance] == found
-    sweep = session.sweep(Choice())
-    shares = [one.precision.share if one.precision else None for one in evidence.by_distance]
-    assert shares == [swept.precision for swept in sweep]
+    texts = [one.text for one in made.made]
+    similar = [jaccard(one, texts[a]) >= 0.8 for b, one in enumerate(texts) for a in range(b)]
+    right = [
+        sum(of for of, distance in zip(similar, distances, strict=True) if distance <= bits)
+        for bits in range(9)
+    ]
+    assert [one.right for one in evidence.by_distance] == right
+    assert {one.duplicates for one in evidence.by_distance} == {right[-1]}
     assert evidence.by_similarity == ()
     assert "0.8" in evidence.population
 
@@ -154,7 +160,10 @@ def test_labels_suggest_both_bounds() -> None:
     assert evidence.similarity == 0.7
     assert f"{len(pairs)} labelled within 8 bits" in evidence.similarity_reason
     unlabelled = session.evidence(Choice())
-    assert (unlabelled.similarity, unlabelled.similarity_reason) == (None, "")
+    assert unlabelled.similarity is None
+    assert "no labels" in unlabelled.similarity_reason
+    alone = session.evidence(Choice(Parameters(verify=False)))
+    assert (alone.similarity, alone.similarity_reason) == (None, "")
 
 
 SURE = [(100, 100)] * 3 + [(300, 298)] * 3 + [(500, 400)] * 3

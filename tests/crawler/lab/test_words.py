@@ -2,7 +2,8 @@
 
 import pytest
 
-from crawler.lab.words import in_pairs, measures_of
+from crawler.lab.words import in_pairs, measures_of, name_text
+from neardup.names import NO_NAME, Name
 
 
 @pytest.mark.parametrize(
@@ -18,6 +19,23 @@ def test_what_is_not_known_of_two_texts_is_not_said(
     distance: int, similarity: float | None, written: str
 ) -> None:
     assert measures_of(distance, similarity) == written
+
+
+def test_what_stands_of_a_part_in_another_page_is_said() -> None:
+    assert measures_of(-1, None, 0.951) == "containment 0.95"
+
+
+def test_a_name_is_a_line_for_each_of_its_parts() -> None:
+    identifiers = ("canonical:http://shop.example/a", "sku:A-1: blue")
+    name = Name("Shoe | Shop", "Shoe", identifiers=identifiers, subheading="Blue\nand new")
+    assert name_text(name).split("\n") == [
+        "title: Shoe | Shop",
+        "heading: Shoe",
+        "subheading: Blue and new",
+        "canonical URL, which decides nothing: http://shop.example/a",
+        "sku: A-1: blue",
+    ]
+    assert name_text(NO_NAME) == ""
 
 
 def test_one_pair_is_no_pairs() -> None:

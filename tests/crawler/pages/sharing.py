@@ -71,6 +71,8 @@ class OneMemory:
             found = self._deduplicator.judge_document(number, document, exclude=self._own(owner))
             if found.is_duplicate:
                 return self._named(found)
+            if found.resembles is not None:
+                new = PageVerdict(found, resembled=self._pages[found.resembles])
         else:
             self._deduplicator.add_document(number, document)
         self._pages[number] = replace(page, key=owner)

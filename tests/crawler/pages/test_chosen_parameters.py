@@ -64,10 +64,3 @@ def test_what_was_tuned_back_to_the_settings_is_not_worth_a_word(
     tune(tmp_path, {"max_distance": 3}, "tune")
     opened(tmp_path)
     assert "tuned" not in caplog.text
-
-
-def test_where_both_do_not_go_together_the_settings_win_as_a_whole(tmp_path: Path) -> None:
-    opened(tmp_path)
-    tune(tmp_path, {"max_distance": 6, "min_words": 20}, "tune")
-    found = opened(tmp_path, candidate_distance=4).parameters
-    assert (found.max_distance, found.candidate_distance, found.min_words) == (3, 4, 50)

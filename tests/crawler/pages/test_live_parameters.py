@@ -43,10 +43,10 @@ def test_pages_to_come_are_judged_by_the_new_parameters(
     visiting.get("/a", html(LONG))
     assert visiting.get("/near", html(NEAR)).row.parameters == 1
     commit(visiting)
-    tune(tmp_path, {"max_distance": 0, "candidate_distance": 0}, "tune")
+    tune(tmp_path, {"max_distance": 0, "min_similarity": 1.0}, "tune")
     with caplog.at_level("INFO"):
         commit(visiting)
-    assert "other parameters: max_distance 3 -> 0, candidate_distance 8 -> 0" in caplog.text
+    assert "other parameters: max_distance 3 -> 0, min_similarity 0.8 -> 1.0" in caplog.text
     later = visiting.get("/nearer", html(NEAR + " And more."))
     assert (later.verdict, later.row.parameters) == ("new", 2)
     again = visiting.get("/equal", html(LONG, head="<!-- -->"))
@@ -127,8 +127,8 @@ def test_what_holds_already_is_not_chosen_again(visiting: Visiting, tmp_path: Pa
     assert tune(tmp_path, {"max_distance": 3}, "tune").id == 1
     assert tune(tmp_path, {"max_distance": 4}, "tune").id == 2
     with closing(open_for_reading(tmp_path)) as connection:
-        assert [one.origin for one in history(connection)] == ["settings", "tune"]
-        assert current(connection) == history(connection)[-1]
+        assert [one.origin for one in history(connection.execute)] == ["settings", "tune"]
+        assert current(connection) == history(connection.execute)[-1]
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,6 @@ def test_what_holds_already_is_not_chosen_again(visiting: Visiting, tmp_path: Pa
         ({"colour": 3}, "no parameter colour; there are max_distance, "),
         ({"features": "word-3-set"}, "features is fixed for a crawl directory"),
         ({"max_distance": 9}, "max_distance must be 0..8"),
-        ({"max_distance": 5, "candidate_distance": 4}, "candidate_distance must be 5..8"),
         ({"min_similarity": float("nan")}, "min_similarity must be 0..1"),
     ],
 )
@@ -149,7 +148,7 @@ def test_what_is_wrong_is_named_and_changes_nothing(
     with pytest.raises(ParameterError, match=message):
         tune(tmp_path, changes, "tune")
     with closing(open_for_reading(tmp_path)) as connection:
-        assert [one.id for one in history(connection)] == [1]
+        assert [one.id for one in history(connection.execute)] == [1]
 
 
 def test_without_a_crawl_it_says_so(tmp_path: Path) -> None:

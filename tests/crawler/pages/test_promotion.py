@@ -21,10 +21,14 @@ from crawler.maintenance.verify.repairer import encoded_request
 from crawler.pages.page_row import to_unsigned
 from crawler.pages.reasons import Reason
 from crawler.pages.stored_texts import unpack
-from crawler.pages.verdicts import DUPLICATES, FAILED
+from crawler.pages.verdicts import CONTAINED, DUPLICATES, FAILED
 from crawler.reading.reading import Reading
 from crawler.storage.database import open_for_reading
 from neardup import Parameters, hamming, jaccard
+from neardup.fingerprints.minhash import minhash_many
+from neardup.indexes.banding import CANDIDATE_BANDING, CANDIDATE_PERMUTATIONS
+from neardup.parts import MIN_CONTAINMENT
+from neardup.verification import containment
 from tests.crawler.maintenance.rejudge.captured import PLAN, Said, judge_again
 from tests.crawler.maintenance.rejudge.test_rejudging import edited
 from tests.crawler.maintenance.verify.crawled import check
@@ -163,6 +167,8 @@ def test_learned_rules_know_the_new_capture_of_a_promoted_page(tmp_path: Path) -
 TEXTS = [
     *(edited(seed, 200, changes) for seed in "ab" for changes in (0, 2, 5, 9)),
     *(edited("short", 20, changes) for changes in (0, 1)),
+    " ".join(edited("a", 200, 0).split()[:120]),
+    " ".join(edited("b", 200, 5).split()[80:]),
 ]
 PATHS = st.sampled_from([f"/{name}" for name in "abcdef"])
 SAID = st.builds(Said, st.sampled_from(TEXTS), st.sampled_from(["menu", "another menu"]))
@@ -187,9 +193,19 @@ class Visits(RuleBasedStateMachine):
             self._temporary.cleanup()
 
     @initialize(
-        keep_versions=st.integers(0, 2), keep_near_texts=st.booleans(), answers=st.lists(SAID)
+        keep_versions=st.integers(0, 2),
+        keep_near_texts=st.booleans(),
+        drop_contained=st.booleans(),
+        answers=st.lists(SAID),
     )
-    def begin(self, keep_versions: int, keep_near_texts: bool, answers: list[Said]) -> None:
+    def begin(
+        self,
+        keep_versions: int,
+        keep_near_texts: bool,
+        drop_contained: bool,
+        answers: list[Said],
+    ) -> None:
+        self.parameters = replace(self.parameters, drop_contained=drop_contained)
         self.options = replace(
             OPTIONS,
             parameters=self.parameters,
@@ -295,14 +311,19 @@ class Visits(RuleBasedStateMachine):
         texts = {number: unpack(row["text"]) for number, row in kept.items()}
         assert len({row["text_digest"] for row in kept.values()}) == len(kept)
         for first, second in combinations(kept.values(), 2):
-            assert not self._are_near(first["fingerprint"], second["fingerprint"]) or (
-                jaccard(texts[first["id"]], texts[second["id"]]) < self.parameters.min_similarity
+            fingerprints = first["fingerprint"], second["fingerprint"]
+            pair = texts[first["id"]], texts[second["id"]]
+            assert not self._are_candidates(fingerprints, pair) or (
+                jaccard(*pair) < self.parameters.min_similarity
             )
         for path, said in self.said.items():
             row = rows[path]
             holder = kept[row["duplicate_of"] if row["verdict"] in DUPLICATES else row["id"]]
             if holder["text_digest"] == said.extract.document(self.parameters.min_words).digest:
                 assert texts[holder["id"]] == said.text
+            elif row["verdict"] == CONTAINED:
+                assert self.parameters.drop_contained
+                assert containment(said.text, texts[holder["id"]]) >= MIN_CONTAINMENT
             else:
                 assert row["verdict"] == "near_duplicate" or row["payload_digest"] is None
                 similarity = jaccard(texts[holder["id"]], said.text)
@@ -310,11 +331,19 @@ class Visits(RuleBasedStateMachine):
                 least = self.parameters.min_similarity if self.options.keep_near_texts else 0.5
                 assert similarity >= least
 
-    def _are_near(self, first: int | None, second: int | None) -> bool:
+    def _are_candidates(
+        self, fingerprints: tuple[int | None, int | None], texts: tuple[str, str]
+    ) -> bool:
+        """Whether two texts are compared: near by fingerprint, or equal in all rows of a band."""
+        first, second = map(to_unsigned, fingerprints)
         if first is None or second is None:
             return False
-        distance = hamming(to_unsigned(first) or 0, to_unsigned(second) or 0)
-        return distance <= self.parameters.radius
+        if hamming(first, second) <= self.parameters.max_distance:
+            return True
+        bands = minhash_many(texts, permutations=CANDIDATE_PERMUTATIONS).reshape(
+            2, *CANDIDATE_BANDING
+        )
+        return bool((bands[0] == bands[1]).all(axis=1).any())
 
 
 Visits.TestCase.settings = settings(max_examples=25, stateful_step_count=25, deadline=None)

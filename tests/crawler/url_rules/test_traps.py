@@ -9,14 +9,15 @@ import pytest
 from crawler.frontier.order import NewRequest, host_number
 from crawler.frontier.queue import RequestQueue
 from crawler.pages.verdicts import (
-    CHANGED,
     DUPLICATES,
     FAILED,
+    KEPT,
     NEAR_DUPLICATE,
     NEW,
-    TOO_SHORT,
+    SAME_TEMPLATE,
     UNCHANGED,
     VERDICTS,
+    WALLS,
 )
 from crawler.storage.database import Database
 from crawler.url_rules import traps as url_traps
@@ -26,9 +27,11 @@ from crawler.url_rules.learning.hypothesis import LearningPolicy
 from crawler.url_rules.low_priority import MAX_PASSED
 from crawler.url_rules.traps import CLOSED, OPEN, SLOW, SLOW_PRIORITY, UrlCluster, UrlTraps
 from crawler.urls.canonical import Canonicalizer
+from neardup.names import Name
+from tests.crawler.url_rules.test_url_groups import row
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from crawler.frontier.order import QueuedRequest
@@ -56,6 +59,10 @@ def note(traps: UrlTraps, pages: int, verdict: str = NEAR_DUPLICATE, url: str = 
 def note_one(traps: UrlTraps, one: Address, verdict: str = NEAR_DUPLICATE) -> None:
     traps.note_met(one)
     traps.note(one, verdict)
+
+
+def note_newness(rules: UrlRules, one: Address, verdict: str) -> None:
+    rules._note_newness(one, row(verdict=verdict), is_first=True)
 
 
 def tried(traps: UrlTraps, urls: int = 2_000) -> float:
@@ -97,9 +104,61 @@ class TestStates:
         traps = UrlTraps(database, 0)
         note(traps, 3, verdict)
         cluster = traps.cluster(address(1))
-        counts = verdict in DUPLICATES or verdict in {NEW, CHANGED, TOO_SHORT}
+        counts = verdict in DUPLICATES | KEPT | WALLS
         assert cluster.fetched == (3 if counts else 0)
-        assert cluster.new == (3 if counts and verdict not in DUPLICATES else 0)
+        assert cluster.new == (3 if verdict in KEPT else 0)
+
+    @pytest.mark.parametrize(
+        ("name", "is_new"),
+        [
+            (lambda number: Name(title=f"Month {number}"), False),
+            (lambda number: Name(title="Lamp " + "x" * number), True),
+            (lambda number: Name(title=f"Lamp {number}", identifiers=(f"sku:{number}",)), True),
+        ],
+    )
+    def test_names_that_count_on_show_nothing_new(
+        self, database: Database, name: Callable[[int], Name], is_new: bool
+    ) -> None:
+        traps = UrlTraps(database, 0)
+        for number in range(300):
+            traps.note(address(number), SAME_TEMPLATE, name(number).packed())
+        assert traps.cluster(address(1)).new == (300 if is_new else 1)
+
+    @pytest.mark.parametrize(
+        ("depth", "source", "state"),
+        [
+            (lambda number: number // 13, MONTH, CLOSED),
+            (lambda number: number // 10, "http://h.org/list/{}", SLOW),
+            (lambda number: number.bit_length(), MONTH, SLOW),
+        ],
+        ids=["a calendar", "a catalogue with lists", "parts that name each other"],
+    )
+    def test_kept_pages_close_their_kind_only_where_it_leads_on_by_itself(
+        self, database: Database, depth: Callable[[int], int], source: str, state: str
+    ) -> None:
+        traps = UrlTraps(database, 0)
+        for number in range(1_000):
+            traps.note_met(address(number), depth(number), address(number, source))
+            traps.note(address(number), SAME_TEMPLATE, Name(title=f"Part {number}").packed())
+            database.commit()
+            if number == 500:  # as after a restart
+                traps = UrlTraps(database, 0)
+        assert traps.cluster(address(1)).state == state
+
+    def test_pages_of_one_name_show_something_new(self, database: Database) -> None:
+        traps, name = UrlTraps(database, 0), Name(title="The act of 1998").packed()
+        for number in range(400):
+            traps.note_met(address(number), number)
+            traps.note(address(number), SAME_TEMPLATE, name)
+        assert traps.cluster(address(1)).new == 400
+
+    def test_a_page_that_is_kept_later_is_fetched_once(self, database: Database) -> None:
+        traps = UrlTraps(database, 0)
+        note(traps, 9)
+        for number in range(9):
+            traps.note(address(number), SAME_TEMPLATE, is_first=False)
+        cluster = traps.cluster(address(1))
+        assert (cluster.fetched, cluster.new, cluster.barren) == (9, 9, 0)
 
     def test_one_cluster_says_nothing_of_another(self, database: Database) -> None:
         traps = UrlTraps(database, 0)
@@ -271,7 +330,7 @@ class TestQueue:
             self.push(queue, url)
         note(rules.traps, 300)
         fetched = self.drain(rules)
-        rules._note_newness(address("2026-05"), NEW)
+        note_newness(rules, address("2026-05"), NEW)
         assert sorted([*fetched, *self.drain(rules)]) == sorted(months)
 
     @pytest.mark.parametrize("path", ["a/b/" * 20, "x?" + "&".join(f"a{n}=1" for n in range(30))])
@@ -282,7 +341,7 @@ class TestQueue:
         assert not Address.parse(url).is_learnable
         for _ in range(300):
             rules.traps.note_met(Address.parse(url))
-            rules._note_newness(Address.parse(url), NEAR_DUPLICATE)
+            note_newness(rules, Address.parse(url), NEAR_DUPLICATE)
         keys = [number.to_bytes(16, "big") for number in range(400)]
         queued = [
             rules.push(

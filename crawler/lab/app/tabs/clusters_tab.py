@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from crawler.lab.clusters import ClusterMember, LabCluster, Teaching
     from crawler.lab.judgement import Judgement
     from crawler.url_rules.rule_report import StoredRule
+    from neardup import Parameters
 
 _FIRST_MEMBERS = 5
 _MORE_MEMBERS = 50
@@ -42,15 +43,15 @@ class _ClusterCard:
         lab: The lab whose pages they are.
         cluster: The cluster to show.
         rules: The rules that it taught.
-        shingle_size: The words of a shingle when two of its pages are compared.
+        parameters: The parameters by which two of its pages are compared.
     """
 
     def __init__(
-        self, lab: Lab, cluster: LabCluster, rules: Sequence[StoredRule], shingle_size: int
+        self, lab: Lab, cluster: LabCluster, rules: Sequence[StoredRule], parameters: Parameters
     ) -> None:
         self._lab = lab
         self._cluster = cluster
-        self._shingle_size = shingle_size
+        self._parameters = parameters
         self._shown = 0
         page = lab.session.pages[cluster.representative]
         has_rules = "with-rules" if rules else ""
@@ -88,7 +89,7 @@ class _ClusterCard:
         async def compare() -> None:
             first = self._cluster.representative
             with self._rows:
-                await open_pair(self._lab, member.why, first, member.place, self._shingle_size)
+                await open_pair(self._lab, member.why, first, member.place, self._parameters)
 
         with ui.element().classes("member"):
             inert_link(page.url).classes("mono")
@@ -177,11 +178,11 @@ class ClustersTab:
 
     def _show(self) -> None:
         start = (int(self._pages.value or 1) - 1) * AT_ONCE
-        size = self._trial.choice.parameters.verify_shingle_size
+        parameters = self._trial.choice.parameters
         self._body.clear()
         with self._body:
             for cluster in self._clusters[start : start + AT_ONCE]:
-                _ClusterCard(self._lab, cluster, self._taught(cluster), size)
+                _ClusterCard(self._lab, cluster, self._taught(cluster), parameters)
 
     def _taught(self, cluster: LabCluster) -> list[StoredRule]:
         pages = self._lab.session.pages

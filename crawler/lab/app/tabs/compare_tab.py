@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 from nicegui import ui
 
 from crawler.lab.app.crawled_text import plain
-from crawler.lab.app.pair_view import MAX_CHARACTERS, PairTexts, pair_texts
+from crawler.lab.app.pair_view import MAX_CHARACTERS, PairTexts, ReasonRows, pair_texts
 from crawler.lab.app.side_views import SideRows
 from crawler.lab.app.tables import FigureTable
 from crawler.lab.comparison import Comparison, compare
 from crawler.lab.sides import TextSide, stored_side
 from crawler.lab.sources.source import SourceError
 from crawler.lab.words import NOTHING, count, in_bits, share, spaced
+from neardup.names import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,6 +51,8 @@ def _fingerprint(side: Side) -> str:
 def pair_lines(found: Comparison) -> Iterator[tuple[str, str]]:
     """Yield the measures of both texts together: name, value."""
     yield "digests", "equal" if found.is_equal else "different"
+    yield "names", found.reasons.difference or "no difference"
+    yield "share a band", "yes" if found.shares_band else "no"
     yield "Hamming distance", NOTHING if found.distance is None else in_bits(found.distance)
     yield "Jaccard, exact", share(found.jaccard)
     if found.estimate is None:
@@ -57,6 +60,9 @@ def pair_lines(found: Comparison) -> Iterator[tuple[str, str]]:
     else:
         error = found.estimate.standard_error
         yield "Jaccard by MinHash", f"{share(found.estimate.similarity)} ± {share(error)}"
+    part = found.reasons.part
+    yield "part of the other", NOTHING if part is None else ("first", "second")[part.place]
+    yield "shared outside boilerplate", share(found.reasons.rest_share)
     yield "first contained in second", share(found.first_in_second)
     yield "second contained in first", share(found.second_in_first)
     yield "cosine of counted words", share(found.cosine)
@@ -98,7 +104,7 @@ def find(given: str, session: Session, sources: Sources) -> TextSide:
     if not written:
         raise SourceError("two texts, or two URLs of pages, are needed")
     if not is_url(written):
-        return TextSide("", "", given)
+        return TextSide("", "", given, called=name_of(given))
     try:
         return stored_side(session, sources, written)
     except SourceError as error:
@@ -142,6 +148,7 @@ class CompareTab:
     def _build_result(self) -> None:
         self._verdict = ui.label().classes("suggestion")
         self._notes = ui.label().classes("note")
+        self._reasons = ReasonRows()
         with ui.element().classes("cards"):
             with ui.element().classes("card measures-card"):
                 ui.label("Both texts").classes("title")
@@ -186,6 +193,7 @@ class CompareTab:
         self._verdict.text = _sentence(found, self._trial.choice.parameters)
         self._notes.text = " ".join(_notes(first, second, texts))
         self._pair.show(pair_lines(found))
+        self._reasons.show(found.names, found.reasons, self._trial.choice.parameters)
         self._sides.show(side_lines(found))
         self._verdicts.show(verdict_lines(found))
         self._bits.clear()
@@ -204,8 +212,10 @@ def _measure(
 ) -> tuple[Comparison, PairTexts]:
     ours, theirs = first.text[:MAX_CHARACTERS], second.text[:MAX_CHARACTERS]
     are_main = first.is_main and second.is_main
-    found = compare(ours, theirs, parameters, are_main=are_main)
-    return found, pair_texts(ours, theirs, parameters.verify_shingle_size)
+    names = first.called, second.called
+    blocks = first.blocks, second.blocks
+    found = compare(ours, theirs, parameters, are_main=are_main, names=names, blocks=blocks)
+    return found, pair_texts(first, second, parameters)
 
 
 def _sentence(found: Comparison, parameters: Parameters) -> str:
@@ -215,8 +225,15 @@ def _sentence(found: Comparison, parameters: Parameters) -> str:
         else ""
     )
     near = "no distance" if found.distance is None else in_bits(found.distance)
-    reach = f"{near} where {parameters.radius} are looked at"
-    return f"{spaced(found.verdict).capitalize()}: {reach}{confirmed}"
+    reach = f"{near} where {parameters.max_distance} match"
+    band = "" if found.shares_band or not parameters.verify else ", no band of both is the same"
+    sentence = f"{spaced(found.verdict).capitalize()}: {reach}{band}{confirmed}"
+    reasons = found.reasons
+    if reasons.difference and parameters.compare_names:
+        sentence += f"; another {reasons.difference}"
+    elif parameters.ignore_boilerplate and reasons.says_other(parameters):
+        sentence += "; they say other things outside boilerplate"
+    return sentence
 
 
 def _notes(first: TextSide, second: TextSide, texts: PairTexts) -> list[str]:

@@ -157,11 +157,12 @@ class EvidenceTab:
         with ui.element().classes("stack"):
             self._answers = Answers(lab, trial, self._ask, self._answer)
             with ui.element().classes("card whole"):
-                self._distance = _Suggestion(self._try_distance)
                 self._similarity = _Suggestion(self._try_similarity)
+                self._distance = _Suggestion(self._try_distance)
                 self._basis = ui.label().classes("note basis")
-            self._distances = _Lines("By max_distance", "max_distance, bits")
-            self._similarities = _Lines("By min_similarity", "min_similarity")
+            with ui.element().classes("stack"):
+                self._similarities = _Lines("By min_similarity", "min_similarity")
+                self._distances = _Lines("By max_distance", "max_distance, bits")
 
     async def refresh(self) -> None:
         self._answers.wake()
@@ -173,11 +174,21 @@ class EvidenceTab:
     async def _answer(self, asked: _Question) -> None:
         choice, labels = asked.choice, asked.labels
         evidence = await self._lab.ask(choice, lambda session: session.evidence(choice, labels))
+        self._put_first(by_similarity=choice.parameters.verify)
         self._distance.show("max_distance", evidence.suggestion, evidence.reason)
         self._similarity.show("min_similarity", evidence.similarity, evidence.similarity_reason)
         self._basis.text = basis_words(evidence, choice.parameters.min_similarity)
         self._distances.show(evidence.by_distance, evidence.suggestion)
         self._similarities.show(evidence.by_similarity, evidence.similarity)
+
+    def _put_first(self, *, by_similarity: bool) -> None:
+        """Show the bound that decides above the other one."""
+        for of_distance, of_similarity in (
+            (self._distance, self._similarity),
+            (self._distances, self._similarities),
+        ):
+            first = of_similarity if by_similarity else of_distance
+            first.whole.move(target_index=0)
 
     async def _try_distance(self, bits: float) -> None:
         # As a line of a sweep: while candidates are looked at farther out, it would change nothing.
@@ -197,7 +208,11 @@ class _Suggestion:
     def __init__(self, use: Callable[[float], Awaitable[None]]) -> None:
         self._use = use
         self._bound: float | None = None
-        with ui.element().classes("line") as self._line:
+        with ui.element() as self.whole:
+            self._build()
+
+    def _build(self) -> None:
+        with ui.element().classes("line"):
             self._words = ui.label("Looking.").classes("suggestion")
             ui.element().classes("spacer")
             self._button = ui.button(on_click=self._try, color=None)
@@ -207,7 +222,7 @@ class _Suggestion:
 
     def show(self, name: str, bound: float | None, reason: str) -> None:
         self._bound = bound
-        self._line.set_visibility(bool(reason))
+        self.whole.set_visibility(bool(reason))
         self._words.text = (
             f"No suggestion for {name} yet" if bound is None else f"Suggested {name}: {bound:g}"
         )
@@ -226,7 +241,7 @@ class _Lines:
 
     def __init__(self, title: str, axis: str) -> None:
         self._axis = axis
-        with ui.element().classes("cards") as self._whole:
+        with ui.element().classes("cards") as self.whole:
             with ui.element().classes("card"):
                 ui.label(title).classes("title")
                 self._chart = chart({}, 300)
@@ -235,7 +250,7 @@ class _Lines:
                 self._table = FigureTable(heads, "evidence-table")
 
     def show(self, evidence: Sequence[EvidenceLine], suggested: float | None) -> None:
-        self._whole.set_visibility(bool(evidence))
+        self.whole.set_visibility(bool(evidence))
         mark = None if suggested is None else f"{suggested:g}"
         redraw(self._chart, evidence_curves(self._axis, evidence, mark))
         rows = [(f"{line.bound:g}", *cells(line)) for line in evidence]

@@ -22,6 +22,7 @@ from crawler.pages.verdicts import (
     DUPLICATES,
     EXACT_DUPLICATE,
     NEAR_DUPLICATE,
+    OF_TEXTS,
     TEXT_DUPLICATE,
     VERDICTS,
 )
@@ -41,7 +42,6 @@ _VERDICTS = {
     "text": TEXT_DUPLICATE,
     "simhash": NEAR_DUPLICATE,
     "candidate": NEAR_DUPLICATE,
-    "minhash": NEAR_DUPLICATE,
 }
 """The verdict of a crawl on a page that a layer drops."""
 
@@ -144,8 +144,9 @@ class _FilesView:
             return
         layer = ("layer", spaced(LAYERS[judged.layer[place]]))
         facts = [*_facts(self._page(place, judged)), layer]
-        pages, original = self._lab.session.pages, int(judged.original[place])
-        page_dialog(pages[place].url, facts, pages[original].url if original >= 0 else None)
+        pages = self._lab.session.pages
+        named = max(int(judged.original[place]), int(judged.resembles[place]))
+        page_dialog(pages[place].url, facts, pages[named].url if named >= 0 else None)
 
 
 class _CrawlView:
@@ -241,7 +242,7 @@ class _CrawlView:
         if page is None:
             return
         original = None
-        if page.verdict in DUPLICATES:
+        if page.verdict in OF_TEXTS:
             # Where it cannot be read any more, the frame says so.
             with suppress(JobError, sqlite3.Error):
                 original = await self._lab.look(self._crawl.original_of, page.id)

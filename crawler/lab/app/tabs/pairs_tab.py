@@ -249,8 +249,7 @@ class PairsTab:
         self._show_label(pair)
         self._numbers.text = measures_of(pair.distance, pair.similarity)
         self._why.text = plain(pair.why)
-        size = self._trial.choice.parameters.verify_shingle_size
-        await self._view.show(pair.first, pair.second, size)
+        await self._view.show(pair.first, pair.second, self._trial.choice.parameters)
         if pair == self._walk.current:
             self._shown = pair
 

@@ -39,7 +39,7 @@ _PATIENCE = 10
 
 _LEGEND = {
     "dropped": "match",
-    "looked-at": "candidate",
+    "looked-at": "a candidate where similarity confirms",
     "kept": "too far to be compared",
 }
 
@@ -130,6 +130,7 @@ class _Question(NamedTuple):
     holds: Parameters
     reading: int
     pages: int
+    with_parts: bool
 
     @property
     def drawing(self) -> tuple[object, ...]:
@@ -147,6 +148,7 @@ class ThresholdTab:
         self._trial = trial
         self._drawn: tuple[object, int] | None = None
         self._next_drawing = 0.0
+        self._wants_parts = False
         with ui.element().classes("bench") as self._whole:
             with ui.element().classes("card controls"):
                 self._controls = Controls(trial)
@@ -161,6 +163,10 @@ class ThresholdTab:
                 self._now_dropped = PageList(lab, *dropped)
                 kept = "now-kept", "Dropped by the crawl, would be kept", "counts as a repetition"
                 self._now_kept = PageList(lab, *kept)
+                parts = "parts", "Kept, and a part of another kept page", "is a part"
+                self._parts = PageList(lab, *parts)
+                self._look = ui.button("Look for parts", on_click=self._look_for_parts, color=None)
+                self._look.props("flat dense").classes("plain")
 
     async def refresh(self) -> None:
         self._controls.show()
@@ -168,15 +174,22 @@ class ThresholdTab:
 
     def _ask(self) -> _Question:
         lab, trial = self._lab, self._trial
-        return _Question(trial.choice, trial.holds, lab.reading, len(lab.session))
+        pages = len(lab.session)
+        return _Question(trial.choice, trial.holds, lab.reading, pages, self._wants_parts)
+
+    async def _look_for_parts(self) -> None:
+        self._wants_parts = True
+        await self.refresh()
 
     async def _answer(self, asked: _Question) -> None:
-        tried = await self._lab.judge(asked.choice)
+        tried = await self._lab.judge(asked.choice, with_parts=asked.with_parts)
         stored = await self._lab.stored()
         changes = tried.changes_from(stored)
         self._outcome.show(asked.choice, tried, stored, changes)
         self._now_dropped.show(changes.now_dropped, tried)
         self._now_kept.show(changes.now_kept, stored)
+        self._parts.show(tried.parts, tried)
+        self._look.set_visibility(tried.part_of is None)
         self._figures.draw_sizes(tried)
         if self._is_drawn(asked):
             self._figures.move(asked.choice.parameters)
@@ -202,5 +215,5 @@ class ThresholdTab:
 
     async def _open_pair(self, first: int, second: int, measures: str) -> None:
         with self._whole:
-            size = self._trial.choice.parameters.verify_shingle_size
-            await open_pair(self._lab, measures, first, second, size)
+            tried = self._trial.choice.parameters
+            await open_pair(self._lab, measures, first, second, tried)

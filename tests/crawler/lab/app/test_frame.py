@@ -26,14 +26,16 @@ features = st.builds(
 
 @st.composite
 def choices(draw: st.DrawFn) -> Choice:
-    nearest = draw(st.integers(0, 8))
+    verify = draw(st.booleans())
     parameters = Parameters(
         features=draw(st.none() | features),
-        max_distance=nearest,
-        candidate_distance=draw(st.integers(nearest, 8)),
+        max_distance=draw(st.integers(0, 8)),
         min_words=draw(st.integers(1, 10_000)),
-        verify=draw(st.booleans()),
+        verify=verify,
         min_similarity=draw(st.integers(0, 100)) / 100,
+        compare_names=draw(st.booleans()),
+        ignore_boilerplate=draw(st.booleans()),
+        drop_contained=verify and draw(st.booleans()),
     )
     return Choice(parameters, draw(st.sampled_from(METHODS)))
 
@@ -60,15 +62,17 @@ def test_features_of_the_crawl_are_its_own_again() -> None:
     [
         "",
         "simhash",
-        "simhash/word-1-log_count/3/8/0.8/50/maybe",
-        "simhash/word-1-log_count/5/3/0.8/50/verified",
-        "simhash/word-1-log_count/3/9/0.8/50/verified",
-        "simhash/word-1-log_count/3/8/nan/50/verified",
-        "simhash/word-1-log_count/3/8/0.8/0/verified",
-        "simhash/word-0-set/3/8/0.8/50/verified",
-        "magic/word-1-log_count/3/8/0.8/50/verified",
-        "<script>/word-1-log_count/3/8/0.8/50/verified",
-        "simhash/word-1-log_count/3/8/0.8/50/verified/" + "x" * 300,
+        "simhash/word-1-log_count/3/0.8/50/maybe/names/aside/parts",
+        "simhash/word-1-log_count/3/0.8/50/verified/maybe/aside/parts",
+        "simhash/word-1-log_count/3/0.8/50/verified/names/maybe/parts",
+        "simhash/word-1-log_count/3/0.8/50/alone/names/aside/partless",
+        "simhash/word-1-log_count/9/0.8/50/verified/names/aside/parts",
+        "simhash/word-1-log_count/3/nan/50/verified/names/aside/parts",
+        "simhash/word-1-log_count/3/0.8/0/verified/names/aside/parts",
+        "simhash/word-0-set/3/0.8/50/verified/names/aside/parts",
+        "magic/word-1-log_count/3/0.8/50/verified/names/aside/parts",
+        "<script>/word-1-log_count/3/0.8/50/verified/names/aside/parts",
+        "simhash/word-1-log_count/3/0.8/50/verified/names/aside/parts/" + "x" * 300,
     ],
 )
 def test_what_makes_no_sense_is_passed_over(tried: str) -> None:
@@ -79,11 +83,13 @@ def test_every_part_of_a_choice_is_in_its_key() -> None:
     base = Parameters()
     others = [
         Parameters(max_distance=2),
-        Parameters(candidate_distance=7),
+        Parameters(compare_names=False),
+        Parameters(ignore_boilerplate=False),
+        Parameters(drop_contained=True),
         Parameters(min_similarity=0.81),
         Parameters(min_words=51),
         Parameters(verify=False, features=base.fingerprint_features),
     ]
-    choices = [Choice(base), Choice(base, "minhash"), *map(Choice, others)]
+    choices = [Choice(base), Choice(base, "exact"), *map(Choice, others)]
     assert len({choice_key(choice) for choice in choices}) == len(choices)
     assert not any(set(choice_key(choice)) & set(" \"'=") for choice in choices)

@@ -57,7 +57,9 @@ class TestLab:
             judged = await lab.judge(Choice())
             assert (judged.kept_count, judged.dropped_count) == (COUNT // 2, COUNT // 2)
             assert await lab.judge(Choice()) is judged
-            assert await lab.texts([0, 5]) == [prose("text 0", 100), prose("text 2", 100)]
+            sides = await lab.sides([0, 5])
+            texts = [None if side is None else side.text for side in sides]
+            assert texts == [prose("text 0", 100), prose("text 2", 100)]
 
         with closing(Lab([file])) as lab:
             asyncio.run(use(lab))
@@ -127,13 +129,13 @@ class TestLabBesideOthers:
         away = file.with_suffix(".away")
         with closing(Lab([tmp_path / "crawl", file])) as lab:
             grown(lab)
-            session, texts = lab.session, asyncio.run(_awaited(lab.texts([0, 1])))
+            session, texts = lab.session, asyncio.run(_awaited(lab.sides([0, 1])))
             self.again(visiting)
             file.rename(away)
             with pytest.raises(SourceError, match="no such file"):
                 grown(lab)
             assert lab.session is session
-            assert asyncio.run(_awaited(lab.texts([0, 1]))) == texts
+            assert asyncio.run(_awaited(lab.sides([0, 1]))) == texts
             away.rename(file)
             assert grown(lab) == len(PAGES) + COUNT
 

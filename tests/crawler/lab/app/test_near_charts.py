@@ -45,22 +45,21 @@ def test_every_colour_follows_the_page(options: Options) -> None:
 
 class TestHistogram:
     def test_bars_are_coloured_by_what_the_bounds_say(self) -> None:
-        parameters = Parameters(max_distance=3, candidate_distance=5)
+        parameters = Parameters(max_distance=3)
         (series,) = distance_histogram(COUNTS, parameters)["series"]
         looks = {bar["value"][0]: tuple(bar["itemStyle"].values()) for bar in series["data"]}
         assert [looks[bits] for bits in (0, 2, 3)] == [(DROPPED, 1)] * 3
-        assert looks[5] == (DROPPED, 0.6)
-        assert [looks[bits] for bits in (8, 9, 64)] == [(KEPT, 1)] * 3
+        assert [looks[bits] for bits in (5, 8, 9, 64)] == [(DROPPED, 0.6)] * 4
         assert {bar["value"][0]: bar["value"][1] for bar in series["data"]}[64] == 4
 
-    def test_bounds_lie_behind_the_last_bit_that_counts(self) -> None:
-        parameters = Parameters(max_distance=2, candidate_distance=6)
-        (series,) = moved_bounds(COUNTS, parameters)["series"]
-        assert [line["xAxis"] for line in series["markLine"]["data"]] == [2.5, 6.5]
+    def test_the_bound_lies_behind_the_last_bit_that_counts(self) -> None:
+        (series,) = moved_bounds(COUNTS, Parameters(max_distance=2))["series"]
+        assert [line["xAxis"] for line in series["markLine"]["data"]] == [2.5]
 
-    def test_where_distance_decides_alone_there_is_one_bound(self) -> None:
+    def test_where_distance_decides_alone_what_is_farther_is_kept(self) -> None:
         (series,) = moved_bounds(COUNTS, Parameters(verify=False))["series"]
-        assert [line["xAxis"] for line in series["markLine"]["data"]] == [3.5]
+        looks = {bar["value"][0]: bar["itemStyle"]["color"] for bar in series["data"]}
+        assert (looks[3], looks[5]) == (DROPPED, KEPT)
 
     def test_what_moves_is_what_is_drawn_anew(self) -> None:
         first, second = Parameters(max_distance=1), Parameters(max_distance=7)
@@ -81,10 +80,10 @@ class TestScatter:
         assert similarity_scatter([1], [0.5], Parameters())["series"][0]["large"] is True
 
     def test_shaded_is_what_makes_a_duplicate(self) -> None:
-        parameters = Parameters(candidate_distance=6, min_similarity=0.7)
+        parameters = Parameters(min_similarity=0.7)
         (series,) = moved_area(parameters)["series"]
         (corners,) = series["markArea"]["data"]
-        assert corners == [{"xAxis": -1, "yAxis": 0.7}, {"xAxis": 6.5, "yAxis": 1}]
+        assert corners == [{"xAxis": -1, "yAxis": 0.7}, {"xAxis": 9, "yAxis": 1}]
 
     def test_without_confirmation_similarity_counts_for_nothing(self) -> None:
         (series,) = moved_area(Parameters(max_distance=4, verify=False))["series"]

@@ -1,10 +1,16 @@
 from crawler.lab.app.pair_view import MAX_CHARACTERS, pair_texts
 from crawler.lab.app.side_views import Folded
+from crawler.lab.sides import TextSide
+from neardup.parameters import DEFAULTS
 from tests.neardup.texts import NEAR, PAGE
 
 
+def side(text: str) -> TextSide:
+    return TextSide("", "", text)
+
+
 def test_changed_word_is_one_place_and_changes_its_shingles() -> None:
-    found = pair_texts(PAGE, NEAR, 5)
+    found = pair_texts(side(PAGE), side(NEAR), DEFAULTS)
     assert found.changes == 1
     assert found.own_of_first.count == found.own_of_second.count == 5
     assert any(isinstance(row, Folded) for row in found.rows)
@@ -13,6 +19,6 @@ def test_changed_word_is_one_place_and_changes_its_shingles() -> None:
 
 def test_what_is_beyond_reading_is_not_compared() -> None:
     long = "a " * MAX_CHARACTERS
-    found = pair_texts(long, long + "b", 5)
+    found = pair_texts(side(long), side(long + "b"), DEFAULTS)
     assert found.is_cut
     assert found.changes == 0

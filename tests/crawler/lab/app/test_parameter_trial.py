@@ -8,6 +8,7 @@ from crawler.lab.app.parameter_trial import (
     used_numbers,
     with_features,
     with_number,
+    with_switch,
     with_verify,
 )
 from crawler.lab.choice import METHODS, Choice
@@ -34,11 +35,17 @@ class TestChoicesProperties:
             assert getattr(choice.parameters, scale.name) == number
 
 
-def test_the_other_distance_goes_along() -> None:
-    choice = with_number(Choice(), "candidate_distance", 2)
-    assert (choice.parameters.max_distance, choice.parameters.candidate_distance) == (2, 2)
-    choice = with_number(choice, "max_distance", 6)
-    assert (choice.parameters.max_distance, choice.parameters.candidate_distance) == (6, 6)
+@pytest.mark.parametrize("name", ["compare_names", "ignore_boilerplate", "drop_contained"])
+def test_switches_are_moved_and_moved_back(name: str) -> None:
+    held = getattr(Choice().parameters, name)
+    moved = with_switch(Choice(), name, is_on=not held)
+    assert getattr(moved.parameters, name) != held
+    assert with_switch(moved, name, is_on=held) == Choice()
+
+
+def test_parts_are_not_dropped_where_nothing_confirms() -> None:
+    dropping = with_switch(Choice(), "drop_contained", is_on=True)
+    assert not with_verify(dropping, verify=False).parameters.drop_contained
 
 
 @pytest.mark.parametrize(
@@ -88,4 +95,4 @@ def test_every_method_says_which_numbers_it_uses(method: str) -> None:
 def test_numbers_without_effect_are_named_as_such() -> None:
     assert used_numbers(Choice()) == BY_NAME.keys()
     assert "min_similarity" not in used_numbers(with_verify(Choice(), verify=False))
-    assert "max_distance" not in used_numbers(Choice(method="minhash"))
+    assert "max_distance" not in used_numbers(Choice(method="exact"))

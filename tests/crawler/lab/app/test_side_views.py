@@ -8,6 +8,7 @@ from crawler.lab.app.side_views import (
     Piece,
     count_changes,
     side_by_side,
+    word_marks,
 )
 from neardup.comparison.diff import ADDED, EQUAL, REMOVED, diff, folded_word, written_words
 
@@ -27,7 +28,7 @@ def test_changed_words_stand_beside_each_other_and_far_equal_ones_are_folded() -
             (Piece(REMOVED, "one "), Piece(EQUAL, "word0 word1 word2 ")),
             (Piece(ADDED, "two "), Piece(EQUAL, "word0 word1 word2 ")),
         ),
-        Folded(197, LONG[LONG.index("word3 ") :]),
+        Folded(197, *[(Piece(EQUAL, LONG[LONG.index("word3 ") :]),)] * 2),
     ]
 
 
@@ -57,7 +58,9 @@ def test_texts_that_have_every_second_word_in_common_are_many_rows() -> None:
 
 
 def test_equal_texts_are_one_fold() -> None:
-    assert side_by_side(diff(LONG, LONG)) == [Folded(200, LONG)]
+    assert side_by_side(diff(LONG, LONG)) == [
+        Folded(200, (Piece(EQUAL, LONG),), (Piece(EQUAL, LONG),))
+    ]
 
 
 def test_empty_texts_have_no_row() -> None:
@@ -75,7 +78,29 @@ class TestSidesProperties:
     def test_no_word_is_lost_on_either_side(self, first: str, second: str, context: int) -> None:
         left = right = ""
         for row in side_by_side(diff(first, second), context=context):
-            left += row.text if isinstance(row, Folded) else "".join(p.text for p in row.left)
-            right += row.text if isinstance(row, Folded) else "".join(p.text for p in row.right)
+            left += "".join(piece.text for piece in row.left)
+            right += "".join(piece.text for piece in row.right)
         assert folded(left) == folded(first)
         assert folded(right) == folded(second)
+
+    @given(TEXTS, TEXTS, st.integers(0, 5), st.data())
+    def test_marked_words_are_those_of_the_spans(
+        self, first: str, second: str, context: int, data: st.DataObject
+    ) -> None:
+        texts = first, second
+        spans = [data.draw(spans_of(text)) for text in texts]
+        marks = [word_marks(text, bounds) for text, bounds in zip(texts, spans, strict=True)]
+        rows = side_by_side(diff(first, second), context=context, marks=(marks[0], marks[1]))
+        sides = ([p for row in rows for p in row.left], [p for row in rows for p in row.right])
+        for text, bounds, pieces in zip(texts, spans, sides, strict=True):
+            within = "".join(text[start:end] for start, end in bounds)
+            shown = "".join(piece.text for piece in pieces if piece.is_boilerplate)
+            assert folded(shown) == folded(within)
+
+
+@st.composite
+def spans_of(draw: st.DrawFn, text: str) -> list[tuple[int, int]]:
+    """Spans that begin and end with words, in order and apart."""
+    places = [place + 1 for place, one in enumerate(text) if one == " "]
+    bounds = sorted(draw(st.sets(st.sampled_from(places), max_size=6))) if places else []
+    return list(zip(bounds[::2], bounds[1::2], strict=False))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from pyarrow import parquet
@@ -14,8 +14,10 @@ from crawler.maintenance.verify.finding import NoWatch
 from crawler.storage.database import open_for_reading
 from crawler.storage.errors import JobError
 from crawler.urls.canonical import Canonicalizer
+from neardup import analyse, hamming, jaccard
 from neardup.batch.parsing import WebPage
 from neardup.fingerprints.digest import text_digest
+from neardup.names import unpacked
 from tests.crawler.maintenance.adopt.outputs import write_output, write_pages
 from tests.crawler.maintenance.verify.crawled import check
 from tests.neardup.texts import prose
@@ -45,6 +47,36 @@ def test_a_directory_holds_every_page_and_nothing_is_amiss(tmp_path: Path) -> No
     }
 
 
+def test_pages_have_the_names_that_the_corpus_told_them_apart_by(tmp_path: Path) -> None:
+    lamp, shade = prose(1, 200), f"{prose(1, 200)} Blue."
+    pages = [
+        WebPage(number, f"http://example.org/{url}", text, title=title)
+        for number, (url, text, title) in enumerate(
+            [
+                ("red", lamp, "Red lamp"),
+                ("blue", shade, "Blue lamp"),
+                ("red", f"{lamp} Green.", "Lamp"),
+            ]
+        )
+    ]
+    distance = hamming(*(analyse(text).fingerprint or 0 for text in (lamp, shade)))
+    similar = distance, jaccard(lamp, shade)
+    write_pages(tmp_path / "corpus", pages, resembling={1: (0, *similar), 2: (0, *similar)})
+    made(tmp_path / "corpus", tmp_path / "job")
+    assert not check(tmp_path / "job").problems
+    with closing(open_for_reading(tmp_path / "job")) as connection:
+        rows = connection.execute(
+            "SELECT pages.verdict, other.url, pages.name FROM pages"
+            " LEFT JOIN pages AS other ON other.id = pages.resembles ORDER BY pages.id"
+        ).fetchall()
+    assert [(verdict, url) for verdict, url, _ in rows] == [
+        ("new", None),
+        ("same_template", "http://example.org/red"),
+        ("new", None),  # what it resembles is another version of it
+    ]
+    assert [unpacked(name).title for _, _, name in rows] == ["Red lamp", "Blue lamp", "Lamp"]
+
+
 def test_a_corpus_without_a_column_is_told_in_one_line(tmp_path: Path) -> None:
     write_output(tmp_path / "corpus", TEXTS)
     for file in (tmp_path / "corpus" / "kept").glob("*.parquet"):
@@ -57,8 +89,8 @@ def test_a_corpus_without_a_column_is_told_in_one_line(tmp_path: Path) -> None:
 def test_runs_that_it_goes_on_from_are_adopted_too(tmp_path: Path) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
     write_output(first, TEXTS)
-    against = {"against": (first.as_uri(),), "runs": ("one",)}
-    write_output(second, {"http://example.org/new": prose(99)}, "two", **against)
+    against: dict[str, Any] = {"against": (first.as_uri(),), "runs": ("one",)}
+    write_pages(second, [WebPage(100, "http://example.org/new", prose(99))], "two", **against)
     assert made(second, tmp_path / "job") == 21
     with pytest.raises(JobError, match="holds a crawl already"):
         made(second, tmp_path / "job")

@@ -18,7 +18,7 @@ from crawler.maintenance.verify.finding import NoWatch
 from crawler.maintenance.verify.verification import verify
 from crawler.pages.export import export_pages
 from crawler.storage.database import open_for_reading
-from neardup import Parameters, analyse, hamming, jaccard
+from neardup import Parameters, analyse, jaccard
 from tests.crawler.maintenance.rejudge.captured import Said
 from tests.crawler.pages.sharing import OneMemory, fleet
 from tests.crawler.pages.test_capture import OPTIONS
@@ -97,8 +97,7 @@ def alike(one: str, other: str) -> bool:
     first, second = analyse(one, PARAMETERS), analyse(other, PARAMETERS)
     if first.fingerprint is None or second.fingerprint is None:
         return first.digest == second.digest
-    distance = hamming(first.fingerprint, second.fingerprint)
-    return distance <= PARAMETERS.radius and jaccard(one, other) >= PARAMETERS.min_similarity
+    return jaccard(one, other) >= PARAMETERS.min_similarity
 
 
 def check(out: Path, merged: Merged, truth: dict[str, Said]) -> Counter[int]:

@@ -190,7 +190,7 @@ def test_verdicts_name_their_parameters(tmp_path: Path) -> None:
     crawled(two, [("/c", Said(f"{prose('third', 200)}"))])
     merged(tmp_path, one, two)
     with closing(open_for_reading(tmp_path / "out")) as connection:
-        found = [tuned.parameters.max_distance for tuned in history(connection)]
+        found = [tuned.parameters.max_distance for tuned in history(connection.execute)]
     assert found == [PARAMETERS.max_distance, 5]
     assert rows(tmp_path / "out", "SELECT parameters FROM pages ORDER BY id") == [(1,), (1,), (2,)]
 
@@ -252,8 +252,9 @@ def test_a_rule_that_one_crawl_revoked_holds_nowhere(tmp_path: Path) -> None:
                     (its, rule, state),
                 )
             database.write(
-                "INSERT INTO url_clusters (name, fetched, new, barren, met, recent, state)"
-                " VALUES ('kind', ?, 1, ?, 0, 0, ?)",
+                "INSERT INTO url_clusters"
+                " (name, fetched, new, barren, met, counted, deepest, recent, state)"
+                " VALUES ('kind', ?, 1, ?, 0, 0, 0, 0, ?)",
                 (state * 10, state, ("open", "slow")[state - 1]),
             )
             database.write(

@@ -52,11 +52,9 @@ def pages(draw: st.DrawFn) -> Said:
 
 @st.composite
 def chosen(draw: st.DrawFn) -> Parameters:
-    distance = draw(st.integers(0, 8))
     return Parameters(
         features=Parameters().fingerprint_features,
-        max_distance=distance,
-        candidate_distance=draw(st.integers(distance, 8)),
+        max_distance=draw(st.integers(0, 8)),
         min_words=draw(st.sampled_from([1, 50, 100])),
         verify=draw(st.booleans()),
         min_similarity=draw(st.sampled_from([0.5, 0.8, 1.0])),
@@ -64,7 +62,7 @@ def chosen(draw: st.DrawFn) -> Parameters:
 
 
 def tune_to(folder: Path, parameters: Parameters) -> int:
-    names = ("max_distance", "candidate_distance", "min_words", "verify", "min_similarity")
+    names = ("max_distance", "min_words", "verify", "min_similarity")
     return tune(folder, {name: getattr(parameters, name) for name in names}, "tune").id
 
 
@@ -167,13 +165,14 @@ def test_what_was_wrongly_dropped_is_kept_and_dropped_again(folder: Path) -> Non
     assert first["/near"] == first["/copy-of-near"] == ("near_duplicate", "/long")
     tune(folder, {"min_similarity": 1.0}, "tune")
     found = judge_again(folder)
-    assert (found.now_kept, found.now_dropped, found.otherwise) == (1, 0, 1)
+    # Its copy repeats it now, and what it was dropped for is a part of it.
+    assert (found.now_kept, found.now_dropped, found.otherwise) == (1, 0, 2)
     assert found.kept_examples == (f"{ORIGIN}/near",)
     assert verdicts(folder)["/near"] == ("new", None)
     assert verdicts(folder)["/copy-of-near"] == ("text_duplicate", "/near")
     tune(folder, {"min_similarity": 0.8}, "tune")
     found = judge_again(folder)
-    assert (found.now_kept, found.now_dropped, found.otherwise) == (0, 1, 1)
+    assert (found.now_kept, found.now_dropped, found.otherwise) == (0, 1, 2)
     assert verdicts(folder) == first
     assert rows(folder)[1].near == NEAR
 

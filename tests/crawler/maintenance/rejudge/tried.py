@@ -31,7 +31,7 @@ Verdicts = list[tuple[int, str, int | None]]
 def tried(folder: Path, parameters: Parameters) -> Verdicts:
     """What the lab says of each page: its id, a verdict, the page that it repeats."""
     with closing(CrawlSource(folder)) as source:
-        session = Session(source.texts, source.parameters())
+        session = Session(source.texts, source.parameters(), source.boilerplate)
         while slice_ := source.read_new():
             session.extend(slice_)
         found = session.judge(Choice(parameters))
@@ -46,7 +46,7 @@ def tried(folder: Path, parameters: Parameters) -> Verdicts:
 def changes(folder: Path, parameters: Parameters) -> tuple[int, int]:
     """Count what the lab says would be kept, and what would be dropped, otherwise than it is."""
     with closing(CrawlSource(folder)) as source:
-        session = Session(source.texts, source.parameters())
+        session = Session(source.texts, source.parameters(), source.boilerplate)
         while slice_ := source.read_new():
             session.extend(slice_)
         found = session.judge(Choice(parameters)).changes_from(session.stored())

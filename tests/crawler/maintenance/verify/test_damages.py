@@ -38,7 +38,9 @@ UNWITNESSED = {
         *("group_digest", "host", "words", "kept", "similarity", "page", "links", "visit", "tries"),
         *("explored", "tested"),
     },
-    "url_clusters": {"id", "name", "fetched", "new", "barren", "met", "recent", "reason"},
+    "url_clusters": {
+        *("id", "name", "fetched", "new", "barren", "met", "counted", "deepest", "recent", "reason")
+    },
     "file_kinds": {"name", "host", "ending", "asked", "files", "pages"},
     "file_links": {"key", "kind", "host", "ending", "url", "depth"},
     "redirects": {"target"},
@@ -55,6 +57,14 @@ UNWITNESSED = {
         *("etag", "last_modified", "author", "date", "language"),
     },
     "parameters": {"since", "origin"},
+    "wall_clusters": {
+        *("host", "skeleton", "kind", "links", "names", "folders", "has_seed", "reason"),
+        "is_given",
+    },
+    "wall_pages": {"page", "replaced"},
+    "wall_probes": {"host", "url", "skeleton"},
+    "host_blocks": {"texts", "error", "last", "blocks"},
+    "name_slots": {"host", "slot", "keys", "changed_visit", "visit", "is_fixed"},
     "labels": {"first", "second", "first_url", "second_url", "labelled_at"},
 }
 """What stands in one place only: another value that a crawl might have written says nothing."""
@@ -79,6 +89,11 @@ ABSENT = (
     "INSERT INTO file_kinds VALUES ('example.com /a .pdf', 'example.com', 'pdf', 9, 8, 1)",
     "INSERT INTO file_links VALUES (zeroblob(16), 'example.com /a .pdf', 'example.com', 'pdf',"
     " 'http://example.com/a/b.pdf', 1)",
+    "INSERT INTO wall_clusters VALUES"
+    " (99, 1, zeroblob(16), 'login', x'', x'', x'', 0, 'wall', 'asks who you are', 1)",
+    "INSERT OR REPLACE INTO wall_pages SELECT id, 99, id FROM pages WHERE url LIKE '%/other'",
+    "INSERT INTO wall_probes VALUES (1, 'http://example.com/0123456789abcdef', zeroblob(16))",
+    "INSERT INTO name_slots VALUES (1, 'title:1:seen #0 times', zeroblob(8), 2, 3, 0)",
 )
 """Values that the captured pages do not lead to."""
 
@@ -91,7 +106,7 @@ def make_whole(folder: Path) -> None:
         pages = [key for (key,) in write("SELECT key FROM pages WHERE latest = 1 ORDER BY id")]
         write(
             "INSERT INTO url_clusters"
-            " VALUES (1, 'example.com /?', 10, 5, 2, 1, 7, 'slow', 'few new')"
+            " VALUES (1, 'example.com /?', 10, 5, 2, 1, 1, 3, 7, 'slow', 'few new')"
         )
         url = "http://example.com/old"
         key = Canonicalizer().key(url)
@@ -200,6 +215,73 @@ def of(path: str) -> str:
 
 
 ROWS: dict[str, tuple[tuple[str, ...], str]] = {
+    "what resembles nothing": (
+        (f"UPDATE pages SET resembles = NULL WHERE {of('/like')}",),
+        "resembled-named",
+    ),
+    "a duplicate that resembles a page": (
+        (
+            f"UPDATE pages SET resembles = (SELECT id FROM pages WHERE {of('/a')})"
+            f" WHERE {of('/same-as-b')}",
+        ),
+        "resembled-named",
+    ),
+    "a changed page that resembles one of other words": (
+        (f"UPDATE pages SET resembles = (SELECT id FROM pages WHERE {of('/a')}) WHERE {of('/b')}",),
+        "resembled-measured",
+    ),
+    "what resembles a duplicate": (
+        (
+            f"UPDATE pages SET resembles = (SELECT id FROM pages WHERE {of('/edited')})"
+            f" WHERE {of('/like')}",
+        ),
+        "resembled-named",
+    ),
+    "what resembles a page of other words": (
+        (
+            f"UPDATE pages SET resembles = (SELECT id FROM pages WHERE {of('/other')})"
+            f" WHERE {of('/like')}",
+        ),
+        "resembled-measured",
+    ),
+    "another similarity to what it resembles": (
+        (f"UPDATE pages SET similarity = 0.5 WHERE {of('/like')}",),
+        "resembled-measured",
+    ),
+    "a part of no page": (
+        (f"UPDATE pages SET part_of = NULL WHERE {of('/part')}",),
+        "part-named",
+    ),
+    "a duplicate that is a part": (
+        (
+            f"UPDATE pages SET containment = 1.0, part_of = (SELECT id FROM pages WHERE {of('/b')})"
+            f" WHERE {of('/same-text')}",
+        ),
+        "part-named",
+    ),
+    "a part of a page of other words": (
+        (
+            f"UPDATE pages SET part_of = (SELECT id FROM pages WHERE {of('/a')})"
+            f" WHERE {of('/part')}",
+        ),
+        "part-measured",
+    ),
+    "a part that stands there less than it says": (
+        (f"UPDATE pages SET containment = 0.5 WHERE {of('/part')}",),
+        "part-measured",
+    ),
+    "dropped as a part of a page of other words": (
+        (
+            f"INSERT INTO near_texts SELECT id, text FROM pages WHERE {of('/part')}",
+            "UPDATE pages SET verdict = 'contained', part_of = NULL, text = NULL,"
+            f" duplicate_of = (SELECT id FROM pages WHERE {of('/a')}) WHERE {of('/part')}",
+        ),
+        "part-measured",
+    ),
+    "a name that is none": (
+        ('UPDATE pages SET name = \'["Title","",[],[]]\' WHERE name IS NOT NULL',),
+        "values-right",
+    ),
     "no parameters": (("DELETE FROM parameters",), "parameters-known"),
     "parameters that are none": (("UPDATE parameters SET chosen = '{}'",), "parameters-readable"),
     "nothing known of pages": (("DELETE FROM known",), "page-is-known"),

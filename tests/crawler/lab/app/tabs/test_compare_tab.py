@@ -92,7 +92,9 @@ class TestLines:
         assert said["Hamming distance"] == "0 bits"
         assert said["Jaccard, exact"] == "1.000"
         assert said["Jaccard by MinHash"].startswith("1.000 ± ")
-        assert len(said) == 9
+        assert said["names"] == "no difference"
+        assert said["share a band"] == "yes"
+        assert len(said) == 13
         assert [bits for bits, _, _ in verdict_lines(found)] == list("012345678")
 
     def test_texts_without_words_have_no_distance(self) -> None:

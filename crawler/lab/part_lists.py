@@ -1,0 +1,239 @@
+"""The pages that are parts of others, found once for all bounds that are tried."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from neardup.candidates import KnownShingles
+from neardup.document import Document
+from neardup.evaluation.column import Column
+from neardup.evaluation.judging import Containers
+from neardup.features.shingles import occurrences
+from neardup.fingerprints.winnowing import packed_sample, unpacked_sample
+from neardup.indexes.passages import add_sample
+from neardup.parts import PartFinder
+from neardup.storage.signatures import memory_passages
+from neardup.whole import part_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from numpy.typing import NDArray
+
+    from crawler.lab.choice import Choice
+    from crawler.lab.page_columns import PageColumns
+    from crawler.lab.prepared import Watch
+    from crawler.lab.rests import ReadBoilerplate
+    from crawler.lab.sources.source import Blocks
+    from crawler.lab.text_shelf import TextShelf
+    from neardup import Parameters
+    from neardup.evaluation.near_arrays import Members
+
+MAX_CONTAINERS = 4
+"""The largest number of pages that a page is found to be a part of."""
+
+_PLACES_AT_ONCE = 200
+
+
+class PartKey(NamedTuple):
+    """The parameters that decide on parts; parts of one key serve the same choices."""
+
+    verify_shingle_size: int
+    ignore_boilerplate: bool
+
+
+def part_key(choice: Choice) -> PartKey:
+    """Return the key of the parts of a choice."""
+    parameters = choice.parameters
+    return PartKey(parameters.verify_shingle_size, parameters.ignore_boilerplate)
+
+
+class PartPairs(NamedTuple):
+    """Pages with those that they are a part of, by the part, then as they are looked at.
+
+    Attributes:
+        part: int64, (pairs,): places.
+        container: int64, (pairs,): places, each the first of its text.
+        containment: float64, (pairs,): the share of the part's shingles that stand there, 0 to 1.
+    """
+
+    part: NDArray[np.int64]
+    container: NDArray[np.int64]
+    containment: NDArray[np.float64]
+
+
+class PartLists:
+    """Finds which pages are parts of others, by the finder of the library; grows with them.
+
+    Compared with are the pages that the crawl's own parameters keep: other parameters, which keep
+    more, may make a page a part of one that is not looked at.
+
+    Memory: that of the index of passages, 29 bytes for 16 words of a page, and 24 bytes a pair.
+
+    Args:
+        pages: The columns of all pages.
+        shelf: The texts of the pages.
+        read: The function that opens the boilerplate as it is now.
+        parameters: The parameters; ``verify_shingle_size``, ``min_words`` and
+            ``ignore_boilerplate`` count.
+    """
+
+    def __init__(
+        self,
+        pages: PageColumns,
+        shelf: TextShelf,
+        read: ReadBoilerplate,
+        parameters: Parameters,
+    ) -> None:
+        self._pages = pages
+        self._shelf = shelf
+        self._read = read
+        self._parameters = parameters
+        self._begin()
+
+    def _begin(self) -> None:
+        size = self._parameters.verify_shingle_size
+        self._index = memory_passages(size)
+        texts = _PageTexts(self._pages, self._shelf)
+        boilerplate = _PageBoilerplate(self._pages, self._read)
+        self._finder = PartFinder(
+            self._parameters, texts, self._index, KnownShingles(), boilerplate
+        )
+        self._places = 0
+        self._parts, self._containers = Column(np.int64), Column(np.int64)
+        self._containments = Column(np.float64)
+
+    def __len__(self) -> int:
+        """Return the number of places that were looked at."""
+        return self._places
+
+    @property
+    def size_bytes(self) -> int:
+        columns = (self._parts, self._containers, self._containments)
+        return self._index.size_bytes + sum(column.room.nbytes for column in columns)
+
+    def pairs(self, members: Members) -> PartPairs:
+        """Return all pairs; pages of one text are parts of the same pages.
+
+        Args:
+            members: The pages by what they share.
+
+        Complexity: O(places + pairs).
+        """
+        order = np.argsort(self._parts.values, kind="stable")
+        starts = np.searchsorted(self._parts.values[order], np.arange(self._places + 1))
+        firsts = _firsts(members)[: self._places]
+        counts = np.where(firsts >= 0, np.diff(starts)[firsts], 0)
+        ends = np.cumsum(counts)
+        within = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - counts, counts)
+        rows = order[np.repeat(starts[firsts], counts) + within]
+        parts = np.repeat(np.arange(self._places), counts)
+        return PartPairs(parts, self._containers.values[rows], self._containments.values[rows])
+
+    def containers(self, pairs: PartPairs) -> Containers:
+        """Return the earlier pages that each page is a part of, of all pairs.
+
+        Complexity: O(pairs), and a comparison for each distinct pair of names.
+        """
+        is_earlier = pairs.container < pairs.part
+        part, container = pairs.part[is_earlier], pairs.container[is_earlier]
+        names = self._pages.name_numbers.values
+        is_other = self._pages.names.differ(names[container], names[part])
+        starts = np.searchsorted(part, np.arange(self._places + 1)).astype(np.int64)
+        containment = pairs.containment[is_earlier]
+        return Containers(starts, container.astype(np.int32), is_other, containment)
+
+    def catch_up(self, members: Members, is_kept: NDArray[np.bool_], watch: Watch) -> None:
+        """Look at all pages that came since.
+
+        Args:
+            members: The pages by what they share.
+            is_kept: bool, (pages,): whether the crawl's own parameters keep a page.
+            watch: Called with the share that is done, and with what is being done.
+        """
+        count = len(members.texts)
+        is_asked = _firsts(members) == np.arange(count)
+        is_held = is_kept & (self._pages.columns().words >= self._parameters.min_words)
+        for start in range(self._places, count, _PLACES_AT_ONCE):
+            watch(start / count, f"parts looked for among {start:,} of {count:,} pages")
+            stop = min(count, start + _PLACES_AT_ONCE)
+            asked = np.flatnonzero(is_asked[start:stop]) + start
+            texts = self._shelf.read(members.texts[asked].astype(np.int64))
+            try:
+                for place, text in zip(asked.tolist(), texts, strict=True):
+                    if text is not None:
+                        self._look(place, text, is_held=bool(is_held[place]))
+            except BaseException:
+                # A text that cannot be read leaves the index half way.
+                self._begin()
+                raise
+            self._places = stop
+
+    def _look(self, place: int, text: str, *, is_held: bool) -> None:
+        hashes = occurrences(part_of(text), size=self._parameters.verify_shingle_size)
+        if not len(hashes):
+            return
+        page, sample = self._pages.pages[place], packed_sample(hashes)
+        document = Document(page.words, page.text_digest, None, text, group=place, sample=sample)
+        found = first = self._finder.find(document, ())
+        for part in first.relations.parts:
+            self._note(part.id, place, part.containment)
+        excluded: set[int] = set()
+        while (container := found.relations.container) is not None:
+            self._note(place, container.id, container.containment)
+            excluded.add(container.id)
+            if len(excluded) == MAX_CONTAINERS:
+                break
+            found = self._finder.find(document, excluded)
+        if is_held:
+            add_sample(self._index, unpacked_sample(sample), place, first.shared)
+
+    def _note(self, part: int, container: int, containment: float) -> None:
+        self._parts.extend((part,))
+        self._containers.extend((container,))
+        self._containments.extend((containment,))
+
+
+def _firsts(members: Members) -> NDArray[np.int64]:
+    """Return the first place of the text of each place; -1 where there is no fingerprint."""
+    firsts = np.full(len(members.texts), -1, np.int64)
+    has_one = members.classes >= 0
+    firsts[has_one] = members.first_of_text[members.texts[has_one]]
+    return firsts
+
+
+class _PageTexts:
+    """The texts of pages by their places: implements ``neardup.parts.PartTexts``."""
+
+    def __init__(self, pages: PageColumns, shelf: TextShelf) -> None:
+        self._pages = pages
+        self._shelf = shelf
+
+    def words_of(self, ids: Collection[int]) -> dict[int, int]:
+        words = self._pages.columns().words
+        return {place: int(words[place]) for place in ids}
+
+    def text(self, id: int) -> str | None:  # noqa: A002  # neardup's name for it
+        texts = self._pages.columns().texts[id : id + 1].astype(np.int64)
+        return next(iter(self._shelf.read(texts)))
+
+    def name(self, id: int) -> str:  # noqa: A002  # neardup's name for it
+        return self._pages.pages[id].name
+
+
+class _PageBoilerplate:
+    """The boilerplate of pages, each a group of its own: ``neardup.boilerplate.Boilerplate``."""
+
+    def __init__(self, pages: PageColumns, read: ReadBoilerplate) -> None:
+        self._pages = pages
+        self._blocks = read()
+
+    def group(self, id: int) -> int:  # noqa: A002  # neardup's name for it
+        return id
+
+    def blocks(self, group: int | None) -> Blocks:
+        if self._blocks is None or group is None:
+            return None
+        return self._blocks(self._pages.pages[group])

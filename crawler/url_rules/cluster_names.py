@@ -1,0 +1,80 @@
+"""Name the kinds of URLs: the patterns of host and path, and the names of arguments."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from crawler.url_rules.learning.patterns import REST, HostPatterns, PathPatterns
+from crawler.urls.scope import registered_domain
+
+if TYPE_CHECKING:
+    from crawler.url_rules.learning.address import Address
+
+_NUMBERED = "#"
+"""The pattern of a number, unlike the one of a varying name: the two are learned separately."""
+
+_OFTEN = 3
+"""A path is circular if one segment occurs in it at least this many times."""
+
+_MAX_ARGUMENTS = 12
+
+
+class ClusterNames:
+    """Finds the cluster of an address; memory is bounded by hosts."""
+
+    def __init__(self, most_hosts: int = 500) -> None:
+        self._most_hosts = most_hosts
+        self._patterns: dict[str, PathPatterns] = {}
+        self.host = HostPatterns(_domain, _NUMBERED)
+
+    def remember(self, name: str) -> None:
+        """Restore the name of a cluster that another process found."""
+        host, slash, rest = name.partition("/")
+        path, _, names = rest.partition("?")
+        self.host.remember(host)
+        patterns = self._of(host)
+        patterns.remember(slash + path)
+        for kind in names.split("&"):
+            patterns.remember_argument(slash + path, kind.removesuffix("="))
+
+    def _of(self, host: str) -> PathPatterns:
+        patterns = self._patterns.pop(host, None) or PathPatterns(_NUMBERED)
+        self._patterns[host] = patterns
+        if len(self._patterns) > self._most_hosts:
+            del self._patterns[next(iter(self._patterns))]
+        return patterns
+
+    def __call__(self, address: Address) -> str:
+        """Return the kinds of host, path and names of arguments."""
+        host = self.host(address.host)
+        patterns = self._of(host)
+        path = _path(patterns, address)
+        names = sorted({patterns.argument(path, name) for name in address.names})
+        written = [f"{name}=" for name in names[:_MAX_ARGUMENTS]]
+        if len(names) > _MAX_ARGUMENTS:
+            written.append(REST)
+        return f"{host}{path}" + (f"?{'&'.join(written)}" if written else "")
+
+
+def _path(patterns: PathPatterns, address: Address) -> str:
+    turn = _turn(address.segments)
+    if turn is None:
+        return patterns(address)
+    return patterns(address._replace(segments=address.segments[:turn])).rstrip("/") + f"/{REST}"
+
+
+def _domain(name: str) -> str:
+    """Return the registered domain of a host name, "" for an IP address and for a single label."""
+    labels = name.split(".")
+    if not labels[-1].isalpha():
+        return ""
+    return registered_domain(name) or (".".join(labels[-2:]) if len(labels) > 1 else "")
+
+
+def _turn(segments: tuple[str, ...]) -> int | None:
+    """Return the first segment of a circular path that occurs again; None for any other path."""
+    counts = Counter(filter(None, segments))
+    if not counts or max(counts.values()) < _OFTEN:
+        return None
+    return next(place for place, segment in enumerate(segments) if counts[segment] > 1)

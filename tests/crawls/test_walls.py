@@ -1,0 +1,231 @@
+"""Areas of a site that answer with something else than their pages, crawled as a user would."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+from collections import Counter
+from contextlib import closing
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawler.pages.export import export_pages
+from crawler.storage.database import open_for_reading
+from crawler.url_rules.traps import LONG
+from tests.crawler.maintenance.verify.crawled import check
+from tests.crawls.command import crawl, report, scrapy, start_scrapy
+from tests.crawls.fleet import fleet_settings
+from tests.sites.prose import document
+from tests.sites.serving import NOT_FOUND, MadeSite, Response
+from tests.sites.walled import PAGES, WALLS, WalledSite
+from tests.waiting import wait_until
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import Any
+
+    from tests.sites.serving import Request
+
+QUICK = ("-s", "CONCURRENT_REQUESTS_PER_DOMAIN=8", "-s", "DOWNLOAD_DELAY=0")
+
+
+def rows_of(jobdir: Path, site: WalledSite) -> dict[str, dict[str, Any]]:
+    with closing(open_for_reading(jobdir)) as connection:
+        return {row["url"].removeprefix(site.origin): row for row in export_pages(connection)}
+
+
+def verdicts_of(rows: dict[str, dict[str, Any]], area: str) -> Counter[str]:
+    return Counter(row["verdict"] for path, row in rows.items() if path.startswith(f"/{area}/"))
+
+
+def kept(rows: dict[str, dict[str, Any]]) -> set[str]:
+    return {path for path, row in rows.items() if row["text"] is not None}
+
+
+def probes(site: WalledSite, rows: dict[str, dict[str, Any]]) -> list[str]:
+    """What was asked for and became no page."""
+    return [path for path in site.asked if path not in {*rows, "/robots.txt"}]
+
+
+@pytest.mark.parametrize("area", sorted(set(WALLS) - {"silent"}))
+def test_all_urls_of_an_area_behind_a_wall_get_the_verdict(tmp_path: Path, area: str) -> None:
+    with WalledSite([area]) as site:
+        crawl(site.url, tmp_path, *QUICK)
+        rows = rows_of(tmp_path, site)
+        assert verdicts_of(rows, area) == {WALLS[area]: PAGES}
+        assert kept(rows) == site.real_paths()
+        assert len(probes(site, rows)) == 1
+    assert report(tmp_path)["url_rules"] == 0
+    assert check(tmp_path).findings == ()
+
+
+def test_a_text_without_a_wording_is_told_by_the_answer_to_a_url_that_cannot_exist(
+    tmp_path: Path,
+) -> None:
+    with WalledSite(WALLS, answers_unknown=True) as site:
+        crawl(site.url, tmp_path, *QUICK)
+        rows = rows_of(tmp_path, site)
+        assert {area: verdicts_of(rows, area) for area in WALLS} == {
+            area: {verdict: PAGES} for area, verdict in WALLS.items()
+        }
+        assert kept(rows) == site.real_paths()
+        assert len(probes(site, rows)) == 1
+    told = scrapy("report", str(tmp_path)).stdout
+    assert f"{PAGES}  soft_404         many URLs say what one says that cannot exist" in told
+    assert f"{PAGES}  wall             many URLs ask for the same: login" in told
+    assert f"{site.origin}/members/" in told
+    assert check(tmp_path).findings == ()
+
+
+def test_no_page_is_lost_where_unknown_urls_are_told_and_sessions_have_many(
+    tmp_path: Path,
+) -> None:
+    with WalledSite(["silent", "sessions"]) as site:
+        crawl(site.url, tmp_path, *QUICK, "-s", "CRAWL_LEARN_URL_RULES=False")
+        rows = rows_of(tmp_path, site)
+        assert len(probes(site, rows)) == 1
+    for area in ("silent", "sessions"):
+        found = verdicts_of(rows, area)
+        assert found["soft_404"] == found["wall"] == 0
+        assert sum(path.startswith(f"/{area}/") for path in kept(rows)) == 1
+    assert check(tmp_path).findings == ()
+
+
+class FalteringSite(WalledSite):
+    """Breaks off the connection, or says HTTP 404, for a URL that does not exist, for a while."""
+
+    failure: Response | None = None
+    fails = True
+
+    def respond(self, request: Request) -> Response | None:
+        answer = super().respond(request)
+        is_probe = re.fullmatch("/[0-9a-f]{16}", request.target) is not None
+        return self.failure if is_probe and self.fails else answer
+
+
+@pytest.mark.parametrize(("failure", "stored"), [(None, None), (NOT_FOUND, b"")])
+def test_each_visit_asks_for_a_url_that_cannot_exist_and_a_broken_answer_is_none(
+    tmp_path: Path, failure: Response | None, stored: bytes | None
+) -> None:
+    quick = (*QUICK, "-s", "RETRY_TIMES=1", "-s", "CRAWL_LEARN_URL_RULES=False")
+    with FalteringSite(["silent"], answers_unknown=True) as site:
+        site.failure = failure
+        crawl(site.url, tmp_path, *quick)
+        assert verdicts_of(rows_of(tmp_path, site), "silent")["soft_404"] == 0
+        with closing(open_for_reading(tmp_path)) as connection:
+            (found,) = connection.execute("SELECT skeleton FROM wall_probes").fetchall()
+        assert tuple(found) == (stored,)
+        site.fails = False
+        crawl(site.url, tmp_path, *quick, "-a", "revisit=yes")
+        with closing(open_for_reading(tmp_path)) as connection:
+            sql = "SELECT count(*) FROM pages WHERE latest = 1 AND verdict = 'soft_404'"
+            assert connection.execute(sql).fetchone()[0] == PAGES
+
+
+class EndlessCalendar(MadeSite):
+    """Serves a soft 404 for each month, which leads on to the next month; there is no last one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[str] = []
+
+    def respond(self, request: Request) -> Response:
+        self.asked.append(request.target)
+        if request.target == "/":
+            return Response(document("A town", '<a href="/month/1">Calendar</a>'))
+        month = re.fullmatch(r"/month/(\d+)", request.target)
+        if month is None:
+            return NOT_FOUND
+        onward = f'<a href="/month/{int(month[1]) + 1}">next</a>'
+        said = f"<h1>Calendar</h1><p>Page not found. There is nothing for this month.</p>{onward}"
+        return Response(f"<html><title>Calendar</title><body>{said}</body></html>".encode())
+
+
+def test_soft_404s_that_lead_on_without_end_are_a_trap(tmp_path: Path) -> None:
+    with EndlessCalendar() as site:
+        crawl(f"{site.origin}/", tmp_path, *QUICK, "-a", "max_pages=500")
+        assert len(site.asked) < LONG + 20
+    assert report(tmp_path)["verdicts"]["soft_404"] >= LONG
+    assert check(tmp_path).findings == ()
+
+
+def test_soft_404s_count_for_the_budget_of_a_kind_of_urls(tmp_path: Path) -> None:
+    with EndlessCalendar() as site:
+        crawl(f"{site.origin}/", tmp_path, *QUICK, "-s", "CRAWL_MAX_PAGES_PER_CLUSTER=40")
+        assert len(site.asked) < 50
+
+
+def test_it_can_be_switched_off(tmp_path: Path) -> None:
+    with WalledSite(["news"]) as site:
+        crawl(site.url, tmp_path, *QUICK, "-s", "CRAWL_FIND_WALLS=False")
+        rows = rows_of(tmp_path, site)
+        assert probes(site, rows) == []
+    assert "wall" not in verdicts_of(rows, "news")
+    assert sum(path.startswith("/news/") for path in kept(rows)) == 1
+
+
+def test_a_fleet_finds_none_and_says_so(tmp_path: Path, redis_url: str) -> None:
+    settings = fleet_settings(redis_url, tmp_path) | {"CRAWL_FIND_WALLS": "1"}
+    options = [part for pair in settings.items() for part in ("-s", "=".join(pair))]
+    with WalledSite(["members"]) as site:
+        done = scrapy("crawl", "site", "-a", f"url={site.url}", *QUICK, *options)
+        rows = rows_of(tmp_path, site)
+    assert done.returncode == 0, done.stderr
+    (warning,) = (line for line in done.stdout.splitlines() if line.startswith("warning: "))
+    assert warning.startswith("warning: CRAWL_FIND_WALLS has no effect in a fleet")
+    found = verdicts_of(rows, "members")
+    assert (found.total(), found["wall"], found["soft_404"]) == (PAGES, 0, 0)
+    assert sum(path.startswith("/members/") for path in kept(rows)) == 1
+
+
+def test_a_wall_is_taken_back_by_one_of_its_urls(tmp_path: Path) -> None:
+    with WalledSite(["members", "news"]) as site:
+        crawl(site.url, tmp_path, *QUICK)
+        before = rows_of(tmp_path, site)
+        for url in (f"{site.origin}/terms", f"{site.origin}/members/absent", "members"):
+            done = scrapy("rejudge", "--no-wall", url, str(tmp_path))
+            assert (done.returncode, done.stdout) == (2, "")
+            hint = f"scrapy report {tmp_path} names one of each wall"
+            said = f"{url}: neither a wall nor a soft 404 answered there; {hint}"
+            assert done.stderr == f"scrapy rejudge: {said}\n"
+        assert rows_of(tmp_path, site) == before
+        url = next(path for path in before if path.startswith("/members/"))
+        done = scrapy("rejudge", "--no-wall", site.origin + url, str(tmp_path))
+        assert (done.returncode, done.stderr) == (0, "")
+        after = rows_of(tmp_path, site)
+        assert verdicts_of(after, "members")["wall"] == 0
+        assert sum(path.startswith("/members/") for path in kept(after)) == 1
+        assert verdicts_of(after, "news") == {"wall": PAGES}
+        crawl(site.url, tmp_path, *QUICK, "-a", "revisit=yes")
+        again = rows_of(tmp_path, site)
+    assert {row["verdict"] for path, row in again.items() if path in kept(after)} == {"unchanged"}
+    assert kept(again) == kept(after)
+    assert check(tmp_path).findings == ()
+
+
+def _has_served(site: WalledSite, requests: int) -> bool:
+    return len(site.asked) >= requests
+
+
+def test_a_crawl_that_is_killed_comes_to_the_same_verdicts(tmp_path: Path) -> None:
+    command = ("-s", f"JOBDIR={tmp_path}", *QUICK)
+    with WalledSite(WALLS, answers_unknown=True) as site:
+        for requests in (30, 80, 130):
+            process = start_scrapy("crawl", "site", "-a", f"url={site.url}", *command)
+            try:
+                wait_until(partial(_has_served, site, requests), process)
+                os.kill(process.pid, signal.SIGKILL)
+            finally:
+                process.kill()
+                _, errors = process.communicate()
+            assert "Traceback" not in errors
+        crawl(site.url, tmp_path, *QUICK)
+        rows = rows_of(tmp_path, site)
+        assert {area: verdicts_of(rows, area) for area in WALLS} == {
+            area: {verdict: PAGES} for area, verdict in WALLS.items()
+        }
+        assert kept(rows) == site.real_paths()
+    assert check(tmp_path).findings == ()
