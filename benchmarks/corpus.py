@@ -35,7 +35,6 @@ DOCUMENT = ROOT / "docs" / "benchmarks.md"
 BEGIN, END = "<!-- written by benchmarks/corpus.py -->", "<!-- end of benchmarks/corpus.py -->"
 PEER = Path(__file__).parent / "corpus_peers" / "datatrove_minhash.py"
 SIZES = (100_000, 1_000_000)
-JOINS = ("blocks", "bands")
 POLLED_SECS = 0.2
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -78,11 +77,11 @@ def cpu_of_session(leader: int) -> dict[int, float]:
     return found
 
 
-def ours(source: Path, folder: Path, join: str) -> tuple[dict[str, float], set[str], Row]:
+def ours(source: Path, folder: Path) -> tuple[dict[str, float], set[str], Row]:
     """Run ``neardup.spark``; what it took, the names of what it kept, and what it says."""
-    target = folder / f"ours-{join}"
+    target = folder / "ours"
     shutil.rmtree(target, ignore_errors=True)
-    options = ["--memory", "4g", "--join", join]
+    options = ["--memory", "4g"]
     took = measured(
         [sys.executable, "-m", "neardup.spark", source, target, *options], folder / "ours.log"
     )
@@ -148,18 +147,15 @@ def groups(source: Path) -> Iterable[list[tuple[str, str]]]:
         yield group
 
 
-def compared(
-    sizes: Sequence[int], joins: Sequence[str], peer: str | None, folder: Path
-) -> list[Row]:
+def compared(sizes: Sequence[int], peer: str | None, folder: Path) -> list[Row]:
     """All sides at all sizes."""
     rows = []
     for size in sizes:
         source = made.write(folder, size)
-        for join in joins:
-            took, kept, said = ours(source, folder, join)
-            about = {"who": f"neardup.spark, {join}", "documents": size, "said": said}
-            rows.append({**about, **took, **quality(source, kept)})
-            print(json.dumps(rows[-1]), file=sys.stderr)
+        took, kept, said = ours(source, folder)
+        about = {"who": "neardup.spark", "documents": size, "said": said}
+        rows.append({**about, **took, **quality(source, kept)})
+        print(json.dumps(rows[-1]), file=sys.stderr)
         if peer is not None:
             took, kept = theirs(peer, source, folder)
             rows.append({"who": version(peer), "documents": size, **took, **quality(source, kept)})
@@ -201,7 +197,6 @@ def main() -> None:
     """Measure, print, and write if asked to."""
     parser = argparse.ArgumentParser(description=f"{__doc__}".splitlines()[0])
     parser.add_argument("--documents", type=int, nargs="+", default=SIZES, metavar="N")
-    parser.add_argument("--joins", nargs="+", default=JOINS, choices=JOINS)
     parser.add_argument("--peer", metavar="PYTHON", help="a Python that has datatrove")
     parser.add_argument("--folder", type=Path, help="where files lie (a temporary folder)")
     parser.add_argument("--json", action="store_true", help="figures as JSON, no tables")
@@ -209,7 +204,7 @@ def main() -> None:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="corpus-") as temporary:
         folder = given.folder or Path(temporary)
-        rows = compared(given.documents, given.joins, given.peer, folder)
+        rows = compared(given.documents, given.peer, folder)
     if given.json:
         print(json.dumps(rows, indent=2))
         return

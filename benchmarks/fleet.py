@@ -1,11 +1,11 @@
-"""The shared index of fingerprints: what a question and a text cost its Redis and its clients.
+"""The shared index of kept texts: what a question and a text cost its Redis and its clients.
 
     python benchmarks/fleet.py [--sizes 1e5 1e6] [--clients 1 4] [--secs 5] [--json] [--write]
 
-Starts a Redis of its own, on 127.0.0.1, fills it with random fingerprints and asks it from several
-processes. Since these share the machine with it, both are told in CPU time: what a server could do
-that has a core for itself, and how many cores of clients that keeps busy. Nothing is written unless
---write is given.
+Starts a Redis of its own, on 127.0.0.1, fills it with random fingerprints and bands and asks it
+from several processes. Since these share the machine with it, both are told in CPU time: what a
+server could do that has a core for itself, and how many cores of clients that keeps busy. Nothing
+is written unless --write is given.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from measuring import table, write
 
 from neardup import Document, Parameters
+from neardup.indexes.banding import CANDIDATE_SIGNATURE_BYTES
+from neardup.storage.redis.band_postings import SKETCH_BYTES, RedisBands, sharing
 from neardup.storage.redis.connecting import connect
 from neardup.storage.redis.postings import RedisPostings
 from neardup.storage.redis.shared_deduplicator import SharedDeduplicator
@@ -40,10 +42,10 @@ if TYPE_CHECKING:
     from tests.servers.redis import RedisServer
 
 PREFIX = "bench:"
-DEEDS = ("insert", "query within 3 bits", "query within 8 bits", "judge a new text")
+DEEDS = ("insert", "query within 3 bits", "query by bands", "judge a new text")
 HOW = (
     "Redis and its clients on the same cores, so that less is done a second than apart; "
-    "a text of 200 words that is like no other, its fingerprint made before."
+    "a text of 200 words that is like no other, its fingerprint and its signature made before."
 )
 _AT_ONCE = 8
 _BATCH = 200
@@ -68,23 +70,28 @@ def fingerprints(seed: int) -> random.Random:
 
 
 async def insert(server: Server, source: random.Random) -> int:
-    """Add a batch of fingerprints."""
-    postings = RedisPostings(server)
+    """Add a batch of fingerprints and bands."""
+    postings, bands = RedisPostings(server), RedisBands(server)
     calls = []
     for _ in range(_BATCH):
-        calls += postings.additions(source.getrandbits(64), source.getrandbits(39))
+        number = source.getrandbits(39)
+        calls += postings.additions(source.getrandbits(64), number)
+        calls += bands.additions(source.randbytes(SKETCH_BYTES), number)
     await server.pipeline(calls)
     return _BATCH
 
 
-def querying(radius: int) -> Callable[[Server, random.Random], Awaitable[int]]:
-    """A deed that asks for one fingerprint."""
+async def query_fingerprint(server: Server, source: random.Random) -> int:
+    """Ask for one fingerprint."""
+    await RedisPostings(server).query(source.getrandbits(64), 3)
+    return 1
 
-    async def query(server: Server, source: random.Random) -> int:
-        await RedisPostings(server).query(source.getrandbits(64), radius)
-        return 1
 
-    return query
+async def query_bands(server: Server, source: random.Random) -> int:
+    """Ask for the bands of one sketch."""
+    sketch = source.randbytes(SKETCH_BYTES)
+    sharing(await server.pipeline(RedisBands(server).questions(sketch)), sketch)
+    return 1
 
 
 def judging(server: Server) -> Callable[[Server, random.Random], Awaitable[int]]:
@@ -95,7 +102,9 @@ def judging(server: Server) -> Callable[[Server, random.Random], Awaitable[int]]
     async def judge(_: Server, source: random.Random) -> int:
         # What a text is made of is measured elsewhere.
         digest, fingerprint = source.randbytes(16), source.getrandbits(64)
-        document = Document(_WORDS, digest, fingerprint, f"{text} {digest.hex()}", digest)
+        signature = source.randbytes(CANDIDATE_SIGNATURE_BYTES)
+        said = f"{text} {digest.hex()}"
+        document = Document(_WORDS, digest, fingerprint, said, digest, signature=signature)
         await deduplicator.judge(source.randbytes(16), document, b"{}")
         return 1
 
@@ -104,9 +113,8 @@ def judging(server: Server) -> Callable[[Server, random.Random], Awaitable[int]]
 
 def deed_of(name: str, server: Server) -> Callable[[Server, random.Random], Awaitable[int]]:
     """The deed of a name."""
-    if name == "insert":
-        return insert
-    return judging(server) if name.startswith("judge") else querying(int(name.split()[2]))
+    deeds = (insert, query_fingerprint, query_bands, judging(server))
+    return dict(zip(DEEDS, deeds, strict=True))[name]
 
 
 async def _work(task: Task) -> tuple[int, float]:
@@ -192,7 +200,7 @@ def measure(sizes: list[int], clients: list[int], secs: float) -> dict[int, dict
                 )
                 for count in clients
             }
-            found[size] = {"bytes a fingerprint": memory, "rows": rows}
+            found[size] = {"bytes a text": memory, "rows": rows}
             print(f"{size:,}: {found[size]}", file=sys.stderr)
     return found
 
@@ -204,8 +212,8 @@ def tables(found: dict[int, dict[str, object]]) -> list[str]:
         rows = figures["rows"]
         assert isinstance(rows, dict)
         parts += [
-            f"**{size:,} random fingerprints**, {figures['bytes a fingerprint']:.0f} bytes each in "
-            "Redis (in 4 lists; texts apart)",
+            f"**{size:,} random fingerprints**, {figures['bytes a text']:.0f} bytes each in "
+            "Redis (in 4 lists, and as many random signatures in 16; texts apart)",
             table(rows, "of fingerprints and texts"),
         ]
     return parts

@@ -105,17 +105,21 @@ def positions() -> Iterator[Choice]:
     """Where a hand may move the sliders."""
     source = random.Random(1)
     for _ in range(POSITIONS):
-        far = source.randrange(9)
         parameters = replace(
             PARAMETERS,
-            max_distance=source.randrange(far + 1),
-            candidate_distance=far,
+            max_distance=source.randrange(9),
+            compare_names=source.random() < 0.8,
             min_similarity=source.randrange(50, 101) / 100,
             min_words=source.choice((50, 50, source.randrange(10, 200))),
             features=PARAMETERS.fingerprint_features,
             verify=source.random() < 0.8,
         )
         yield Choice(parameters)
+
+
+def distances_of(choice: Choice) -> list[Choice]:
+    """Return the choice with each distance."""
+    return [choice.within(bits) for bits in range(9)]
 
 
 def move(session: Session, choice: Choice) -> None:
@@ -146,7 +150,7 @@ def warm(texts: Sequence[str]) -> None:
     session = Session(made.texts, PARAMETERS)
     session.extend(made.pages)
     move(session, RUNNING)
-    session.sweep(RUNNING)
+    session.sweep(distances_of(RUNNING))
 
 
 def measured(texts: Sequence[str], count: int) -> dict[str, float]:
@@ -160,6 +164,7 @@ def measured(texts: Sequence[str], count: int) -> dict[str, float]:
     first = timed_ms(lambda: move(session, RUNNING))
     moved = [timed_ms(lambda choice=choice: move(session, choice)) for choice in positions()]  # type: ignore[misc]
     unseen = replace(RUNNING, parameters=replace(PARAMETERS, min_similarity=0.7654))
+    dropping = replace(RUNNING, parameters=replace(PARAMETERS, drop_contained=True))
     return {
         "distinct pairs within 8 bits": session.scatter(RUNNING).pairs,
         "dropped": session.judge(RUNNING).dropped_count,
@@ -169,8 +174,13 @@ def measured(texts: Sequence[str], count: int) -> dict[str, float]:
         "slider moved, ms, median": statistics.median(moved),
         "slider moved, ms, worst": max(moved),
         "target, ms": TARGET_MS.get(count, 0.02 * count),
-        "sweep of 9 distances, ms": timed_ms(lambda: session.sweep(unseen)),
+        "sweep of 9 distances, ms": timed_ms(lambda: session.sweep(distances_of(unseen))),
         "100 pairs ranked, ms": timed_ms(lambda: session.pairs(unseen, range(9), 100)),
+        "parts found, s": timed_ms(lambda: session.prepare(dropping)) / 1e3,
+        "dropped with parts": session.judge(dropping).dropped_count,
+        "slider moved with parts, ms": timed_ms(
+            lambda: move(session, dropping.confirmed_from(unseen.parameters.min_similarity))
+        ),
         "arrays, MB": session.size_bytes / 1e6,
         "memory of all, MB": (resident_bytes() - before) / 1e6,
     }

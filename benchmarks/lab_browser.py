@@ -26,6 +26,7 @@ from crawl_peers.tables import machine  # noqa: E402
 from selenium.webdriver.common.action_chains import ActionChains  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
 
+from neardup.parameters import DEFAULTS  # noqa: E402
 from tests.browsing.chromium import chromium  # noqa: E402
 from tests.crawls.lab import Page, lab  # noqa: E402
 
@@ -98,7 +99,8 @@ def measure(page: Page, pages: int, moves: int) -> Result:
     ready_secs = time.monotonic() - start
     page.driver.execute_script(_WATCH)
     for number in range(moves):
-        name = "candidate_distance" if number < 8 else "min_similarity"
+        # At 0 bits a key moves nothing.
+        name = "max_distance" if number < DEFAULTS.max_distance else "min_similarity"
         handle = page.one(f"[data-scale={name}] [tabindex]")
         page.driver.execute_script("arguments[0].focus()", handle)
         ActionChains(page.driver).send_keys(Keys.ARROW_LEFT).perform()

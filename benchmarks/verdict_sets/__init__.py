@@ -1,0 +1,1 @@
+"""Sets of documents of which one knows what they are, for the benchmark of verdicts."""
