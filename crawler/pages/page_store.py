@@ -127,10 +127,10 @@ class PageStore:
         row = database.read("SELECT coalesce(max(id), 0) + 1 FROM pages").fetchone()
         self._next_id = int(row[0])
         self._first_own_id = self._next_id
-        self._noted_visit = 0
+        self._noted_visit = self.last_visit
         self._captures = LastCaptures(self._read_last)
         self.names = VolatileNames(database.read, database.write)
-        self.had_pages = self.last_visit > 0
+        self.had_pages = self._noted_visit > 0
 
     def new_id(self) -> int:
         """Return an id for the next capture, never given twice."""

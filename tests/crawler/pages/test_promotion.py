@@ -346,5 +346,5 @@ class Visits(RuleBasedStateMachine):
         return bool((bands[0] == bands[1]).all(axis=1).any())
 
 
-Visits.TestCase.settings = settings(max_examples=25, stateful_step_count=25, deadline=None)
+Visits.TestCase.settings = settings(max_examples=250, stateful_step_count=25, deadline=None)
 TestVisits = Visits.TestCase

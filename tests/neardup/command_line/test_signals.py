@@ -67,7 +67,7 @@ def test_who_stops_it_finds_no_files_left(
         process.stdin.write(json_lines(ROWS))
         process.stdin.flush()
         # It waits for more lines as soon as its folder is there.
-        while not list(folder.glob("neardup-*/texts/index")):
+        while not list(folder.glob("neardup-*/texts/documents.sqlite")):
             assert process.poll() is None
         process.send_signal(number)
         assert process.stderr.read() == message
