@@ -15,7 +15,7 @@ change at each request. Which blocks stand in many texts, ``neardup.block_counts
 """
 
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple, Protocol
@@ -150,9 +150,16 @@ def boilerplate_spans(
         boilerplate: The hashes of the blocks that are boilerplate where the text comes from.
         alone: Whether a text that says nothing else is marked too.
     """
+    return spans_of(blocks(text), boilerplate, alone=alone)
+
+
+def spans_of(
+    found: Iterable[TextBlock], boilerplate: Container[int], *, alone: bool = False
+) -> list[tuple[int, int]]:
+    """Return the same as ``boilerplate_spans``, given the blocks of a text."""
     spans: list[tuple[int, int]] = []
     has_own = False
-    for start, end, number in blocks(text):
+    for start, end, number in found:
         if number in boilerplate:
             if spans and spans[-1][1] == start:
                 start = spans.pop()[0]  # noqa: PLW2901  (the span goes on)

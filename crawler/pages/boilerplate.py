@@ -19,7 +19,7 @@ from crawler.pages.verdicts import INEXACT, NEAR_DUPLICATE, NEW, SAME_TEMPLATE, 
 from crawler.pages.wall_clusters import host_of, host_with_port, last_name
 from crawler.storage import meta_names
 from neardup.block_counts import MIN_TEXTS, BlockCounts
-from neardup.boilerplate import block_hashes, blocks, boilerplate_spans, without_spans
+from neardup.boilerplate import block_hashes, blocks, boilerplate_spans, spans_of, without_spans
 from neardup.errors import DocumentError
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ MAX_HELD_BLOCKS = 500_000
 """Hold the counts of this many blocks in memory at most, some 50 MB; those of other hosts are
 read when they are needed."""
 
-SAMPLED_PAGES = 300
+SAMPLED_PAGES = 100
 """Measure the share of boilerplate by the texts of this many pages."""
 
 _SAVED_EVERY = 5_000
@@ -101,17 +101,18 @@ class HostBoilerplate:
         """Return what some texts of a host repeat, None where they repeat nothing."""
         group = host_of(f"//{host}")
         counts, common = self._counts(group).counts, self._common(group)
-        spans = [boilerplate_spans(text, common) for text in texts]
-        found = [
-            (counts.count(block.hash), block.end - block.start, text[block.start : block.end])
-            for text, repeated in zip(texts, spans, strict=True)
-            if repeated  # a text that is boilerplate alone is exported whole
-            for block in blocks(text)
-            if block.hash in common
-        ]
+        found, repeats = [], 0
+        for text in texts:
+            read = list(blocks(text))
+            spans = spans_of(read, common)
+            repeats += sum(end - start for start, end in spans)
+            found += [
+                (counts.count(block.hash), block.end - block.start, text[block.start : block.end])
+                for block in read
+                if spans and block.hash in common  # one that is boilerplate alone is exported whole
+            ]
         if not found:
             return None
-        repeats = sum(end - start for one in spans for start, end in one)
         share = repeats / sum(map(len, texts))
         pages, _, example = max(found)
         return RepeatedText(host, share, example.strip(), pages, counts.texts)
@@ -185,13 +186,13 @@ class RepeatedText:
 
 
 def repeated_texts(read: Execute, most: int) -> list[RepeatedText]:
-    """Return what the largest hosts repeat, by 300 kept pages from all over the crawl.
+    """Return what the largest hosts repeat, by 100 kept pages from all over the crawl.
 
     Args:
         read: Function that runs a query.
         most: Number of hosts to return at most.
 
-    Complexity: O(1), 0.2 s for pages of 1,000 words.
+    Complexity: O(1), 0.03 s for pages of 1,000 words.
     """
     boilerplate, texts = HostBoilerplate(read), dict[str, list[str]]()
     (last,) = read("SELECT coalesce(max(id), 0) FROM pages", ()).fetchone()

@@ -14,12 +14,13 @@ from crawler.reading.decoding import decode
 from crawler.reading.html_parsing import parse
 from crawler.reading.link_extraction import LinkReader, base_url
 from crawler.reading.metadata import read_metadata
-from crawler.reading.reading import Extracted, Parsed, ReadingTask
+from crawler.reading.reading import NO_METADATA, Extracted, Parsed, ReadingTask
 from crawler.reading.text import read_text, read_visible
 from crawler.reading.wall_signs import read_wall_signs
 from crawler.urls.canonical import Canonicalizer
 from neardup.boilerplate import block_hashes
 from neardup.fingerprints.digest import text_digest
+from neardup.whole import part_of
 
 if TYPE_CHECKING:
     from crawler.reading.protocol import ReadingOptions
@@ -45,6 +46,7 @@ class PageReader:
         self._visible: Visible | None = None
         self._body = b""
         self._url = ""
+        self._metadata = NO_METADATA
 
     def parse(self, job: ReadingTask) -> Parsed:
         """Take the first step without the visible text, which ``see`` adds.
@@ -58,7 +60,7 @@ class PageReader:
         self._body, self._url = job.body, job.url
         self._root = root = parse(decoded.utf8)
         base = base_url(root, job.url)
-        metadata = read_metadata(root, base)
+        self._metadata = metadata = read_metadata(root, base)
         more = () if metadata.refresh_url is None else (metadata.refresh_url,)
         found = self._links.read(root, base, decoded.encoding, more)
         notes = (f"{found.malformed} malformed links",) if found.malformed else ()
@@ -93,9 +95,10 @@ class PageReader:
         packed = self._compress(judged.text.encode("utf-8", "replace"))
         html_zstd = self._compress(self._body) if self._options.keep_html else None
         blocks = block_hashes(judged.text)
+        name = self._metadata.name(part_of(judged.text)).packed()
         secs = time.process_time() - started
         return Extracted(
-            packed, judged.is_main, html_zstd, judged.notes, secs, judged.words, blocks
+            packed, judged.is_main, html_zstd, judged.notes, secs, judged.words, blocks, name
         )
 
     def forget(self) -> None:

@@ -204,6 +204,7 @@ class Reading:
         parse_secs: CPU time of the worker for everything but the main text.
         extract_secs: CPU time of the worker for the main text.
         signs: Signs of a page with few words; None for any other, and if only links were requested.
+        name: What the page is called, packed, where the extract is its own.
     """
 
     url: str
@@ -222,6 +223,7 @@ class Reading:
     extract_secs: float = 0.0
     links_too_long: int = 0
     signs: WallSigns | None = None
+    name: str | None = None
 
     @property
     def is_page(self) -> bool:
@@ -241,8 +243,10 @@ class Reading:
         """Return the text as ``Extract.document`` does, with the page's own name, or None."""
         if self.extract is None:
             return None
-        document = self.extract.document(min_words)
-        return replace(document, name=self.metadata.name(part_of(document.text)).packed())
+        document, name = self.extract.document(min_words), self.name
+        if name is None:
+            name = self.metadata.name(part_of(document.text)).packed()
+        return replace(document, name=name)
 
 
 class ReadingTask(NamedTuple):
@@ -279,6 +283,7 @@ class Extracted(NamedTuple):
         secs: CPU time of the step.
         words: Number of words of a text that is too long for the parent to count them.
         blocks: ``neardup.boilerplate.block_hashes`` of the text.
+        name: What the page is called by its metadata and this text, packed.
     """
 
     text_zstd: bytes
@@ -288,6 +293,7 @@ class Extracted(NamedTuple):
     secs: float
     words: int | None = None
     blocks: bytes | None = None
+    name: str | None = None
 
 
 def to_reading(
@@ -307,6 +313,7 @@ def to_reading(
         notes=parsed.notes if extracted is None else parsed.notes + extracted.notes,
         parse_secs=parsed.secs,
         extract_secs=0.0 if extracted is None else extracted.secs,
+        name=None if extracted is None else extracted.name,
     )
 
 

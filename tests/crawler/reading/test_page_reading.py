@@ -56,6 +56,7 @@ def test_a_page_is_read_whole() -> None:
     document = reading.document(50)
     assert document is not None
     assert part_of(document.text) == reading.text
+    assert document.name == reading.name == reading.metadata.name(reading.text).packed()
     assert reading.visible_digest == text_digest(PROSE + "\nother")
     assert reading.html_zstd is not None
     assert reading.encoding == "utf-8"
