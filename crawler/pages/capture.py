@@ -238,7 +238,7 @@ class Archivist:
         if row.verdict in verdicts.OF_TEXTS and row.is_main is not None:
             row.parameters = self.tuned.id
         if row.verdict in verdicts.KEPT:
-            row.text, row.html = reading.text_zstd, reading.html_zstd
+            row.hold(reading.stored_text).html = reading.html_zstd
         nofollow = page.says("nofollow")
         row.links = 0 if self.obey_robots_meta and nofollow else len(reading.links)
         row.reason = together(row.reason, *page.left_out()) or None
@@ -248,7 +248,7 @@ class Archivist:
             self.boilerplate.note(row, reading.extract, kept_url)
         is_near = row.verdict == verdicts.NEAR_DUPLICATE and self.keep_near_texts
         if row.latest and (is_near or row.verdict == verdicts.CONTAINED):
-            self.store.keep_near_text(row.id, reading.text_zstd)
+            self.store.keep_near_text(row.id, reading.stored_text)
         if self._asking is not None:
             self.elsewhere.take_home(row)
         if previous is not None and row.latest and previous.text is not None:

@@ -233,6 +233,7 @@ class Judge:
         row.words, row.text_digest = document.words, document.digest
         row.fingerprint, row.name = document.fingerprint, document.name or None
         row.words_digest = words_digest(document.text)
+        row.page_type, row.content_source = extract.shown[1:]
         return document
 
     def describe_wall(

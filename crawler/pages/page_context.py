@@ -14,7 +14,8 @@ from crawler.pages.wall_clusters import host_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crawler.pages.page_store import LastCapture, PageStore
+    from crawler.pages.last_captures import LastCapture
+    from crawler.pages.page_store import PageStore
     from crawler.reading.reading import Link, Reading
     from neardup import Document
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 from crawler.pages.verdicts import EXACT_DUPLICATE, TEXT_DUPLICATE
+from crawler.reading.reading import StoredText
 
 if TYPE_CHECKING:
     from crawler.pages.reasons import Stored
@@ -17,7 +18,7 @@ _WRAP = 1 << 64
 
 @dataclass(slots=True)
 class PageRow:
-    """A row of ``pages``, in the order of its columns; digests are 16 bytes, ``text`` is zstd."""
+    """A row of ``pages``, in the order of its columns; digests are 16 bytes, texts are zstd."""
 
     id: int
     key: bytes
@@ -60,8 +61,21 @@ class PageRow:
     containment: float | None = None
     parameters: int | None = None
     better_copy: int = 0
+    page_type: str | None = None
+    content_source: str | None = None
     text: bytes | None = None
+    content: bytes | None = None
     html: bytes | None = None
+
+    @property
+    def stored_text(self) -> StoredText | None:
+        """The text with its content, or None if the row holds none."""
+        return None if self.text is None else StoredText.of(self.text, self.content)
+
+    def hold(self, stored: StoredText | None) -> PageRow:
+        """Hold a text with its content, or none; return the row."""
+        self.text, self.content = stored or (None, None)
+        return self
 
     @property
     def has_own_words(self) -> bool:
@@ -95,6 +109,8 @@ class PageRow:
         self.words, self.is_main = source.words, source.is_main
         self.text_digest, self.visible_digest = source.text_digest, source.visible_digest
         self.fingerprint = source.fingerprint
+        if isinstance(source, PageRow):
+            self.page_type, self.content_source = source.page_type, source.content_source
 
     def keep(self, verdict: Verdict, source: PageRow, min_words: int = 0) -> None:
         """Keep a page that was a duplicate, with the text of a row.
@@ -106,7 +122,7 @@ class PageRow:
         self.take_facts(source)
         if (self.words or 0) < min_words:
             self.fingerprint = None
-        self.text = source.text
+        self.text, self.content = source.text, source.content
 
     def values(self) -> tuple[object, ...]:
         row = [getattr(self, name) for name in COLUMNS]

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
-from weakref import WeakValueDictionary
 
+from crawler.pages.last_captures import LastCapture, LastCaptures
 from crawler.pages.page_row import COLUMNS, PageRow, row_of, to_unsigned
 from crawler.pages.verdicts import KEPT, NOT_HTML, ORIGINALS, WITHOUT_PAGE, listed, says_less
 from crawler.pages.volatile_names import VolatileNames
+from crawler.reading.reading import StoredText
 from crawler.storage import meta_names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from crawler.pages.reasons import Stored
     from crawler.storage.database import Database
@@ -23,7 +24,8 @@ _INSERT = f"INSERT INTO pages VALUES ({', '.join('?' * len(COLUMNS))})"
 _OF_VERDICT = (
     "verdict", "reason", "duplicate_of", "resembles", "part_of", "distance", "similarity",
     "containment", "parameters", "better_copy", "words", "is_main", "payload_digest",
-    "visible_digest", "text_digest", "fingerprint", "text", "html",
+    "visible_digest", "text_digest", "fingerprint", "page_type", "content_source", "text",
+    "content", "html",
 )  # fmt: skip
 """The columns that a later verdict may change."""
 
@@ -48,56 +50,6 @@ _INDEXED = f"fingerprint IS NOT NULL AND verdict IN ({listed(KEPT)})"
 
 # The condition of the index pages_payload has the same list.
 _ORIGINALS = f"verdict IN ({listed(ORIGINALS)})"
-
-
-class LastCapture:
-    """The latest capture of a page that was read.
-
-    Attributes:
-        row: The row, or None where nothing was read.
-        is_current: False when the row may have changed since.
-    """
-
-    __slots__ = ("__weakref__", "is_current", "row")
-
-    def __init__(self, row: PageRow | None) -> None:
-        self.row = row
-        self.is_current = True
-
-
-class LastCaptures:
-    """Reads the latest captures of pages, each once while it is held and unchanged.
-
-    Every write to ``pages`` is noted here, so that no request goes on with an old row.
-
-    Args:
-        read: Reads the latest capture of a page that was read, by its key.
-    """
-
-    def __init__(self, read: Callable[[bytes], PageRow | None]) -> None:
-        self._read = read
-        self._held: WeakValueDictionary[bytes, LastCapture] = WeakValueDictionary()
-
-    def get(self, key: bytes) -> LastCapture | None:
-        return self._held.get(key)
-
-    def hold(self, key: bytes) -> LastCapture:
-        """Return the latest capture of a page for as long as the caller holds it."""
-        held = self._held.get(key)
-        if held is None:
-            held = self._held[key] = LastCapture(self._read(key))
-        return held
-
-    def note_change(self, key: bytes) -> None:
-        """Have the latest capture of a page read again."""
-        held = self._held.pop(key, None)
-        if held is not None:
-            held.is_current = False
-
-    def note_changes(self) -> None:
-        """Have all latest captures read again, since rows of any page were changed."""
-        for key in list(self._held):
-            self.note_change(key)
 
 
 class StoredUrl(NamedTuple):
@@ -168,13 +120,14 @@ class PageStore:
             (key,),
         )
 
-    def keep_near_text(self, page_id: int, text: bytes | None) -> None:
-        if text is not None:
-            self.database.write("INSERT INTO near_texts VALUES (?, ?)", (page_id, text))
+    def keep_near_text(self, page_id: int, stored: StoredText | None) -> None:
+        if stored is not None:
+            self.database.write("INSERT INTO near_texts VALUES (?, ?, ?)", (page_id, *stored))
 
-    def near_text(self, page_id: int) -> bytes | None:
-        found: bytes | None = self._value("text FROM near_texts WHERE page = ?", page_id)
-        return found
+    def near_text(self, page_id: int) -> StoredText | None:
+        sql = "SELECT text, content FROM near_texts WHERE page = ?"
+        found = self.database.read(sql, (page_id,)).fetchone()
+        return None if found is None else StoredText(*found)
 
     @property
     def last_visit(self) -> int:
@@ -290,8 +243,9 @@ class PageStore:
         a page or its copy said before a text that may be a wall.
         """
         self.database.write(
-            "UPDATE pages SET text = NULL, html = NULL WHERE id IN (SELECT id FROM pages"
-            " WHERE key = ? AND latest = 0 AND text IS NOT NULL ORDER BY id DESC LIMIT -1 OFFSET ?)"
+            "UPDATE pages SET text = NULL, content = NULL, html = NULL"
+            " WHERE id IN (SELECT id FROM pages WHERE key = ? AND latest = 0"
+            " AND text IS NOT NULL ORDER BY id DESC LIMIT -1 OFFSET ?)"
             " AND NOT EXISTS (SELECT 1 FROM pages AS copy WHERE copy.latest = 1"
             " AND copy.text_digest = pages.text_digest AND copy.duplicate_of IS NOT NULL)"
             " AND NOT EXISTS (SELECT 1 FROM pages AS copy WHERE copy.latest = 1"

@@ -133,7 +133,7 @@ class Promotion:
         """Return a capture with the text of a duplicate: its own or one with the same text."""
         near = self.store.near_text(row.id)
         if near is not None:
-            return replace(row, text=near)
+            return replace(row).hold(near)
         return None if row.text_digest is None else self.store.find_said(row.text_digest)
 
     def _judge(self, row: PageRow, source: PageRow) -> tuple[int, Verdict, Document]:

@@ -164,10 +164,10 @@ class SiblingPromotion:
         comparison: RestComparison,
         boilerplate: CountedBoilerplate,
     ) -> Captured | None:
-        row, packed = self._store.get(page_id), self._store.near_text(page_id)
-        if row is None or packed is None:  # its page was fetched again since
+        row, stored = self._store.get(page_id), self._store.near_text(page_id)
+        if row is None or stored is None:  # its page was fetched again since
             return None
-        text = unpack_judged(packed)
+        text = unpack_judged(stored.text)
         shared = comparison.shared_with(text, boilerplate.blocks(host_of(row.url)))
         if shared >= self._min_similarity(row):
             return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,8 @@ import zstandard
 from crawler.pages.page_row import to_unsigned
 from crawler.pages.verdicts import KEPT, listed
 from crawler.pages.wall_clusters import host_of
-from crawler.reading.reading import Extract, extract_of
+from crawler.reading.content_xml import FROM_LINES, PackedContent
+from crawler.reading.reading import Extract, StoredText, extract_of
 from neardup import Document
 from neardup.kept_facts import StoredFacts
 from neardup.whole import part_of
@@ -49,7 +51,7 @@ SIGNED = (
 
 _AMONG = "id IN (SELECT value FROM json_each(?))"
 _PLACE = _FIRST.format(own="pages.id, 0", near="near_texts.page, 1")
-_TEXT = _FIRST.format(own="pages.text", near="near_texts.text")
+_TEXT = _FIRST.format(own="pages.text, pages.content", near="near_texts.text, near_texts.content")
 
 
 class PageDocuments:
@@ -125,8 +127,12 @@ def extract_of_row(row: PageRow, parameters: Parameters) -> Extract | None:
     """Return the text of a row as it was extracted, or None if it holds none."""
     if row.text is None or row.text_digest is None or row.words is None:
         return None
+    content = None
+    if row.content is not None:
+        content = PackedContent(row.content, row.page_type, row.content_source or FROM_LINES)
     if row.is_main and row.fingerprint is None:  # it had too few words for one, then
-        return extract_of(row.text, True, row.visible_digest, parameters)
+        extract = extract_of(row.text, True, row.visible_digest, parameters)
+        return replace(extract, content=content)
     return Extract(
         text_zstd=row.text,
         words=row.words,
@@ -134,6 +140,7 @@ def extract_of_row(row: PageRow, parameters: Parameters) -> Extract | None:
         fingerprint=row.fingerprint,
         is_main=bool(row.is_main),
         visible_digest=row.visible_digest,
+        content=content,
     )
 
 
@@ -169,12 +176,19 @@ class HeldTexts:
         row = self._read(_PLACE, (page_id, digest, words)).fetchone()
         return None if row is None else TextSource(*row)
 
-    def of_page(self, page_id: int) -> bytes | None:
-        """Return the text of a page, zstd, from any place that has it, or None."""
+    def of_page(self, page_id: int) -> StoredText | None:
+        """Return the text of a page from any place that has it, or None."""
         sql = "SELECT text_digest, words FROM pages WHERE id = ?"
         row = self._read(sql, (page_id,)).fetchone()
         found = None if row is None else self._read(_TEXT, (page_id, *row)).fetchone()
-        return None if found is None else bytes(found[0])
+        return None if found is None else StoredText.of(*found)
+
+    def stored(self, source: TextSource) -> StoredText:
+        """Return a text with its content."""
+        sql = "SELECT text, content FROM near_texts WHERE page = ?"
+        if not source.is_near:
+            sql = "SELECT text, content FROM pages WHERE id = ?"
+        return StoredText.of(*self._read(sql, (source.page,)).fetchone())
 
     def packed(self, source: TextSource) -> bytes:
         """Return a text as it is stored, zstd."""

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from crawler.pages.promotion import Promotion
     from crawler.pages.reasons import Stored
     from crawler.pages.wall_clusters import WallClusters
+    from crawler.reading.reading import StoredText
     from neardup import Deduplicator
 
 BATCH = 200
@@ -171,30 +172,32 @@ class WallVerdicts:
     def _rows(self, ids: list[int]) -> Iterator[PageRow]:
         return filter(None, map(self.store.get, ids))
 
-    def _text(self, row: PageRow) -> bytes | None:
+    def _text(self, row: PageRow) -> StoredText | None:
         """Return the text of a capture: its own, that beside it, or that of its original."""
-        text = row.text or self.store.near_text(row.id)
+        text = row.stored_text or self.store.near_text(row.id)
         if text is None and row.text_digest is not None:
             said = self.store.find_said(row.text_digest)
-            text = None if said is None else said.text
+            text = None if said is None else said.stored_text
         return text
 
-    def _take(self, row: PageRow, wall: Wall, text: bytes | None) -> None:
+    def _take(self, row: PageRow, wall: Wall, text: StoredText | None) -> None:
         """Give a stored capture the verdict, and move its text beside it; its HTML stays."""
         if row.verdict in KEPT and row.fingerprint is not None:
             self.deduplicator.forget(row.id)
-        taken = replace(row, text=None, duplicate_of=None, distance=None)
+        taken = replace(row, text=None, content=None, duplicate_of=None, distance=None)
         taken.verdict, taken.reason = wall
         taken.similarity, taken.parameters, taken.better_copy = None, None, 0
         taken.resembles = taken.part_of = taken.containment = None
         self.store.store_verdict(taken)
         self._keep_beside(row.id, text)
 
-    def _keep_beside(self, page_id: int, text: bytes | None) -> None:
+    def _keep_beside(self, page_id: int, text: StoredText | None) -> None:
         if self.store.near_text(page_id) is None:
             self.store.keep_near_text(page_id, text)
 
-    def _judge_anew(self, row: PageRow, wall: Wall, text: bytes | None, parameters: int) -> None:
+    def _judge_anew(
+        self, row: PageRow, wall: Wall, text: StoredText | None, parameters: int
+    ) -> None:
         """Find another original for a page that is no suspect itself, or keep it.
 
         Of a page whose text is stored nowhere only the text of its original is known: it is read
@@ -223,9 +226,10 @@ class WallVerdicts:
             # A copy of it was kept with its text meanwhile.
             if old.fingerprint is not None:
                 self.deduplicator.forget(old.id)
-            self._keep_beside(old.id, old.text)
-            self.store.store_verdict(replace(old, text=None, html=None))
-            self.promotion.confirm(replace(old, text=None, html=None), parameters)
+            self._keep_beside(old.id, old.stored_text)
+            emptied = replace(old, text=None, content=None, html=None)
+            self.store.store_verdict(emptied)
+            self.promotion.confirm(replace(emptied), parameters)
         elif old.fingerprint is not None and self.store.is_of_earlier_process(row):
             # This process opened the index of signatures while the text was an old version's.
             self.deduplicator.forget(old.id)

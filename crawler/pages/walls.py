@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from crawler.pages.page_store import PageStore
     from crawler.pages.promotion import Promotion
     from crawler.pages.wall_clusters import WallCluster
+    from crawler.reading.reading import StoredText
     from neardup import Deduplicator
 
 MIN_NAMES = 8
@@ -52,19 +53,19 @@ class Suspect(NamedTuple):
         cluster: The cluster, without the page.
         url: URL of the page.
         skeleton: Digest of its text without what repeats its URL.
-        text: The text, zstd.
+        text: The text, with its content.
         is_seed: Whether the crawl began there.
         replaced: ``pages.id`` of the capture with the text that the page had before; None for none.
-        replaced_text: The text beside that one, zstd.
+        replaced_text: The text beside that one.
     """
 
     cluster: WallCluster
     url: str
     skeleton: bytes
-    text: bytes | None
+    text: StoredText | None
     is_seed: bool
     replaced: int | None
-    replaced_text: bytes | None
+    replaced_text: StoredText | None
 
 
 @dataclass(slots=True)
@@ -126,7 +127,7 @@ class Walls:
         if cluster.count_own(reading.links, url) > MAX_OWN_LINKS:
             return None
         # Taken now: its original may lose it to the verdict.
-        text = reading.text_zstd or (None if kept is None else kept.text)
+        text = reading.stored_text or (None if kept is None else kept.stored_text)
         replaced = self._replaced(page.previous)
         beside = None if replaced is None or not cluster.kind else self.store.near_text(replaced)
         is_seed = page.fetched.depth == 0

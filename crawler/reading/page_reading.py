@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import zstandard
 
+from crawler.reading.content_xml import PackedContent, pack_content, pack_lines
 from crawler.reading.decoding import decode
 from crawler.reading.html_parsing import parse
 from crawler.reading.link_extraction import LinkReader, base_url
 from crawler.reading.metadata import read_metadata
 from crawler.reading.reading import NO_METADATA, Extracted, Parsed, ReadingTask
-from crawler.reading.text import read_text, read_visible
+from crawler.reading.text import read_text, read_visible, tidy
 from crawler.reading.wall_signs import read_wall_signs
 from crawler.urls.canonical import Canonicalizer
 from neardup.boilerplate import block_hashes
@@ -24,7 +25,7 @@ from neardup.whole import part_of
 
 if TYPE_CHECKING:
     from crawler.reading.protocol import ReadingOptions
-    from crawler.reading.text import Visible
+    from crawler.reading.text import JudgedText, Visible
 
 Element = Any  # lxml has no types
 
@@ -96,11 +97,30 @@ class PageReader:
         html_zstd = self._compress(self._body) if self._options.keep_html else None
         blocks = block_hashes(judged.text)
         name = self._metadata.name(part_of(judged.text)).packed()
+        content = shown_content(judged, self._visible)
         secs = time.process_time() - started
         return Extracted(
-            packed, judged.is_main, html_zstd, judged.notes, secs, judged.words, blocks, name
+            packed,
+            judged.is_main,
+            html_zstd,
+            judged.notes,
+            secs,
+            judged.words,
+            blocks,
+            name,
+            content,
         )
 
     def forget(self) -> None:
         self._root = self._visible = None
         self._body = b""
+
+
+def shown_content(judged: JudgedText, visible: Visible) -> PackedContent:
+    """Return the content of a page: its main text, else the text outside links, else all text."""
+    if judged.body is not None:
+        return PackedContent(pack_content(judged.body), None, "trafilatura")
+    unlinked = tidy(visible.unlinked)
+    if unlinked:
+        return PackedContent(pack_lines(unlinked), None, "unlinked")
+    return PackedContent(pack_lines(judged.text), None, "visible")

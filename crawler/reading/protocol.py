@@ -28,6 +28,7 @@ import struct
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from crawler.reading.content_xml import PackedContent
 from crawler.reading.reading import Extracted, Link, Metadata, Parsed, WallSigns
 from neardup import Parameters
 
@@ -174,9 +175,11 @@ def parsed_from_wire(message: Message) -> Parsed:
 
 def extracted_to_wire(extracted: Extracted, *, tired: bool) -> Message:
     """Flatten the second step's result; a tired worker wants to be replaced."""
-    return ("extracted", *extracted, tired)
+    content = None if extracted.content is None else tuple(extracted.content)
+    return ("extracted", *extracted[:-1], content, tired)
 
 
 def extracted_from_wire(message: Message) -> tuple[Extracted, bool]:
-    _, *columns, tired = message
-    return Extracted(*columns), tired
+    _, *columns, content, tired = message
+    packed = None if content is None else PackedContent(*content)
+    return Extracted(*columns)._replace(content=packed), tired

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import zstandard
 
+from crawler.reading.content_xml import PackedContent, content_of_lines, pack_lines
 from neardup import Document, analyse
 from neardup.features.shingles import count_words
 from neardup.features.tokens import folded_bytes, word_bytes
@@ -115,6 +116,28 @@ class WallSigns(NamedTuple):
     kind: str
 
 
+class StoredText(NamedTuple):
+    """The text of a page that is judged and the content that is shown, as they are stored.
+
+    Attributes:
+        text: As ``Extract.text_zstd``.
+        content: As ``PackedContent.xml_zstd``.
+    """
+
+    text: bytes
+    content: bytes
+
+    @classmethod
+    def of(cls, text: bytes, content: bytes | None) -> StoredText:
+        """Return a stored text; a content that is missing is made of its lines."""
+        if content is None:
+            try:
+                content = pack_lines(part_of(zstandard.decompress(text).decode()))
+            except (zstandard.ZstdError, UnicodeDecodeError):
+                content = b""  # scrapy verify finds both
+        return cls(text, content)
+
+
 @dataclass(frozen=True, slots=True)
 class Extract:
     """The text of a page, and the facts for a verdict on it.
@@ -122,7 +145,7 @@ class Extract:
     The judge chooses among them, since ``min_words`` may change while pages are read.
 
     Attributes:
-        text_zstd: Text to store: the main text if it is credible, with all text of the
+        text_zstd: Text to judge: the main text if it is credible, with all text of the
             page outside links (``neardup.whole``), else all visible text. UTF-8,
             compressed by zstd.
         words: Number of tokens of that text, without the whole.
@@ -137,6 +160,7 @@ class Extract:
         blocks: ``neardup.boilerplate.block_hashes`` of that text; None where they were not
             computed yet.
         sample: Its passages (``neardup.Document``), None where ``signature`` is.
+        content: Content to show; None: it is made of the lines of the text.
     """
 
     text_zstd: bytes
@@ -148,6 +172,12 @@ class Extract:
     signature: bytes | None = None
     blocks: bytes | None = None
     sample: bytes | None = None
+    content: PackedContent | None = None
+
+    @property
+    def shown(self) -> PackedContent:
+        """The content to show, which may be made at each call."""
+        return self.content or content_of_lines(self.text)
 
     @property
     def text(self) -> str:
@@ -231,12 +261,15 @@ class Reading:
         return self.not_html is None and self.failure is None
 
     @property
-    def text_zstd(self) -> bytes | None:
-        return None if self.extract is None else self.extract.text_zstd
+    def stored_text(self) -> StoredText | None:
+        """The text to store, with its content."""
+        if self.extract is None:
+            return None
+        return StoredText(self.extract.text_zstd, self.extract.shown.xml_zstd)
 
     @property
     def text(self) -> str | None:
-        """The text to store, decompressed at each call."""
+        """The text to judge, without its whole, decompressed at each call."""
         return None if self.extract is None else self.extract.text
 
     def document(self, min_words: int) -> Document | None:
@@ -276,7 +309,7 @@ class Extracted(NamedTuple):
     """The second step: the text.
 
     Attributes:
-        text_zstd: Text to store, with its whole, UTF-8, compressed by zstd.
+        text_zstd: Text to judge, with its whole, UTF-8, compressed by zstd.
         is_main: Whether it may be judged by its fingerprint.
         html_zstd: Body, if it is to be kept.
         notes: Reasons why the main text was not found or not credible.
@@ -284,6 +317,7 @@ class Extracted(NamedTuple):
         words: Number of words of a text that is too long for the parent to count them.
         blocks: ``neardup.boilerplate.block_hashes`` of the text.
         name: What the page is called by its metadata and this text, packed.
+        content: Content to show; None: it is made of the lines of the text.
     """
 
     text_zstd: bytes
@@ -294,6 +328,7 @@ class Extracted(NamedTuple):
     words: int | None = None
     blocks: bytes | None = None
     name: str | None = None
+    content: PackedContent | None = None
 
 
 def to_reading(
@@ -327,7 +362,7 @@ def to_extract(
     else:
         packed, is_main = extracted.text_zstd, extracted.is_main
         extract = extract_of(packed, is_main, visible_digest, parameters)
-    return replace(extract, blocks=extracted.blocks)
+    return replace(extract, blocks=extracted.blocks, content=extracted.content)
 
 
 def extract_of(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from crawler.storage.states import SKIPPED, UNFINISHED, WAITING
 
-SCHEMA_VERSION = 17
+SCHEMA_VERSION = 18
 
 HOST_BLOCKS = """host_blocks (        -- in how many pages of a host each block of text stands
     host   INTEGER PRIMARY KEY,   -- as in wall_clusters
@@ -244,7 +244,10 @@ CREATE TABLE pages (
     containment    REAL,                 -- of it in that page, or in its original; 0 to 1
     parameters     INTEGER,              -- parameters.id of the verdict; NULL: not of a text
     better_copy    INTEGER NOT NULL,     -- 1: would have been the better one to keep
-    text           BLOB,                 -- zstd; of a main text with its whole, neardup/whole.py
+    page_type      TEXT,                 -- of its content: article, forum, ...; NULL: not known
+    content_source TEXT,                 -- what found its content, a short code
+    text           BLOB,                 -- what is judged, zstd; with its whole, neardup/whole.py
+    content        BLOB,                 -- what is shown, zstd; reading/content_xml.py
     html           BLOB                  -- zstd, where PAGES_KEEP_HTML is set
 );
 CREATE INDEX pages_key ON pages (key);
@@ -271,7 +274,8 @@ CREATE INDEX elsewhere_key ON elsewhere (key);
 
 CREATE TABLE near_texts (         -- of duplicates with words of their own, to judge them again
     page INTEGER PRIMARY KEY,     -- pages.id, of a newest capture
-    text BLOB NOT NULL            -- zstd
+    text BLOB NOT NULL,           -- as in pages
+    content BLOB NOT NULL
 );
 
 CREATE TABLE wall_clusters (      -- short texts that answer at several URLs, or may yet do so

@@ -91,8 +91,8 @@ class CrawlSource(PageSource):
             for start in range(0, len(ids), _TEXTS_AT_ONCE):
                 wanted = ids[start : start + _TEXTS_AT_ONCE]
                 texts = HeldTexts(connection.execute)
-                for number, packed in [(number, texts.of_page(number)) for number in wanted]:
-                    yield None if packed is None else self._unpacked(number, packed)
+                for number, held in [(number, texts.of_page(number)) for number in wanted]:
+                    yield None if held is None else self._unpacked(number, held.text)
 
     def boilerplate(self) -> PageBoilerplate:
         known: dict[int, Blocks] = {}

@@ -24,6 +24,7 @@ from crawler.pages.page_row import PageRow, to_unsigned
 from crawler.pages.page_store import PageStore
 from crawler.pages.stored_texts import PageDocuments
 from crawler.pages.verdicts import NEW, SAME_TEMPLATE
+from crawler.reading.content_xml import FROM_LINES, pack_lines
 from crawler.storage.database import FILE_NAME, Database
 from crawler.storage.directory import check_identity, identity_of, locked
 from crawler.storage.errors import JobError
@@ -216,6 +217,7 @@ def _fill(
     for count, page in enumerate(corpus.pages(), start=1):
         row = _row(store.new_id(), page, canonicalizer)
         row.parameters, row.text = tuned.id, compress(page.text.encode("utf-8", "replace"))
+        row.content, row.content_source = pack_lines(part_of(page.text)), FROM_LINES
         before = store.previous(row.key)
         store.insert(row, in_place=before is None or before.fetched_at <= row.fetched_at)
         database.write("INSERT INTO temp.adopted VALUES (?, ?)", (page.id, row.id))

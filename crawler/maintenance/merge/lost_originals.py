@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from crawler.maintenance.verify.capture_checks import ORPHANS
 from crawler.pages.page_row import to_signed, to_unsigned
-from crawler.pages.stored_texts import HeldTexts, document_of
+from crawler.pages.stored_texts import HeldTexts, document_of, unpack
 from crawler.pages.verdicts import INEXACT, NEAR_DUPLICATE, listed
+from crawler.reading.content_xml import FROM_LINES, pack_lines
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -84,6 +85,9 @@ class FleetTexts:
         return replace(
             like,
             text=text,
+            content=pack_lines(unpack(text)),
+            page_type=None,
+            content_source=FROM_LINES,
             text_digest=digest,
             words=words,
             is_main=is_main,
@@ -148,11 +152,11 @@ class LostOriginals:
 
     def _own(self, row: PageRow) -> PageRow | None:
         """Return the page with its own text, from any place that has it, or None."""
-        text = HeldTexts(self.database.read).of_page(row.id)
-        if text is None and self.fleet is not None:
+        stored = HeldTexts(self.database.read).of_page(row.id)
+        if stored is None and self.fleet is not None:
             kept = self.fleet.row(row.text_digest, row)
-            text = None if kept is None else kept.text
-        return None if text is None else replace(row, text=text)
+            stored = None if kept is None else kept.stored_text
+        return None if stored is None else replace(row).hold(stored)
 
     def _borrowed(self, row: PageRow, digest: bytes | None) -> PageRow | None:
         """Return the text of a near-duplicate's original, until the page's own is read again."""

@@ -51,7 +51,7 @@ UPDATE pages SET seen_visit = max(seen_visit, ?), seen_at = ?, payload_digest = 
 # Texts that two crawls kept without knowing of each other, or after one was killed.
 _MAKE_DUPLICATES = f"""
 UPDATE pages SET verdict = '{TEXT_DUPLICATE}', distance = 0, similarity = 1.0, text = NULL,
-    html = NULL, duplicate_of = (
+    content = NULL, html = NULL, duplicate_of = (
         SELECT min(first.id) FROM pages AS first
         WHERE first.text_digest = pages.text_digest AND first.latest = 1
           AND first.text IS NOT NULL)
@@ -175,9 +175,9 @@ class Copier:
             yield list(page.values())
 
     def _copy_beside(self, source: MergedCrawl, new: int, page: Mapping[str, Any]) -> None:
-        text = source.one("SELECT text FROM near_texts WHERE page = ?", page["id"])
+        text = source.one("SELECT text, content FROM near_texts WHERE page = ?", page["id"])
         if text is not None and page["verdict"] in DUPLICATES | WALLS:
-            self.database.write("INSERT INTO near_texts VALUES (?, ?)", (new, text[0]))
+            self.database.write("INSERT INTO near_texts VALUES (?, ?, ?)", (new, *text))
 
     def _note_original(self, source: MergedCrawl, new: int, page: Mapping[str, Any]) -> None:
         """Record the original of a newest capture, which is found when all are copied."""

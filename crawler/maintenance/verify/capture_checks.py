@@ -129,7 +129,7 @@ def read_again(repairer: Repairer, finding: Finding) -> str | None:
     if repairer.directory.plan is None:
         return None
     dropped = repairer.database.write_many(
-        "UPDATE pages SET text = NULL, html = NULL"
+        "UPDATE pages SET text = NULL, content = NULL, html = NULL"
         " WHERE id = ? AND latest = 0 AND text IS NOT NULL",
         [(page_id,) for page_id in finding.ids],
     )
@@ -173,7 +173,7 @@ def _holder(repairer: Repairer, row: PageRow) -> int | None:
 
 
 def _name_original(repairer: Repairer, row: PageRow, original: int) -> None:
-    row.verdict, row.text, row.html = TEXT_DUPLICATE, None, None
+    row.verdict, row.hold(None).html = TEXT_DUPLICATE, None
     row.take_verdict(Verdict(TEXT_DUPLICATE, original, distance=0, similarity=1.0))
     repairer.store.store_verdict(row)
 
@@ -204,9 +204,9 @@ def find_originals(repairer: Repairer, finding: Finding | None = None) -> str | 
 
 def _keep(repairer: Repairer, row: PageRow) -> bool:
     """Keep a duplicate with its own text, or with that of the old version that it repeats."""
-    text = HeldTexts(repairer.database.read).of_page(row.id)
-    source = replace(row, text=text)
-    if text is None:
+    stored = HeldTexts(repairer.database.read).of_page(row.id)
+    source = replace(row).hold(stored)
+    if stored is None:
         old = None if row.duplicate_of is None else repairer.store.get(row.duplicate_of)
         if old is None or old.text is None:
             return False

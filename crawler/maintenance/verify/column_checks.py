@@ -74,6 +74,7 @@ _INSTEAD = {
     ("pages", "key"): "key = x''",
     ("pages", "verdict"): "verdict = ''",
     ("requests", "request"): "request = x''",
+    ("near_texts", "content"): "content = x''",
 }
 """Repairs of values that other checks complete; other rows are deleted, or lose the value."""
 

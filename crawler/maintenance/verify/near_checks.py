@@ -166,10 +166,10 @@ def _drop_near_pages(repairer: Repairer, finding: Finding) -> str:
             (*measures, page.id, page.id, page.id),
         )
         write(
-            "INSERT OR REPLACE INTO near_texts SELECT id, text FROM pages WHERE id = ?",
+            "INSERT OR REPLACE INTO near_texts SELECT id, text, content FROM pages WHERE id = ?",
             (page.id,),
         )
-        write("UPDATE pages SET text = NULL WHERE id = ?", (page.id,))
+        write("UPDATE pages SET text = NULL, content = NULL WHERE id = ?", (page.id,))
     said = f"pages made duplicates of one that says nearly the same: {len(found):,}"
     return f"{said}; {find_originals(repairer) or 'no duplicate lost its original'}"
 

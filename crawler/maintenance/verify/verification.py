@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.maintenance.verify.capture_checks import find_misplaced
 from crawler.maintenance.verify.column_checks import VALUES
+from crawler.maintenance.verify.content_checks import find_misshown
 from crawler.maintenance.verify.feed_checks import find_misfed
 from crawler.maintenance.verify.file_checks import (
     BLOOM,
@@ -46,6 +47,7 @@ CHECKS: tuple[tuple[str, Check], ...] = (
     ("rows hold values that a crawl writes, and tables agree", find_strange),
     ("every URL has one newest capture, every duplicate an original that is held", find_misplaced),
     ("texts can be read, digests and fingerprints are theirs", find_misread),
+    ("every text has a content to show, which can be read", find_misshown),
     ("no kept page says nearly what another one says", find_near),
     ("duplicates say what their originals say", find_repeats),
     ("pages that resemble one of another name are as near as they say", find_resemblances),

@@ -19,7 +19,7 @@ from tests.waiting import attempts
 if TYPE_CHECKING:
     from pathlib import Path
 
-LOSE_A_TEXT = "UPDATE pages SET text = NULL WHERE url LIKE '%/other' AND latest = 1"
+LOSE_A_TEXT = "UPDATE pages SET text = NULL, content = NULL WHERE url LIKE '%/other' AND latest = 1"
 
 
 @pytest.fixture(scope="module")

@@ -29,13 +29,14 @@ from neardup.fingerprints.minhash import minhash_many
 from neardup.indexes.banding import CANDIDATE_BANDING, CANDIDATE_PERMUTATIONS
 from neardup.parts import MIN_CONTAINMENT
 from neardup.verification import containment
-from tests.crawler.maintenance.rejudge.captured import PLAN, Said, judge_again
+from tests.crawler.maintenance.rejudge.captured import PLAN, Said, content_of, judge_again
 from tests.crawler.maintenance.rejudge.test_rejudging import edited
 from tests.crawler.maintenance.verify.crawled import check
 from tests.crawler.pages.test_capture import OPTIONS, fetched
 from tests.sites.prose import prose
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Callable, Iterable
 
     from crawler.pages.page_context import Captured, Fetched
@@ -172,6 +173,20 @@ TEXTS = [
 ]
 PATHS = st.sampled_from([f"/{name}" for name in "abcdef"])
 SAID = st.builds(Said, st.sampled_from(TEXTS), st.sampled_from(["menu", "another menu"]))
+
+
+def assert_contents_belong_to_texts(connection: sqlite3.Connection) -> None:
+    """Each text has the content of a page that said it, and no other row has one."""
+    sql = "SELECT text, content, page_type, content_source FROM pages"
+    for text, content, *facts in connection.execute(sql):
+        if text is None:
+            assert content is None
+            continue
+        said = content_of(unpack(text))
+        assert content == said.xml_zstd
+        assert facts == [said.kind, said.source]
+    for text, content in connection.execute("SELECT text, content FROM near_texts"):
+        assert content == content_of(unpack(text)).xml_zstd
 
 
 class Visits(RuleBasedStateMachine):
@@ -311,6 +326,7 @@ class Visits(RuleBasedStateMachine):
         sql = "SELECT * FROM pages WHERE latest = 1"
         with closing(open_for_reading(self.folder)) as connection:
             rows = {row["url"].removeprefix(ORIGIN): row for row in connection.execute(sql)}
+            assert_contents_belong_to_texts(connection)
         kept = {row["id"]: row for row in rows.values() if row["text"] is not None}
         texts = {number: unpack(row["text"]) for number, row in kept.items()}
         assert len({row["text_digest"] for row in kept.values()}) == len(kept)

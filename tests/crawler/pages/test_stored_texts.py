@@ -12,6 +12,7 @@ import zstandard
 from crawler.pages.page_context import Fetched, blank_row
 from crawler.pages.page_store import PageStore
 from crawler.pages.stored_texts import HeldTexts, TextSource
+from crawler.reading.reading import StoredText
 from crawler.storage.database import Database
 
 if TYPE_CHECKING:
@@ -47,16 +48,16 @@ class Pages:
         )
         self.store.insert(row)
         if near is not None:
-            self.store.keep_near_text(number, zstandard.compress(near.encode()))
+            self.store.keep_near_text(number, StoredText(zstandard.compress(near.encode()), b""))
         return number
 
     def found(self, number: int) -> tuple[TextSource | None, str | None]:
         row = self.store.get(number)
         assert row is not None
         place = self.texts.find(number, row.text_digest, row.words)
-        packed = self.texts.of_page(number)
-        assert packed == (None if place is None else self.texts.packed(place))
-        return place, None if packed is None else zstandard.decompress(packed).decode()
+        stored = self.texts.of_page(number)
+        assert stored == (None if place is None else self.texts.stored(place))
+        return place, None if stored is None else zstandard.decompress(stored.text).decode()
 
 
 @pytest.fixture

@@ -98,8 +98,8 @@ def stored(folder: Path) -> dict[str, tuple[str, str | None]]:
         rows = connection.execute("SELECT id, url, verdict FROM pages WHERE latest = 1").fetchall()
         found = {}
         for page, url, verdict in rows:
-            packed = held.of_page(page)
-            text = None if packed is None else unpack(packed)
+            stored = held.of_page(page)
+            text = None if stored is None else unpack(stored.text)
             found[url.removeprefix("http://example.com")] = (verdict, text)
         return found
 

@@ -14,6 +14,7 @@ from crawler.maintenance.crawl_directory import CrawlDirectory
 from crawler.maintenance.rejudge.rejudging import Rejudgement, rejudge
 from crawler.maintenance.verify.finding import CheckWatch, NoWatch
 from crawler.pages.stored_texts import unpack
+from crawler.reading.content_xml import PackedContent, pack_lines
 from crawler.reading.reading import Extract, Reading, extract_of
 from crawler.storage.database import open_for_reading
 from neardup import Parameters
@@ -45,9 +46,16 @@ class Said:
     def extract(self) -> Extract:
         shown = text_digest(f"{self.text} {self.around} {self.whole}")
         packed = zstandard.compress(with_whole(self.text, self.whole).encode())
-        return extract_of(
+        extract = extract_of(
             packed, is_main=self.is_main, visible_digest=shown, parameters=Parameters()
         )
+        return replace(extract, content=content_of(self.text))
+
+
+def content_of(text: str) -> PackedContent:
+    """The content that a page with a text shows: something else, which belongs to it."""
+    kind = "article" if len(text) % 2 else "forum"
+    return PackedContent(pack_lines(f"Shown:\n{text[::-1]}"), kind, "said")
 
 
 class Row(NamedTuple):

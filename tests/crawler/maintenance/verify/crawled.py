@@ -51,6 +51,7 @@ def make(folder: Path) -> None:
     """Two visits, the second one stopped with requests queued."""
     asyncio.run(_visit(folder, FIRST, ()))
     asyncio.run(_visit(folder, SECOND, QUEUED))
+    execute(folder, "UPDATE pages SET page_type = 'article' WHERE content IS NOT NULL")
 
 
 async def _visit(

@@ -54,7 +54,7 @@ UNWITNESSED = {
     "pages": {
         *("visit", "fetched_at", "seen_at", "depth", "status", "content_type", "body_bytes"),
         *("title", "links", "reason", "better_copy", "visible_digest", "declared_url"),
-        *("etag", "last_modified", "author", "date", "language"),
+        *("etag", "last_modified", "author", "date", "language", "page_type", "content_source"),
     },
     "parameters": {"since", "origin"},
     "wall_clusters": {
@@ -272,7 +272,7 @@ ROWS: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "dropped as a part of a page of other words": (
         (
-            f"INSERT INTO near_texts SELECT id, text FROM pages WHERE {of('/part')}",
+            f"INSERT INTO near_texts SELECT id, text, content FROM pages WHERE {of('/part')}",
             "UPDATE pages SET verdict = 'contained', part_of = NULL, text = NULL,"
             f" duplicate_of = (SELECT id FROM pages WHERE {of('/a')}) WHERE {of('/part')}",
         ),

@@ -38,7 +38,7 @@ class TestLostTexts:
         return [row[0] for row in rows(folder, "SELECT url FROM requests WHERE state = 0")]
 
     def test_a_page_and_its_duplicates_are_queued_again(self, folder: Path) -> None:
-        execute(folder, f"UPDATE pages SET text = NULL {of('/a')}")
+        execute(folder, f"UPDATE pages SET text = NULL, content = NULL {of('/a')}")
         check_and_repair(folder)
         lost = ["/a", "/same-bytes", "/same-text"]
         assert set(self.queued(folder)) == {*QUEUED, *(URL + path for path in lost)}
@@ -69,7 +69,7 @@ class TestLostTexts:
         execute(
             folder,
             "DELETE FROM meta WHERE name = 'plan'",
-            f"UPDATE pages SET text = NULL {of('/other')}",
+            f"UPDATE pages SET text = NULL, content = NULL {of('/other')}",
         )
         (finding,) = check_and_repair(folder).problems
         assert finding.rule == "kept-has-text"

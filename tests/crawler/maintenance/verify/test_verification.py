@@ -107,16 +107,33 @@ def held(path: str) -> str:
 
 DAMAGES: dict[str, tuple[Damage, str]] = {
     "a text beside a kept page": (
-        sql(f"INSERT INTO near_texts SELECT id, text FROM pages {of('/other')}"),
+        sql(f"INSERT INTO near_texts SELECT id, text, content FROM pages {of('/other')}"),
         "near-text-owned",
     ),
     "a text beside no page": (
-        sql("INSERT INTO near_texts SELECT 999, text FROM near_texts LIMIT 1"),
+        sql("INSERT INTO near_texts SELECT 999, text, content FROM near_texts LIMIT 1"),
         "near-text-owned",
     ),
     "a text beside a page that is no zstd": (
         sql("UPDATE near_texts SET text = x'28b5'"),
         "near-text-readable",
+    ),
+    "a content beside a page that is no XML": (
+        sql("UPDATE near_texts SET content = x'28b5'"),
+        "near-content-readable",
+    ),
+    "a content that is no zstd": (
+        sql(f"UPDATE pages SET content = x'28b5' {of('/other')}"),
+        "content-readable",
+    ),
+    "a content that is no XML": (
+        sql(f"UPDATE pages SET content = text {of('/a')}"),
+        "content-readable",
+    ),
+    "no content": (sql(f"UPDATE pages SET content = NULL {of('/short')}"), "content-readable"),
+    "a content without a text": (
+        sql("UPDATE pages SET content = x'00' WHERE text IS NULL"),
+        "content-owned",
     ),
     "parameters that there are not": (
         sql(f"UPDATE pages SET parameters = 77 {of('/other')}"),
@@ -128,8 +145,14 @@ DAMAGES: dict[str, tuple[Damage, str]] = {
         sql(f"UPDATE pages SET verdict = 'odd' {of('/other')}"),
         "verdict-known",
     ),
-    "no text": (sql(f"UPDATE pages SET text = NULL {of('/other')}"), "kept-has-text"),
-    "an original without text": (sql(f"UPDATE pages SET text = NULL {of('/a')}"), "original-held"),
+    "no text": (
+        sql(f"UPDATE pages SET text = NULL, content = NULL {of('/other')}"),
+        "kept-has-text",
+    ),
+    "an original without text": (
+        sql(f"UPDATE pages SET text = NULL, content = NULL {of('/a')}"),
+        "original-held",
+    ),
     "a lost original": (sql(f"DELETE FROM pages {of('/a')}"), "original-held"),
     "an original of an older version": (
         sql(
@@ -162,7 +185,7 @@ DAMAGES: dict[str, tuple[Damage, str]] = {
         sql(
             f"UPDATE pages SET verdict = 'odd', words = 3 {of('/other')}",
             f"UPDATE pages SET text = x'00' {of('/a')}",
-            f"UPDATE pages SET text = NULL {of('/short')}",
+            f"UPDATE pages SET text = NULL, content = NULL {of('/short')}",
             "UPDATE requests SET key = NULL",
             "DELETE FROM hosts",
             "UPDATE pages SET fingerprint = 1 WHERE fingerprint IS NOT NULL",
@@ -313,7 +336,7 @@ def test_an_index_that_was_not_flushed_is_left_to_the_next_crawl(folder: Path) -
 
 
 def test_checking_changes_no_row_and_no_file(folder: Path) -> None:
-    execute(folder, f"UPDATE pages SET text = NULL {of('/a')}")
+    execute(folder, f"UPDATE pages SET text = NULL, content = NULL {of('/a')}")
     before = {
         path: path.read_bytes()
         for path in folder.rglob("*")
