@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 from crawler.pages.export import hex_digest, hex_fingerprint, iso_time
+from crawler.pages.page_metadata import metadata_fields
 from crawler.pages.reasons import in_words
 from crawler.pages.stored_texts import unpack
 
@@ -26,6 +27,14 @@ class Page:
     ``part_of`` is the URL of a page kept before that has this share, 0 to
     1, of its word 5-shingles: ``containment``. For ``contained`` that
     page is ``duplicate_of``.
+
+    ``title`` is without the name of the site, ``full_title`` as the page has
+    it; ``date`` is the day of publication, or that of the last change where
+    the page names only that (``published``, ``modified``); ``sitename``,
+    ``description``, ``image``, ``tags`` and ``categories`` are named as in
+    trafilatura; ``declared_url`` is ``rel=canonical``, ``declared_type``
+    ``og:type``; ``alternates`` are ``hreflang`` and ``url`` of translations;
+    ``sources`` tells where each value was found: ``{"author": "meta:author"}``.
     """
 
     url: str
@@ -37,6 +46,21 @@ class Page:
     author: str | None
     date: str | None
     language: str | None
+    declared_url: str | None
+    full_title: str | None
+    h1: str | None
+    published: str | None
+    modified: str | None
+    sitename: str | None
+    description: str | None
+    image: str | None
+    tags: list[str] | None
+    categories: list[str] | None
+    alternates: list[dict[str, str]] | None
+    identifiers: list[str] | None
+    schema_type: str | None
+    declared_type: str | None
+    sources: dict[str, str] | None
     words: int | None
     text: str | None
     payload_digest: str | None
@@ -67,6 +91,8 @@ def page_of_capture(captured: Captured) -> Page:
         author=row.author,
         date=row.date,
         language=row.language,
+        declared_url=row.declared_url,
+        **metadata_fields(row.metadata, row.title, row.date),
         words=row.words,
         text=None if row.text is None else unpack(row.text),
         payload_digest=hex_digest(row.payload_digest),

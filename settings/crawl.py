@@ -64,6 +64,7 @@ FEED_STORAGES = {
     "stdout": "crawler.feeds.feed_files.PlainStdout",
 }
 FEED_EXPORTERS = {
+    "csv": "crawler.feeds.exporters.PlainCsvExporter",
     "parquet": "crawler.feeds.exporters.ParquetItemExporter",
     "xml": "crawler.feeds.exporters.CleanXmlExporter",
 }

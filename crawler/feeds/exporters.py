@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import tempfile
@@ -53,17 +54,22 @@ class ParquetItemExporter(BaseItemExporter):
         import pyarrow.parquet as pq  # noqa: PLC0415
 
         self._pa = pa
-        numbers = {
+        kinds = {
             "status": pa.int32(),
             "depth": pa.int32(),
             "words": pa.int32(),
             "distance": pa.int32(),
             "similarity": pa.float64(),
+            "tags": pa.list_(pa.string()),
+            "categories": pa.list_(pa.string()),
+            "identifiers": pa.list_(pa.string()),
+            "alternates": pa.list_(pa.struct({"hreflang": pa.string(), "url": pa.string()})),
+            "sources": pa.map_(pa.string(), pa.string()),
         }
         fields = self.fields_to_export or PAGE_FIELDS
         # A mapping gives columns other names.
         named = fields if isinstance(fields, Mapping) else dict(zip(fields, fields, strict=True))
-        columns = [(column, numbers.get(name, pa.string())) for name, column in named.items()]
+        columns = [(column, kinds.get(name, pa.string())) for name, column in named.items()]
         self._schema = pa.schema(columns)
         self._writer = pq.ParquetWriter(file, self._schema)
         self._rows: list[dict[str, Any]] = []
@@ -81,6 +87,14 @@ class ParquetItemExporter(BaseItemExporter):
         if self._rows:
             self._writer.write_table(self._pa.Table.from_pylist(self._rows, schema=self._schema))
             self._rows.clear()
+
+
+class PlainCsvExporter(CsvItemExporter):
+    """Writes lists and mappings as JSON: their values have commas of their own."""
+
+    def serialize_field(self, field: Any, name: str, value: Any) -> Any:
+        found = super().serialize_field(field, name, value)
+        return json.dumps(found, ensure_ascii=False) if isinstance(found, dict | list) else found
 
 
 class CleanXmlExporter(XmlItemExporter):
@@ -104,7 +118,7 @@ EXPORTERS: dict[str, Callable[..., BaseItemExporter]] = {
     "jsonl": JsonLinesItemExporter,
     "jl": JsonLinesItemExporter,
     "json": JsonItemExporter,
-    "csv": CsvItemExporter,
+    "csv": PlainCsvExporter,
     "xml": CleanXmlExporter,
     "parquet": ParquetItemExporter,
 }

@@ -286,15 +286,8 @@ class Archivist:
             part = Outcome(verdicts.FAILED, Reason.ONLY_A_PART.stored())
             return self._still(previous, part, links, nofollow=nofollow)
         # A copy: other requests for the page may hold the row until this is stored.
-        previous = replace(
-            previous,
-            payload_digest=row.payload_digest,
-            last_payload_digest=row.payload_digest,
-            etag=row.etag,
-            last_modified=row.last_modified,
-            title=row.title,
-            name=page.name(self._judge.min_words) or previous.name,
-        )
+        previous = replace(previous)
+        previous.see_again(row, page.name(self._judge.min_words))
         self._store_links(page, nofollow=nofollow)
         return self._still(previous, Outcome(verdicts.UNCHANGED), links, nofollow=nofollow)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from crawler.pages.page_metadata import metadata_fields
 from crawler.pages.page_row import to_unsigned
 from crawler.pages.reasons import Reason, detail_of, in_words
 from crawler.pages.stored_texts import unpack
@@ -65,6 +66,8 @@ def page_of(row: sqlite3.Row) -> dict[str, Any]:
         "author": row["author"],
         "date": row["date"],
         "language": row["language"],
+        "declared_url": row["declared_url"],
+        **metadata_fields(row["metadata"], row["title"], row["date"]),
         "words": row["words"],
         "text": None if row["text"] is None else unpack(row["text"]),
         "payload_digest": hex_digest(row["payload_digest"]),

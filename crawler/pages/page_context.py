@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from crawler.pages.page_metadata import packed_metadata
 from crawler.pages.page_row import PageRow
 from crawler.pages.reasons import Reason, Stored
 from crawler.pages.verdicts import DUPLICATES, NOINDEX
@@ -161,6 +162,7 @@ class PageContext:
         if not fetched.is_cut:  # they belong to the whole page
             row.etag, row.last_modified = fetched.etag, fetched.last_modified
         row.title, row.author, row.date, row.language, row.declared_url = reading.metadata[:5]
+        row.metadata = packed_metadata(reading.metadata)
         row.name = reading.metadata.name().packed() or None
         row.payload_digest = row.last_payload_digest = self.payload
         row.visible_digest = reading.visible_digest

@@ -41,6 +41,7 @@ class PageRow:
     date: str | None = None
     language: str | None = None
     declared_url: str | None = None
+    metadata: str | None = None
     words: int | None = None
     is_main: int | None = None
     payload_digest: bytes | None = None
@@ -91,6 +92,14 @@ class PageRow:
             return False
         same_payload = self.last_payload_digest == previous.last_payload_digest
         return same_payload or self.last_text_digest == previous.last_text_digest
+
+    def see_again(self, answer: PageRow, name: str | None) -> None:
+        """Take over what a later answer with the same text says of the page."""
+        self.payload_digest = self.last_payload_digest = answer.payload_digest
+        self.etag, self.last_modified = answer.etag, answer.last_modified
+        self.title, self.name = answer.title, name or self.name
+        self.author, self.date, self.language = answer.author, answer.date, answer.language
+        self.metadata = answer.metadata
 
     def take_verdict(self, verdict: Verdict) -> None:
         """Write a verdict into the row; a duplicate of the same bytes stays one of them."""

@@ -31,7 +31,10 @@ _OF_VERDICT = (
 
 _SET_VERDICT = f"UPDATE pages SET {', '.join(f'{name} = ?' for name in _OF_VERDICT)} WHERE id = ?"
 
-_SEEN = ("payload_digest", "last_payload_digest", "etag", "last_modified", "title", "name")
+_SEEN = (
+    "payload_digest", "last_payload_digest", "etag", "last_modified", "title", "name", "author",
+    "date", "language", "metadata",
+)  # fmt: skip
 _SEE_AGAIN = f"""
 UPDATE pages SET seen_visit = ?, seen_at = ?, {", ".join(f"{name} = ?" for name in _SEEN)}
 WHERE id = ?

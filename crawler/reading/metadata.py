@@ -1,4 +1,4 @@
-"""Read a page's title, author, date, language, canonical URL and robots directives.
+"""Read a page's metadata, and where each value was found.
 
 trafilatura's metadata and htmldate search the whole page and cost as much as the main text does;
 this module looks only at the few elements that are meant for it.
@@ -6,54 +6,46 @@ this module looks only at the few elements that are meant for it.
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass, field
-from datetime import date
-from email.utils import parsedate
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from lxml.etree import XPath
 
+from crawler.reading.dates import iso_date
+from crawler.reading.json_ld import MAX_LIST, described_by, schema_org_nodes
 from crawler.reading.link_extraction import resolve
+from crawler.reading.metadata_elements import collect
+from crawler.reading.metadata_record import Metadata
 from crawler.reading.page_names import first_heading, identifiers, subheading
-from crawler.reading.reading import Metadata
+from crawler.reading.page_titles import folded_name, host_names, is_home_page, without_site
+from crawler.reading.robots_directives import directives
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-# Directives that have a value after a colon; every other name before a colon is a robot's.
-_WITH_VALUE = frozenset(
-    {"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"}
-)
-# The time in "unavailable_after: Friday, 25-Jun-2027 15:00:00 GMT" has a colon and is no name.
-_NAMED = re.compile(r"\s*([a-z*][a-z0-9_.*-]*)\s*:(.*)", re.DOTALL)
-_NO_NAME = re.compile(r"[^a-z0-9_-]+")
-
-_SCHEMA_ORG_DATES = ("datePublished", "dateCreated", "uploadDate", "dateModified")
-_SCHEMA_ORG_LONGEST = 200_000
-_MAX_NODES = 200
-
-# A date before the web or in the far future is a template's placeholder.
-_EARLIEST, _LATEST = 1980, 2100
-_NUMERIC = re.compile(r"\s*(\d{4})[-/.]?(\d{2})[-/.]?(\d{2})(?!\d)")
-_MONTHS = {
-    name: number
-    for number, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), 1)
-}
-_DAY_FIRST = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th)?\.?\s+([a-z]{3})[a-z]*\.?,?\s+(\d{4})\b")
-_MONTH_FIRST = re.compile(r"\b([a-z]{3})[a-z]*\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4})\b")
-_MAX_DATE_CHARACTERS = 100
+    from crawler.reading.json_ld import Described
+    from crawler.reading.metadata_elements import Elements
+    from crawler.reading.page_names import Heading
 
 Element = Any  # lxml has no types
+Found = tuple[str, str | None]
+"""Code of a place, and the text there."""
 
-# Each scan of a page of 86 kB takes 0.3 ms, so there are few.
 _HEADING = XPath("string(//h1)", smart_strings=False)
-_AUTHOR = XPath("string((//@rel | //@itemprop)[. = 'author']/..)", smart_strings=False)
-_SCANNED = ("meta", "link", "time", "script", "title")
+_AUTHOR = XPath("(//@rel | //@itemprop)[. = 'author'][1]/..")
+_TEXT = XPath("string()", smart_strings=False)
 
-_AUTHORS = ("author", "article:author", "dc.creator", "dcterms.creator", "parsely-author")
-_DATES = (
+_AUTHORS = (
+    "author",
+    "article:author",
+    "dc.creator",
+    "dcterms.creator",
+    "parsely-author",
+    "sailthru.author",
+    "citation_author",
+)
+_PUBLISHED = (
     "article:published_time",
     "datepublished",
     "date",
@@ -67,249 +59,196 @@ _DATES = (
     "pubdate",
     "publishdate",
     "sailthru.date",
+)
+_MODIFIED = (
     "article:modified_time",
     "og:updated_time",
+    "datemodified",
+    "dcterms.modified",
     "last-modified",
 )
 _LANGUAGES = ("content-language", "language", "dc.language", "og:locale")
+_SITE_NAMES = ("og:site_name", "application-name", "apple-mobile-web-app-title")
+_IMAGES = ("og:image", "og:image:url", "og:image:secure_url", "twitter:image", "twitter:image:src")
+_DESCRIPTIONS = ("og:description", "description", "twitter:description", "dc.description")
+_KEYWORDS = ("keywords", "news_keywords", "parsely-tags", "citation_keywords")
+_CATEGORIES = ("article:section", "parsely-section")
+_XML_LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z0-9]{1,8})*", re.IGNORECASE)
+_HREFLANG = re.compile(r"x-default|[a-z]{2,3}(?:[-_][a-z0-9]{1,8})*", re.IGNORECASE)
+_PLAIN_URL = re.compile(r"https?://[!-\[\]-~]+")
 # https://html.spec.whatwg.org/multipage/semantics.html#shared-declarative-refresh-steps
 _REFRESH = re.compile(
     r"\s*(\d*(?:\.\d*)?)[\s;,]*(?:url\s*=\s*)?(?:\"([^\"]*)|'([^']*)|(.*))",
     re.IGNORECASE | re.DOTALL,
 )
 _MAX_CHARACTERS = 1000
+_MAX_WORD_CHARACTERS = 100
 _MAX_URL = 8192
-_SEPARATORS = re.compile(r"[\s,;]+")
+_MAX_NAMED_URL = 2048
+"""Leave out longer URLs of images and alternates."""
 
 
-def robots_words(headers: Iterable[str], agent: str) -> frozenset[str]:
-    """Return the directives that bind us, in lower case.
-
-    A header may begin a list for one robot (``otherbot: noindex, nofollow``), which goes on to its
-    end or to the next name.
-
-    Args:
-        headers: Values of all headers of that name.
-        agent: Our user agent; each of its words is a name of ours.
-
-    Reference: https://developers.google.com/search/docs/crawling-indexing/robots-meta-tag
-    """
-    ours = {"*", *_NO_NAME.split(agent.lower())}
-    words: set[str] = set()
-    for header in headers:
-        binding = True
-        for part in header.lower().split(","):
-            named = _NAMED.match(part)
-            if named and named[1] not in _WITH_VALUE:
-                binding = named[1] in ours
-                part = named[2]  # noqa: PLW2901  # the directive follows the name
-            if binding and part.strip():
-                words.add(part.strip())
-    return frozenset(words)
-
-
-class Described(NamedTuple):
-    """The author and the date in a page's JSON-LD, as written."""
-
-    author: str | None = None
-    date: str | None = None
-
-
-def is_json_ld(kind: str) -> bool:
-    return "ld+json" in kind.lower()
-
-
-def schema_org_nodes(scripts: Iterable[str]) -> list[dict[str, Any]]:
-    """Return the objects in scripts of JSON-LD that describe the page."""
-    readable = (text for text in scripts if len(text) <= _SCHEMA_ORG_LONGEST)
-    return [node for text in readable for node in _nodes(text)]
-
-
-def described_by(nodes: Iterable[dict[str, Any]]) -> Described:
-    """Return the first author and the first date that objects of schema.org name."""
-    author = date = None
-    for node in nodes:
-        author = author or _name(node.get("author")) or _name(node.get("creator"))
-        date = date or next(
-            (node[name] for name in _SCHEMA_ORG_DATES if _is_text(node, name)), None
-        )
-    return Described(author, date)
-
-
-def _is_text(node: dict[str, Any], name: str) -> bool:
-    return isinstance(node.get(name), str) and bool(node[name].strip())
-
-
-def _nodes(text: str) -> Iterator[dict[str, Any]]:
-    """Yield the objects that describe the page: at the top, in lists and in ``@graph``."""
-    try:
-        # strict=False: real pages have raw line breaks within their strings.
-        waiting = [json.loads(text, strict=False)]
-    except (ValueError, RecursionError):
-        return
-    for _ in range(_MAX_NODES):
-        if not waiting:
-            return
-        node = waiting.pop(0)
-        if isinstance(node, list):
-            waiting[:0] = node[:_MAX_NODES]
-        elif isinstance(node, dict):
-            yield node
-            waiting += [node.get("@graph"), node.get("mainEntity")]
-
-
-def _name(value: object) -> str | None:
-    """Return the names of an author, given as a text, an object or a list of either."""
-    if isinstance(value, list):
-        names = [_name(each) for each in value[:10] if not isinstance(each, list)]
-        return ", ".join(dict.fromkeys(filter(None, names))) or None
-    if isinstance(value, dict):
-        value = value.get("name")
-    # Some sites give the URL of a profile instead of a name.
-    if isinstance(value, str) and value.strip() and not value.lstrip().startswith("http"):
-        return value
-    return None
-
-
-def iso_date(text: str | None) -> str | None:
-    """Return the day that a text names as ``YYYY-MM-DD``, or None if it is uncertain.
-
-    Reads ISO 8601 (also without dashes), the dates of mail and HTTP, and English ones with the
-    month in letters. ``03/04/2024`` is ambiguous: its month is unknown.
-    """
-    if not text or len(text) > _MAX_DATE_CHARACTERS:
-        return None
-    numeric = _NUMERIC.match(text)
-    if numeric:
-        return _day(*map(int, numeric.groups()))
-    lower = text.lower()
-    if found := _DAY_FIRST.search(lower):
-        return _day(int(found[3]), _MONTHS.get(found[2], 0), int(found[1]))
-    if found := _MONTH_FIRST.search(lower):
-        return _day(int(found[3]), _MONTHS.get(found[1], 0), int(found[2]))
-    mailed = parsedate(text)
-    return _day(*mailed[:3]) if mailed else None
-
-
-def _day(year: int, month: int, day: int) -> str | None:
-    if not _EARLIEST <= year <= _LATEST:
-        return None
-    try:
-        return date(year, month, day).isoformat()
-    except ValueError:
-        return None
-
-
-def read_metadata(root: Element, base: str) -> Metadata:
+def read_metadata(root: Element, base: str, url: str | None = None) -> Metadata:
     """Collect the metadata of a page.
 
     Args:
         root: Root of the page; not changed.
         base: URL against which references are resolved.
+        url: URL of the page, if it is another.
     """
-    found = _Elements()
-    for element in root.iter(*_SCANNED):
-        _collect(element, found)
+    found = collect(root)
     metas = found.metas
     nodes = schema_org_nodes(found.json_ld)
-    described = described_by(nodes)
+    facts = _Facts(metas, described_by(nodes))
     heading = first_heading(root)
+    h1 = [] if heading is None else [(heading.element.tag, heading.text)]
     canonical_url = _absolute(found.canonical, base)
+    facts.note("declared_url", "link:canonical", canonical_url)
     refresh_secs, refresh_url = _refresh(metas.get("refresh"), base)
+    titles: list[Found] = [("title", found.title), *facts.of_metas(("og:title",))]
+    full_title = facts.first("title", titles) or facts.first("title", [("h1", _HEADING(root))])
+    date, modified = _dates(facts, found)
+    images: list[Found] = [*facts.of_metas(_IMAGES), ("link:image_src", found.image)]
+    site_names = list(facts.of_metas(_SITE_NAMES))
     return Metadata(
-        title=_first((found.title, metas.get("og:title"))) or _first((_HEADING(root),)),
-        author=_author(metas, described.author) or _first((_AUTHOR(root),)),
-        date=_date(metas, described.date, found.time),
-        language=_language(root, metas),
+        title=full_title and _short_title(full_title, facts, url or base, heading),
+        author=_author(facts, found) or _marked_author(facts, root),
+        date=date,
+        language=_language(facts, root),
         canonical_url=canonical_url,
         robots=directives(",".join(found.robots)),
         refresh_url=refresh_url,
         refresh_secs=refresh_secs,
-        heading=None if heading is None else _first((heading.text,)),
+        heading=facts.first("h1", h1),
         identifiers=identifiers(root, nodes, metas, canonical_url, heading),
-        subheading=_first((subheading(root, heading),)),
+        subheading=line_of(subheading(root, heading)),
+        full_title=full_title,
+        sitename=facts.first("sitename", [*site_names[:1], *facts.described("sitename")])
+        or facts.first("sitename", site_names[1:]),
+        modified=modified,
+        description=facts.first(
+            "description", [*facts.of_metas(_DESCRIPTIONS), *facts.described("description")]
+        ),
+        image=facts.url("image", [*images, *facts.described("image")], base),
+        alternates=_alternates(facts, found, base),
+        tags=_words(facts, "tags", _KEYWORDS, found.lists.get("article:tag", [])),
+        categories=_words(facts, "categories", _CATEGORIES, []),
+        schema_type=facts.first("schema_type", facts.described("schema_type")),
+        declared_type=facts.first("declared_type", facts.of_metas(("og:type",))),
+        sources=tuple(facts.sources.items()),
     )
 
 
 @dataclass(slots=True)
-class _Elements:
-    """The metadata in the elements of a page, as written; the first one of each kind counts."""
+class _Facts:
+    """What a page says of itself, and where the values that were taken were found."""
 
-    metas: dict[str, str] = field(default_factory=dict)
-    robots: list[str] = field(default_factory=list)
-    json_ld: list[str] = field(default_factory=list)
-    title: str | None = None
-    time: str | None = None
-    canonical: str | None = None
+    metas: dict[str, str]
+    of_json_ld: Described
+    sources: dict[str, str] = field(default_factory=dict)
 
+    def of_metas(self, names: Iterable[str]) -> Iterator[tuple[str, str]]:
+        metas = self.metas
+        return ((_code(name), metas[name]) for name in names if name in metas)
 
-def _collect(element: Element, found: _Elements) -> None:
-    tag = element.tag
-    if tag == "meta":
-        _collect_meta(element, found)
-    elif tag == "title" and not found.title:
-        # The title of a drawing is not that of the page.
-        found.title = element.text if next(element.iterancestors("svg"), None) is None else None
-    elif tag == "time":
-        found.time = found.time or element.get("datetime")
-    elif tag == "script" and is_json_ld(element.get("type", "")):
-        found.json_ld.append(element.text or "")
-    elif tag == "link" and "canonical" in element.get("rel", "").lower().split():
-        found.canonical = found.canonical or element.get("href")
+    def described(self, name: str) -> Iterator[tuple[str, str]]:
+        """Yield what JSON-LD says of a field."""
+        text = self.of_json_ld.texts.get(name)
+        if text:
+            yield self.of_json_ld.sources[name], text
 
+    def note(self, name: str, code: str, value: object) -> None:
+        if value:
+            self.sources[name] = code
 
-def _collect_meta(meta: Element, found: _Elements) -> None:
-    name = meta.get("name") or meta.get("property") or meta.get("http-equiv")
-    name = (name or meta.get("itemprop") or "").strip().lower()
-    content = meta.get("content")
-    if not content:
-        return
-    if name == "robots":
-        found.robots.append(content)
-    elif name != "refresh" or next(meta.iterancestors("noscript"), None) is None:
-        # A refresh within noscript is for browsers without scripts, which are rare.
-        found.metas.setdefault(name, content)
+    def first(self, name: str, texts: Iterable[Found]) -> str | None:
+        """Return the first non-blank text of a field in one line, and note where it was found."""
+        for code, text in texts:
+            if line := line_of(text):
+                self.sources[name] = code
+                return line
+        return None
 
-
-def directives(content: str) -> tuple[str, ...]:
-    """Return the directives of a robots meta tag or an ``X-Robots-Tag`` header, sorted.
-
-    ``none`` becomes ``noindex`` and ``nofollow``.
-    """
-    words = {word for word in _SEPARATORS.split(content.lower()) if word}
-    if "none" in words:
-        words = words - {"none"} | {"noindex", "nofollow"}
-    return tuple(sorted(words))
+    def url(self, name: str, addresses: Iterable[Found], base: str) -> str | None:
+        """Return the first URL of a field, absolute, and note where it was found."""
+        for code, address in addresses:
+            if address and (url := _named_url(address, base)):
+                self.sources[name] = code
+                return url
+        return None
 
 
-def _first(texts: Iterable[str | None]) -> str | None:
-    """Return the first non-blank text, on one line and of bounded length."""
-    for text in texts:
-        if text and (line := " ".join(text[: 2 * _MAX_CHARACTERS].split())):
-            # A lone surrogate, which JSON can spell, could be stored nowhere.
-            return line[:_MAX_CHARACTERS].encode("utf-8", "replace").decode()
+def _code(name: str) -> str:
+    return name if ":" in name else f"meta:{name}"
+
+
+def line_of(text: str | None) -> str | None:
+    """Return a text on one line and of bounded length, or None if it is blank."""
+    if text and (line := " ".join(text[: 2 * _MAX_CHARACTERS].split())):
+        # A lone surrogate, which JSON can spell, could be stored nowhere.
+        return line[:_MAX_CHARACTERS].encode("utf-8", "replace").decode()
     return None
 
 
-def _author(metas: dict[str, str], described: str | None) -> str | None:
-    named = (metas.get(name) for name in _AUTHORS)
+def _short_title(title: str, facts: _Facts, url: str, heading: Heading | None) -> str:
+    """Return the title without the name of the site."""
+    if is_home_page(url):
+        return title
+    names = host_names(url)
+    told = [text for _, text in facts.of_metas(_SITE_NAMES)] + facts.of_json_ld.site_names
+    names.update(filter(None, (folded_name(text[:_MAX_CHARACTERS]) for text in told)))
+    first = None if heading is None else heading.text
+    return without_site(title, names, (first, facts.metas.get("og:title")))
+
+
+def _author(facts: _Facts, found: Elements) -> str | None:
     # article:author often holds the URL of a profile.
-    return _first([*(name for name in named if name and "://" not in name), described])
+    named = [(code, text) for code, text in facts.of_metas(_AUTHORS) if "://" not in text]
+    return facts.first("author", [*named, *facts.described("author")])
 
 
-def _date(metas: dict[str, str], described: str | None, time: str | None) -> str | None:
-    texts = [*(metas.get(name) for name in _DATES[:-3]), described, time]
-    texts += [metas.get(name) for name in _DATES[-3:]]
-    return next(filter(None, map(iso_date, texts)), None)
+def _marked_author(facts: _Facts, root: Element) -> str | None:
+    for element in _AUTHOR(root):
+        is_relation = element.get("rel") == "author"
+        code = "rel:author" if is_relation else "itemprop:author"
+        return facts.first("author", [(code, _TEXT(element))])
+    return None
 
 
-def _language(root: Element, metas: dict[str, str]) -> str | None:
-    declared = [root.get("lang"), root.get("{http://www.w3.org/XML/1998/namespace}lang")]
-    declared += [root.get("xml:lang"), *(metas.get(name) for name in _LANGUAGES)]
-    for text in declared:
+def _dates(facts: _Facts, found: Elements) -> tuple[str | None, str | None]:
+    """Return the day of publication, else of the last change, and that of the last change."""
+    changes: list[Found] = [*facts.of_metas(_MODIFIED[:-1]), *facts.described("modified")]
+    changes += [("time:modified", found.modified), *facts.of_metas(_MODIFIED[-1:])]
+    modified = _day(facts, "modified", changes)
+    texts: list[Found] = [*facts.of_metas(_PUBLISHED), *facts.described("date")]
+    texts += [("time:published", found.published), ("time", found.time)]
+    date = _day(facts, "date", texts)
+    if date is None and modified is not None:
+        facts.sources["date"] = facts.sources["modified"]
+    return date or modified, modified
+
+
+def _day(facts: _Facts, name: str, texts: Iterable[tuple[str, str | None]]) -> str | None:
+    for code, text in texts:
+        if day := iso_date(text):
+            facts.sources[name] = code
+            return day
+    return None
+
+
+def _language(facts: _Facts, root: Element) -> str | None:
+    declared = [
+        ("html:lang", root.get("lang")),
+        ("html:xml:lang", root.get(_XML_LANGUAGE)),
+        ("html:xml:lang", root.get("xml:lang")),
+        *facts.of_metas(_LANGUAGES),
+        *facts.described("language"),
+    ]
+    for code, text in declared:
         tag = (text or "").strip().replace("_", "-").partition(",")[0]
         if _LANGUAGE.fullmatch(tag):
+            facts.sources["language"] = code
             return "-".join(map(_subtag, range(len(tag)), tag.split("-")))
     return None
 
@@ -319,6 +258,33 @@ def _subtag(place: int, part: str) -> str:
     if place == 0 or len(part) not in {2, 4}:
         return part.lower()
     return part.upper() if len(part) == 2 else part.title()
+
+
+def _alternates(facts: _Facts, found: Elements, base: str) -> tuple[tuple[str, str], ...]:
+    """Return language and URL of each translation that the page names."""
+    read = (
+        (language.strip(), _named_url(href, base))
+        for language, href in found.alternates
+        if _HREFLANG.fullmatch(language.strip())
+    )
+    pairs = tuple((language, url) for language, url in read if url)
+    facts.note("alternates", "link:alternate", pairs)
+    return pairs
+
+
+def _words(facts: _Facts, name: str, metas: Iterable[str], repeated: list[str]) -> tuple[str, ...]:
+    """Return the distinct words of a field from the first place that has any."""
+    lists = [(code, text.split(",", MAX_LIST)) for code, text in facts.of_metas(metas)]
+    described = facts.of_json_ld
+    if name in described.lists:
+        lists.append((described.sources[name], described.lists[name]))
+    lists.append(("article:tag", repeated))
+    for code, texts in lists:
+        lines = (line_of(text[:_MAX_WORD_CHARACTERS]) for text in texts[:MAX_LIST])
+        if words := tuple(dict.fromkeys(filter(None, lines))):
+            facts.sources[name] = code
+            return words
+    return ()
 
 
 def _refresh(content: str | None, base: str) -> tuple[float | None, str | None]:
@@ -339,3 +305,14 @@ def _absolute(address: str | None, base: str) -> str | None:
     except ValueError:
         return None
     return None if url is None or len(url) > _MAX_URL else url
+
+
+def _named_url(address: str, base: str) -> str | None:
+    """Return the absolute URL of an image or a translation; None for one that is too long."""
+    address = address.strip()
+    if len(address) > _MAX_NAMED_URL:
+        return None
+    if _PLAIN_URL.fullmatch(address):
+        return address
+    url = _absolute(address.encode("utf-8", "replace").decode(), base)
+    return None if url is None or len(url) > _MAX_NAMED_URL else url

@@ -15,7 +15,8 @@ from crawler.reading.decoding import decode
 from crawler.reading.html_parsing import parse
 from crawler.reading.link_extraction import LinkReader, base_url
 from crawler.reading.metadata import read_metadata
-from crawler.reading.reading import NO_METADATA, Extracted, Parsed, ReadingTask
+from crawler.reading.metadata_record import NO_METADATA
+from crawler.reading.reading import Extracted, Parsed, ReadingTask
 from crawler.reading.text import read_text, read_visible, tidy
 from crawler.reading.wall_signs import read_wall_signs
 from crawler.urls.canonical import Canonicalizer
@@ -61,7 +62,7 @@ class PageReader:
         self._body, self._url = job.body, job.url
         self._root = root = parse(decoded.utf8)
         base = base_url(root, job.url)
-        self._metadata = metadata = read_metadata(root, base)
+        self._metadata = metadata = read_metadata(root, base, job.url)
         more = () if metadata.refresh_url is None else (metadata.refresh_url,)
         found = self._links.read(root, base, decoded.encoding, more)
         notes = (f"{found.malformed} malformed links",) if found.malformed else ()

@@ -29,7 +29,8 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from crawler.reading.content_xml import PackedContent
-from crawler.reading.reading import Extracted, Link, Metadata, Parsed, WallSigns
+from crawler.reading.metadata_record import Metadata
+from crawler.reading.reading import Extracted, Link, Parsed, WallSigns
 from neardup import Parameters
 
 if TYPE_CHECKING:

@@ -13,18 +13,17 @@ from typing import TYPE_CHECKING, NamedTuple
 import zstandard
 
 from crawler.reading.content_xml import PackedContent, content_of_lines, pack_lines
+from crawler.reading.metadata_record import NO_METADATA, Metadata
 from neardup import Document, analyse
 from neardup.features.shingles import count_words
 from neardup.features.tokens import folded_bytes, word_bytes
 from neardup.fingerprints.digest import text_digest
-from neardup.names import name_of
 from neardup.whole import part_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from neardup import Parameters
-    from neardup.names import Name
 
 
 class Link(NamedTuple):
@@ -51,47 +50,6 @@ def distinct_urls(links: Iterable[Link]) -> Iterator[tuple[str, bool]]:
         yield link.url, link.nofollow
         for url in link.others:
             yield url, link.nofollow
-
-
-class Metadata(NamedTuple):
-    """The metadata of a page; None stands for a missing value.
-
-    Attributes:
-        date: Date of publication, ISO 8601: ``2024-05-31``.
-        language: Language by BCP 47: ``en``, ``pt-BR``.
-        canonical_url: Absolute URL from ``rel=canonical``.
-        robots: Directives of robots meta tags, lower case, ``none`` spelt out as ``noindex`` and
-            ``nofollow``.
-        refresh_url: Absolute target of a meta refresh.
-        refresh_secs: Delay of the meta refresh.
-        heading: First heading of the page.
-        identifiers: Identifiers of the thing that the page is about, ``kind:value``, sorted.
-        subheading: What its main content is headed with behind the first heading.
-    """
-
-    title: str | None = None
-    author: str | None = None
-    date: str | None = None
-    language: str | None = None
-    canonical_url: str | None = None
-    robots: tuple[str, ...] = ()
-    refresh_url: str | None = None
-    refresh_secs: float | None = None
-    heading: str | None = None
-    identifiers: tuple[str, ...] = ()
-    subheading: str | None = None
-
-    def name(self, text: str = "") -> Name:
-        """Return what the page is called; its first lines count without title and heading.
-
-        Args:
-            text: The text that stands for the page.
-        """
-        title, heading, subheading = self.title or "", self.heading or "", self.subheading or ""
-        return name_of(text, title, heading, self.identifiers, subheading)
-
-
-NO_METADATA = Metadata()
 
 
 class WallKind(StrEnum):

@@ -22,7 +22,7 @@ from crawler.pages import verdicts
 from crawler.pages.page_context import Captured, Fetched
 from crawler.pages.reasons import CUTS, Reason, codes, in_words, lines, together
 from crawler.pages.visits import NO, REVISITS
-from crawler.reading.metadata import robots_words
+from crawler.reading.robots_directives import robots_words
 from crawler.reading.worker_pool import ReadingError
 from crawler.request_meta import AGAIN, FIXED, LED_BY, OF_ONE_ANSWER, SEED, SPELLING, WHOLE, without
 from crawler.storage.errors import CrawlStorageError

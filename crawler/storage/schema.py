@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from crawler.storage.states import SKIPPED, UNFINISHED, WAITING
 
-SCHEMA_VERSION = 18
+SCHEMA_VERSION = 19
 
 HOST_BLOCKS = """host_blocks (        -- in how many pages of a host each block of text stands
     host   INTEGER PRIMARY KEY,   -- as in wall_clusters
@@ -218,12 +218,13 @@ CREATE TABLE pages (
     etag           TEXT,
     last_modified  TEXT,
     body_bytes     INTEGER NOT NULL,
-    title          TEXT,
+    title          TEXT,                 -- without the name of the site
     name           TEXT,                 -- what it is called, as neardup.names.Name.packed has it
     author         TEXT,
     date           TEXT,
     language       TEXT,
     declared_url   TEXT,                 -- rel=canonical of the page
+    metadata       TEXT,                 -- JSON, the rest of it; crawler/pages/page_metadata.py
     words          INTEGER,
     is_main        INTEGER,              -- 1: a fingerprint may stand for its text; NULL: no text
     payload_digest BLOB,                 -- xxh3-128 of the body; NULL: the text is of another one

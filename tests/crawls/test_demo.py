@@ -59,7 +59,8 @@ def test_every_format_holds_every_field(demo: Path, tmp_path: Path) -> None:
     tree = ElementTree.parse(tmp_path / "pages.xml")
     assert [item.findtext("url") for item in tree.getroot()] == [row["url"] for row in rows]
     parquet = pytest.importorskip("pyarrow.parquet")
-    assert parquet.read_table(tmp_path / "pages.parquet").to_pylist() == rows
+    table = parquet.read_table(tmp_path / "pages.parquet")
+    assert table.to_pylist(maps_as_pydicts="strict") == rows
 
 
 def test_running_it_twice_gives_the_same(demo: Path) -> None:

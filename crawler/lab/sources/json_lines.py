@@ -73,7 +73,7 @@ def _told(row: Row) -> Told | None:
     text, html = row.text(_TEXT), row.text(_HTML)
     if text is None and html is None:
         return None
-    url, title = row.text("url") or "", row.text("title") or ""
+    url, title = row.text("url") or "", row.text("full_title") or row.text("title") or ""
     if text is not None:
         return Told(url, title, text)
     body = (html or "").encode("utf-8", "replace")

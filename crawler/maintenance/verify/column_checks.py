@@ -58,9 +58,16 @@ def _counts(table: str, *names: str) -> Iterator[ColumnCheck]:
 
 
 _TYPES = {"INTEGER": "integer", "REAL": "real", "TEXT": "text", "BLOB": "blob"}
-_NAME_OF_TITLE = (
-    "name = CASE WHEN typeof(title) = 'text' THEN json_array(title, '', '', json_array(), '') END"
-)
+_NAME_OF_TITLE = """
+name = CASE WHEN typeof(title) = 'text' THEN json_array(
+    CASE WHEN json_valid(metadata) AND json_type(metadata, '$.full_title') = 'text'
+    THEN json_extract(metadata, '$.full_title') ELSE title END, '', '', json_array(), '') END
+"""
+_NO_METADATA = """
+metadata IS NOT NULL AND CASE
+    WHEN typeof(metadata) <> 'text' OR NOT json_valid(metadata) THEN 1
+    ELSE json_type(metadata) <> 'object' END
+"""
 # Five fields, as neardup.names packs them; a name of other fields would end a judgement.
 _NO_NAME = """
 name IS NOT NULL AND CASE
@@ -106,6 +113,7 @@ _COLUMNS = (
     *_flags("pages", "latest", "better_copy"),
     *_counts("pages", "depth", "body_bytes", "links", "words"),
     ColumnCheck("pages", "is_main NOT IN (0, 1)", "is_main = (fingerprint IS NOT NULL)"),
+    ColumnCheck("pages", _NO_METADATA, "metadata = NULL"),
     ColumnCheck("pages", _NO_NAME, _NAME_OF_TITLE),
     ColumnCheck("pages", _number("status", 100, 999), "status = NULL"),
     ColumnCheck("pages", _number("distance", 0, 64), "distance = NULL"),

@@ -17,7 +17,8 @@ from crawler.maintenance.rejudge.rejudging import rejudge
 from crawler.maintenance.verify.finding import NoWatch
 from crawler.maintenance.verify.verification import repair, verify
 from crawler.pages.export import export_pages
-from crawler.reading.reading import Metadata, Reading
+from crawler.reading.metadata_record import Metadata
+from crawler.reading.reading import Reading
 from crawler.storage.database import open_for_reading
 from crawler.storage.errors import JobError
 from crawler.url_rules.url_groups import content_of, number_of

@@ -6,9 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawler.reading.dates import iso_date
 from crawler.reading.html_parsing import parse
-from crawler.reading.metadata import directives, iso_date, read_metadata, robots_words
-from crawler.reading.reading import NO_METADATA, Metadata
+from crawler.reading.metadata import read_metadata
+from crawler.reading.metadata_record import NO_METADATA, Metadata
+from crawler.reading.robots_directives import directives, robots_words
 
 BASE = "http://host.example/folder/page.html"
 

@@ -15,7 +15,7 @@ from crawler.reading.page_names import MAX_IDENTIFIER_CHARACTERS, MAX_IDENTIFIER
 from neardup.names import MAX_NAME_CHARACTERS, unpacked
 
 if TYPE_CHECKING:
-    from crawler.reading.reading import Metadata
+    from crawler.reading.metadata_record import Metadata
 
 BASE = "http://shop.example/lamps/1?sid=7"
 

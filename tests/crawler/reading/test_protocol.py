@@ -7,6 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawler.reading.metadata_record import Metadata
 from crawler.reading.protocol import (
     Inbox,
     extracted_from_wire,
@@ -16,7 +17,7 @@ from crawler.reading.protocol import (
     parsed_to_wire,
     receive,
 )
-from crawler.reading.reading import Extracted, Link, Metadata, Parsed
+from crawler.reading.reading import Extracted, Link, Parsed
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text() | st.binary(),

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.job import Job
-from crawler.reading.reading import Metadata, Reading
+from crawler.reading.metadata_record import Metadata
+from crawler.reading.reading import Reading
 from neardup import Parameters
 from tests.crawler.maintenance.rejudge.captured import PLAN, Said, dump, judge_again
 from tests.crawler.maintenance.rejudge.test_rejudging import (

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from crawler.pages.page_metadata import METADATA_FIELDS, metadata_fields, packed_metadata
+from crawler.reading.html_parsing import parse
+from crawler.reading.metadata import read_metadata
+from crawler.reading.metadata_record import NO_METADATA
+
+PAGE = """<html lang=en><title>Brass lamps | Acme</title><h1>Brass lamps</h1>
+<meta property=og:site_name content=Acme><meta property=og:type content=product>
+<meta name=author content="Ada"><meta name=date content=2024-05-31>
+<meta property=article:modified_time content=2024-06-01><meta name=keywords content="brass, lamps">
+<link rel=alternate hreflang=de href=/de><link rel=canonical href=/lamps>
+<script type=application/ld+json>{"@type": "Product", "sku": "L-1"}</script>"""
+
+
+def fields_of(body: str) -> dict[str, Any]:
+    metadata = read_metadata(parse(body.encode()), "http://acme.example/lamps/1")
+    return metadata_fields(packed_metadata(metadata), metadata.title, metadata.date)
+
+
+def test_what_a_page_says_is_flat() -> None:
+    fields = fields_of(PAGE)
+    assert tuple(fields) == METADATA_FIELDS
+    assert fields == {
+        "full_title": "Brass lamps | Acme",
+        "h1": "Brass lamps",
+        "published": "2024-05-31",
+        "modified": "2024-06-01",
+        "sitename": "Acme",
+        "description": None,
+        "image": None,
+        "tags": ["brass", "lamps"],
+        "categories": None,
+        "alternates": [{"hreflang": "de", "url": "http://acme.example/de"}],
+        "identifiers": ["sku:l-1"],
+        "schema_type": "Product",
+        "declared_type": "product",
+        "sources": {
+            "declared_url": "link:canonical",
+            "title": "title",
+            "modified": "article:modified_time",
+            "date": "meta:date",
+            "author": "meta:author",
+            "language": "html:lang",
+            "h1": "h1",
+            "sitename": "og:site_name",
+            "alternates": "link:alternate",
+            "tags": "meta:keywords",
+            "schema_type": "json-ld:@type",
+            "declared_type": "og:type",
+        },
+    }
+
+
+def test_a_page_without_metadata_takes_no_room() -> None:
+    assert packed_metadata(NO_METADATA) is None
+    assert set(metadata_fields(None, None, None).values()) == {None}
+
+
+def test_a_day_of_change_alone_is_no_day_of_publication() -> None:
+    fields = fields_of("<meta property=article:modified_time content=2024-06-01>")
+    assert (fields["published"], fields["modified"]) == (None, "2024-06-01")
+    fields = fields_of("<time datetime=2024-06-01>")
+    assert (fields["published"], fields["modified"]) == ("2024-06-01", None)
+
+
+def test_a_title_is_stored_once_where_nothing_was_cut() -> None:
+    metadata = read_metadata(parse(b"<title>Lamps</title>"), "http://acme.example/lamps/1")
+    assert "full_title" not in json.loads(packed_metadata(metadata) or "{}")
+    assert metadata_fields(None, "Lamps", None)["full_title"] == "Lamps"
