@@ -57,6 +57,7 @@ _FACTOR = 0x9E3779B97F4A7C15
 _FACTORS = np.array([pow(_FACTOR, power, 1 << 64) for power in range(1, _WINDOW + 1)], np.uint64)
 
 _LETTER = re.compile(r"[^\W\d_]")
+_LETTERS = re.compile(r"\w*[^\W\d_]\w*")
 _NUMBER = re.compile(r"\d[\d.,]*")
 
 
@@ -179,10 +180,11 @@ def without_spans(text: str, spans: list[tuple[int, int]]) -> str:
 class RestComparison:
     """Tells of texts whether they say other things than one, boilerplate of both left aside.
 
-    Both rests must have a shingle of words at least, and share less than ``min_similarity`` of the
-    shingles of the shorter one. It is measured against that one and not by Jaccard, since a copy
-    with something added, such as an advertisement, says nothing else. A text that is boilerplate
-    alone says other things than one whose rest has a shingle, for it may be an empty template.
+    They do if their rests share less than ``min_similarity`` of the shingles of the shorter one, or
+    of its words with a letter where a rest has fewer words than a shingle. It is measured against
+    the shorter one and not by Jaccard, since a copy with something added, such as an advertisement,
+    says nothing else. A text that is boilerplate alone says other things than one whose rest has a
+    shingle, for it may be an empty template.
 
     Args:
         text: A text; of one with a whole its part counts.
@@ -209,8 +211,9 @@ class RestComparison:
     def shared_with(self, text: str, boilerplate: Container[int] | None) -> float:
         """Return the share of the shorter rest's shingles that stand in the other one, 0 to 1.
 
-        It is 1.0 where neither text has boilerplate, or one of the rests has no shingle of words;
-        but 0.0 where one text is boilerplate alone and the rest of the other has one.
+        It is that of its words where one of the rests has no shingle of words. It is 1.0 where
+        neither text has boilerplate, or a rest has no word with a letter; but 0.0 where one text is
+        boilerplate alone and the rest of the other has a shingle.
         """
         if self._boilerplate is None and boilerplate is None:
             return 1.0
@@ -223,13 +226,20 @@ class RestComparison:
             return 1.0
         rests = rest, self._rest
         if not all(has_shingle(one, size) for one in rests):
-            is_one_empty = not all(map(has_letter, rests))
-            return 0.0 if is_one_empty and any(has_shingle(one, size) for one in rests) else 1.0
+            return _shared_words(*rests, is_long=any(has_shingle(one, size) for one in rests))
         if self._compared is None:
             self._compared = JaccardComparison(self._rest, self._shingle_size)
         theirs = self._compared.shingles_of(rest)
         smaller = min(len(self._compared.shingles), len(theirs))
         return self._compared.shared_with(theirs) / smaller
+
+
+def _shared_words(first: str, second: str, *, is_long: bool) -> float:
+    """Return the share of the words of the rest with fewer ones that stand in the other one."""
+    ours, theirs = set(letter_words(first)), set(letter_words(second))
+    if not ours or not theirs:
+        return 0.0 if is_long else 1.0
+    return len(ours & theirs) / min(len(ours), len(theirs))
 
 
 def rest_of(text: str, boilerplate: Container[int]) -> str:
@@ -252,6 +262,11 @@ _held_blocks = lru_cache(_MAX_HELD_TEXTS)(_said_blocks)
 def has_shingle(rest: str, shingle_size: int) -> bool:
     """Whether a rest has enough words to say something: those of a shingle."""
     return words_in(unit_bytes(rest, "word"))[2] >= shingle_size
+
+
+def letter_words(rest: str) -> list[str]:
+    """Return the words of a rest that have a letter, in its order: numbers alone say too little."""
+    return _LETTERS.findall(rest)
 
 
 def has_letter(rest: str) -> bool:

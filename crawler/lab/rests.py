@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from neardup.boilerplate import has_letter, has_shingle, rest_of
+from neardup.boilerplate import has_letter, has_shingle, letter_words, rest_of
 from neardup.evaluation.column import Column
 from neardup.evaluation.shingle_sets import ShingleSets
 
@@ -37,7 +37,7 @@ class Rests:
     A share is that of ``neardup.boilerplate.RestComparison.shared_with``, by the boilerplate that
     the crawl has counted by now; 1.0 for pairs that are not compared.
 
-    Memory: 8 bytes a pair, and 8 a shingle of the rests of similar pages.
+    Memory: 8 bytes a pair, and 8 a shingle and a word of the rests of similar pages.
 
     Args:
         pages: The columns of all pages.
@@ -61,6 +61,7 @@ class Rests:
         self._read_at, self._places = len(self._pages), 0
         self._numbers: dict[tuple[int, Blocks], int] = {}
         self._sets, self._sets_count = ShingleSets(self._shingle_size), 0
+        self._words = ShingleSets(1)
         self._shares = Column(np.float64), Column(np.float64)
 
     def __len__(self) -> int:
@@ -69,7 +70,8 @@ class Rests:
 
     @property
     def size_bytes(self) -> int:
-        return self._sets.size_bytes + sum(column.room.nbytes for column in self._shares)
+        sets = self._sets.size_bytes + self._words.size_bytes
+        return sets + sum(column.room.nbytes for column in self._shares)
 
     def shares(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the shares of the pairs of both lists, as views that ``catch_up`` may leave."""
@@ -123,7 +125,16 @@ class Rests:
         )
         of_asked = np.empty(np.count_nonzero(asked))
         pairs = numbers[ours[asked]], numbers[theirs[asked]]
-        near_kernels.shared_shares(self._sets.arrays(), *pairs, of_asked)
+        sets, words = self._sets.arrays(), self._words.arrays()
+        near_kernels.shared_shares(sets, *pairs, of_asked)
+        # A rest that is shorter than a shingle is compared by its words.
+        are_short = np.minimum(*(sets.sizes[each] for each in pairs)) < 0
+        are_short &= np.minimum(*(words.sizes[each] for each in pairs)) > 0
+        if are_short.any():
+            short = pairs[0][are_short], pairs[1][are_short]
+            of_short = np.empty(len(short[0]))
+            near_kernels.shared_shares(words, *short, of_short)
+            of_asked[are_short] = of_short
         shares[similar[asked]] = of_asked
         return shares
 
@@ -140,16 +151,18 @@ class Rests:
                 self._sets_count += 1
                 missing.append(row)
         self._sets.grow(self._sets_count)
+        self._words.grow(self._sets_count)
         for row, text in zip(missing, self._shelf.read(texts[missing]), strict=True):
-            self._sets.add(int(numbers[row]), self._rest(text, blocks[row]))
+            number, rest = (
+                int(numbers[row]),
+                None if text is None else rest_of(text, blocks[row] or ()),
+            )
+            self._words.add(number, None if rest is None else " ".join(letter_words(rest)))
+            self._sets.add(number, self._long(rest))
         return numbers
 
-    def _rest(self, text: str | None, blocks: Blocks) -> str | None:
-        """Return the rest of a text; None where it says too little, or is not stored.
-
-        That of a text that is boilerplate alone is empty.
-        """
-        rest = None if text is None else rest_of(text, blocks or ())
+    def _long(self, rest: str | None) -> str | None:
+        """Return a rest; None where it is shorter than a shingle, empty where it says nothing."""
         if rest is None or has_shingle(rest, self._shingle_size):
             return rest
         return None if has_letter(rest) else ""

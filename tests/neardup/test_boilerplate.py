@@ -161,7 +161,29 @@ class TestRests:
         assert not self.says_other(first, second)
         assert not self.says_other(second, first)
 
-    def test_a_rest_of_few_words_says_nothing(self) -> None:
+    @pytest.mark.parametrize(
+        ("first", "second"),
+        [
+            (("Ledger Saddle", "Room 103"), ("Velvet Engine", "Room 109")),
+            (("Ledger Saddle",), ("The fee under section 13 is 720 crowns.",)),
+            (("red",), ("blue",)),
+            (("山田太郎",), ("鈴木花子",)),
+        ],
+    )
+    def test_few_words_tell_pages_apart_if_they_are_others(
+        self, first: tuple[str, ...], second: tuple[str, ...]
+    ) -> None:
+        assert self.says_other(self.page(*first), self.page(*second))
+        assert self.says_other(self.page(*second), self.page(*first))
+
+    @pytest.mark.parametrize(
+        ("first", "second"),
+        [("12 crowns", "14 crowns"), ("12", "14"), ("Room 12", "Room 14"), ("red", "very red")],
+    )
+    def test_numbers_alone_or_a_word_more_make_no_other_page(self, first: str, second: str) -> None:
+        assert not self.says_other(self.page(first), self.page(second))
+
+    def test_a_rest_whose_few_words_stand_in_the_other_says_nothing(self) -> None:
         few, other = self.page("Section 12"), self.page("The fee under section 13 is 720 crowns.")
         assert not self.says_other(few, other)
         assert not self.says_other(other, few)
