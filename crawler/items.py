@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
-from crawler.pages.export import hex_digest, hex_fingerprint, iso_time
+from crawler.pages.export import hex_digest, hex_fingerprint, iso_time, text_of
 from crawler.pages.page_metadata import metadata_fields
 from crawler.pages.reasons import in_words
-from crawler.pages.stored_texts import unpack
 
 if TYPE_CHECKING:
     from crawler.pages.page_context import Captured
@@ -19,6 +18,10 @@ class Page:
     """A captured page with its verdict.
 
     ``url`` is the URL as requested, ``canonical_url`` the dedup key;
+    ``text`` is the main content as plain text, ``page_type`` its kind and
+    ``content_source`` what found it; ``words``, digests and fingerprint
+    are of the text that is judged, which may have more: without a
+    credible main text it is all that is visible;
     ``fetched_at`` is ISO 8601 in UTC; digests and the fingerprint are
     hexadecimal; ``duplicate_of`` is the URL of the kept page, and
     ``resembles`` that of a kept page with nearly these words and another
@@ -63,6 +66,8 @@ class Page:
     sources: dict[str, str] | None
     words: int | None
     text: str | None
+    page_type: str | None
+    content_source: str | None
     payload_digest: str | None
     text_digest: str | None
     fingerprint: str | None
@@ -94,7 +99,9 @@ def page_of_capture(captured: Captured) -> Page:
         declared_url=row.declared_url,
         **metadata_fields(row.metadata, row.title, row.date),
         words=row.words,
-        text=None if row.text is None else unpack(row.text),
+        text=text_of(row.content),
+        page_type=row.page_type,
+        content_source=row.content_source,
         payload_digest=hex_digest(row.payload_digest),
         text_digest=hex_digest(row.text_digest),
         fingerprint=hex_fingerprint(row.fingerprint),

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from crawler.pages.page_metadata import metadata_fields
 from crawler.pages.page_row import to_unsigned
 from crawler.pages.reasons import Reason, detail_of, in_words
-from crawler.pages.stored_texts import unpack
 from crawler.pages.verdicts import UNCHANGED
+from crawler.reading.content_text import shown_text
 
 if TYPE_CHECKING:
     import sqlite3
@@ -42,7 +42,7 @@ def export_pages(
         verdict: Verdict to export; ``kept`` for all pages with a text, None for all. A page that
             was found unchanged counts under its earlier verdict as well.
         clean: Returns the text to export, given a URL and the text of its page. Number of words,
-            digests and fingerprint stay those of the page.
+            digests and fingerprint stay those of the judged text.
     """
     for row in connection.execute(_ROWS):
         page = page_of(row)
@@ -69,7 +69,9 @@ def page_of(row: sqlite3.Row) -> dict[str, Any]:
         "declared_url": row["declared_url"],
         **metadata_fields(row["metadata"], row["title"], row["date"]),
         "words": row["words"],
-        "text": None if row["text"] is None else unpack(row["text"]),
+        "text": text_of(row["content"]),
+        "page_type": row["page_type"],
+        "content_source": row["content_source"],
         "payload_digest": hex_digest(row["payload_digest"]),
         "text_digest": hex_digest(row["text_digest"]),
         "fingerprint": hex_fingerprint(to_unsigned(row["fingerprint"])),
@@ -82,6 +84,11 @@ def page_of(row: sqlite3.Row) -> dict[str, Any]:
         "part_of": row["part_of_url"],
         "containment": row["containment"],
     }
+
+
+def text_of(content: bytes | None) -> str | None:
+    """Return a stored content as plain text."""
+    return None if content is None else shown_text(content)
 
 
 def iso_time(seconds: float) -> str:

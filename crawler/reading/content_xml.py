@@ -25,6 +25,7 @@ libxml2 refuses 256, and trafilatura's writers call themselves for each.
 FROM_LINES = "lines"
 """The source of a content that is made of the lines of a text."""
 
+_PARSER = XMLParser(resolve_entities=False, no_network=True, huge_tree=True)
 _DEEPEST = XPath("/".join("*" * MAX_DEPTH))
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _REFERENCE = re.compile(r"&#(?:x([0-9A-Fa-f]+)|([0-9]+));")
@@ -88,8 +89,7 @@ def unpack_content(packed: bytes) -> Element:
     """
     try:
         xml = zstandard.decompress(packed)
-        # A parser for each: one that is shared keeps the names of all elements that it met.
-        body = fromstring(xml, XMLParser(resolve_entities=False, no_network=True, huge_tree=True))
+        body = fromstring(xml, _PARSER)
     except (zstandard.ZstdError, XMLSyntaxError, ValueError) as error:
         raise ContentError(str(error)) from None
     if body.tag != "body":

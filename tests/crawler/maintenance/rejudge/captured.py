@@ -14,7 +14,7 @@ from crawler.maintenance.crawl_directory import CrawlDirectory
 from crawler.maintenance.rejudge.rejudging import Rejudgement, rejudge
 from crawler.maintenance.verify.finding import CheckWatch, NoWatch
 from crawler.pages.stored_texts import unpack
-from crawler.reading.content_xml import PackedContent, pack_lines
+from crawler.reading.content_xml import PackedContent, pack_content, pack_lines, unpack_content
 from crawler.reading.reading import Extract, Reading, extract_of
 from crawler.storage.database import open_for_reading
 from neardup import Parameters
@@ -53,9 +53,10 @@ class Said:
 
 
 def content_of(text: str) -> PackedContent:
-    """The content that a page with a text shows: something else, which belongs to it."""
-    kind = "article" if len(text) % 2 else "forum"
-    return PackedContent(pack_lines(f"Shown:\n{text[::-1]}"), kind, "said")
+    """The content of a page with a text, marked as its own: the same words, and no copy of them."""
+    body = unpack_content(pack_lines(text))
+    body.set("of", text_digest(text).hex())
+    return PackedContent(pack_content(body), "article" if len(text) % 2 else "forum", "said")
 
 
 class Row(NamedTuple):
