@@ -14,7 +14,7 @@ from crawler.frontier.seen import SeenSet
 from crawler.pages.boilerplate import CountedBoilerplate
 from crawler.pages.capture import Archivist
 from crawler.pages.commits import Commits
-from crawler.pages.live_parameters import settle
+from crawler.pages.live_parameters import newest, settle
 from crawler.pages.page_context import Fetched
 from crawler.pages.page_links import LinkStore
 from crawler.pages.page_store import PageStore
@@ -58,6 +58,8 @@ class Job:
         folder: The crawl directory, made where it is missing; None keeps
             everything in temporary files.
         options: The options from the settings.
+        adopts_settings: Whether changed parameters among the settings hold from now on; otherwise
+            once the directory is claimed.
 
     Attributes:
         run: Options that the spider gives to this run.
@@ -83,9 +85,12 @@ class Job:
         JobError: It is not a crawl directory or cannot be written.
     """
 
-    def __init__(self, folder: Path | None, options: JobOptions) -> None:
+    def __init__(
+        self, folder: Path | None, options: JobOptions, *, adopts_settings: bool = True
+    ) -> None:
         self.folder = folder
         self.options = options
+        self._has_adopted = adopts_settings
         self.run = RunOptions()
         self.result = RunResult()
         self.callbacks = RunCallbacks()
@@ -121,7 +126,8 @@ class Job:
 
     def _opened_archivist(self) -> tuple[Archivist, Commits]:
         prepare(_say_that_it_compiles)
-        tuned = settle(self.database, self.options.parameters)
+        held = None if self._has_adopted else newest(self.database.read)
+        tuned = held or settle(self.database, self.options.parameters)
         self.database.commit()  # others may write while the rest is opened
         documents = PageDocuments(self.store)
         radius, size = tuned.parameters.max_distance, tuned.parameters.verify_shingle_size
@@ -174,6 +180,8 @@ class Job:
     def claim(self, plan: str) -> None:
         """Store the plan of this crawl, so that another one does not take over its queue.
 
+        A crawl that is refused has changed nothing: parameters from the settings hold from here on.
+
         Args:
             plan: The spider with its seeds and its scope, as people read it.
 
@@ -181,15 +189,22 @@ class Job:
             JobError: The directory is in the middle of a crawl with another plan.
         """
         found = self.visits.plan
-        if found == plan:
-            return
-        if found is not None and self._is_something_left:
-            raise JobError(
-                f"{self.folder}: in the middle of another crawl ({found}); "
-                "finish that one first, or give -s JOBDIR=DIR"
-            )
-        self.visits.begin_plan(plan)
+        if found != plan:
+            if found is not None and self._is_something_left:
+                raise JobError(
+                    f"{self.folder}: in the middle of another crawl ({found}); "
+                    "finish that one first, or give -s JOBDIR=DIR"
+                )
+            self.visits.begin_plan(plan)
+        self._adopt_settings()
         self.database.commit()
+
+    def _adopt_settings(self) -> None:
+        if not self._has_adopted:
+            self._has_adopted = True
+            tuned = settle(self.database, self.options.parameters)
+            if tuned.id != self.archivist.tuned.id:
+                self.archivist.tune(tuned)
 
     @property
     def is_new(self) -> bool:

@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.reactor import _asyncio_reactor_path
 
+from crawler.feeds.feed_checks import check_feeds
 from crawler.fleet.membership import Membership
 from crawler.job import Job
 from crawler.options import Options, check_names, check_values, fleet_options, is_fleet, job_options
@@ -34,9 +35,11 @@ class CrawlerComponent:
 def prepare_job(settings: BaseSettings) -> Job:
     """Open the job of a crawl that is about to start, so that errors come before it.
 
+    The crawl has to claim it: until then its parameters stay as they are.
+
     Raises:
         ValueError: A setting has a bad value or a misspelt name.
-        JobError: The crawl directory cannot be used.
+        JobError: The crawl directory cannot be used, or a feed cannot be written.
     """
     check_names(settings)
     check_values(settings)
@@ -44,8 +47,9 @@ def prepare_job(settings: BaseSettings) -> Job:
         raise ValueError("NEARDUP_ENABLED is False: this spider does nothing without it")
     if settings["TWISTED_REACTOR"] != _asyncio_reactor_path:
         raise ValueError(f"TWISTED_REACTOR must be {_asyncio_reactor_path}")
+    check_feeds(settings)
     folder = Path(settings["JOBDIR"]).resolve()
-    job = _prepared[folder] = _opened(folder, settings)
+    job = _prepared[folder] = _opened(folder, settings, adopts_settings=False)
     return job
 
 
@@ -70,9 +74,9 @@ def _open(settings: BaseSettings) -> Job:
     return prepared if prepared is not None else _opened(folder, settings)
 
 
-def _opened(folder: Path | None, settings: BaseSettings) -> Job:
+def _opened(folder: Path | None, settings: BaseSettings, *, adopts_settings: bool = True) -> Job:
     options = fleet_options(settings) if is_fleet(settings) else None
-    job = Job(folder, job_options(settings))
+    job = Job(folder, job_options(settings), adopts_settings=adopts_settings)
     try:
         if options is not None:
             from crawler.fleet.fleet import Fleet  # noqa: PLC0415  # needs Redis' client

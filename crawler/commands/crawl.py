@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy.commands.crawl import Command as ScrapyCrawl
+from scrapy.exceptions import UsageError
 
 from crawler.console.command_line import CommandError, complain, refuse_options, tidy_logs
 from crawler.console.crawl_run import prepared_archive, problems, standing
 from crawler.console.escaping import say
 from crawler.console.report_text import report_lines
-from crawler.feeds.exporters import require_pyarrow
+from crawler.feeds.exporters import EXPORTERS, require_pyarrow
+from crawler.feeds.feed_checks import check_feeds
 from crawler.frontier.redis import FleetError
 from crawler.options import Options, did_you_mean, is_fleet
 from crawler.pages.visits import DUE, FAILED, NO, YES
@@ -40,6 +42,13 @@ class CrawlCommand(ScrapyCrawl):
     argument, a setting or the crawl directory is wrong.
     """
 
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Read the options; what is wrong with a feed is one line, without Scrapy's usage."""
+        try:
+            super().process_options(args, opts)
+        except UsageError as error:
+            raise SystemExit(complain(self, _feed_words(str(error), opts))) from None
+
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Check, crawl, report."""
         from crawler.spiders.page_spider import PageSpider
@@ -50,6 +59,8 @@ class CrawlCommand(ScrapyCrawl):
             if issubclass(spidercls, PageSpider):
                 self._crawl(spidercls, args, opts)
                 return
+            assert self.settings is not None
+            check_feeds(self.settings)
         except (CommandError, FleetError, ServerError, ValueError, JobError) as error:
             self.exitcode = complain(self, str(error))
             return
@@ -169,6 +180,18 @@ def tell(line: str, opts: argparse.Namespace) -> None:
     feeds = [*(opts.output or ()), *(opts.overwrite_output or ())]
     taken = any(feed.startswith("-") for feed in feeds)
     say(line, to_stderr=taken, flush=True)
+
+
+def _feed_words(message: str, opts: argparse.Namespace) -> str:
+    """Say briefly which formats there are, where Scrapy prints a tuple."""
+    if not message.startswith("Unrecognized output format"):
+        return message.rstrip(".")
+    for feed in [*(opts.output or ()), *(opts.overwrite_output or ())]:
+        ending = Path(feed).suffix.lstrip(".")
+        if ending not in EXPORTERS and feed.rpartition(":")[2] not in EXPORTERS:
+            hint = did_you_mean(ending, EXPORTERS) or f"; there are {', '.join(EXPORTERS)}"
+            return f"{feed}: its ending names no format{hint}"
+    return message
 
 
 def _one_spider(args: list[str]) -> str:

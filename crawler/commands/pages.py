@@ -13,6 +13,7 @@ from crawler.options import did_you_mean
 from crawler.pages.export import KEPT_FILTER, export_pages
 from crawler.pages.verdicts import VERDICTS
 from crawler.storage.database import open_for_reading
+from crawler.storage.output_files import check_output
 
 if TYPE_CHECKING:
     import argparse
@@ -89,6 +90,8 @@ def _destination(output: str) -> tuple[str, str]:
         raise CommandError(
             f"-o {output}: its ending names no format; there are {', '.join(EXPORTERS)}"
         )
-    if name != "-" and not Path(name).parent.is_dir():
-        raise CommandError(f"-o {output}: no such directory: {Path(name).parent}")
+    if name != "-":
+        if not Path(name).parent.is_dir():
+            raise CommandError(f"-o {output}: no such directory: {Path(name).parent}")
+        check_output(Path(name))
     return name, kind

@@ -13,6 +13,7 @@ from crawler.console.escaping import say, say_json
 from crawler.console.report_text import trap_lines
 from crawler.options import did_you_mean
 from crawler.storage.database import open_for_reading
+from crawler.storage.output_files import check_output
 
 if TYPE_CHECKING:
     import argparse
@@ -168,6 +169,7 @@ def _export(connection: sqlite3.Connection, opts: argparse.Namespace) -> None:
     if opts.export == "-":
         say_json(text.rstrip("\n"))
         return
+    check_output(Path(opts.export))
     try:
         Path(opts.export).write_text(text, encoding="utf-8")
     except OSError as error:

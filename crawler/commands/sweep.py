@@ -19,6 +19,7 @@ from crawler.console.lab_options import (
     tried_choice,
 )
 from crawler.lab.choice import METHODS, SIMHASH, Choice
+from crawler.storage.output_files import check_output
 
 if TYPE_CHECKING:
     import argparse
@@ -150,6 +151,7 @@ def _plot_file(name: str) -> Path:
         raise CommandError(f"--plot {name}: its ending must be {', '.join(plot.ENDINGS)}")
     if not path.parent.is_dir():
         raise CommandError(f"--plot {name}: no such directory: {path.parent}")
+    check_output(path)
     if not plot.is_installed():
         raise CommandError("--plot needs matplotlib: pip install matplotlib")
     return path

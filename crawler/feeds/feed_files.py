@@ -13,7 +13,12 @@ from itertools import count
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from scrapy.extensions.feedexport import FeedExporter, FileFeedStorage, StdoutFeedStorage
+from scrapy.extensions.feedexport import (
+    FeedExporter,
+    FeedSlot,
+    FileFeedStorage,
+    StdoutFeedStorage,
+)
 
 from crawler.console.escaping import plain_stdout
 from crawler.items import Page
@@ -21,7 +26,8 @@ from crawler.pages.export import KEPT_FILTER, export_pages
 from crawler.spiders.page_spider import PageSpider
 from crawler.storage import meta_names
 from crawler.storage.database import open_for_reading
-from crawler.storage.errors import CrawlStorageError
+from crawler.storage.errors import CrawlStorageError, JobError
+from crawler.storage.output_files import check_output
 
 if TYPE_CHECKING:
     from scrapy import Spider
@@ -101,6 +107,9 @@ class FeedFile(FileFeedStorage):
     kept pages, at their end, and then replace the file: with ``-O`` all
     of it, with ``-o`` the part that this crawl wrote before.
 
+    Attributes:
+        failure: Why the file could not be completed, None where it could.
+
     Files:
         .NAME.part: The new file, beside the old one; a kill leaves it, the next run removes it.
     """
@@ -108,12 +117,21 @@ class FeedFile(FileFeedStorage):
     def __init__(self, uri: str, *, feed_options: dict[str, Any] | None = None) -> None:
         super().__init__(uri, feed_options=feed_options)
         self._place = Path(self.path).resolve()
+        self.failure: OSError | None = None
         self._temporary: Path | None = None
         self._parts: FeedParts | None = None
         self._start = 0
 
     def open(self, spider: Spider) -> IO[bytes]:
-        """Open the file itself, or the one that will replace it."""
+        """Open the file itself, or the one that will replace it.
+
+        Raises:
+            OSError: It cannot be written, or is one that a crawl lives on.
+        """
+        try:
+            check_output(Path(self.path))
+        except JobError as error:
+            raise OSError(str(error)) from None
         is_file = self._place.is_file() or not self._place.exists()
         if not isinstance(spider, PageSpider) or spider.job.folder is None or not is_file:
             return super().open(spider)
@@ -148,6 +166,18 @@ class FeedFile(FileFeedStorage):
         return file
 
     def store(self, file: IO[bytes]) -> Deferred[None] | None:
+        """Complete the file; an error goes to ``failure``, since Scrapy would only log it."""
+        try:
+            self._store(file)
+        except OSError as error:
+            self.failure = error
+            with suppress(OSError):  # what is still buffered has nowhere to go either
+                file.close()
+            with suppress(OSError):
+                self.discard()
+        return None
+
+    def _store(self, file: IO[bytes]) -> None:
         if self._temporary is not None:
             file.flush()
             os.fsync(file.fileno())
@@ -158,7 +188,6 @@ class FeedFile(FileFeedStorage):
         if self._parts is not None:
             size = self._place.stat().st_size
             self._parts.note(self._place, FeedPart(self._start, size))
-        return None
 
     def discard(self) -> None:
         if self._temporary is not None:
@@ -177,17 +206,27 @@ class StoredFeeds(FeedExporter):
     run are not written as they come; at its end every kept page is, from ``crawl.db``,
     through the same exporters, filters, batches and storages. Items that are no
     ``Page``, and those of other spiders, are written as they come.
+
+    A feed that cannot be written ends the crawl: the next process writes it from ``crawl.db``.
     """
 
     _whole = False
+    _has_failed = False
 
     def open_spider(self, spider: Spider) -> None:
         self._whole = isinstance(spider, PageSpider) and spider.job.store.had_pages
         super().open_spider(spider)
 
     def item_scraped(self, item: Any, spider: Spider) -> None:
-        if not (self._whole and isinstance(item, Page)):
+        if self._has_failed or (self._whole and isinstance(item, Page)):
+            return
+        try:
             super().item_scraped(item, spider)
+        except OSError as error:
+            if not isinstance(spider, PageSpider):
+                raise
+            self._give_up()
+            self._fail(spider, error)
 
     async def close_spider(self, spider: Spider) -> None:
         if self._whole:
@@ -198,10 +237,28 @@ class StoredFeeds(FeedExporter):
                 await self._export_kept(spider.job.folder, spider)
             except (OSError, sqlite3.Error) as error:
                 self._give_up()
-                # The run may have ended for an earlier reason, which is told instead.
-                logger.error("a feed cannot be written: %s", error)  # noqa: TRY400
-                spider.job.result.stop(f"a feed cannot be written: {error}")
+                self._fail(spider, error)
         await super().close_spider(spider)
+
+    async def _close_slot(self, slot: FeedSlot, spider: Spider) -> None:
+        try:
+            await super()._close_slot(slot, spider)
+        except OSError as error:
+            if not isinstance(spider, PageSpider):
+                raise
+            self._fail(spider, error)
+            return
+        failure = slot.storage.failure if isinstance(slot.storage, FeedFile) else None
+        if failure is not None and isinstance(spider, PageSpider):
+            self._fail(spider, failure)
+
+    def _fail(self, spider: PageSpider, error: OSError | sqlite3.Error) -> None:
+        """End the crawl since a feed cannot be written."""
+        self._has_failed = True
+        said = f"a feed cannot be written: {_words_of(error)}"
+        if spider.job.failure is not None:  # an earlier reason is told at the end
+            logger.error(said)
+        spider.job.result.stop(said)
 
     async def _export_kept(self, folder: Path, spider: PageSpider) -> None:
         with closing(open_for_reading(folder)) as connection:
@@ -227,3 +284,9 @@ class StoredFeeds(FeedExporter):
             if isinstance(slot.storage, FeedFile):
                 slot.storage.discard()
         self.slots = []
+
+
+def _words_of(error: OSError | sqlite3.Error) -> str:
+    words = getattr(error, "strerror", None) or str(error)
+    name = getattr(error, "filename", None)
+    return words if name is None else f"{name}: {words}"

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from neardup.errors import InputError
+from neardup.files.outputs import is_database
 
 STANDARD_INPUT = "-"
 
@@ -89,6 +90,8 @@ def open_output(path: str | None, source: str) -> Iterator[IO[bytes]]:
     target = Path(path)
     if target.exists() and Path(source).exists() and target.samefile(source):
         raise InputError(f"{path}: --out is the input; choose another file")
+    if is_database(target):
+        raise InputError(f"{path}: is a database; choose another file, or remove it yourself")
     if target.exists() and not target.is_file():
         # A device or a pipe cannot be replaced, and a folder says so itself.
         with target.open("wb") as file:

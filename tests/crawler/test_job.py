@@ -13,6 +13,7 @@ import pytest
 from crawler.frontier.file_links import MIN_FILES, FileLinks
 from crawler.frontier.order import NewRequest, host_number
 from crawler.job import Job
+from crawler.pages.live_parameters import history
 from crawler.reading.protocol import ReadingOptions
 from crawler.run import JobOptions
 from crawler.storage.errors import JobError
@@ -21,6 +22,7 @@ from crawler.url_rules.learning.context import Context
 from crawler.url_rules.learning.evidence import CounterExample
 from crawler.url_rules.learning.hypothesis import LearningPolicy
 from crawler.url_rules.learning.transforms import DropArguments
+from neardup import Parameters
 
 OPTIONS = JobOptions(reading=ReadingOptions(workers=1), learning=LearningPolicy())
 HOST = host_number("h.org")
@@ -148,3 +150,19 @@ def test_a_run_that_requests_nothing_more_has_no_urgent_requests(
             job.result.stop_requests("--max-bytes are there")
         assert [job.is_at_limit(pages) for pages in (2, 3)] == [is_stopped, True]
         assert job.urgent_priority == (None if is_stopped else 7)
+
+
+def test_a_refused_crawl_changes_no_parameters(tmp_path: Path) -> None:
+    with closing(Job(tmp_path, OPTIONS)) as job:
+        job.claim("a plan")
+        job.begin_visit()
+        meet(job, "http://h.org/")
+    other = replace(OPTIONS, parameters=Parameters(min_words=20))
+    with closing(Job(tmp_path, other, adopts_settings=False)) as job:
+        with pytest.raises(JobError, match="in the middle of another crawl"):
+            job.claim("another plan")
+        assert len(history(job.database.read)) == 1
+    with closing(Job(tmp_path, other, adopts_settings=False)) as job:
+        job.claim("a plan")
+        assert [tuned.parameters.min_words for tuned in history(job.database.read)] == [50, 20]
+        assert job.archivist.tuned.parameters.min_words == 20

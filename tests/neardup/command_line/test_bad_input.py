@@ -3,6 +3,8 @@
 import gzip
 import json
 import os
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -199,6 +201,16 @@ def test_the_input_is_not_overwritten(tmp_path: Path) -> None:
     path.write_bytes(GOOD)
     assert refused(path, "--out", path) == f"{path}: --out is the input; choose another file"
     assert path.read_bytes() == GOOD
+
+
+def test_a_database_is_not_overwritten(tmp_path: Path) -> None:
+    path, out = tmp_path / "pages.jsonl", tmp_path / "crawl.db"
+    path.write_bytes(GOOD)
+    with closing(sqlite3.connect(out)) as database:
+        database.execute("CREATE TABLE pages (url)")
+    before = out.read_bytes()
+    assert refused(path, "--out", out).startswith(f"{out}: is a database")
+    assert out.read_bytes() == before
 
 
 def test_a_text_that_is_not_utf_8_is_named(tmp_path: Path) -> None:
