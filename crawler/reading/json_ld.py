@@ -40,12 +40,14 @@ class Described:
         lists: The same of fields with several values.
         sources: Property that each value comes from: ``json-ld:author``.
         site_names: Names of the site and of its publisher.
+        titles: What the objects that describe the content are called.
     """
 
     texts: dict[str, str] = field(default_factory=dict)
     lists: dict[str, list[str]] = field(default_factory=dict)
     sources: dict[str, str] = field(default_factory=dict)
     site_names: list[str] = field(default_factory=list)
+    titles: list[str] = field(default_factory=list)
 
     def take(self, name: str, value: str | None, of: str) -> None:
         """Keep the first text of a field, and the property that it comes from."""
@@ -116,6 +118,8 @@ def _take_common(found: Described, node: dict[str, Any]) -> None:
 
 
 def _take_content(found: Described, node: dict[str, Any]) -> None:
+    titles = (node.get("headline"), node.get("name"))
+    found.titles += [title for title in titles if isinstance(title, str)]
     found.take("language", _text(node.get("inLanguage")), "inLanguage")
     found.take("description", _text(node.get("description")), "description")
     for name in _IMAGES:

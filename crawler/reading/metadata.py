@@ -18,7 +18,13 @@ from crawler.reading.link_extraction import resolve
 from crawler.reading.metadata_elements import collect
 from crawler.reading.metadata_record import Metadata
 from crawler.reading.page_names import first_heading, identifiers, subheading
-from crawler.reading.page_titles import folded_name, host_names, is_home_page, without_site
+from crawler.reading.page_titles import (
+    folded_name,
+    host_names,
+    is_home_page,
+    title_of,
+    without_site,
+)
 from crawler.reading.robots_directives import directives
 
 if TYPE_CHECKING:
@@ -26,7 +32,6 @@ if TYPE_CHECKING:
 
     from crawler.reading.json_ld import Described
     from crawler.reading.metadata_elements import Elements
-    from crawler.reading.page_names import Heading
 
 Element = Any  # lxml has no types
 Found = tuple[str, str | None]
@@ -34,6 +39,7 @@ Found = tuple[str, str | None]
 
 _HEADING = XPath("string(//h1)", smart_strings=False)
 _AUTHOR = XPath("(//@rel | //@itemprop)[. = 'author'][1]/..")
+_NAMED = XPath("(.//*[@itemprop = 'name'])[1]")
 _TEXT = XPath("string()", smart_strings=False)
 
 _AUTHORS = (
@@ -59,6 +65,7 @@ _PUBLISHED = (
     "pubdate",
     "publishdate",
     "sailthru.date",
+    "ms.date",
 )
 _MODIFIED = (
     "article:modified_time",
@@ -108,11 +115,12 @@ def read_metadata(root: Element, base: str, url: str | None = None) -> Metadata:
     refresh_secs, refresh_url = _refresh(metas.get("refresh"), base)
     titles: list[Found] = [("title", found.title), *facts.of_metas(("og:title",))]
     full_title = facts.first("title", titles) or facts.first("title", [("h1", _HEADING(root))])
+    first = facts.first("h1", h1)
     date, modified = _dates(facts, found)
     images: list[Found] = [*facts.of_metas(_IMAGES), ("link:image_src", found.image)]
     site_names = list(facts.of_metas(_SITE_NAMES))
     return Metadata(
-        title=full_title and _short_title(full_title, facts, url or base, heading),
+        title=full_title and _short_title(full_title, facts, url or base, first),
         author=_author(facts, found) or _marked_author(facts, root),
         date=date,
         language=_language(facts, root),
@@ -120,7 +128,7 @@ def read_metadata(root: Element, base: str, url: str | None = None) -> Metadata:
         robots=directives(",".join(found.robots)),
         refresh_url=refresh_url,
         refresh_secs=refresh_secs,
-        heading=facts.first("h1", h1),
+        heading=first,
         identifiers=identifiers(root, nodes, metas, canonical_url, heading),
         subheading=line_of(subheading(root, heading)),
         full_title=full_title,
@@ -191,15 +199,19 @@ def line_of(text: str | None) -> str | None:
     return None
 
 
-def _short_title(title: str, facts: _Facts, url: str, heading: Heading | None) -> str:
+def _short_title(title: str, facts: _Facts, url: str, heading: str | None) -> str:
     """Return the title without the name of the site."""
-    if is_home_page(url):
-        return title
-    names = host_names(url)
     told = [text for _, text in facts.of_metas(_SITE_NAMES)] + facts.of_json_ld.site_names
-    names.update(filter(None, (folded_name(text[:_MAX_CHARACTERS]) for text in told)))
-    first = None if heading is None else heading.text
-    return without_site(title, names, (first, facts.metas.get("og:title")))
+    folded = (folded_name(text[:_MAX_CHARACTERS]) for text in told)
+    names = frozenset(filter(None, folded)) | host_names(url)
+    if is_home_page(url):
+        return without_site(title, names, only_last=True)
+    others = [facts.metas.get("og:title", ""), *facts.of_json_ld.titles]
+    short = title_of(title, names, heading or "", [text[:_MAX_CHARACTERS] for text in others])
+    if short == heading and short not in title:
+        facts.sources["full_title"] = facts.sources["title"]
+        facts.sources["title"] = facts.sources["h1"]
+    return short
 
 
 def _author(facts: _Facts, found: Elements) -> str | None:
@@ -212,7 +224,9 @@ def _marked_author(facts: _Facts, root: Element) -> str | None:
     for element in _AUTHOR(root):
         is_relation = element.get("rel") == "author"
         code = "rel:author" if is_relation else "itemprop:author"
-        return facts.first("author", [(code, _TEXT(element))])
+        # The author of a post in a forum has badges beside the name.
+        named = [(code, one.get("content") or _TEXT(one)) for one in _NAMED(element)]
+        return facts.first("author", [*named, (code, _TEXT(element))])
     return None
 
 

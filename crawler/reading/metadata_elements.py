@@ -93,7 +93,7 @@ def _collect_link(link: Element, found: Elements) -> None:
 
 
 def _collect_time(time: Element, found: Elements) -> None:
-    written = time.get("datetime")
+    written = time.get("datetime") or time.text
     if not written:
         return
     marks = f"{time.get('itemprop', '')} {time.get('class', '')}".lower()

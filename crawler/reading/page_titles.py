@@ -2,7 +2,8 @@
 
 A part of a title is cut off only where something tells that it is the site's: it is a name that the
 page gives its site, or that of the host; or the page says the rest of the title alone, as its first
-heading or in ``og:title``.
+heading or in ``og:title``. Two places that say the same tell the title better than ``title`` does,
+which is written for search engines.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _SEPARATOR = re.compile(
-    r"\s+(?:[-–—―·•:|/~>»«‹›⋅*]|::|--|\|\|)\s+|\s*[|｜»]\s*|(?<=\w):\s+|\s+@\s+"
+    r"\s+(?:[-·•:/~>«‹›⋅*@]|::|--|\|\|)\s+|\s*[|｜»]\s*|\s*[–—―]\s+|(?<=\w):\s+"
 )
 _NOT_WORDS = re.compile(r"[\W_]+")
 _SECOND_LEVEL = frozenset("ac co com edu gov net ne or org gob gouv".split())
@@ -50,35 +51,56 @@ def is_home_page(url: str) -> bool:
         return False
 
 
-def without_site(title: str, site_names: Iterable[str], alone: Iterable[str | None]) -> str:
-    """Return a title without the name of its site; the whole title where that is uncertain.
+def title_of(title: str, names: frozenset[str], heading: str, others: Iterable[str]) -> str:
+    """Return what a page calls itself, without the name of its site.
+
+    That is its first heading where ``og:title`` or JSON-LD says the same, else its title without
+    the parts that are the site's, and without all behind the part that is the heading.
 
     Args:
         title: The title, in one line.
-        site_names: Names of the site and of its host, folded.
-        alone: What may be the title without the name: the first heading, ``og:title``.
+        names: Names of the site and of its host, folded.
+        heading: The first heading, or empty.
+        others: What else may be the title alone: ``og:title``, ``headline`` of JSON-LD.
     """
-    separators = list(_SEPARATOR.finditer(title))[: _MAX_PARTS - 1]
-    if not separators:
-        return title
-    names = frozenset(site_names)
-    last = title[separators[-1].end() :]
-    if folded_name(last) in names:
-        return _unless_bare(title[: separators[-1].start()], title, names)
-    first = title[: separators[0].start()]
-    if folded_name(first) in names:
-        return _unless_bare(title[separators[0].end() :], title, names)
-    for text in alone:
-        words = folded_name(text or "")
-        if words and words not in names:
-            for found in reversed(separators):
-                if folded_name(title[: found.start()]) == words:
-                    return _unless_bare(title[: found.start()], title, names)
+    told = {folded_name(text) for text in others}
+    folded = folded_name(heading)
+    if len(folded) >= _MIN_CHARACTERS and folded not in names and folded in told:
+        return heading
+    return _without_rest(without_site(title, names), {folded, *told} - names - {""})
+
+
+def without_site(title: str, names: frozenset[str], *, only_last: bool = False) -> str:
+    """Return a title without parts at its ends that are a name of the site.
+
+    Args:
+        title: The title, in one line.
+        names: Names of the site and of its host, folded.
+        only_last: Whether a name stays at the beginning, as in that of a home page.
+    """
+    for _ in range(_MAX_PARTS):
+        separators = list(_SEPARATOR.finditer(title))
+        if not separators:
+            break
+        last, first = separators[-1], separators[0]
+        if folded_name(title[last.end() :]) in names:
+            rest = title[: last.start()]
+        elif not only_last and folded_name(title[: first.start()]) in names:
+            rest = title[first.end() :]
+        else:
+            break
+        rest = rest.strip()
+        folded = folded_name(rest)
+        if len(folded) < _MIN_CHARACTERS or folded in names:
+            break
+        title = rest
     return title
 
 
-def _unless_bare(rest: str, title: str, names: frozenset[str]) -> str:
-    """Return what remains of a title if it says anything but names of the site."""
-    rest = rest.strip()
-    folded = folded_name(rest)
-    return rest if len(folded) >= _MIN_CHARACTERS and folded not in names else title
+def _without_rest(title: str, told: set[str]) -> str:
+    """Return the first parts of a title if they are said alone, else the whole title."""
+    for found in list(_SEPARATOR.finditer(title))[:_MAX_PARTS]:
+        first = title[: found.start()].strip()
+        if ":" not in found[0] and folded_name(first) in told:
+            return first
+    return title
