@@ -57,7 +57,7 @@ _FACTOR = 0x9E3779B97F4A7C15
 _FACTORS = np.array([pow(_FACTOR, power, 1 << 64) for power in range(1, _WINDOW + 1)], np.uint64)
 
 _LETTER = re.compile(r"[^\W\d_]")
-_LETTERS = re.compile(r"\w*[^\W\d_]\w*")
+_WORDS = re.compile(r"\w+")
 _NUMBER = re.compile(r"\d[\d.,]*")
 
 
@@ -181,7 +181,7 @@ class RestComparison:
     """Tells of texts whether they say other things than one, boilerplate of both left aside.
 
     They do if their rests share less than ``min_similarity`` of the shingles of the shorter one, or
-    of its words with a letter where a rest has fewer words than a shingle. It is measured against
+    of its words where a rest has fewer of them than a shingle. It is measured against
     the shorter one and not by Jaccard, since a copy with something added, such as an advertisement,
     says nothing else. A text that is boilerplate alone says other things than one whose rest has a
     shingle, for it may be an empty template.
@@ -212,8 +212,8 @@ class RestComparison:
         """Return the share of the shorter rest's shingles that stand in the other one, 0 to 1.
 
         It is that of its words where one of the rests has no shingle of words. It is 1.0 where
-        neither text has boilerplate, or a rest has no word with a letter; but 0.0 where one text is
-        boilerplate alone and the rest of the other has a shingle.
+        neither text has boilerplate, or a rest has no letter; but 0.0 where one text is boilerplate
+        alone and the rest of the other has a shingle.
         """
         if self._boilerplate is None and boilerplate is None:
             return 1.0
@@ -236,7 +236,7 @@ class RestComparison:
 
 def _shared_words(first: str, second: str, *, is_long: bool) -> float:
     """Return the share of the words of the rest with fewer ones that stand in the other one."""
-    ours, theirs = set(letter_words(first)), set(letter_words(second))
+    ours, theirs = set(words_in_rest(first)), set(words_in_rest(second))
     if not ours or not theirs:
         return 0.0 if is_long else 1.0
     return len(ours & theirs) / min(len(ours), len(theirs))
@@ -264,9 +264,9 @@ def has_shingle(rest: str, shingle_size: int) -> bool:
     return words_in(unit_bytes(rest, "word"))[2] >= shingle_size
 
 
-def letter_words(rest: str) -> list[str]:
-    """Return the words of a rest that have a letter, in its order: numbers alone say too little."""
-    return _LETTERS.findall(rest)
+def words_in_rest(rest: str) -> list[str]:
+    """Return the words of a rest, in its order; none if it has numbers alone, as a counter has."""
+    return _WORDS.findall(rest) if has_letter(rest) else []
 
 
 def has_letter(rest: str) -> bool:
