@@ -56,6 +56,8 @@ class PagesCommand(PlainCommand):
         folder = Path(one_directory(args))
         choices = (KEPT_FILTER, *VERDICTS)
         if opts.verdict is not None and opts.verdict not in choices:
+            if "," in opts.verdict:
+                raise CommandError(f"--verdict {opts.verdict}: one verdict is taken; export each")
             hint = did_you_mean(opts.verdict, choices)
             raise CommandError(f"--verdict {opts.verdict}: no such verdict{hint}")
         name, kind = _destination(opts.output)
