@@ -1,40 +1,74 @@
-"""``scrapy pages DIR``: the pages of a crawl, through Scrapy's exporters."""
+"""``scrapy pages DIR``: the pages of a crawl as rows of a table, or as documents."""
 
 from __future__ import annotations
 
+import argparse
+import os
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.console.command_line import CommandError, PlainCommand, one_directory
 from crawler.console.escaping import say
 from crawler.feeds.exporters import EXPORTERS, export
+from crawler.feeds.page_files import write_files, write_together
+from crawler.feeds.page_writers import MEDIA_TYPES, PageWriter
 from crawler.options import did_you_mean
-from crawler.pages.export import KEPT_FILTER, export_pages
+from crawler.pages.export import KEPT_FILTER, PageFilter, export_contents, export_pages
 from crawler.pages.verdicts import VERDICTS
+from crawler.reading.content_text import Shown
+from crawler.reading.content_xml import PAGE_TYPES, ContentError
 from crawler.storage.database import open_for_reading
 from crawler.storage.output_files import check_output
 
 if TYPE_CHECKING:
-    import argparse
     import sqlite3
-    from collections.abc import Callable
+
+    from crawler.pages.boilerplate import HostBoilerplate
+
+_FORMATS = {*EXPORTERS, *MEDIA_TYPES}
+_ENDINGS = {"md": "markdown", "txt": "text", "htm": "html"}
+
+
+class Destination(NamedTuple):
+    """Where pages are written to, and how.
+
+    Attributes:
+        name: A file, or ``-`` for standard output, or a folder for a file a page.
+        kind: The format.
+        is_folder: Whether each page has a file of its own.
+    """
+
+    name: str
+    kind: str
+    is_folder: bool
+
+    @property
+    def are_documents(self) -> bool:
+        return self.is_folder or self.kind not in EXPORTERS
 
 
 class PagesCommand(PlainCommand):
-    """Exports one row a URL, its newest capture; the row of a kept page has the text."""
+    """Exports the newest capture of each URL: rows of a table, or documents of what is shown."""
 
-    usage = "[-o FILE] [--verdict V] [--without-boilerplate] DIR"
-    summary = "Export the pages of a crawl as jsonl, json, csv, xml or parquet"
+    usage = "[-o FILE|DIR/] [--format F] [--verdict V] [--without-boilerplate] DIR"
+    summary = "Export the pages of a crawl as a table, or as Markdown, text, XML or HTML"
+    after_interrupt = "interrupted: the files that are there are whole; run it again for the others"
 
     def add_own_options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             "-o",
             "--output",
             metavar="FILE",
-            default="-:jsonl",
+            default="-",
             help="where to; the ending gives the format, FILE:FORMAT names it (default: jsonl to "
-            "standard output)",
+            "standard output); with DIR/ each page becomes a file that is named like its URL",
+        )
+        parser.add_argument(
+            "--format",
+            metavar="F",
+            help="rows of a table: jsonl, json, csv, xml, parquet; documents of the main content: "
+            "markdown (with metadata in front), text, and with -o DIR/ also xml and html",
         )
         parser.add_argument(
             "--verdict",
@@ -43,6 +77,21 @@ class PagesCommand(PlainCommand):
             f"{KEPT_FILTER} (every page whose text is stored, each once), "
             f"{', '.join(VERDICTS)}",
         )
+        parser.add_argument(
+            "--language", metavar="CODE", help="only pages in this language: en, pt-BR"
+        )
+        parser.add_argument(
+            "--min-words", metavar="N", help="only pages whose exported text has as many words"
+        )
+        parser.add_argument(
+            "--type", metavar="TYPE", help=f"only pages of this type: {', '.join(PAGE_TYPES)}"
+        )
+        for name, shown, default in (("links", "links", True), ("images", "images", False)):
+            parser.add_argument(
+                f"--{name}",
+                action=argparse.BooleanOptionalAction,
+                help=f"whether documents hold {shown} (default: {'yes' if default else 'no'})",
+            )
         parser.add_argument(
             "--without-boilerplate",
             action="store_true",
@@ -54,46 +103,100 @@ class PagesCommand(PlainCommand):
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Export a crawl directory."""
         folder = Path(one_directory(args))
-        choices = (KEPT_FILTER, *VERDICTS)
-        if opts.verdict is not None and opts.verdict not in choices:
-            if "," in opts.verdict:
-                raise CommandError(f"--verdict {opts.verdict}: one verdict is taken; export each")
-            hint = did_you_mean(opts.verdict, choices)
-            raise CommandError(f"--verdict {opts.verdict}: no such verdict{hint}")
-        name, kind = _destination(opts.output)
-        with closing(open_for_reading(folder)) as connection:
-            clean = _without_boilerplate(connection, folder) if opts.without_boilerplate else None
-            count = export(export_pages(connection, opts.verdict, clean), name, kind)
-        if name != "-":
-            say(f"{count:,} rows in {name}", to_stderr=True)
+        chosen = _filter(opts)
+        to = _destination(opts.output, opts.format)
+        if not to.are_documents and (opts.links is not None or opts.images is not None):
+            raise CommandError(f"--links and --images are for documents, got --format {to.kind}")
+        try:
+            with closing(open_for_reading(folder)) as connection:
+                count = _export(connection, folder, chosen, to, opts)
+        except ContentError as error:
+            hint = f"scrapy verify {folder} --repair makes it of the text"
+            said = f"{folder}: a stored content cannot be read: {error}"
+            raise CommandError(f"{said}; {hint}") from None
+        if to.is_folder:
+            say(f"{count:,} files in {to.name}", to_stderr=True)
+        elif to.name != "-":
+            say(f"{count:,} {'pages' if to.are_documents else 'rows'} in {to.name}", to_stderr=True)
 
 
-def _without_boilerplate(
-    connection: sqlite3.Connection, folder: Path
-) -> Callable[[str, str], str] | None:
-    """Return what cleans a text given the URL of its page, None where nothing is repeated."""
+def _filter(opts: argparse.Namespace) -> PageFilter:
+    choices = (KEPT_FILTER, *VERDICTS)
+    if opts.verdict is not None and opts.verdict not in choices:
+        hint = did_you_mean(opts.verdict, choices)
+        raise CommandError(f"--verdict {opts.verdict}: no such verdict{hint}")
+    if opts.type is not None and opts.type not in PAGE_TYPES:
+        hint = did_you_mean(opts.type, PAGE_TYPES)
+        raise CommandError(f"--type {opts.type}: no such type of page{hint}")
+    from crawler.console.lab_options import whole
+
+    min_words = 0 if opts.min_words is None else whole(opts.min_words, "--min-words", 0)
+    return PageFilter(opts.verdict, opts.language, min_words, opts.type)
+
+
+def _export(
+    connection: sqlite3.Connection,
+    folder: Path,
+    chosen: PageFilter,
+    to: Destination,
+    opts: argparse.Namespace,
+) -> int:
+    boilerplate = _boilerplate(connection, folder) if opts.without_boilerplate else None
+    if not to.are_documents:
+        clean = None if boilerplate is None else boilerplate.text_without
+        return export(export_pages(connection, chosen, clean), to.name, to.kind)
+    shown = Shown(links=opts.links is not False, images=bool(opts.images))
+    is_common = None if boilerplate is None else boilerplate.is_boilerplate
+    writer, pages = PageWriter(to.kind, shown, is_common), export_contents(connection, chosen)
+    if to.is_folder:
+        return write_files(pages, writer, Path(to.name))
+    return write_together(pages, writer, to.name)
+
+
+def _boilerplate(connection: sqlite3.Connection, folder: Path) -> HostBoilerplate | None:
+    """Return what the hosts of a crawl repeat, None where nothing is repeated."""
     from crawler.pages.boilerplate import HostBoilerplate
 
     boilerplate = HostBoilerplate(connection.execute)
     if boilerplate.is_any_known:
-        return boilerplate.text_without
+        return boilerplate
     say(f"{folder}: no host is known to repeat anything, so texts are whole", to_stderr=True)
     return None
 
 
-def _destination(output: str) -> tuple[str, str]:
-    """Return file name and format of ``-o FILE`` or ``-o FILE:FORMAT``."""
-    name, colon, kind = output.rpartition(":")
-    if not colon or kind not in EXPORTERS:
-        name, kind = output, Path(output).suffix.lstrip(".").lower()
-    if name == "-" and not kind:
-        kind = "jsonl"
-    if kind not in EXPORTERS:
+def _destination(output: str, wanted: str | None) -> Destination:
+    """Return where ``-o FILE``, ``-o FILE:FORMAT`` or ``-o DIR/`` leads."""
+    if wanted is not None and wanted not in _FORMATS:
+        hint = did_you_mean(wanted, sorted(_FORMATS))
+        raise CommandError(f"--format {wanted}: no such format{hint}")
+    if output != "-" and (output.endswith(("/", os.sep)) or Path(output).is_dir()):
+        return _folder(output, wanted or "markdown")
+    name, colon, named = output.rpartition(":")
+    if not colon or named not in _FORMATS:
+        name, named = output, "" if output == "-" else Path(output).suffix.lstrip(".").lower()
+    kind = wanted or _ENDINGS.get(named, named) or ("jsonl" if name == "-" else "")
+    if kind not in _FORMATS:
         raise CommandError(
-            f"-o {output}: its ending names no format; there are {', '.join(EXPORTERS)}"
+            f"-o {output}: its ending names no format; there are {', '.join(sorted(_FORMATS))}"
         )
+    if colon and name != output and wanted and wanted != named:
+        raise CommandError(f"-o {output} and --format {wanted} name two formats")
+    if kind == "html":
+        raise CommandError("html is written as a file a page: -o DIR/ --format html")
     if name != "-":
         if not Path(name).parent.is_dir():
             raise CommandError(f"-o {output}: no such directory: {Path(name).parent}")
         check_output(Path(name))
-    return name, kind
+    return Destination(name, kind, is_folder=False)
+
+
+def _folder(output: str, kind: str) -> Destination:
+    if kind not in MEDIA_TYPES:
+        raise CommandError(
+            f"-o {output}: a file a page is {', '.join(MEDIA_TYPES)}; "
+            f"{kind} is one file: -o pages.{kind}"
+        )
+    if Path(output).exists() and not Path(output).is_dir():
+        raise CommandError(f"-o {output}: is a file, a folder is needed")
+    check_output(Path(output) / "page")
+    return Destination(output, kind, is_folder=True)

@@ -153,9 +153,7 @@ def _plot_file(name: str) -> Path:
         raise CommandError(f"--plot {name}: no such directory: {path.parent}")
     check_output(path)
     if not plot.is_installed():
-        raise CommandError(
-            "--plot needs matplotlib: pip install -e '.[plot]' in the project's folder"
-        )
+        raise CommandError("--plot needs matplotlib: pip install matplotlib")
     return path
 
 

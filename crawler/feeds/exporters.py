@@ -93,9 +93,8 @@ class PlainCsvExporter(CsvItemExporter):
     """Writes lists and mappings as JSON: their values have commas of their own."""
 
     def serialize_field(self, field: Any, name: str, value: Any) -> Any:
-        if isinstance(value, dict | list):
-            value = json.dumps(value, ensure_ascii=False)
-        return super().serialize_field(field, name, value)
+        found = super().serialize_field(field, name, value)
+        return json.dumps(found, ensure_ascii=False) if isinstance(found, dict | list) else found
 
 
 class CleanXmlExporter(XmlItemExporter):
@@ -131,7 +130,7 @@ def export(rows: Iterable[dict[str, Any]], name: str, kind: str) -> int:
     A file appears under its name only when it is complete.
     """
     count = 0
-    with _destination(name, kind) as file:
+    with whole_file(name, kind) as file:
         exporter = EXPORTERS[kind](
             file,
             fields_to_export=list(PAGE_FIELDS),
@@ -147,7 +146,12 @@ def export(rows: Iterable[dict[str, Any]], name: str, kind: str) -> int:
 
 
 @contextmanager
-def _destination(name: str, kind: str) -> Iterator[IO[bytes]]:
+def whole_file(name: str | Path, kind: str = "") -> Iterator[IO[bytes]]:
+    """Open a file that appears under its name when it is complete; ``-`` is standard output.
+
+    Raises:
+        CommandError: It cannot be made.
+    """
     if name == "-":
         file = plain_stdout(kind)
         yield file

@@ -22,7 +22,7 @@ from scrapy.extensions.feedexport import (
 
 from crawler.console.escaping import plain_stdout
 from crawler.items import Page
-from crawler.pages.export import KEPT_FILTER, export_pages
+from crawler.pages.export import KEPT_FILTER, PageFilter, export_pages
 from crawler.spiders.page_spider import PageSpider
 from crawler.storage import meta_names
 from crawler.storage.database import open_for_reading
@@ -262,7 +262,9 @@ class StoredFeeds(FeedExporter):
 
     async def _export_kept(self, folder: Path, spider: PageSpider) -> None:
         with closing(open_for_reading(folder)) as connection:
-            for written, page in zip(count(1), export_pages(connection, KEPT_FILTER), strict=False):
+            for written, page in zip(
+                count(1), export_pages(connection, PageFilter(KEPT_FILTER)), strict=False
+            ):
                 try:
                     super().item_scraped(Page(**page), spider)
                 except OSError:

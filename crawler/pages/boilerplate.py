@@ -97,6 +97,11 @@ class HostBoilerplate:
         """Return the text of a page without boilerplate; whole if it is nothing else."""
         return without_spans(text, self.spans(url, text))
 
+    def is_boilerplate(self, url: str, text: str) -> bool:
+        """Return whether a part of the text of a page is nothing but boilerplate."""
+        common = self._common(host_of(url))
+        return bool(common) and all(block.hash in common for block in blocks(text))
+
     def repeated(self, host: str, texts: Sequence[str]) -> RepeatedText | None:
         """Return what some texts of a host repeat, None where they repeat nothing."""
         group = host_of(f"//{host}")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawler.pages.page_metadata import metadata_fields
 from crawler.pages.page_row import to_unsigned
 from crawler.pages.reasons import Reason, detail_of, in_words
 from crawler.pages.verdicts import UNCHANGED
 from crawler.reading.content_text import shown_text
+from neardup.features.shingles import count_words
+from neardup.features.tokens import folded_bytes, word_bytes
 
 if TYPE_CHECKING:
     import sqlite3
@@ -30,27 +32,77 @@ ORDER BY pages.id
 """
 
 
+class PageFilter(NamedTuple):
+    """The pages to export.
+
+    Attributes:
+        verdict: Their verdict; ``kept`` for all pages with a text, None for all. A page that was
+            found unchanged counts under its earlier verdict as well.
+        language: Their language, ``en`` also for ``en-GB``; None for any.
+        min_words: Number of words that the exported text has at least; 0 also without a text.
+        page_type: Type of their content; None for any.
+    """
+
+    verdict: str | None = None
+    language: str | None = None
+    min_words: int = 0
+    page_type: str | None = None
+
+    def takes(self, row: sqlite3.Row, page: dict[str, Any]) -> bool:
+        kept = self.verdict == KEPT_FILTER and row["text"] is not None
+        if not kept and self.verdict not in {None, page["verdict"], row["verdict"]}:
+            return False
+        if self.language and not _is_of_language(row["language"], self.language):
+            return False
+        if self.page_type and row["page_type"] != self.page_type:
+            return False
+        words = count_words(word_bytes(folded_bytes(page["text"] or ""))) if self.min_words else 0
+        return words >= self.min_words
+
+
+ALL_PAGES = PageFilter()
+
+
+def _is_of_language(language: str | None, wanted: str) -> bool:
+    spoken = (language or "").lower().replace("_", "-")
+    return f"{spoken}-".startswith(f"{wanted.lower().replace('_', '-')}-")
+
+
 def export_pages(
     connection: sqlite3.Connection,
-    verdict: str | None = None,
+    chosen: PageFilter = ALL_PAGES,
     clean: Callable[[str, str], str] | None = None,
 ) -> Iterator[dict[str, Any]]:
     """Yield one mapping a URL, its newest capture, in the order of captures.
 
     Args:
         connection: Connection from ``open_for_reading``.
-        verdict: Verdict to export; ``kept`` for all pages with a text, None for all. A page that
-            was found unchanged counts under its earlier verdict as well.
+        chosen: The pages to export.
         clean: Returns the text to export, given a URL and the text of its page. Number of words,
             digests and fingerprint stay those of the judged text.
     """
+    for page, _ in _chosen(connection, chosen):
+        if clean is not None and page["text"]:
+            page["text"] = clean(page["url"], page["text"])
+        yield page
+
+
+def export_contents(
+    connection: sqlite3.Connection, chosen: PageFilter = ALL_PAGES
+) -> Iterator[tuple[dict[str, Any], bytes]]:
+    """Yield the mapping of each page with a content, and the content as it is stored."""
+    for page, content in _chosen(connection, chosen):
+        if content is not None:
+            yield page, content
+
+
+def _chosen(
+    connection: sqlite3.Connection, chosen: PageFilter
+) -> Iterator[tuple[dict[str, Any], bytes | None]]:
     for row in connection.execute(_ROWS):
         page = page_of(row)
-        kept = verdict == KEPT_FILTER and row["text"] is not None
-        if kept or verdict in {None, page["verdict"], row["verdict"]}:
-            if clean is not None and page["text"]:
-                page["text"] = clean(page["url"], page["text"])
-            yield page
+        if chosen.takes(row, page):
+            yield page, row["content"]
 
 
 def page_of(row: sqlite3.Row) -> dict[str, Any]:

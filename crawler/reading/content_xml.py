@@ -22,6 +22,11 @@ MAX_DEPTH = 100
 libxml2 refuses 256, and trafilatura's writers call themselves for each.
 """
 
+PAGE_TYPES = (
+    "article", "documentation", "product", "service", "forum", "listing", "collection",
+)  # fmt: skip
+"""The types of pages."""
+
 FROM_LINES = "lines"
 """The source of a content that is made of the lines of a text."""
 

@@ -9,7 +9,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from crawler.pages.export import KEPT_FILTER, export_pages
+from crawler.pages.export import KEPT_FILTER, PageFilter, export_pages
 from crawler.storage.database import open_for_reading
 from tests.crawls.command import start_scrapy
 from tests.sites.many import page_text
@@ -97,7 +97,7 @@ def assert_nothing_lost_or_kept_twice(site: ManyPages, jobdir: Path) -> None:
     wanted = set(site.pages)
     with closing(open_for_reading(jobdir)) as connection:
         rows = list(export_pages(connection))
-        held = [page["text"] for page in export_pages(connection, KEPT_FILTER)]
+        held = [page["text"] for page in export_pages(connection, PageFilter(KEPT_FILTER))]
     paths = [row["url"].removeprefix(site.url.rstrip("/")) for row in rows]
     assert set(paths) == wanted, f"{len(wanted - set(paths))} pages lost"
     assert len(paths) == len(wanted), "a URL has two rows"

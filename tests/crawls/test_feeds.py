@@ -14,7 +14,7 @@ import pytest
 
 from crawler.feeds.feed_files import FeedPart, part_start
 from crawler.maintenance.verify.feed_checks import FeedError, feed_urls
-from crawler.pages.export import KEPT_FILTER, export_pages
+from crawler.pages.export import KEPT_FILTER, PageFilter, export_pages
 from crawler.storage.database import open_for_reading
 from tests.crawls.command import scrapy, start_scrapy
 from tests.sites.many import ManyPages, pages
@@ -70,7 +70,7 @@ def run(site: ManyPages, jobdir: Path, *arguments: str) -> str:
 
 def kept(jobdir: Path) -> Counter[str]:
     with closing(open_for_reading(jobdir)) as connection:
-        return Counter(page["url"] for page in export_pages(connection, KEPT_FILTER))
+        return Counter(page["url"] for page in export_pages(connection, PageFilter(KEPT_FILTER)))
 
 
 def fed(*feeds: Path) -> Counter[str]:

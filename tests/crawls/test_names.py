@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crawler.pages.export import KEPT_FILTER, export_pages
+from crawler.pages.export import KEPT_FILTER, PageFilter, export_pages
 from crawler.pages.live_parameters import tune
 from crawler.storage.database import open_for_reading
 from tests.crawler.maintenance.rejudge.captured import judge_again
@@ -28,7 +28,7 @@ PRODUCTS = 25
 
 def exported(jobdir: Path, verdict: str | None = None) -> dict[str, dict[str, Any]]:
     with closing(open_for_reading(jobdir)) as connection:
-        return {row["url"]: row for row in export_pages(connection, verdict)}
+        return {row["url"]: row for row in export_pages(connection, PageFilter(verdict))}
 
 
 def told(jobdir: Path) -> dict[str, tuple[object, ...]]:

@@ -13,7 +13,7 @@ import pytest
 from crawler.frontier.order import NewRequest
 from crawler.job import Job
 from crawler.maintenance.crawl_report import make_report
-from crawler.pages.export import KEPT_FILTER, export_pages
+from crawler.pages.export import KEPT_FILTER, PageFilter, export_pages
 from crawler.pages.page_context import Captured, Fetched
 from crawler.pages.reasons import Reason, in_words
 from crawler.reading.protocol import ReadingOptions
@@ -184,7 +184,7 @@ def test_markup_alone_does_not_change_a_page(tmp_path: Path) -> None:
 def held(folder: Path) -> dict[str, str]:
     """The text that an export holds for each path."""
     with closing(open_for_reading(folder)) as connection:
-        pages = export_pages(connection, KEPT_FILTER)
+        pages = export_pages(connection, PageFilter(KEPT_FILTER))
         return {page["url"].removeprefix("http://example.com"): page["text"] for page in pages}
 
 

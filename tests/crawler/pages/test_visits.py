@@ -19,7 +19,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from crawler.job import Job
 from crawler.maintenance.crawl_report import make_report
-from crawler.pages.export import KEPT_FILTER, export_pages
+from crawler.pages.export import KEPT_FILTER, PageFilter, export_pages
 from crawler.pages.page_context import Fetched
 from crawler.pages.reasons import Reason
 from crawler.pages.verdicts import FAILED, NOINDEX, OUTCOMES
@@ -231,7 +231,7 @@ class Visits(RuleBasedStateMachine):
         self.committed = self.said.copy()
         with closing(open_for_reading(self.folder)) as connection:
             rows = list(export_pages(connection))
-            kept = list(export_pages(connection, KEPT_FILTER))
+            kept = list(export_pages(connection, PageFilter(KEPT_FILTER)))
         assert len({row["url"] for row in rows}) == len(rows)
         texts = [row["text"] for row in kept]
         for path, said in self.said.items():

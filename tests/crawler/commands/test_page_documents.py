@@ -1,0 +1,220 @@
+"""``scrapy pages --format markdown|text|xml|html``: documents of what pages show."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from contextlib import closing
+from dataclasses import replace
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import zstandard
+from lxml import etree
+
+from crawler.feeds.page_files import PagePaths
+from crawler.job import Job
+from crawler.mirror.paths import path_key
+from crawler.reading.content_xml import PackedContent, pack_content
+from crawler.reading.metadata_record import Metadata
+from crawler.reading.reading import Reading, extract_of
+from neardup import Parameters
+from neardup.fingerprints.digest import text_digest
+from tests.crawler.commands.in_process import run
+from tests.crawler.pages.test_capture import OPTIONS, fetched
+from tests.sites.prose import prose
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TITLE = 'A "title": with # signs\u2028and - marks'
+GUIDE = """<body><head rend="h1">Guide</head>
+<p>Read <ref target="../more?a=1">the rest</ref> or <ref target="javascript:alert(1)">not</ref>.</p>
+<graphic src="/a.png" alt="a picture"/>
+<list rend="ul"><item>first</item><item>second</item></list>
+<table><row><cell role="head">Name</cell></row><row><cell>One</cell></row></table>
+<code>x = 1\ny = 2</code></body>"""
+PAGES = {
+    "/guide/": (GUIDE, "documentation", "en-GB"),
+    "/guide/index.html": (f"<body><p>{prose('index', 90)}</p></body>", "article", "de"),
+    "/CON?a=1&b=*": (f"<body><p>{prose('odd', 60)}</p></body>", "forum", "en"),
+    "/guide": (f"<body><p>{prose('guide', 50)}</p></body>", None, None),
+}
+
+
+def capture(job: Job, path: str, content: str, kind: str | None, language: str | None) -> None:
+    body = etree.fromstring(content)
+    text = " ".join(body.itertext()) + prose(path, 100)
+    packed = PackedContent(pack_content(body), kind, "test")
+    extract = extract_of(zstandard.compress(text.encode()), True, text_digest(text), Parameters())
+    answer = fetched(job, path, text.encode())
+    metadata = Metadata(title=TITLE if path == "/guide/" else path, language=language)
+    reading = Reading(
+        answer.url,
+        visible_digest=extract.visible_digest,
+        extract=replace(extract, content=packed),
+        metadata=metadata,
+    )
+    asyncio.run(job.archivist.capture_read(answer, reading))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    jobdir = tmp_path_factory.mktemp("crawl") / "job"
+    with closing(Job(jobdir, OPTIONS)) as job:
+        job.begin_visit()
+        for path, page in PAGES.items():
+            capture(job, path, *page)
+    return jobdir
+
+
+def export(folder: Path, output: Path, *arguments: str) -> dict[str, str]:
+    """The files of an export into a folder, by their paths."""
+    done = run("pages", str(folder), "-o", f"{output}/", *arguments)
+    assert done.returncode == 0, done.stderr
+    return {
+        path.relative_to(output).as_posix(): path.read_text(encoding="utf-8")
+        for path in output.rglob("*")
+        if path.is_file()
+    }
+
+
+def table(folder: Path, tmp_path: Path, *arguments: str) -> list[dict[str, Any]]:
+    """The rows of an export."""
+    output = tmp_path / "rows"
+    done = run("pages", str(folder), "-o", str(output), "--format", "jsonl", *arguments)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in output.read_bytes().splitlines()]
+
+
+def front(document: str) -> tuple[dict[str, Any], str]:
+    _, matter, text = document.split("---\n", 2)
+    return pytest.importorskip("yaml").safe_load(matter), text
+
+
+def test_each_page_becomes_a_file_that_is_named_like_its_url(folder: Path, tmp_path: Path) -> None:
+    files = export(folder, tmp_path / "out")
+    assert len(files) == len(PAGES)
+    assert "example.com/guide/index.md" in files
+    assert len({path_key(path) for path in files}) == len(files)
+    assert not any(set(path) & set('*?:"<>|\\') for path in files)
+
+
+def test_markdown_has_its_metadata_in_front(folder: Path, tmp_path: Path) -> None:
+    matter, text = front(export(folder, tmp_path / "out")["example.com/guide/index.md"])
+    assert matter["title"] == TITLE
+    assert matter["url"] == "http://example.com/guide/"
+    assert (matter["language"], matter["page_type"]) == ("en-GB", "documentation")
+    assert "# Guide" in text
+    assert "[the rest](http://example.com/more?a=1)" in text
+    assert "- first\n- second" in text
+    assert "| Name |" in text
+    assert "```\nx = 1\ny = 2\n```" in text
+    assert "javascript" not in text
+    assert "a.png" not in text
+
+
+def test_links_and_images_are_written_by_options(folder: Path, tmp_path: Path) -> None:
+    without = export(folder, tmp_path / "without", "--no-links")["example.com/guide/index.md"]
+    assert "the rest" in without
+    assert "more?a=1" not in without
+    images = export(folder, tmp_path / "images", "--images")["example.com/guide/index.md"]
+    assert "![a picture](http://example.com/a.png)" in images
+
+
+def test_text_is_that_of_the_table(folder: Path, tmp_path: Path) -> None:
+    files = export(folder, tmp_path / "out", "--format", "text")
+    rows = {row["url"]: row for row in table(folder, tmp_path)}
+    text = rows["http://example.com/guide/"]["text"]
+    assert files["example.com/guide/index.txt"] == f"{text}\n"
+    assert "Read the rest or not." in text
+    assert "http" not in text
+
+
+def test_xml_and_html_can_be_parsed(folder: Path, tmp_path: Path) -> None:
+    found = export(folder, tmp_path / "xml", "--format", "xml")["example.com/guide/index.xml"]
+    root = etree.fromstring(found.encode())
+    assert (root.tag, root[0].tag, root.get("page_type")) == ("doc", "main", "documentation")
+    page = export(folder, tmp_path / "html", "--format", "html")["example.com/guide/index.html"]
+    hrefs: list[str | None] = []
+
+    class Links(HTMLParser):
+        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+            if tag == "a":
+                hrefs.append(dict(attrs).get("href"))
+
+    Links().feed(page)
+    assert hrefs == ["http://example.com/more?a=1"]
+    assert "javascript" not in page
+
+
+def test_a_second_export_changes_nothing(folder: Path, tmp_path: Path) -> None:
+    assert export(folder, tmp_path / "out") == export(folder, tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "paths"),
+    [
+        (["--language", "en"], {"/guide/", "/CON?a=1&b=*"}),
+        (["--language", "EN-gb"], {"/guide/"}),
+        (["--type", "forum"], {"/CON?a=1&b=*"}),
+        (["--min-words", "60"], {"/guide/index.html", "/CON?a=1&b=*"}),
+        (["--min-words", "60", "--language", "de"], {"/guide/index.html"}),
+        (["--min-words", "0"], set(PAGES)),
+    ],
+)
+def test_filters_choose_pages(
+    folder: Path, tmp_path: Path, arguments: list[str], paths: set[str]
+) -> None:
+    urls = [row["url"] for row in table(folder, tmp_path, *arguments)]
+    assert {url.removeprefix("http://example.com") for url in urls} == paths
+
+
+def test_all_pages_can_stand_in_one_file(folder: Path, tmp_path: Path) -> None:
+    output = tmp_path / "pages.md"
+    done = run("pages", str(folder), "-o", str(output))
+    assert done.stderr.strip().endswith(f"{len(PAGES)} pages in {output}")
+    assert output.read_text(encoding="utf-8").count("\nurl: ") == len(PAGES)
+    named = run("pages", str(folder), "-o", f"{tmp_path / 'pages'}:markdown")
+    assert named.returncode == 0
+    assert (tmp_path / "pages").read_bytes() == output.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--format", "markdwon"], "--format markdwon: no such format; did you mean markdown?"),
+        (["--format", "html"], "html is written as a file a page: -o DIR/ --format html"),
+        (["-o", "{tmp}/out/", "--format", "parquet"], "parquet is one file: -o pages.parquet"),
+        (["-o", "{tmp}/pages.doc"], "its ending names no format"),
+        (["-o", "{tmp}/none/pages.md"], "no such directory"),
+        (["--type", "articel"], "--type articel: no such type of page; did you mean article?"),
+        (["--min-words", "many"], "--min-words"),
+        (["--images"], "--links and --images are for documents"),
+    ],
+)
+def test_wrong_arguments_are_said_in_one_line(
+    folder: Path, tmp_path: Path, arguments: list[str], said: str
+) -> None:
+    done = run("pages", str(folder), *(word.format(tmp=tmp_path) for word in arguments))
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+class TestPagePaths:
+    @pytest.mark.parametrize("kind", ["markdown", "text", "xml", "html"])
+    def test_every_page_has_a_path_of_its_own_below_the_folder(self, kind: str) -> None:
+        urls = [
+            *("http://h/a", "http://h/a.md", "http://h/A", "http://h/a/", "http://h/a/index.md"),
+            *("http://h/a.md/b", "https://h/a", "http://h/a#x", "http://h/" + "long" * 200),
+            *("", "", "file:///etc/passwd", "http://h/../../x", "http://h/%2e%2e/%2e%2e/x"),
+        ]
+        paths = PagePaths(kind)
+        found = [paths.path_of(url) for url in urls]
+        keys = {path_key(path) for path in found}
+        assert len(keys) == len(urls)
+        folders = {key.rsplit("/", end)[0] for key in keys for end in range(1, key.count("/") + 1)}
+        assert not folders & keys
+        assert all(".." not in path.split("/") and path[0] != "/" for path in found)
