@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING
 from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.exceptions import UsageError
 
-from crawler.console.command_line import CommandError, complain, refuse_options, tidy_logs
+from crawler.console.command_line import (
+    CommandError,
+    HelpFormatter,
+    complain,
+    refuse_options,
+    tidy_logs,
+)
 from crawler.console.crawl_run import prepared_archive, problems, standing
 from crawler.console.escaping import say
 from crawler.console.report_text import report_lines
@@ -41,6 +47,10 @@ class CrawlCommand(ScrapyCrawl):
     Exit status: 0 when the crawl ran, 1 when a seed gave no page, 2 when an
     argument, a setting or the crawl directory is wrong.
     """
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.formatter_class = HelpFormatter
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         """Read the options; what is wrong with a feed is one line, without Scrapy's usage."""
@@ -136,6 +146,10 @@ class CrawlCommand(ScrapyCrawl):
             return True
         revisit = opts.spargs.get("revisit", NO)
         stands = standing(job, revisit, before, adds=spidercls.adds_when_finished)
+        if job.is_finished and revisit == NO and not job.visits.has_page:
+            # Who starts it again, say with the server up, does not want to hear that it is over.
+            opts.spargs["revisit"] = revisit = YES
+            stands = "no page was fetched yet, asking again"
         tell(f"crawl directory: {self.settings['JOBDIR']} ({stands})", opts)
         return not self._has_nothing_to_do(spidercls, job, revisit)
 

@@ -76,6 +76,7 @@ class DemoCommand(CrawlCommand):
         say(f"planted duplicates found: {len(DUPLICATES) - len(missed)} of {len(DUPLICATES)}")
         for path in missed:
             say(f"  missed: {base}{path} (of {base}{DUPLICATES[path]})")
+        say("what the verdicts mean: docs/verdicts.md")
         if missed:
             self.exitcode = FAILED
 

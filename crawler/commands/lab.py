@@ -46,7 +46,7 @@ class ServeLabCommand(PlainCommand):
             raise CommandError("a crawl directory or a file is needed, got none")
         if importlib.util.find_spec("nicegui") is None:
             raise CommandError(
-                "NiceGUI is not installed (pip install nicegui). "
+                "NiceGUI is not installed: pip install -e '.[lab]' in the project's folder; "
                 "scrapy sweep, pairs and compare do without"
             )
         _serve([Path(arg) for arg in args], opts)

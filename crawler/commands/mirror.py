@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.console.command_line import CommandError, complain, refuse_options
+from crawler.console.command_line import CommandError, HelpFormatter, complain, refuse_options
 from crawler.mirror.errors import MirrorError
 from crawler.options import Options
 from crawler.storage.errors import JobError
@@ -67,6 +67,7 @@ class MirrorCommand(ScrapyCommand):
         from crawler.spiders.mirror import REQUISITES
 
         super().add_options(parser)
+        parser.formatter_class = HelpFormatter
         group = parser.add_argument_group("mirror")
         group.add_argument(
             "--check", action="store_true", help="prove that a mirror is whole; fetches nothing"

@@ -123,6 +123,8 @@ class PagesCommand(PlainCommand):
 def _filter(opts: argparse.Namespace) -> PageFilter:
     choices = (KEPT_FILTER, *VERDICTS)
     if opts.verdict is not None and opts.verdict not in choices:
+        if "," in opts.verdict:
+            raise CommandError(f"--verdict {opts.verdict}: one verdict is taken; export each")
         hint = did_you_mean(opts.verdict, choices)
         raise CommandError(f"--verdict {opts.verdict}: no such verdict{hint}")
     if opts.type is not None and opts.type not in PAGE_TYPES:

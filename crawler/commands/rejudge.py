@@ -26,8 +26,9 @@ def rejudgement_lines(found: Rejudgement, folder: str, *, dry_run: bool) -> Iter
     if found.freed:
         others = f"{found.freed_kept:,} kept now, {found.freed - found.freed_kept:,} duplicates"
         yield f"{found.freed:>11,}  walls or soft 404s before: {others}"
+        yield from _urls(found.freed_examples, found.freed_kept)
     yield f"{found.now_kept:>11,}  duplicates before, kept now"
-    yield from _urls(found.kept_examples, found.now_kept + found.freed_kept)
+    yield from _urls(found.kept_examples, found.now_kept)
     yield f"{found.now_dropped:>11,}  kept before, duplicates now"
     yield from _urls(found.dropped_examples, found.now_dropped)
     yield f"{found.otherwise:>11,}  duplicates as before, of another page or by another measure"

@@ -153,7 +153,9 @@ def _plot_file(name: str) -> Path:
         raise CommandError(f"--plot {name}: no such directory: {path.parent}")
     check_output(path)
     if not plot.is_installed():
-        raise CommandError("--plot needs matplotlib: pip install matplotlib")
+        raise CommandError(
+            "--plot needs matplotlib: pip install -e '.[plot]' in the project's folder"
+        )
     return path
 
 

@@ -9,7 +9,7 @@ import sys
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
-from scrapy.commands import ScrapyCommand
+from scrapy.commands import ScrapyCommand, ScrapyHelpFormatter
 
 from crawler.console.escaping import plain_logs, say, say_json
 from crawler.console.progress import ProgressLine
@@ -59,6 +59,14 @@ def _for_users() -> tuple[type[Exception], ...]:
     return CommandError, FleetError, JobError, LabelError, NearDupError, SourceError
 
 
+class HelpFormatter(ScrapyHelpFormatter):
+    """Scrapy's, which takes each line of help that ends in a colon for a heading."""
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        lines = super()._split_lines(text, width)
+        return [f"{line} " if line.endswith(":") else line for line in lines]
+
+
 class PlainCommand(ScrapyCommand):
     """A command whose errors are one line on standard error.
 
@@ -94,6 +102,7 @@ class PlainCommand(ScrapyCommand):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add Scrapy's options, then those of this command; name the commands beside it."""
         super().add_options(parser)
+        parser.formatter_class = HelpFormatter
         self.add_own_options(parser)
         self._options = [name for action in parser._actions for name in action.option_strings]
         if group := _group_of(self):

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from crawler.pages.url_history import Agenda
     from crawler.warc.archive import Archive
 
+_AFTER = "; when it is finished, the same command visits again (-a revisit={})"
+
 _UNITS = (("day", 86_400.0), ("hour", 3_600.0), ("minute", 60.0), ("second", 1.0))
 
 
@@ -57,7 +59,7 @@ def _again(job: Job, revisit: str) -> str:
 def _unfinished(job: Job, revisit: str, before: str | None) -> str:
     queued, visits = len(job.frontier.queue), job.visits
     which = "" if visits.number == 1 else f" with visit {visits.number}"
-    after = "" if revisit == NO else f"; -a revisit={revisit} begins when it is finished"
+    after = "" if revisit == NO or visits.is_revisit else _AFTER.format(revisit)
     if queued or visits.is_queueing:
         return f"going on{which}: {queued:,} URLs queued{after}"
     if before != visits.plan:

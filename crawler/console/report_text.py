@@ -94,6 +94,11 @@ def report_lines(report: Report, folder: str) -> Iterator[str]:
         f"{report.failed:,} failed, {report.queued:,} queued"
         + (f" (visit {report.visit})" if report.visit > 1 else "")
     )
+    if report.visit > 1 and report.verdicts.get(UNCHANGED):
+        yield (
+            f"what was fetched in visit {report.visit}, and what all visits keep; an unchanged "
+            "page stays kept, or a duplicate, as it was"
+        )
     yield ""
     for verdict, count in report.verdicts.items():
         if count:
@@ -158,7 +163,8 @@ def trap_lines(traps: Sequence[StoredCluster], most: int) -> Iterator[str]:
     """Yield kinds of URLs that are requested last, or no longer, with the reasons."""
     if not traps:
         return
-    yield f"asked for last, or no longer, since their pages are not new ({len(traps):,} kinds):"
+    kinds = many(len(traps), "kind")
+    yield f"asked for last, or no longer, since their pages are not new ({kinds}):"
     for trap in traps[:most]:
         skipped = f", {many(trap.skipped, 'request')} not made" if trap.skipped else ""
         yield f"  {trap.name}"
@@ -200,11 +206,11 @@ def _walls(report: Report) -> Iterator[str]:
 
 
 def _resembling(report: Report) -> Iterator[str]:
-    """Yield pages that are kept for their names, each with the page that it resembles."""
+    """Yield pages kept for their names or contents, each with the page that it resembles."""
     if not report.resembling:
         return
     yield ""
-    yield "kept for their names, although nearly the words of another page (similarity, 0 to 1):"
+    yield "kept for their names or contents, though nearly the words of another page (similarity):"
     for page in report.resembling[:SHOWN_RESEMBLING]:
         similarity = "   ?" if page.similarity is None else f"{page.similarity:.2f}"
         yield f"  {similarity}  {page.url}"

@@ -93,8 +93,9 @@ class PlainCsvExporter(CsvItemExporter):
     """Writes lists and mappings as JSON: their values have commas of their own."""
 
     def serialize_field(self, field: Any, name: str, value: Any) -> Any:
-        found = super().serialize_field(field, name, value)
-        return json.dumps(found, ensure_ascii=False) if isinstance(found, dict | list) else found
+        if isinstance(value, dict | list):
+            value = json.dumps(value, ensure_ascii=False)
+        return super().serialize_field(field, name, value)
 
 
 class CleanXmlExporter(XmlItemExporter):

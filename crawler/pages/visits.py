@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from crawler.pages.url_history import LATER, SETTLED
+from crawler.pages.verdicts import FAILED as FAILURE
 from crawler.storage import meta_names
 
 if TYPE_CHECKING:
@@ -175,6 +176,17 @@ class Visits:
     def has_queued(self) -> bool:
         """Whether this visit has queued every known page that it requests, perhaps none."""
         return self._database.meta(meta_names.QUEUEING) == "0"
+
+    @property
+    def has_page(self) -> bool:
+        """Whether any URL ever gave a page. Complexity: O(failed URLs)."""
+        sql = "SELECT EXISTS (SELECT 1 FROM pages WHERE verdict <> ?)"
+        return bool(self._database.read(sql, (FAILURE,)).fetchone()[0])
+
+    @property
+    def is_revisit(self) -> bool:
+        """Whether this visit asks for known pages."""
+        return self.is_queueing or self.has_queued
 
     @property
     def has_todays_plan(self) -> bool:

@@ -51,6 +51,8 @@ COMMANDS = {
     "report": "one crawl directory is needed",
     "report absent": "absent: no such directory",
     "pages absent": "absent: no such directory",
+    "pages absent --verdict wall,soft_404": "--verdict wall,soft_404: one verdict is taken",
+    "adopt absent new": "absent: no such directory",
     "rules": "one crawl directory is needed",
     "rules absent": "absent: no such directory",
     "rules README.md": "README.md: not a directory",

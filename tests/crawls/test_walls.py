@@ -195,6 +195,11 @@ def test_a_wall_is_taken_back_by_one_of_its_urls(tmp_path: Path) -> None:
         url = next(path for path in before if path.startswith("/members/"))
         done = scrapy("rejudge", "--no-wall", site.origin + url, str(tmp_path))
         assert (done.returncode, done.stderr) == (0, "")
+        lines = done.stdout.splitlines()
+        (freed,) = (at for at, line in enumerate(lines) if "walls or soft 404s before" in line)
+        assert lines[freed + 1].strip().startswith(f"{site.origin}/members/")
+        assert lines[freed + 2].endswith("0  duplicates before, kept now")
+        assert lines[freed + 3].endswith("0  kept before, duplicates now")
         after = rows_of(tmp_path, site)
         assert verdicts_of(after, "members")["wall"] == 0
         assert sum(path.startswith("/members/") for path in kept(after)) == 1

@@ -49,10 +49,11 @@ class ManyPages(MadeSite):
 
     Args:
         pages: Body by path; may be changed at any time.
+        port: Port to serve at; any that is free where it is 0.
     """
 
-    def __init__(self, pages: Mapping[str, bytes]) -> None:
-        super().__init__()
+    def __init__(self, pages: Mapping[str, bytes], *, port: int = 0) -> None:
+        super().__init__(port=port)
         self.pages = dict(pages)
         self._asked: Counter[str] = Counter()
         self._limit: int | None = None

@@ -129,6 +129,13 @@ class PageList:
         if not is_same:
             self._start()
 
+    def show_unknown(self) -> None:
+        """Show a dash in place of a number, where nobody has asked for the pages."""
+        self._places, self._judgement = np.empty(0, np.int64), None
+        self._fold.text = f"{self._words}: \u2013"
+        self._fold.set_enabled(False)
+        self._start()
+
     def _start(self) -> None:
         self._rows.clear()
         self._shown = 0

@@ -120,6 +120,8 @@ class Corpus:
 
 
 def _about(folder: Path) -> About:
+    if not folder.is_dir():
+        raise JobError(f"{folder}: no such directory")
     if not (folder / "about").is_dir():
         raise JobError(f"{folder}: no output of neardup.spark in it")
     try:

@@ -194,7 +194,8 @@ class Rejudgement:
         can_fetch: Whether they can be queued; not if the spider is none of ours.
         freed: Number of pages that were walls or soft 404s, and are judged by their texts now.
         freed_kept: Number of those that are kept now; the others are duplicates.
-        kept_examples: URLs of some that are kept now.
+        freed_examples: URLs of some walls or soft 404s that are kept now.
+        kept_examples: URLs of some duplicates that are kept now.
         dropped_examples: URLs of some that are dropped now.
     """
 
@@ -209,6 +210,7 @@ class Rejudgement:
     can_fetch: bool
     freed: int
     freed_kept: int
+    freed_examples: tuple[str, ...]
     kept_examples: tuple[str, ...]
     dropped_examples: tuple[str, ...]
 
@@ -292,7 +294,8 @@ def _counted(directory: CrawlDirectory, tuned: Tuned) -> Rejudgement:
         can_fetch=directory.plan is not None,
         freed=freed,
         freed_kept=freed_kept,
-        kept_examples=_examples(connection, f"({_NOW_KEPT} OR {_FREED_KEPT})"),
+        freed_examples=_examples(connection, _FREED_KEPT),
+        kept_examples=_examples(connection, _NOW_KEPT),
         dropped_examples=_examples(connection, _NOW_DROPPED),
     )
 

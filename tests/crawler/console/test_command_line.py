@@ -6,9 +6,13 @@ import argparse
 import subprocess
 import sys
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from scrapy.cmdline import ScrapyArgumentParser, _get_commands_from_module
+from scrapy.commands import ScrapyHelpFormatter
+from scrapy.utils.project import get_project_settings
 
 import crawler.commands
 from crawler.console.command_line import GROUPS, PlainCommand
@@ -101,3 +105,25 @@ def test_an_unknown_option_is_refused_with_the_one_that_was_meant(command: str) 
     assert done.stderr.startswith(f"scrapy {command}: unknown option --loglevl=DEBUG")
     assert "--loglevel" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("columns", [50, 80, 81, 97, 120])
+def test_headings_alone_are_underlined_in_help(
+    columns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Scrapy underlines each line that ends in a colon, of an option too."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    commands = _get_commands_from_module("crawler.commands", True)
+    for name, command in commands.items():
+        parser = ScrapyArgumentParser(
+            formatter_class=ScrapyHelpFormatter,
+            usage=f"scrapy {name} {command.syntax()}",
+            conflict_handler="resolve",
+            description=command.long_desc(),
+        )
+        command.settings = get_project_settings()
+        command.add_options(parser)
+        lines = parser.format_help().splitlines()
+        underlined = [before for before, line in pairwise(lines) if line and not line.strip("=-")]
+        assert "Options" in underlined
+        assert not [line for line in underlined if line != line.strip()], name

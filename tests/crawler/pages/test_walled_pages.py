@@ -301,7 +301,8 @@ class TestTakenBack:
         assert found == tried
         assert (found.judged, found.kept_before, found.kept) == (MIN_NAMES, 0, 1)
         assert (found.freed, found.freed_kept, found.now_kept) == (MIN_NAMES, 1, 0)
-        assert found.kept_examples == (f"http://example.com{paths[0]}",)
+        assert found.freed_examples == (f"http://example.com{paths[0]}",)
+        assert found.kept_examples == ()
         after = stored(tmp_path)
         assert [after[path][0] for path in paths] == [
             "too_short",

@@ -188,7 +188,10 @@ class ThresholdTab:
         self._outcome.show(asked.choice, tried, stored, changes)
         self._now_dropped.show(changes.now_dropped, tried)
         self._now_kept.show(changes.now_kept, stored)
-        self._parts.show(tried.parts, tried)
+        if tried.part_of is None:
+            self._parts.show_unknown()
+        else:
+            self._parts.show(tried.parts, tried)
         self._look.set_visibility(tried.part_of is None)
         self._figures.draw_sizes(tried)
         if self._is_drawn(asked):

@@ -1,0 +1,45 @@
+"""Metadata on its way through every format of ``scrapy pages``."""
+
+from __future__ import annotations
+
+import csv
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from crawler.feeds.exporters import export
+from crawler.items import PAGE_FIELDS
+from crawler.pages.page_metadata import metadata_fields, packed_metadata
+from crawler.reading.html_parsing import parse
+from crawler.reading.metadata import read_metadata
+from tests.crawler.pages.test_page_metadata import PAGE
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def row() -> dict[str, Any]:
+    metadata = read_metadata(parse(PAGE.encode()), "http://acme.example/lamps/1")
+    fields = metadata_fields(packed_metadata(metadata), metadata.title, metadata.date)
+    return {**dict.fromkeys(PAGE_FIELDS), "url": "http://acme.example/lamps/1", **fields}
+
+
+def test_csv_has_lists_and_mappings_as_json(row: dict[str, Any], tmp_path: Path) -> None:
+    path = tmp_path / "pages.csv"
+    export([row], str(path), "csv")
+    with path.open(encoding="utf-8", newline="") as file:
+        (found,) = csv.DictReader(file)
+    assert found["h1"] == "Brass lamps"
+    for name in ("tags", "alternates", "identifiers", "sources"):
+        assert json.loads(found[name]) == row[name]
+    assert found["categories"] == ""
+
+
+def test_parquet_has_types_for_lists_and_mappings(row: dict[str, Any], tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "pages.parquet"
+    export([row, dict.fromkeys(PAGE_FIELDS)], str(path), "parquet")
+    found = parquet.read_table(path).to_pylist(maps_as_pydicts="strict")
+    assert found == [row, dict.fromkeys(PAGE_FIELDS)]
