@@ -60,6 +60,12 @@ READING_MEMORY_LIMIT_MB = 1024
 READING_MAX_LINKS = 100_000
 """Distinct links taken from one page; what is cut is counted."""
 
+NEARDUP_DOCUMENTS = True
+"""Judge the text of PDF (extra ``documents``), Word, slides, OpenDocument, EPUB, text and feeds."""
+
+NEARDUP_DOCUMENT_LINKS = True
+"""Follow the links of documents too; a PDF costs the same without."""
+
 PAGES_KEEP_HTML = False
 """Store the HTML of kept pages beside their text."""
 

@@ -15,6 +15,7 @@ from crawler.fleet.worker_crawl import FleetOptions
 from crawler.frontier.pauses import PausePolicy
 from crawler.pages.live_parameters import NO_PARTS
 from crawler.pages.url_history import IntervalPolicy
+from crawler.reading.documents.kinds import readable_kinds
 from crawler.reading.protocol import ReadingOptions
 from crawler.run import JobOptions
 from crawler.url_rules.learning.hypothesis import LearningPolicy
@@ -143,8 +144,15 @@ def job_options(settings: BaseSettings) -> JobOptions:
             keep_html=options.boolean("PAGES_KEEP_HTML"),
             disabled_url_rules=disabled,
             parameters=parameters,
+            documents=document_kinds(options),
+            document_links=options.boolean("NEARDUP_DOCUMENT_LINKS"),
         ),
     )
+
+
+def document_kinds(options: Options) -> frozenset[str]:
+    """Return the kinds of documents that a crawl reads."""
+    return readable_kinds() if options.boolean("NEARDUP_DOCUMENTS") else frozenset()
 
 
 def _learning(options: Options) -> LearningPolicy | None:

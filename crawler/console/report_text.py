@@ -133,6 +133,7 @@ def report_lines(report: Report, folder: str) -> Iterator[str]:
     if report.refused_links:
         parts = ", ".join(f"{count:,} {why}" for why, count in report.refused_links.items())
         yield f"links not followed, as often as they were met: {parts}"
+    yield from _document_lines(report)
     aside = f"not asked for, since {MIN_FILES} of a kind were no pages"
     yield from _file_lines(report.file_links, aside)
     to_ask = "still to ask for, since others of their kind were pages, or too few were answered"
@@ -149,6 +150,16 @@ def report_lines(report: Report, folder: str) -> Iterator[str]:
     if any(report.comparisons.values()):
         counts = ", ".join(f"{count:,} {name}" for name, count in report.comparisons.items())
         yield f"candidates of all texts: {counts}"
+
+
+def _document_lines(report: Report) -> Iterator[str]:
+    """Yield how many documents were judged by their kind, and how many need the extra."""
+    if report.documents:
+        kinds = ", ".join(f"{count:,} {kind}" for kind, count in report.documents.items())
+        yield f"documents: {kinds}"
+    if report.unread_documents:
+        total = many(report.unread_documents, "PDF document")
+        yield f"not read: {total}; pip install 'crawl-once[documents]', then -a revisit=yes"
 
 
 def _file_lines(counts: dict[str, int], state: str) -> Iterator[str]:

@@ -84,6 +84,11 @@ def has_releasable(database: Database) -> bool:
     return any(database.read(sql, values).fetchone() for sql, values in queries)
 
 
+def ending_of(url: str) -> str:
+    """Return what follows the last dot before the query, in small letters."""
+    return url.partition("?")[0].partition("#")[0].rpartition(".")[2].lower()
+
+
 class FileLinks:
     """The tables ``file_kinds`` and ``file_links``.
 
@@ -101,7 +106,7 @@ class FileLinks:
 
     def kind(self, url: str) -> Kind | None:
         """Return the kind of a URL that looks like a file; None for one that does not."""
-        ending = url.partition("?")[0].partition("#")[0].rpartition(".")[2].lower()
+        ending = ending_of(url)
         if ending not in self._endings:
             return None
         parts = urlsplit(url)

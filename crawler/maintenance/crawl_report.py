@@ -77,6 +77,11 @@ ORDER BY pages.similarity DESC, pages.id LIMIT ?
 
 # A page on the template of a larger one is told as one that resembles another.
 _IS_PART = "pages.latest = 1 AND pages.part_of IS NOT NULL AND pages.resembles IS NULL"
+_DOCUMENTS = """
+SELECT content_source, count(*) FROM pages WHERE latest = 1 AND page_type = 'document'
+GROUP BY 1 ORDER BY 2 DESC, 1
+"""
+_UNREAD = "SELECT count(*) FROM pages WHERE latest = 1 AND reason LIKE 'library_missing%'"
 _COUNT_PARTS = f"SELECT count(*) FROM pages WHERE {_IS_PART}"
 _PARTS = f"""
 SELECT pages.url, whole.url, pages.containment FROM pages
@@ -245,6 +250,10 @@ class Report:
     """Links not requested because many of their kind were files, by their ending."""
     file_links_to_ask: dict[str, int]
     """Links set aside until the crawl goes on, by their ending."""
+    documents: dict[str, int]
+    """Documents that were judged, by their kind."""
+    unread_documents: int
+    """Number of documents that need the extra ``documents``."""
     traps: tuple[StoredCluster, ...]
     """Kinds of URLs whose pages stopped being new."""
     no_robots: dict[str, list[str]]
@@ -313,6 +322,8 @@ def _read(connection: sqlite3.Connection) -> Report:
         url_rules=scalar(connection, f"SELECT count(*) FROM url_rules WHERE state = {HOLDS}"),
         unexamined_rules=scalar(connection, UNEXAMINED),
         skipped=scalar(connection, _SKIPPED),
+        documents=dict(connection.execute(_DOCUMENTS).fetchall()),
+        unread_documents=scalar(connection, _UNREAD),
         file_links=dict(connection.execute(PUT_ASIDE).fetchall()),
         file_links_to_ask=dict(connection.execute(RELEASABLE).fetchall()),
         traps=trap_report(connection),

@@ -59,6 +59,7 @@ class Archivist:
         keep_versions: Number of texts of a page that are kept, its newest included; 0 keeps all.
         keep_near_texts: Whether the texts of near-duplicates are stored.
         keep_links: Whether the links of pages are stored, for visits in which a page is not sent.
+        read_documents: Whether documents are read, and not taken for files.
         find_walls: Whether soft 404s and walls are recognised; in a fleet they never are.
         boilerplate: Counts of blocks of text by host; None counts none, as in a fleet.
     """
@@ -75,6 +76,7 @@ class Archivist:
     keep_versions: int = 0
     keep_near_texts: bool = True
     keep_links: bool = False
+    read_documents: bool = True
     find_walls: bool = True
     boilerplate: CountedBoilerplate | None = None
     seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(STAGES, 0.0))
@@ -156,6 +158,7 @@ class Archivist:
             fetched.body,
             fetched.content_type,
             links_only=links_only,
+            documents=self.read_documents,
             known=self._known,
         )
         self.seconds["parse"] += reading.parse_secs
@@ -207,7 +210,8 @@ class Archivist:
         elif reading.failure is not None:
             row.verdict, row.reason = verdicts.UNREADABLE, Reason.UNREADABLE.stored(reading.failure)
         elif reading.not_html is not None:
-            row.verdict, row.reason = verdicts.NOT_HTML, Reason.OTHER_TYPE.stored(reading.not_html)
+            row.verdict = verdicts.NOT_HTML
+            row.reason = Reason(reading.no_text).stored(reading.not_html)
         elif page.asks_not_to_be_kept:
             row.verdict = verdicts.NOINDEX
         elif document is not None:

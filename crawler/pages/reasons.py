@@ -46,6 +46,11 @@ class Reason(StrEnum):
     BAD_ANSWER = "bad_answer"
     UNREADABLE = "unreadable"
     OTHER_TYPE = "other_type"
+    LIBRARY_MISSING = "library_missing"
+    ENCRYPTED = "encrypted"
+    DAMAGED = "damaged"
+    TOO_LARGE_TO_READ = "too_large_to_read"
+    NO_TEXT = "no_text"
     NO_SITEMAP = "no_sitemap"
     NOT_SITEMAP = "not_sitemap"
     SITEMAP_CUT = "sitemap_cut"
@@ -91,6 +96,11 @@ _WORDS: dict[Reason, str] = {
     Reason.NO_HTTP: "no HTTP answer: {}",
     Reason.UNKNOWN_SCHEME: "neither http nor https",
     Reason.TOO_LARGE: "larger than {}",
+    Reason.LIBRARY_MISSING: "{}, which needs the extra [documents] to be read",
+    Reason.ENCRYPTED: "encrypted: {}",
+    Reason.DAMAGED: "cannot be read: {}",
+    Reason.TOO_LARGE_TO_READ: "too large to be read: {}",
+    Reason.NO_TEXT: "no text to be read: {}",
     Reason.NO_SITEMAP: "no sitemap: {}",
     Reason.NOT_SITEMAP: "not a sitemap",
     Reason.SITEMAP_CUT: "only {} URLs of this sitemap were taken",

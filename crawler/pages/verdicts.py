@@ -39,7 +39,7 @@ VERDICTS: dict[str, str] = {
     NOINDEX: "asks not to be kept (robots meta or X-Robots-Tag)",
     SOFT_404: "what a site says of a URL that does not exist, with HTTP 200",
     WALL: "asks for a login, a consent or scripts in place of a page, at many URLs",
-    NOT_HTML: "not a page: an image, an archive, JSON ...",
+    NOT_HTML: "not a page: an image, an archive, JSON, a document without text ...",
     UNREADABLE: "an answer came and could not be read",
     FAILED: "no page came: an HTTP error, no connection, forbidden by robots.txt",
 }

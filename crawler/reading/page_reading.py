@@ -12,12 +12,13 @@ import zstandard
 
 from crawler.reading.content_xml import PackedContent, pack_content, pack_lines
 from crawler.reading.decoding import decode
+from crawler.reading.documents.reader import read_document
 from crawler.reading.html_parsing import parse
 from crawler.reading.link_extraction import LinkReader, base_url
 from crawler.reading.metadata import read_metadata
 from crawler.reading.metadata_record import NO_METADATA
 from crawler.reading.reading import Extracted, Parsed, ReadingTask
-from crawler.reading.text import read_text, read_visible, tidy
+from crawler.reading.text import judge_whole, read_text, read_visible, tidy
 from crawler.reading.wall_signs import read_wall_signs
 from crawler.urls.canonical import Canonicalizer
 from neardup.boilerplate import block_hashes
@@ -25,10 +26,13 @@ from neardup.fingerprints.digest import text_digest
 from neardup.whole import part_of
 
 if TYPE_CHECKING:
+    from crawler.reading.documents.document import DocumentText
     from crawler.reading.protocol import ReadingOptions
     from crawler.reading.text import JudgedText, Visible
 
 Element = Any  # lxml has no types
+
+_NO_PAGE = parse(b"")  # links of documents are beside it
 
 
 class PageReader:
@@ -49,15 +53,19 @@ class PageReader:
         self._body = b""
         self._url = ""
         self._metadata = NO_METADATA
+        self._document: DocumentText | None = None
 
     def parse(self, job: ReadingTask) -> Parsed:
         """Take the first step without the visible text, which ``see`` adds.
 
         Raises:
+            DocumentError: No text can be read of a document.
             MemoryError: The page does not fit.
         """
         started = time.process_time()
         self.forget()
+        if job.kind is not None:
+            return self._parse_document(job, job.kind, started)
         decoded = decode(job.body, job.content_type)
         self._body, self._url = job.body, job.url
         self._root = root = parse(decoded.utf8)
@@ -78,6 +86,10 @@ class PageReader:
             MemoryError: The page does not fit.
         """
         started = time.process_time()
+        if self._document is not None:
+            digest = text_digest(self._document.text)
+            secs = parsed.secs + time.process_time() - started
+            return parsed._replace(visible_digest=digest, secs=secs)
         self._visible = read_visible(self._root)
         digest = text_digest(self._visible.text)
         signs = read_wall_signs(self._root, self._visible, self._url)
@@ -91,14 +103,19 @@ class PageReader:
             MemoryError: The page does not fit.
         """
         started = time.process_time()
-        if self._visible is None:
+        if self._document is not None:
+            judged = judge_whole(self._document.text)
+            content = document_content(self._document)
+        elif self._visible is not None:
+            judged = read_text(self._root, self._visible)
+            content = shown_content(judged, self._visible)
+        else:
             raise RuntimeError("extract() follows see()")
-        judged = read_text(self._root, self._visible)
         packed = self._compress(judged.text.encode("utf-8", "replace"))
-        html_zstd = self._compress(self._body) if self._options.keep_html else None
+        is_html = self._document is None
+        html_zstd = self._compress(self._body) if self._options.keep_html and is_html else None
         blocks = block_hashes(judged.text)
         name = self._metadata.name(part_of(judged.text)).packed()
-        content = shown_content(judged, self._visible)
         secs = time.process_time() - started
         return Extracted(
             packed,
@@ -113,8 +130,19 @@ class PageReader:
         )
 
     def forget(self) -> None:
-        self._root = self._visible = None
+        self._root = self._visible = self._document = None
         self._body = b""
+
+    def _parse_document(self, job: ReadingTask, kind: str, started: float) -> Parsed:
+        found = read_document(kind, job.body, job.content_type, self._options.timeout_secs)
+        self._document, self._metadata = found, found.metadata
+        followed = found.links if self._options.document_links else []
+        links = self._links.read(_NO_PAGE, job.url, "utf-8", followed)
+        notes = found.notes + ((f"{links.malformed} malformed links",) if links.malformed else ())
+        secs = time.process_time() - started
+        return Parsed(
+            links.links, links.cut, found.metadata, "utf-8", None, notes, secs, links.too_long
+        )
 
 
 def shown_content(judged: JudgedText, visible: Visible) -> PackedContent:
@@ -125,3 +153,8 @@ def shown_content(judged: JudgedText, visible: Visible) -> PackedContent:
     if unlinked:
         return PackedContent(pack_lines(unlinked), None, "unlinked")
     return PackedContent(pack_lines(judged.text), None, "visible")
+
+
+def document_content(document: DocumentText) -> PackedContent:
+    """Return the content of a document, found by the reader of its kind."""
+    return PackedContent(pack_content(document.body()), "document", document.kind)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.reading.content_types import why_not_html
+from crawler.reading.documents.kinds import NAMES, DocumentKind, document_kind
 from crawler.reading.process import (
     Allowance,
     WorkerDiedError,
@@ -15,7 +16,7 @@ from crawler.reading.process import (
     WorkerTimeoutError,
 )
 from crawler.reading.protocol import ReadingOptions, extracted_from_wire, parsed_from_wire
-from crawler.reading.reading import Extract, Reading, ReadingTask, to_extract, to_reading
+from crawler.reading.reading import Extract, NoText, Reading, ReadingTask, to_extract, to_reading
 from crawler.reading.worker_pool import PoolClosedError, ReadingError, WorkerPool
 from neardup.fingerprints.digest import text_digest
 
@@ -92,6 +93,7 @@ class ReadingPool:
         content_type: str | None,
         *,
         links_only: bool = False,
+        documents: bool = True,
         known: Callable[[bytes], Extract | None],
     ) -> Reading:
         """Read a page; a fault of the page is in the reading, never raised.
@@ -101,6 +103,7 @@ class ReadingPool:
             body: Bytes as they came, without transfer and content encoding.
             content_type: Header of that name.
             links_only: Whether the text is known already, so that only links are read.
+            documents: Whether documents are read too, and not taken for files.
             known: Function that returns the extract of an earlier page with this digest of its
                 visible text, or None. It is not called for a page without visible text.
 
@@ -108,11 +111,18 @@ class ReadingPool:
             PoolClosedError: The pool is closed, or was not started.
             WorkerStartError: Workers do not start.
         """
-        reason = why_not_html(content_type, body)
+        kind, reason = None, why_not_html(content_type, body)
         if reason is not None:
-            return Reading(url, not_html=reason)
+            kind = document_kind(content_type, body) if documents else None
+            if kind is not None and kind not in self._options.documents:
+                is_off = not self._options.documents
+                why = NoText.OTHER_TYPE if is_off else NoText.LIBRARY_MISSING
+                return Reading(url, not_html=reason, no_text=why)
+            if kind is None:
+                return Reading(url, not_html=reason)
         errand = _Errand(self._under_way, known)
-        job = ReadingTask(url, body, content_type, links_only)
+        name = None if kind is None else kind.value
+        job = ReadingTask(url, body, content_type, links_only, name)
         try:
             reading = await self._run(job, errand.is_wanted)
             errand.finish(reading.extract)
@@ -222,8 +232,15 @@ class _Talk:
             _PageFailedError: It could not read the page.
         """
         job = self._job
-        self._worker.tell(("read", job.url, job.content_type, job.links_only), job.body)
-        parsed = parsed_from_wire(await self._hear())
+        read = ("read", job.url, job.content_type, job.links_only, job.kind)
+        self._worker.tell(read, job.body)
+        answer = await self._hear()
+        if answer[0] == "textless":
+            self.is_over = True
+            _, why, words = answer
+            name = NAMES[DocumentKind(job.kind or "")]
+            return Reading(job.url, not_html=f"{name}: {words}", no_text=NoText(why))
+        parsed = parsed_from_wire(answer)
         self.reading, self.is_parsed = to_reading(job.url, parsed), True
         if job.links_only:
             self.is_over = True

@@ -7,12 +7,13 @@
     payload = the body of a page, as it came
 
     parent: ("options", {...})
-            ("read", url, content_type, links_only) + body
+            ("read", url, content_type, links_only, kind of a document or None) + body
             ("go",) after "parsed": extract the text; any other message: do not
     worker: ("ready",)
             ("parsed", ...), without a visible digest only if links alone are wanted or if an end
             of the worker or "failed" follows
             ("extracted", ...)
+            ("textless", code, detail) of a document
             ("failed", reason)
 
 Lengths are little-endian. Both ends are the same interpreter, so marshal's format is the same; it
@@ -29,6 +30,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from crawler.reading.content_xml import PackedContent
+from crawler.reading.documents.kinds import readable_kinds
 from crawler.reading.metadata_record import Metadata
 from crawler.reading.reading import Extracted, Link, Parsed, WallSigns
 from neardup import Parameters
@@ -62,6 +64,8 @@ class ReadingOptions:
         recycle_pages: Number of pages after which a worker that has grown is replaced.
         recycle_growth_mb: Growth beyond which it is replaced: glibc and Python do not free all
             memory.
+        documents: Kinds of documents whose text is read.
+        document_links: Whether their links are read.
     """
 
     workers: int = 0
@@ -74,6 +78,8 @@ class ReadingOptions:
     parameters: Parameters = field(default_factory=Parameters)
     recycle_pages: int = 2000
     recycle_growth_mb: int = 256
+    documents: frozenset[str] = field(default_factory=readable_kinds)
+    document_links: bool = True
 
     @property
     def size(self) -> int:
@@ -140,7 +146,7 @@ class Inbox:
 
 def options_to_wire(options: ReadingOptions) -> Message:
     plain = asdict(options)
-    del plain["parameters"]  # the parent compares texts
+    del plain["parameters"], plain["documents"]  # the parent's: it compares, and chooses kinds
     return "options", plain
 
 

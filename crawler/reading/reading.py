@@ -62,6 +62,17 @@ class WallKind(StrEnum):
     JAVASCRIPT = "javascript"
 
 
+class NoText(StrEnum):
+    """The reason why an answer has no text that can be judged."""
+
+    OTHER_TYPE = "other_type"
+    LIBRARY_MISSING = "library_missing"
+    ENCRYPTED = "encrypted"
+    DAMAGED = "damaged"
+    TOO_LARGE = "too_large_to_read"
+    EMPTY = "no_text"
+
+
 class WallSigns(NamedTuple):
     """Signs by which a page with few words may be no page at all.
 
@@ -175,7 +186,7 @@ class Reading:
 
     Attributes:
         url: URL of the page.
-        not_html: Reason in a few words why it is no page; None for a page.
+        not_html: Reason in a few words why it is no page; None for a page or a document.
         failure: Reason why it could not be read to the end, or None.
         links: Links, distinct by key, in the order of the page.
         links_cut: Number of links beyond the limit.
@@ -193,6 +204,7 @@ class Reading:
         extract_secs: CPU time of the worker for the main text.
         signs: Signs of a page with few words; None for any other, and if only links were requested.
         name: What the page is called, packed, where the extract is its own.
+        no_text: Code of the reason in ``not_html``.
     """
 
     url: str
@@ -212,10 +224,11 @@ class Reading:
     links_too_long: int = 0
     signs: WallSigns | None = None
     name: str | None = None
+    no_text: NoText = NoText.OTHER_TYPE
 
     @property
     def is_page(self) -> bool:
-        """Whether it was read, and is HTML."""
+        """Whether it was read, and is HTML or a document."""
         return self.not_html is None and self.failure is None
 
     @property
@@ -241,12 +254,17 @@ class Reading:
 
 
 class ReadingTask(NamedTuple):
-    """A page to read."""
+    """A page to read.
+
+    Attributes:
+        kind: A ``DocumentKind``; None for HTML.
+    """
 
     url: str
     body: bytes
     content_type: str | None = None
     links_only: bool = False
+    kind: str | None = None
 
 
 class Parsed(NamedTuple):

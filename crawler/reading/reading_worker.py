@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from lxml.etree import XPathError
 
+from crawler.reading.documents.document import DocumentError
 from crawler.reading.page_reading import PageReader
 from crawler.reading.protocol import (
     OUT_OF_MEMORY,
@@ -151,8 +152,8 @@ class _Server:
         self._send(("ready",))
         while (received := receive(self._connection)) is not None:
             message, body = received
-            _, url, content_type, links_only = message
-            self._read(ReadingTask(url, body, content_type, links_only))
+            _, url, content_type, links_only, kind = message
+            self._read(ReadingTask(url, body, content_type, links_only, kind))
 
     def _read(self, job: ReadingTask) -> None:
         try:
@@ -166,6 +167,8 @@ class _Server:
                 with self._deadman:
                     extracted = self._reader.extract()
                 self._send(extracted_to_wire(extracted, tired=self._weariness.is_tired()))
+        except DocumentError as error:
+            self._send(("textless", str(error.why), error.words))
         except XPathError as error:
             # With tested expressions and whole trees the only cause is that no memory is left.
             raise MemoryError from error

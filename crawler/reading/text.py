@@ -154,6 +154,16 @@ def read_text(root: Element, visible: Visible) -> JudgedText:
     return JudgedText(text, False, notes, words, body)
 
 
+def judge_whole(text: str) -> JudgedText:
+    """Return the text of a document, which is all main text."""
+    if len(text) <= MAX_COMPARED_CHARACTERS and _WORD.search(text):
+        return JudgedText(text, True, ())
+    if len(text) <= MAX_COMPARED_CHARACTERS:
+        return JudgedText(text, False, ())
+    notes = (f"text of {len(text):,} characters compared by equality alone",)
+    return JudgedText(text, False, notes, len(split(text)))
+
+
 def _beyond(main: str, visible: Visible) -> str:
     """Return the text outside links, or nothing if that is the main text."""
     unlinked = tidy(visible.unlinked)

@@ -8,9 +8,10 @@ from weakref import WeakKeyDictionary
 from scrapy import signals
 from scrapy.exceptions import DontCloseSpider, StopDownload
 
-from crawler.frontier.file_links import FILE_PRIORITY, FileLinks
+from crawler.frontier.file_links import FILE_PRIORITY, FileLinks, ending_of
 from crawler.pages.verdicts import DUPLICATES, NOT_HTML
 from crawler.reading.content_types import SNIFFED_BYTES, is_told_by_type, why_not_html
+from crawler.reading.documents.kinds import ENDINGS, may_be_document, may_begin_document
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -40,7 +41,10 @@ class FileRequests:
         endings: frozenset[str],
         make: Callable[[str, int], Request | None],
     ) -> None:
-        self._links = FileLinks(job.database, endings)
+        self._documents = job.options.reading.documents
+        read = {ending for ending, kind in ENDINGS.items() if kind in self._documents}
+        self._links = FileLinks(job.database, endings - read)
+        self._endings = endings
         self._crawler = crawler
         self._job = job
         self._make = make
@@ -96,11 +100,12 @@ class FileRequests:
             self._links.note(kind, is_page=is_page)
 
     def _headers_received(self, headers: Headers, request: Request) -> None:
-        if self._links.kind(request.url) is None:
+        if ending_of(request.url) not in self._endings:
             return
         said = headers.get(b"Content-Type") or b""
         content_type = said.decode("latin-1")
-        if is_told_by_type(content_type):
+        by_type = is_told_by_type(content_type)
+        if by_type and not (self._documents and may_be_document(content_type)):
             if why_not_html(content_type, b"") is not None:
                 raise StopDownload(fail=False)
         elif b"Content-Encoding" not in headers:
@@ -113,5 +118,10 @@ class FileRequests:
         start += data
         if len(start) >= SNIFFED_BYTES:
             del self._looked_at[request]
-            if why_not_html(content_type, bytes(start)) is not None:
+            if self._is_file(content_type, bytes(start)):
                 raise StopDownload(fail=False)
+
+    def _is_file(self, content_type: str, start: bytes) -> bool:
+        if why_not_html(content_type, start) is None:
+            return False
+        return not may_begin_document(content_type, start, self._documents)

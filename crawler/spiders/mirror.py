@@ -112,6 +112,7 @@ class MirrorSpider(SiteSpider):
         if spider.job.folder is None or spider.job.folder.name != STATE_FOLDER:
             raise ValueError("a mirror is made by scrapy mirror URL DIR")
         spider.archivist.keep_links = False  # they are in the files
+        spider.archivist.read_documents = False  # they are files
         told = replace(
             spider.job.run,
             urgent_priority=NEEDED,

@@ -40,9 +40,9 @@ VERDICTS: dict[str, tuple[str, str | None]] = {
     "/gzip-bomb": ("unreadable", "larger than 32 MB when decompressed"),
     "/no-content-type": ("new", None),
     "/image": ("not_html", "a PNG image"),
-    "/paper": ("not_html", "a PDF document"),
+    "/paper": ("not_html", r"cannot be read: a PDF document: .+"),
     "/data": ("not_html", "application/json"),
-    "/plain-text": ("not_html", "text/plain"),
+    "/plain-text": ("new", None),
     "/binary-called-html": ("not_html", "a PNG image"),
     "/null-bytes": ("new", None),
     "/drip": ("failed", "no answer in time"),
@@ -85,7 +85,7 @@ VERDICTS: dict[str, tuple[str, str | None]] = {
     "/sitemap/pages": ("not_html", "application/xml"),
     "/sitemap/packed": ("not_html", "gzip data"),
     "/sitemap/torn": ("not_html", "gzip data"),
-    "/sitemap/garbage": ("not_html", "text/plain"),
+    "/sitemap/garbage": ("too_short", None),
     "/sitemap/endless": ("not_html", "application/xml"),
 }
 # Answered for by another URL: where they lead, or where patience ended.

@@ -88,7 +88,7 @@ VERDICTS: dict[str, tuple[str, str | None]] = {
     "/markup/deep-mixed": ("new", None),
     "/markup/deep-quotes": ("new", None),
     "/markup/unclosed": ("new", None),
-    "/markup/comments": ("not_html", "text/plain"),
+    "/markup/comments": ("too_short", None),
     "/markup/laughs": ("new", None),
     "/markup/authors": ("new", None),
     "/markup/escapes": ("new", None),

@@ -1,0 +1,102 @@
+"""Read the entries of RSS and Atom feeds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from crawler.reading.dates import iso_date
+from crawler.reading.decoding import decode
+from crawler.reading.documents.archive import parse_xml
+from crawler.reading.documents.document import PARAGRAPH, DocumentText, Lines, clean
+from crawler.reading.documents.hypertext import add_hypertext, parse_fragment
+from crawler.reading.metadata_record import Metadata
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Element = Any  # lxml has no types
+
+_ENTRIES = frozenset({"item", "entry"})
+# The first that an entry has; a summary says less than the content.
+_CONTENTS = ("encoded", "content", "description", "summary")
+_DATES = ("lastBuildDate", "updated", "pubDate", "date", "modified")
+_AUTHORS = ("creator", "author", "managingEditor", "publisher")
+_XML = "{http://www.w3.org/XML/1998/namespace}"
+_TEXT_TYPES = frozenset({"text", "text/plain"})
+
+
+def read_feed(body: bytes, content_type: str | None) -> DocumentText:
+    """Read a feed: its title, and of each entry the title and the content.
+
+    Faults of its XML are passed over, as readers of feeds do.
+
+    Raises:
+        DocumentError: It cannot be read.
+    """
+    if b"\0" in body[:64]:  # UTF-16, which is decoded with its declaration
+        body = _redeclared(decode(body, content_type).utf8)
+    root = parse_xml(body, recover=True)
+    lines, links = Lines(), list[str]()
+    channel = next((one for one in root if _name(one) == "channel"), root)
+    lines.add("h1", _text(_child(channel, "title")))
+    for name in ("description", "subtitle"):
+        _add_content(_child(channel, name), lines)
+    links += _links(channel)
+    for entry in root.iter():
+        if _name(entry) in _ENTRIES:
+            lines.add("h2", _text(_child(entry, "title")))
+            found = (_child(entry, name) for name in _CONTENTS)
+            _add_content(next((one for one in found if one is not None), None), lines)
+            links += _links(entry)
+    return DocumentText(lines.blocks, _metadata(root, channel), links)
+
+
+def _redeclared(utf8: bytes) -> bytes:
+    """Return XML without its declaration, which names the encoding that it had."""
+    return utf8.partition(b"?>")[2] if utf8.lstrip().startswith(b"<?xml") else utf8
+
+
+def _name(element: Element) -> str:
+    tag = element.tag
+    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
+
+
+def _child(element: Element, name: str) -> Element | None:
+    return next((one for one in element if _name(one) == name), None)
+
+
+def _text(element: Element | None) -> str:
+    return "" if element is None else "".join(element.itertext())
+
+
+def _add_content(element: Element | None, lines: Lines) -> None:
+    if element is None:
+        return
+    if len(element):  # XHTML of Atom
+        add_hypertext(element, lines)
+    elif element.get("type", "html") in _TEXT_TYPES:
+        for line in (element.text or "").split("\n"):
+            lines.add(PARAGRAPH, line)
+    elif element.text and element.text.strip():
+        add_hypertext(parse_fragment(element.text), lines)
+
+
+def _links(element: Element) -> Iterator[str]:
+    """Yield the pages that a feed or an entry is about."""
+    for one in element:
+        if _name(one) == "link" and one.get("rel", "alternate") == "alternate":
+            target = one.get("href") or one.text
+            if target and target.strip():
+                yield target.strip()
+
+
+def _metadata(root: Element, channel: Element) -> Metadata:
+    dates = (iso_date(_text(_child(channel, name)).strip()) for name in _DATES)
+    author = next((one for name in _AUTHORS if (one := _child(channel, name)) is not None), None)
+    name = None if author is None else _child(author, "name")
+    return Metadata(
+        title=clean(_text(_child(channel, "title"))),
+        author=clean(_text(author if name is None else name)),
+        date=next(filter(None, dates), None),
+        language=clean(_text(_child(channel, "language"))) or clean(root.get(f"{_XML}lang")),
+    )

@@ -1,0 +1,184 @@
+"""Read PDF documents with pdfium, page by page, within a time."""
+
+from __future__ import annotations
+
+import re
+import time
+from contextlib import closing
+from ctypes import byref, c_int, c_ushort, create_string_buffer
+from typing import TYPE_CHECKING
+
+import pypdfium2
+from pypdfium2 import raw
+
+from crawler.reading.dates import iso_date
+from crawler.reading.documents.document import (
+    MAX_TEXT_CHARACTERS,
+    DocumentError,
+    DocumentText,
+    Lines,
+    clean,
+)
+from crawler.reading.documents.pdf_layout import Line, paragraphs
+from crawler.reading.metadata_record import Metadata
+from crawler.reading.reading import NoText
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_MAX_LINKS = 100_000
+_MAX_URL_BYTES = 8192
+# Pages of a scan have a few letters of noise, or a stamp, at most.
+_DATE = re.compile(r"D:(\d{4})(\d{2})?(\d{2})?")
+# Names that programs write where nobody gave a title.
+_NO_TITLE = re.compile(
+    r"untitled(?:[ -].*)?|(?:microsoft )?(?:word|powerpoint|excel) - .*|powerpoint presentation"
+    r"|.*\.(?:docx?|pptx?|xlsx?|odt|rtf|tex|dvi|indd|qxd|pdf|txt|html?)|(?:about|data):.*|https?:.*",
+    re.IGNORECASE,
+)
+# pdfium writes U+FFFE for the hyphen of a divided word, and no end of its line.
+_LINE = re.compile("([^\r\n\ufffe\x02]*+[\ufffe\x02]?)(?:\r\n|\r|\n)?")
+_CONTROLS = re.compile("[\x00-\x01\x03-\x08\x0b-\x1f\x7f\uffff\ufeff]")
+_LIGATURES = {
+    0xFB00: "ff",
+    0xFB01: "fi",
+    0xFB02: "fl",
+    0xFB03: "ffi",
+    0xFB04: "ffl",
+    0xFB05: "st",
+    0xFB06: "st",
+}
+
+
+def read_pdf(body: bytes, max_secs: float) -> DocumentText:
+    """Read a PDF: its text in paragraphs, its links and its metadata.
+
+    Args:
+        body: The document.
+        max_secs: CPU time after which a document is given up as too large.
+
+    Raises:
+        DocumentError: It needs a password, is damaged, or takes too long.
+    """
+    deadline = time.process_time() + max_secs
+    try:
+        opened = pypdfium2.PdfDocument(body)
+    except pypdfium2.PdfiumError as error:
+        raise _why_closed(error) from None
+    with closing(opened) as document:
+        found, links, count = list[Line](), list[str](), len(document)
+        room, unreadable = MAX_TEXT_CHARACTERS, 0
+        for number in range(count):
+            if time.process_time() > deadline:
+                words = f"{count:,} pages, more than are read in {max_secs:g} s"
+                raise DocumentError(NoText.TOO_LARGE, words)
+            try:
+                page = document[number]
+            except pypdfium2.PdfiumError:
+                unreadable += 1
+                continue
+            with closing(page):
+                room -= _read_page(page, number, found, room)
+                links += _links(document, page, _MAX_LINKS - len(links))
+        if unreadable and unreadable == count:
+            raise DocumentError(NoText.DAMAGED, "none of its pages can be read")
+        metadata = _metadata(document)
+    lines = Lines()
+    for kind, text in paragraphs(found):
+        lines.add(kind, text.strip("\x02\ufffe\u00ad"))
+    notes = (f"{unreadable:,} of {count:,} pages could not be read",) if unreadable else ()
+    return DocumentText(lines.blocks, metadata, links, notes)
+
+
+def _why_closed(error: pypdfium2.PdfiumError) -> DocumentError:
+    if "assword" in str(error) or "ecurity" in str(error):
+        return DocumentError(NoText.ENCRYPTED, "needs a password")
+    return DocumentError(NoText.DAMAGED, " ".join(str(error).split())[:200])
+
+
+def _read_page(page: pypdfium2.PdfPage, number: int, found: list[Line], room: int) -> int:
+    """Add the lines of a page; return how many characters it has.
+
+    Raises:
+        DocumentError: It has more than there is room for.
+    """
+    try:
+        opened = page.get_textpage()
+    except pypdfium2.PdfiumError:
+        return 0
+    with closing(opened) as text_page:
+        count: int = text_page.count_chars()
+        if count > room:
+            limit = f"more than {MAX_TEXT_CHARACTERS:,} characters"
+            raise DocumentError(NoText.TOO_LARGE, limit)
+        if count > 0:
+            found += _lines(text_page, number)
+        return count
+
+
+def _lines(text_page: pypdfium2.PdfTextPage, number: int) -> Iterator[Line]:
+    box = raw.FS_RECTF()
+    handle = text_page.raw
+    at = 0
+    for found in _LINE.finditer(text_page.get_text_range()):
+        written = found[1]
+        start, at = at, at + _units(found[0])
+        text = written.strip()
+        if not text:
+            continue
+        start += len(written) - len(written.lstrip())
+        ends = []
+        for place in (start, start + _units(text) - 1):
+            char = raw.FPDFText_GetCharIndexFromTextIndex(handle, place)
+            if char >= 0 and raw.FPDFText_GetLooseCharBox(handle, char, byref(box)):
+                ends.append((box.left, box.right, box.bottom, box.top))
+        text = _CONTROLS.sub("", text).translate(_LIGATURES)
+        if not text.strip("\x02\ufffe "):
+            continue
+        if not ends:
+            ends = [(0.0, 0.0, 0.0, 0.0)]
+        left, right = min(end[0] for end in ends), max(end[1] for end in ends)
+        bottom, height = ends[0][2], ends[0][3] - ends[0][2]
+        yield Line(text, number, left, right, bottom, max(height, 0.1))
+
+
+def _units(text: str) -> int:
+    """Return the length of a text in units of UTF-16, by which pdfium counts."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def _links(document: pypdfium2.PdfDocument, page: pypdfium2.PdfPage, room: int) -> Iterator[str]:
+    """Yield the targets of the link annotations of a page."""
+    place, link = c_int(0), raw.FPDF_LINK()
+    while room > 0 and raw.FPDFLink_Enumerate(page.raw, byref(place), byref(link)):
+        room -= 1
+        action = raw.FPDFLink_GetAction(link)
+        kind = raw.FPDFAction_GetType(action) if action else 0
+        if kind == raw.PDFACTION_URI:
+            size = raw.FPDFAction_GetURIPath(document.raw, action, None, 0)
+            if 1 < size <= _MAX_URL_BYTES:
+                buffer = create_string_buffer(size)
+                raw.FPDFAction_GetURIPath(document.raw, action, buffer, size)
+                yield buffer.value.decode("utf-8", "replace")
+
+
+def _metadata(document: pypdfium2.PdfDocument) -> Metadata:
+    said = document.get_metadata_dict(skip_empty=True)
+    title = clean(said.get("Title"))
+    day = _DATE.match(said.get("CreationDate", "")) or _DATE.match(said.get("ModDate", ""))
+    iso = None if day is None else iso_date("-".join(part or "01" for part in day.groups()))
+    return Metadata(
+        title=None if title is None or _NO_TITLE.fullmatch(title) else title,
+        author=clean(said.get("Author")),
+        date=iso,
+        language=_language(document),
+    )
+
+
+def _language(document: pypdfium2.PdfDocument) -> str | None:
+    size = raw.FPDFCatalog_GetLanguage(document.raw, None, 0)
+    if not 2 < size <= _MAX_URL_BYTES:
+        return None
+    buffer = (c_ushort * (size // 2))()
+    raw.FPDFCatalog_GetLanguage(document.raw, buffer, size)
+    return clean(bytes(buffer).decode("utf-16-le", "replace").rstrip("\0"))

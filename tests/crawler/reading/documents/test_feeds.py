@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import pytest
+
+from crawler.reading.documents.document import DocumentError
+from crawler.reading.documents.feeds import read_feed
+
+RSS = """<?xml version="1.0" encoding="{}"?>
+<rss version="2.0" xmlns:content="http://purl.org/rss/1.0/modules/content/"><channel>
+<title>Harbour news</title><link>http://a.test/</link><description>Café &amp; quay</description>
+<language>en-gb</language><lastBuildDate>Fri, 31 May 2024 12:00:00 GMT</lastBuildDate>
+<item><title>Ferry late</title><link>http://a.test/1</link>
+<description>short</description>
+<content:encoded><![CDATA[<p>The ferry is <b>late</b>.</p><p>Again.]]>
+</content:encoded></item>
+<item><title>Tea</title><link>/2</link><description>&lt;p&gt;Warm&lt;/p&gt;</description></item>
+</channel></rss>"""
+ATOM = """<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="de"><title>News</title>
+<updated>2024-05-31T12:00:00Z</updated><author><name>A. Writer</name></author>
+<link rel="self" href="http://a.test/feed"/><entry><title>One</title>
+<link href="http://a.test/one"/><content type="xhtml"><div xmlns="http://www.w3.org/1999/xhtml">
+<p>First</p><p>Second</p></div></content></entry>
+<entry><title type="text">Two</title><link rel="alternate" href="http://a.test/two"/>
+<summary type="text">a &lt; b</summary></entry></feed>"""
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "iso-8859-1"])
+def test_the_entries_of_rss_are_read(encoding: str) -> None:
+    found = read_feed(RSS.format(encoding).encode(encoding), "application/rss+xml")
+    assert found.text.split("\n") == [
+        "Harbour news",
+        "Café & quay",
+        "Ferry late",
+        "The ferry is late.",
+        "Again.",
+        "Tea",
+        "Warm",
+    ]
+    assert found.metadata[:4] == ("Harbour news", None, "2024-05-31", "en-gb")
+    assert found.links == ["http://a.test/", "http://a.test/1", "/2"]
+
+
+def test_the_entries_of_atom_are_read() -> None:
+    found = read_feed(ATOM.encode(), None)
+    assert found.text.split("\n") == ["News", "One", "First", "Second", "Two", "a < b"]
+    assert found.metadata[:4] == ("News", "A. Writer", "2024-05-31", "de")
+    assert found.links == ["http://a.test/one", "http://a.test/two"]
+
+
+def test_a_feed_that_breaks_off_is_read_as_far_as_it_goes() -> None:
+    found = read_feed(RSS.format("utf-8").encode()[:-150], None)
+    assert "Ferry late" in found.text
+
+
+def test_entities_are_not_expanded() -> None:
+    laughs = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 10))
+    feed = (
+        f'<!DOCTYPE rss [<!ENTITY l0 "lol">{laughs}]><rss><channel><title>News &l9;</title>'
+        "</channel></rss>"
+    )
+    try:
+        text = read_feed(feed.encode(), None).text
+    except DocumentError:
+        return
+    assert "lol" not in text
+
+
+def test_a_feed_nested_ten_thousand_deep_is_read_or_refused() -> None:
+    try:
+        found = read_feed(b"<rss><channel><title>News</title>" + b"<a>" * 10_000, None)
+    except DocumentError:
+        return
+    assert found.text == "News"

@@ -1,0 +1,177 @@
+from __future__ import annotations
+
+from contextlib import suppress
+
+import pytest
+
+pytest.importorskip("pypdfium2")
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from crawler.reading.documents.document import DocumentError, DocumentText
+from crawler.reading.documents.pdf import read_pdf
+from crawler.reading.reading import NoText
+from tests.crawler.reading.documents.made import Placed, pdf, wrapped
+
+STORY = (
+    "The harbour was quiet when the ferry came in, and nobody on the pier had seen the captain "
+    "since the evening before. His cap lay on a bench beside a cup of tea that was still warm, "
+    "and the gulls had taken what there was of his bread."
+)
+SECOND = (
+    "Two days later a letter arrived at the town hall. It had been posted in a village that no "
+    "map showed, and the mayor read it aloud to everyone who would listen."
+)
+
+
+def read(*pages: list[Placed], **options: str | tuple[str, ...]) -> DocumentText:
+    return read_pdf(pdf(list(pages), **options), 20)  # type: ignore[arg-type]
+
+
+def test_a_paragraph_is_one_line() -> None:
+    first, second = wrapped(STORY), wrapped(SECOND, y=600)
+    assert read(first + second).text.split("\n") == [STORY, SECOND]
+
+
+def test_an_indented_line_begins_a_paragraph() -> None:
+    first = wrapped(STORY)
+    below = first[-1].y - 14.4
+    second = wrapped(SECOND, y=below)
+    second[0] = second[0]._replace(x=90)
+    assert read(first + second).text.split("\n") == [STORY, SECOND]
+
+
+def test_larger_lines_are_headings_and_stand_for_a_title() -> None:
+    lines = [Placed("The captain", y=740, size=24), *wrapped(STORY)]
+    lines += [Placed("The letter", y=590, size=16), *wrapped(SECOND, y=560)]
+    found = read(lines)
+    assert [block.kind for block in found.blocks] == ["h1", "p", "h2", "p"]
+    assert found.headed().title == found.headed().heading == "The captain"
+
+
+def test_a_word_divided_at_the_end_of_a_line_is_joined() -> None:
+    lines = [
+        Placed("All that the travellers could find of any infor-", y=700),
+        Placed("mation was told in the old inn beside the road.", y=685.6),
+    ]
+    assert "any information was told" in read(lines).text
+
+
+def test_a_hyphen_between_two_words_stays() -> None:
+    lines = [
+        Placed("She is well and known for it in the village, well-", y=700),
+        Placed("known as her brother, and she is known abroad too.", y=685.6),
+    ]
+    assert "well-known as her brother" in read(lines).text
+
+
+def framed(number: int, text: str, *, head: str = "The annual report") -> list[Placed]:
+    foot = Placed(f"Page {number + 1} of 5", x=280, y=30, size=9)
+    return [Placed(head, y=760, size=9), *wrapped(text), foot]
+
+
+def test_what_stands_on_every_page_is_left_out() -> None:
+    texts = [f"{STORY} Part {number} ends here." for number in range(5)]
+    found = read(*[framed(number, text) for number, text in enumerate(texts)])
+    assert found.text.split("\n") == texts
+
+
+def test_numbers_of_pages_are_left_out_where_they_count() -> None:
+    pages = [[*wrapped(f"{STORY} {n}."), Placed(str(n + 7), x=300, y=30)] for n in range(4)]
+    assert read(*pages).text.split("\n") == [f"{STORY} {n}." for n in range(4)]
+
+
+def test_a_line_that_not_all_pages_have_stays() -> None:
+    pages = [framed(n, STORY, head="Chapter one" if n < 3 else "Chapter two") for n in range(5)]
+    found = read(*pages).text
+    assert found.count("Chapter one") == 3
+    assert found.count("Chapter two") == 2
+
+
+def test_two_pages_are_too_few_to_tell_what_is_repeated() -> None:
+    assert read(*[framed(n, STORY) for n in range(2)]).text.count("The annual report") == 2
+
+
+def test_a_sentence_goes_on_over_the_end_of_a_page() -> None:
+    lines = wrapped(STORY)
+    found = read(lines[:3], [line._replace(y=700 - at * 14.4) for at, line in enumerate(lines[3:])])
+    assert found.text == STORY
+
+
+def test_chinese_lines_are_joined_without_spaces() -> None:
+    text = "这是一个很长的中文段落它没有任何空格所以在行尾断开的时候不应该插入空格"
+    lines = [Placed(text[at : at + 12], y=700 - at) for at in range(0, len(text), 12)]
+    assert read(lines).text == text
+
+
+def test_arabic_and_hebrew_keep_their_order() -> None:
+    # Written as programs do: the glyphs from left to right.
+    arabic, hebrew = "مرحبا بالعالم الكبير", "שלום לכל העולם"
+    found = read([Placed(arabic[::-1]), Placed(hebrew[::-1], y=600)])
+    assert found.text.split("\n") == [arabic, hebrew]
+
+
+def test_metadata_and_links_are_read() -> None:
+    found = read(
+        wrapped(STORY),
+        links=("http://other.test/a", "chapter2.pdf"),
+        info="/Title (The captain) /Author (A. Writer) /CreationDate (D:20240531120000Z)",
+        catalog="/Lang (en-GB)",
+    )
+    assert found.metadata[:4] == ("The captain", "A. Writer", "2024-05-31", "en-GB")
+    assert found.links == ["http://other.test/a", "chapter2.pdf"]
+
+
+@pytest.mark.parametrize("title", ["untitled", "Microsoft Word - draft.doc", "paper.dvi"])
+def test_a_title_that_a_program_made_up_is_none(title: str) -> None:
+    assert read(wrapped(STORY), info=f"/Title ({title})").metadata.title is None
+
+
+def test_a_page_without_text_gives_none() -> None:
+    assert read([]).blocks == []
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        (b"%PDF-1.7\n", NoText.DAMAGED),
+        (b"%PDF-1.7\n" + bytes(range(256)) * 100, NoText.DAMAGED),
+        (pdf([wrapped(STORY)])[:300], NoText.DAMAGED),
+    ],
+)
+def test_what_cannot_be_opened_has_a_reason(body: bytes, why: NoText) -> None:
+    with pytest.raises(DocumentError) as caught:
+        read_pdf(body, 20)
+    assert caught.value.why == why
+
+
+def test_an_encrypted_document_has_a_reason() -> None:
+    locked = pdf([wrapped(STORY)]).replace(
+        b"/Info 6 0 R",
+        b"/Info 6 0 R /ID [<00112233445566778899aabbccddeeff> <00112233445566778899aabbccddeeff>]"
+        b" /Encrypt << /Filter /Standard /V 2 /R 3 /Length 128 /P -3904"
+        b" /O <%b> /U <%b> >>" % (b"41" * 32, b"42" * 32),
+    )
+    with pytest.raises(DocumentError) as caught:
+        read_pdf(locked, 20)
+    assert caught.value.why == NoText.ENCRYPTED
+
+
+def test_more_pages_than_the_time_allows_are_refused() -> None:
+    with pytest.raises(DocumentError) as caught:
+        read_pdf(pdf([wrapped(STORY)] * 2000), 0.05)
+    assert caught.value.why == NoText.TOO_LARGE
+
+
+class TestDamagedProperties:
+    @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @given(st.lists(st.tuples(st.integers(0, 1 << 14), st.integers(0, 255)), max_size=30))
+    def test_any_damage_is_read_or_refused_with_a_reason(
+        self, damage: list[tuple[int, int]]
+    ) -> None:
+        body = bytearray(pdf([wrapped(STORY)], links=("http://a.test/",)))
+        for place, value in damage:
+            body[place % len(body)] = value
+        with suppress(DocumentError):
+            read_pdf(bytes(body), 20)
