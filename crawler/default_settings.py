@@ -36,6 +36,9 @@ NEARDUP_FEATURES = ""
 NEARDUP_FOLLOW_DUPLICATES = True
 """Queue the links of duplicates too; False saves fetches and can miss pages that only they link."""
 
+NEARDUP_MARKDOWN = False
+"""Give items and feeds of our spiders a field ``markdown``: the main content as Markdown."""
+
 NEARDUP_URL_FIELDS = ["url"]
 """Fields of foreign items that may hold the page's URL; the first one that is there counts."""
 

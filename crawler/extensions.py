@@ -93,7 +93,7 @@ class JobKeeper(CrawlerComponent):
 
     async def _send(self, captured: Captured) -> None:
         """Send a page through the item pipelines."""
-        page = page_of_capture(captured)
+        page = page_of_capture(captured, markdown=self._job.options.markdown)
         await self._crawler.engine.scraper.start_itemproc_async(page, response=None)
         self._alarm.wake()
 

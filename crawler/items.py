@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from crawler.pages.export import hex_digest, hex_fingerprint, iso_time, text_of
 from crawler.pages.page_metadata import metadata_fields
 from crawler.pages.reasons import in_words
+from crawler.reading.content_text import Shown, prepared
+from crawler.reading.content_text import markdown as markdown_text
 
 if TYPE_CHECKING:
     from crawler.pages.page_context import Captured
@@ -81,10 +83,33 @@ class Page:
     containment: float | None
 
 
+@dataclass(slots=True)
+class MarkdownPage(Page):
+    """A captured page with its main content as Markdown, where ``NEARDUP_MARKDOWN`` is set."""
+
+    markdown: str | None
+
+
 PAGE_FIELDS = tuple(field.name for field in fields(Page))
 
 
-def page_of_capture(captured: Captured) -> Page:
+def page_of_capture(captured: Captured, *, markdown: bool = False) -> Page:
+    """Return the item of a page, with its content as Markdown if that is wanted."""
+    page, row = _page_of(captured), captured.row
+    return with_markdown(page_values(page), row.content) if markdown else page
+
+
+def page_values(page: Page) -> dict[str, Any]:
+    return {name: getattr(page, name) for name in PAGE_FIELDS}
+
+
+def with_markdown(page: dict[str, Any], content: bytes | None) -> MarkdownPage:
+    """Return the item of the fields of a page, and of its content as it is stored."""
+    said = None if content is None else markdown_text(prepared(content, page["url"], Shown()))
+    return MarkdownPage(**page, markdown=said)
+
+
+def _page_of(captured: Captured) -> Page:
     row = captured.row
     return Page(
         url=row.url,

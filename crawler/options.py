@@ -130,6 +130,7 @@ def job_options(settings: BaseSettings) -> JobOptions:
         obey_robots_meta=options.boolean("CRAWL_OBEY_ROBOTS_META"),
         keep_versions=options.integer("PAGES_KEEP_VERSIONS"),
         keep_near_texts=options.boolean("PAGES_KEEP_NEAR_TEXTS"),
+        markdown=options.boolean("NEARDUP_MARKDOWN"),
         find_walls=options.boolean("CRAWL_FIND_WALLS"),
         intervals=_intervals(options),
         pauses=_pauses(options),

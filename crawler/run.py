@@ -31,6 +31,7 @@ class JobOptions:
     disabled_url_rules: tuple[str, ...] = ()
     keep_versions: int = 2
     keep_near_texts: bool = True
+    markdown: bool = False
     find_walls: bool = True
     intervals: IntervalPolicy = field(default_factory=IntervalPolicy)
     pauses: PausePolicy = field(default_factory=PausePolicy)

@@ -21,8 +21,8 @@ from scrapy.extensions.feedexport import (
 )
 
 from crawler.console.escaping import plain_stdout
-from crawler.items import Page
-from crawler.pages.export import KEPT_FILTER, PageFilter, export_pages
+from crawler.items import Page, with_markdown
+from crawler.pages.export import KEPT_FILTER, PageFilter, chosen_pages
 from crawler.spiders.page_spider import PageSpider
 from crawler.storage import meta_names
 from crawler.storage.database import open_for_reading
@@ -262,11 +262,12 @@ class StoredFeeds(FeedExporter):
 
     async def _export_kept(self, folder: Path, spider: PageSpider) -> None:
         with closing(open_for_reading(folder)) as connection:
-            for written, page in zip(
-                count(1), export_pages(connection, PageFilter(KEPT_FILTER)), strict=False
-            ):
+            pages = chosen_pages(connection, PageFilter(KEPT_FILTER))
+            for written, (page, content) in zip(count(1), pages, strict=False):
+                has_markdown = spider.job.options.markdown
+                item = with_markdown(page, content) if has_markdown else Page(**page)
                 try:
-                    super().item_scraped(Page(**page), spider)
+                    super().item_scraped(item, spider)
                 except OSError:
                     raise
                 except Exception:

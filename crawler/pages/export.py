@@ -81,7 +81,7 @@ def export_pages(
         clean: Returns the text to export, given a URL and the text of its page. Number of words,
             digests and fingerprint stay those of the judged text.
     """
-    for page, _ in _chosen(connection, chosen):
+    for page, _ in chosen_pages(connection, chosen):
         if clean is not None and page["text"]:
             page["text"] = clean(page["url"], page["text"])
         yield page
@@ -91,14 +91,15 @@ def export_contents(
     connection: sqlite3.Connection, chosen: PageFilter = ALL_PAGES
 ) -> Iterator[tuple[dict[str, Any], bytes]]:
     """Yield the mapping of each page with a content, and the content as it is stored."""
-    for page, content in _chosen(connection, chosen):
+    for page, content in chosen_pages(connection, chosen):
         if content is not None:
             yield page, content
 
 
-def _chosen(
+def chosen_pages(
     connection: sqlite3.Connection, chosen: PageFilter
 ) -> Iterator[tuple[dict[str, Any], bytes | None]]:
+    """Yield the mapping of each page to export, and its content as it is stored."""
     for row in connection.execute(_ROWS):
         page = page_of(row)
         if chosen.takes(row, page):

@@ -178,9 +178,9 @@ class PageSpider(Spider):
         self._count(captured)
         self._learn(response, captured)
         self._note_seed(response, captured)
-        yield page_of_capture(captured)
+        yield page_of_capture(captured, markdown=self.job.options.markdown)
         for promoted in self._promoted():
-            yield page_of_capture(promoted)
+            yield page_of_capture(promoted, markdown=self.job.options.markdown)
             if (links := self.follow_promoted(promoted)) is not None:
                 yield links
         if self.follow_duplicates or not captured.is_duplicate:
@@ -308,7 +308,7 @@ class PageSpider(Spider):
         self.crawler.stats.inc_value(f"neardup/{verdict}")
         if SEED in request.meta:
             self.result.note_dead_seed(request.meta[SEED], in_words(reason) or "")
-        yield page_of_capture(captured)
+        yield page_of_capture(captured, markdown=self.job.options.markdown)
 
     def fetched_of(self, response: Response) -> Fetched:
         """Return a response without Scrapy's types."""

@@ -134,7 +134,7 @@ class ReplaySpider(PageSpider):
             raise CloseSpider("storage") from error
         own.set()
         self.job.database.count_work(1)
-        return page_of_capture(captured)
+        return page_of_capture(captured, markdown=self.job.options.markdown)
 
     async def _take(self, capture: Capture, before: asyncio.Event) -> Captured:
         if capture.status >= HTTPStatus.BAD_REQUEST:

@@ -208,3 +208,18 @@ class TestReadingFeeds:
         (tmp_path / name).write_text(text)
         with pytest.raises(FeedError, match=name):
             fed(tmp_path / name)
+
+
+def test_markdown_is_in_feeds_where_it_is_set(site: ManyPages, tmp_path: Path) -> None:
+    jobdir, feed = tmp_path / "job", tmp_path / "feed.jsonl"
+    wanted = "-s", "NEARDUP_MARKDOWN=1", "-O", str(feed)
+    run(site, jobdir, *wanted)
+    first = {item["url"]: item for item in map(json.loads, feed.read_bytes().splitlines())}
+    assert len(first) == sum(kept(jobdir).values())
+    assert all(item["markdown"] and item["text"] for item in first.values())
+    # Written from the store at a revisit, where nothing is new.
+    run(site, jobdir, *wanted, *REVISIT)
+    again = {item["url"]: item for item in map(json.loads, feed.read_bytes().splitlines())}
+    assert {url: item["markdown"] for url, item in again.items()} == {
+        url: item["markdown"] for url, item in first.items()
+    }
