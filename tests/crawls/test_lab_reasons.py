@@ -104,6 +104,7 @@ def test_sections_are_kept_by_what_they_say_besides_boilerplate(page: Page, serv
 
 def test_a_part_is_dropped_on_wish_and_listed_else(page: Page, served: Served) -> None:
     show_counts(page)
+    page.wait(lambda: page.one("[data-list=parts]").text.endswith("part of another kept page: –"))
     page.press("Look for parts")
     page.wait(lambda: "part of another kept page: 1" in page.one("[data-list=parts]").text)
     page.one("[data-list=parts] .q-item").click()
