@@ -20,7 +20,7 @@ from crawler.pages.page_context import (
 )
 from crawler.pages.page_row import OriginalPage, PageRow
 from crawler.pages.promotion import Promoted, Promotion
-from crawler.pages.reasons import Reason, Stored, together
+from crawler.pages.reasons import Reason, Stored, codes, together
 from crawler.pages.sibling_promotion import SiblingPromotion
 from crawler.pages.stored_texts import extract_of_row
 from crawler.pages.url_history import Outcome, outcome_of_failure
@@ -340,7 +340,7 @@ class Archivist:
             return False
         is_repeated_file = row.duplicate_of is not None and row.text_digest is None
         if row.verdict == verdicts.NOT_HTML or is_repeated_file:
-            return self.store.is_held(row)
+            return self.store.is_held(row) and Reason.LIBRARY_MISSING not in codes(row.reason)
         if self.keep_links and row.key not in self.links:
             return False
         return row.text_digest is not None and self.store.holds_text_of(row)

@@ -220,6 +220,17 @@ class TestValidators:
         visiting.get("/a", html(LONG), None)
         assert not visiting.may_ask("/a")
 
+    def test_none_of_a_document_whose_library_was_missing(self, tmp_path: Path) -> None:
+        reading = replace(OPTIONS.reading, documents=frozenset({"text"}))
+        visiting = Visiting(tmp_path, replace(OPTIONS, reading=reading))
+        try:
+            visiting.get("/a.pdf", b"%PDF-1.7")
+            visiting.get("/a.gif", b"GIF89a")
+            assert not visiting.may_ask("/a.pdf")
+            assert visiting.may_ask("/a.gif")
+        finally:
+            visiting.close()
+
     def test_none_of_a_part(self, visiting: Visiting) -> None:
         visiting.get_part("/a", html(LONG)[:800])
         assert not visiting.may_ask("/a")

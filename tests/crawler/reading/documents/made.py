@@ -135,3 +135,14 @@ def epub(
     }
     entries |= {f"OEBPS/{name}": content for name, content in chapters.items()}
     return packed(entries | (more or {}), mimetype="application/epub+zip")
+
+
+def stream_of(content: bytes) -> bytes:
+    """Return a PDF of one page that shows what some operators say."""
+    page = (
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources"
+        b" << /Font << /F1 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >> >> >>"
+    )
+    pages = b"<< /Type /Pages /Count 1 /Kids [3 0 R] >>"
+    catalog = b"<< /Type /Catalog /Pages 2 0 R >>"
+    return _file([catalog, pages, page, _stream(content), b"<< >>", b"<< >>"])
