@@ -14,7 +14,7 @@ from crawler.frontier.seen import SeenSet
 from crawler.pages.boilerplate import CountedBoilerplate
 from crawler.pages.capture import Archivist
 from crawler.pages.commits import Commits
-from crawler.pages.live_parameters import newest, settle
+from crawler.pages.live_parameters import is_settled_as, newest, settle
 from crawler.pages.page_context import Fetched
 from crawler.pages.page_links import LinkStore
 from crawler.pages.page_store import PageStore
@@ -90,7 +90,6 @@ class Job:
     ) -> None:
         self.folder = folder
         self.options = options
-        self._has_adopted = adopts_settings
         self.run = RunOptions()
         self.result = RunResult()
         self.callbacks = RunCallbacks()
@@ -112,7 +111,7 @@ class Job:
             known = KnownUrls(self.database, options.intervals)
             self.visits = Visits(self.database, self.store, known, seen)
             self.store.names.begin_visit(self.visits.number)
-            self.archivist, self._commits = self._opened_archivist()
+            self.archivist, self._commits = self._opened_archivist(adopts_settings=adopts_settings)
             siblings = self.archivist.siblings
             self.callbacks.after_capture.append(lambda _, captured: siblings.note(captured))
             if not len(self.frontier.queue):
@@ -124,10 +123,12 @@ class Job:
         self._exit.callback(lambda: self._commits.close(self.frontier.seen.save))
         self._exit.callback(self.callbacks.closing)
 
-    def _opened_archivist(self) -> tuple[Archivist, Commits]:
+    def _opened_archivist(self, *, adopts_settings: bool) -> tuple[Archivist, Commits]:
         prepare(_say_that_it_compiles)
-        held = None if self._has_adopted else newest(self.database.read)
-        tuned = held or settle(self.database, self.options.parameters)
+        wanted = self.options.parameters
+        is_settled = adopts_settings or is_settled_as(self.database, wanted)
+        held = None if is_settled else newest(self.database.read)
+        tuned = held or settle(self.database, wanted)
         self.database.commit()  # others may write while the rest is opened
         documents = PageDocuments(self.store)
         radius, size = tuned.parameters.max_distance, tuned.parameters.verify_shingle_size
@@ -200,8 +201,7 @@ class Job:
         self.database.commit()
 
     def _adopt_settings(self) -> None:
-        if not self._has_adopted:
-            self._has_adopted = True
+        if not is_settled_as(self.database, self.options.parameters):
             tuned = settle(self.database, self.options.parameters)
             if tuned.id != self.archivist.tuned.id:
                 self.archivist.tune(tuned)

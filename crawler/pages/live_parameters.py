@@ -194,6 +194,11 @@ def settle(database: Database, settings: Parameters) -> Tuned:
     return add(database.write, wanted, SETTINGS)
 
 
+def is_settled_as(database: Database, settings: Parameters) -> bool:
+    """Return whether the crawl was last opened with the same parameters among its settings."""
+    return database.meta(meta_names.SETTINGS_PARAMETERS) == to_json(settings)
+
+
 def _changes(before: Parameters, after: Parameters) -> dict[str, object]:
     return {
         name: getattr(after, name)
