@@ -1,0 +1,87 @@
+"""Apply the trained model: how likely each block is content, and of which type the page is.
+
+``benchmarks/train_content.py`` trains it. Its trees are symmetric, all nodes of a level ask the
+same question, so that a leaf's number is the answers as bits: a page takes six comparisons a tree
+and block, all in numpy, and one look into a table.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from typing import Any, TypeAlias
+
+    from numpy.typing import NDArray
+
+    Floats: TypeAlias = NDArray[np.float32]
+
+PAGE_TYPES = ("article", "collection", "documentation", "forum", "listing", "product", "service")
+
+FILE = "content_model.npz"
+# Rows that are worked on at once: five megabytes of features.
+_ROWS = 2048
+
+
+class ContentModel(NamedTuple):
+    """The trained numbers.
+
+    Attributes:
+        features: int16, (trees, depth): the feature that a level asks for.
+        borders: float32, (trees, depth): what the feature must be above.
+        leaves: float32, (trees, 2 ** depth): what a leaf adds to the logarithm of the odds.
+        bias: Added to the logarithm of the odds.
+        page_mean: float32, (page features,).
+        page_scale: float32, (page features,).
+        type_weights: float32, (types, page features + 1): the last column is the intercept.
+    """
+
+    features: Any
+    borders: Any
+    leaves: Any
+    bias: Any
+    page_mean: Any
+    page_scale: Any
+    type_weights: Any
+
+    def type_odds(self, page: Floats) -> Floats:
+        """Return how likely each of ``PAGE_TYPES`` is, (types,), by the page's features."""
+        scaled = (page - self.page_mean) / self.page_scale
+        # A page beyond all that was seen is at the edge of it.
+        scores = self.type_weights[:, :-1] @ np.clip(scaled, -5, 5) + self.type_weights[:, -1]
+        odds: Floats = np.exp(scores - scores.max()).astype(np.float32)
+        shares: Floats = odds / odds.sum()
+        return shares
+
+    def content_odds(self, rows: Floats) -> Floats:
+        """Return how likely each block is content, (blocks,), by rows of features.
+
+        Args:
+            rows: Features of blocks, then of the page, then its ``type_odds``; float32.
+        """
+        parts = [self._some(rows[at : at + _ROWS]) for at in range(0, len(rows), _ROWS)]
+        return np.concatenate(parts) if parts else np.zeros(0, np.float32)
+
+    def _some(self, rows: Floats) -> Floats:
+        trees, depth = self.features.shape
+        above = rows[:, self.features.ravel()] > self.borders.ravel()
+        bits = (1 << np.arange(depth)).astype(np.float32)
+        numbers = above.reshape(len(rows), trees, depth).astype(np.float32) @ bits
+        places = numbers.astype(np.int32) + (np.arange(trees, dtype=np.int32) << depth)
+        scores = self.leaves.ravel()[places].sum(axis=1) + self.bias
+        odds: Floats = (1 / (1 + np.exp(-scores))).astype(np.float32)
+        return odds
+
+
+@cache
+def load_model() -> ContentModel:
+    """Return the model that is shipped, read once a process."""
+    with (
+        resources.files("crawler.reading").joinpath(FILE).open("rb") as file,
+        np.load(file, allow_pickle=False) as stored,
+    ):
+        return ContentModel(*(stored[name] for name in ContentModel._fields))

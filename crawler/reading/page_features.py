@@ -1,0 +1,155 @@
+"""Compute what tells the type of a page: shares of its text, what it says of itself, its URL."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import numpy as np
+from lxml.etree import XPath
+
+from crawler.reading.block_flags import FLAGS
+
+if TYPE_CHECKING:
+    from crawler.reading.block_features import BlockColumns
+    from crawler.reading.blocks import Blocks
+
+Element = Any  # lxml has no types
+
+PAGE_NAMES = (
+    "blocks chars link_share mean_chars sentences_share p_share li_share td_share pre_share "
+    "heading_share h1 h2 price action date article_tags max_twins twins_share forms tables "
+    "main_flags noscript_flags forum_flags product_flags listing_flags code_flags review_flags "
+    "comment_flags article_flags "
+    "og_article og_product og_website og_profile ld_article ld_product ld_list ld_forum "
+    "ld_organization ld_faq ld_breadcrumb ld_service "
+    "url_depth url_length url_digits url_html url_root url_query url_words "
+    "url_forum url_docs url_product url_list url_blog title_words"
+).split()
+
+_URL_KINDS = {
+    "url_forum": "forum|thread|topic|discussion|question|community|viewtopic|/t/|/comments/",
+    "url_docs": "doc|manual|guide|reference|api|tutorial|wiki|help|learn|support|kb",
+    "url_product": "product|/p/|/dp/|/itm/|item|/pd/|shop|store|buy",
+    "url_list": "categor|collection|tag|archive|list|search|browse|/c/|catalog|topics|jobs|latest"
+    "|index",
+    "url_blog": r"blog|news|article|story|post|/20\d\d/|magazine",
+}
+_URL_PATTERNS = {name: re.compile(pattern) for name, pattern in _URL_KINDS.items()}
+_DIGIT = re.compile(r"\d")
+_OF_FLAGS = "main noscript forum product listing code review comment article".split()
+
+
+def page_row(blocks: Blocks, columns: BlockColumns, root: Element, url: str, title: str) -> Any:
+    """Return the features of a page, float32, (len(PAGE_NAMES),)."""
+    values = {
+        **_shares(columns),
+        **_counts(blocks, columns),
+        **read_page_kinds(root),
+        **_url_values(url),
+        "title_words": float(len(title.split())),
+    }
+    return np.array([values[name] for name in PAGE_NAMES], dtype=np.float32)
+
+
+def _shares(columns: BlockColumns) -> dict[str, float]:
+    """Return shares of the page's characters."""
+    total = max(float(columns.chars.sum()), 1.0)
+
+    def share(column: Any) -> float:
+        return float((columns.chars * column).sum() / total)
+
+    tags = columns.tag
+    return {
+        "link_share": share(columns.link_share),
+        "sentences_share": share(columns.ends),
+        "p_share": share(tags == "p"),
+        "li_share": share(tags == "li"),
+        "td_share": share((tags == "td") | (tags == "dd")),
+        "pre_share": share(tags == "pre"),
+        "heading_share": share(columns.heading > 0),
+        "twins_share": share(columns.twins_above > 3),
+        **{f"{name}_flags": share(columns.flags[:, FLAGS.index(name)]) for name in _OF_FLAGS},
+    }
+
+
+def _counts(blocks: Blocks, columns: BlockColumns) -> dict[str, float]:
+    count = max(len(columns.chars), 1)
+    total = max(float(columns.chars.sum()), 1.0)
+    return {
+        "blocks": math.log1p(len(columns.chars)),
+        "chars": math.log1p(total),
+        "mean_chars": math.log1p(total / count),
+        "h1": float((columns.heading == 1).sum()),
+        "h2": math.log1p(float((columns.heading == 2).sum())),
+        "price": math.log1p(float(columns.price.sum())),
+        "action": float(columns.action.sum()) / count,
+        "date": float(columns.date.sum()) / count,
+        "article_tags": math.log1p(blocks.tags.count("article")),
+        "forms": math.log1p(blocks.tags.count("form")),
+        "tables": math.log1p(blocks.tags.count("table")),
+        "max_twins": math.log1p(float(columns.twins.max(initial=0))),
+    }
+
+
+def _url_values(url: str) -> dict[str, float]:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        parts = urlsplit("")
+    path = parts.path.lower()
+    inner = path.strip("/")
+    whole = f"{parts.netloc}{path}"
+    return {
+        "url_depth": inner.count("/") + 1.0 if inner else 0.0,
+        "url_length": float(len(path)),
+        "url_digits": float(len(_DIGIT.findall(path))),
+        "url_html": float(path.endswith((".html", ".htm"))),
+        "url_root": float(not inner),
+        "url_query": float(bool(parts.query)),
+        "url_words": float(path.rstrip("/").rpartition("/")[2].count("-")),
+        **{name: float(bool(found.search(whole))) for name, found in _URL_PATTERNS.items()},
+    }
+
+
+_LD_TYPE = re.compile(r'"@type"\s*:\s*\[?\s*"([A-Za-z]+)"')
+_LD_KINDS = {
+    "ld_article": re.compile(r"Article|BlogPosting|Report"),
+    "ld_product": re.compile(r"^(?:Product|ProductGroup|Vehicle|Book|IndividualProduct)$"),
+    "ld_list": re.compile(r"ItemList|CollectionPage|OfferCatalog|Blog$|SearchResultsPage"),
+    "ld_forum": re.compile(r"Discussion|QAPage|Question|Answer|SocialMediaPosting"),
+    "ld_organization": re.compile(r"Organization|LocalBusiness|Corporation"),
+    "ld_faq": re.compile(r"FAQPage"),
+    "ld_breadcrumb": re.compile(r"BreadcrumbList"),
+    "ld_service": re.compile(
+        r"^(?:Service|ProfessionalService|SoftwareApplication|WebApplication)$"
+    ),
+}
+
+
+_ITEM_TYPES = XPath("//@itemtype", smart_strings=False)
+# Data about the things on a page beyond so many characters do not tell its type.
+_MAX_DATA = 200_000
+
+
+def read_page_kinds(root: Element) -> dict[str, float]:
+    """Return what the page says of its own type: ``og:type`` and types of schema.org."""
+    found = dict.fromkeys([*_LD_KINDS, "og_article", "og_product", "og_website", "og_profile"], 0.0)
+    for meta in root.iter("meta"):
+        if meta.get("property") == "og:type":
+            kind = (meta.get("content") or "").lower()
+            for name in ("article", "product", "website", "profile"):
+                if name in kind:
+                    found[f"og_{name}"] = 1.0
+    types: list[str] = []
+    for script in root.iter("script"):
+        if script.get("type") == "application/ld+json" and script.text:
+            types += _LD_TYPE.findall(script.text[:_MAX_DATA])
+    types += [str(kind).rstrip("/").rpartition("/")[2] for kind in _ITEM_TYPES(root)]
+    for kind in types:
+        for name, pattern in _LD_KINDS.items():
+            if pattern.search(kind):
+                found[name] = found[name] + 1.0
+    return {name: math.log1p(value) for name, value in found.items()}
