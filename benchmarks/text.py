@@ -1,0 +1,150 @@
+"""The main content of pages with human truth: ours beside trafilatura and resiliparse, in one run.
+
+    python benchmarks/text.py [PAGES] [--json] [--write]
+
+PAGES has ``truth.jsonl.gz`` and ``ID.html.gz`` as WCXB has them. F1 is over bags of words,
+lower-cased, the mean of pages; wanted and unwanted are the shares of snippets that a text has. Our
+model was trained on pages of WCXB: what it gives on pages that it has not seen stands in
+docs/choices.md (``benchmarks/train_content.py --folds``).
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import hashlib
+import json
+import re
+import sys
+import time
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import trafilatura
+from measuring import ROOT, installed, named, table, write
+
+from crawler.reading.content import read_content
+from crawler.reading.content_text import plain_text
+from crawler.reading.decoding import decode
+from crawler.reading.html_parsing import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeAlias
+
+    Reader: TypeAlias = Callable[[str, bytes], str]
+
+OURS = "read_content"
+PAGES = ROOT.parent / "shared" / "data" / "pages"
+_WORD = re.compile(r"\w+")
+Rows = dict[str, dict[str, float]]
+
+
+def ours(url: str, body: bytes) -> str:
+    """Return our content of a page as plain text."""
+    root = parse(decode(body, "text/html; charset=utf-8").utf8)
+    return plain_text(read_content(root, url).body)
+
+
+def readers() -> dict[str, Reader]:
+    """Return each way from a page to its text."""
+    found: dict[str, Reader] = {
+        OURS: ours,
+        named("trafilatura"): lambda _, body: (
+            trafilatura.extract(body.decode(errors="replace")) or ""
+        ),
+        f"{named('trafilatura')}, fast": lambda _, body: (
+            trafilatura.extract(body.decode(errors="replace"), fast=True) or ""
+        ),
+    }
+    if extraction := installed("resiliparse.extract.html2text"):
+        found[named("resiliparse")] = lambda _, body: str(
+            extraction.extract_plain_text(
+                body.decode(errors="replace"), main_content=True, alt_texts=False
+            )
+        )
+    return found
+
+
+def bag_f1(found: str, truth: str) -> float:
+    """Return the F1 of the words of two texts."""
+    mine, true = _WORD.findall(found.lower()), _WORD.findall(truth.lower())
+    if not mine or not true:
+        return float(not mine and not true)
+    return 2 * (Counter(mine) & Counter(true)).total() / (len(mine) + len(true))
+
+
+def snippet_share(text: str, snippets: list[str], none: float) -> float:
+    """Return the share of snippets that a text has."""
+    lower = text.lower()
+    return sum(one.lower() in lower for one in snippets) / len(snippets) if snippets else none
+
+
+def truth_of(folder: Path) -> tuple[list[dict[str, Any]], str]:
+    """Return the truth of a folder's pages, and the digest of all its files."""
+    packed = gzip.decompress((folder / "truth.jsonl.gz").read_bytes())
+    digest = hashlib.sha256(packed)
+    rows = [json.loads(line) for line in packed.splitlines()]
+    for row in rows:
+        digest.update((folder / f"{row['id']}.html.gz").read_bytes())
+    return rows, digest.hexdigest()[:16]
+
+
+def measure(folder: Path, rows: list[dict[str, Any]], read: Reader) -> tuple[Rows, float]:
+    """Return the figures by type of page, and the CPU milliseconds that a page takes."""
+    by_type: dict[str, list[tuple[float, ...]]] = defaultdict(list)
+    secs = 0.0
+    for row in rows:
+        body = gzip.decompress((folder / f"{row['id']}.html.gz").read_bytes())
+        started = time.process_time()
+        text = read(row["url"] or "http://example.org/", body)
+        secs += time.process_time() - started
+        shares = (
+            snippet_share(text, row["wanted"] or [], 1.0),
+            snippet_share(text, row["unwanted"] or [], 0.0),
+        )
+        scored = (bag_f1(text, row["text"] or ""), *shares)
+        by_type[row["type"]].append(scored)
+        by_type["all"].append(scored)
+    names = ("F1", "wanted", "unwanted")
+    figures = {
+        kind: {name: sum(one[at] for one in scored) / len(scored) for at, name in enumerate(names)}
+        for kind, scored in sorted(by_type.items())
+    }
+    return figures, secs * 1000 / len(rows)
+
+
+def main() -> None:
+    """Measure all that is installed, print it, and write it if asked to."""
+    parser = argparse.ArgumentParser(description=f"{__doc__}".splitlines()[0])
+    parser.add_argument("pages", type=Path, nargs="?", default=PAGES)
+    parser.add_argument("--json", action="store_true", help="figures as JSON, no tables")
+    parser.add_argument("--write", action="store_true", help="renew docs/benchmarks.md")
+    arguments = parser.parse_args()
+    if not (arguments.pages / "truth.jsonl.gz").exists():
+        print(f"{arguments.pages} has no truth.jsonl.gz: nothing measured", file=sys.stderr)
+        return
+    rows, digest = truth_of(arguments.pages)
+    whole: dict[str, dict[str, float]] = {}
+    by_type: dict[str, dict[str, float]] = {}
+    for name, read in readers().items():
+        figures, millisecs = measure(arguments.pages, rows, read)
+        whole[name] = {**figures.pop("all"), "CPU ms a page": millisecs}
+        by_type[name] = {kind: row["F1"] for kind, row in figures.items()}
+    if arguments.json:
+        print(json.dumps({"digest": digest, "all": whole, "F1": by_type}, indent=2))
+        return
+    tables = [table(whole, f"{len(rows)} pages"), table(by_type, "F1 by type")]
+    print("\n\n".join(tables))
+    if arguments.write:
+        write(
+            "text.py",
+            tables,
+            f"CPU time of one core, parsing included; pages with the digest {digest}. Our model "
+            "was trained on these pages: docs/choices.md has what it gives on pages not seen.",
+        )
+
+
+if __name__ == "__main__":
+    main()
