@@ -137,9 +137,9 @@ _MAX_DATA = 200_000
 def read_page_kinds(root: Element) -> dict[str, float]:
     """Return what the page says of its own type: ``og:type`` and types of schema.org."""
     found = dict.fromkeys([*_LD_KINDS, "og_article", "og_product", "og_website", "og_profile"], 0.0)
-    for meta in root.iter("meta"):
-        if meta.get("property") == "og:type":
-            kind = (meta.get("content") or "").lower()
+    for tag in root.iter("meta"):
+        if tag.get("property") == "og:type":
+            kind = (tag.get("content") or "").lower()
             for name in ("article", "product", "website", "profile"):
                 if name in kind:
                     found[f"og_{name}"] = 1.0

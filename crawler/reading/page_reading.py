@@ -5,11 +5,13 @@ In two steps, because between them the parent may reply that it has the visible 
 
 from __future__ import annotations
 
+import logging
 import time
 from typing import TYPE_CHECKING, Any
 
 import zstandard
 
+from crawler.reading.content import read_content
 from crawler.reading.content_xml import PackedContent, pack_content, pack_lines
 from crawler.reading.decoding import decode
 from crawler.reading.documents.reader import read_document
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
     from crawler.reading.text import JudgedText, Visible
 
 Element = Any  # lxml has no types
+
+logger = logging.getLogger(__name__)
 
 _NO_PAGE = parse(b"")  # links of documents are beside it
 
@@ -108,7 +112,7 @@ class PageReader:
             content = document_content(self._document)
         elif self._visible is not None:
             judged = read_text(self._root, self._visible)
-            content = shown_content(judged, self._visible)
+            content = shown_content(self._root, self._url, judged, self._visible)
         else:
             raise RuntimeError("extract() follows see()")
         packed = self._compress(judged.text.encode("utf-8", "replace"))
@@ -145,10 +149,20 @@ class PageReader:
         )
 
 
-def shown_content(judged: JudgedText, visible: Visible) -> PackedContent:
-    """Return the content of a page: its main text, else the text outside links, else all text."""
-    if judged.body is not None:
-        return PackedContent(pack_content(judged.body), None, "trafilatura")
+def shown_content(root: Element, url: str, judged: JudgedText, visible: Visible) -> PackedContent:
+    """Return the content of a page, or where none is found its text outside links, or all text.
+
+    Raises:
+        MemoryError: The page does not fit.
+    """
+    try:
+        found = read_content(root, url)
+        if any(map(str.strip, found.body.itertext())):
+            return PackedContent(pack_content(found.body), found.kind, found.source)
+    except MemoryError:
+        raise
+    except Exception:  # whatever it is, the page must not be lost
+        logger.debug("%s: no content", url, exc_info=True)
     unlinked = tidy(visible.unlinked)
     if unlinked:
         return PackedContent(pack_lines(unlinked), None, "unlinked")

@@ -113,14 +113,12 @@ class JudgedText(NamedTuple):
         is_main: Whether the text may be judged by its fingerprint.
         notes: Reasons why the main text was not found or not credible.
         words: Number of words of a text longer than ``MAX_COMPARED_CHARACTERS``.
-        body: The main text as a tree, in the vocabulary of trafilatura, if it is credible.
     """
 
     text: str
     is_main: bool
     notes: tuple[str, ...]
     words: int | None = None
-    body: Element = None
 
 
 def read_text(root: Element, visible: Visible) -> JudgedText:
@@ -135,23 +133,23 @@ def read_text(root: Element, visible: Visible) -> JudgedText:
     """
     notes: tuple[str, ...] = ()
     try:
-        main, body = main_text(root)
+        main = main_text(root)
     except MemoryError:
         raise
     except Exception as error:  # whatever it is, the page must not be lost
-        main, body = "", None
+        main = ""
         notes = (f"no main text: {type(error).__name__}: {str(error)[:200]}",)
     if main and not is_credible(main, visible):
         notes += (f"main text of {ink(main)} characters not believed",)
-        main, body = "", None
+        main = ""
     if _WORD.search(main):
         text = with_whole(main, _beyond(main, visible))
         if len(text) <= MAX_COMPARED_CHARACTERS:
-            return JudgedText(text, True, notes, body=body)
+            return JudgedText(text, True, notes)
         notes += (f"text of {len(text):,} characters compared by equality alone",)
     text = tidy(visible.text)
     words = len(split(text)) if len(text) > MAX_COMPARED_CHARACTERS else None
-    return JudgedText(text, False, notes, words, body)
+    return JudgedText(text, False, notes, words)
 
 
 def judge_whole(text: str) -> JudgedText:
@@ -170,8 +168,8 @@ def _beyond(main: str, visible: Visible) -> str:
     return "" if fold(unlinked) == fold(main) else unlinked
 
 
-def main_text(root: Element) -> tuple[str, Element]:
-    """Return the main text of a page and its tree, the comments of its readers at the end.
+def main_text(root: Element) -> str:
+    """Return the main text of a page, the comments of its readers at the end.
 
     ``fast`` leaves out two rival extractors: 27 to 40 % less time, the same text on nearly all
     pages, and on lists of links (python3.11-doc contents.html) the text that the rivals lose.
@@ -184,9 +182,8 @@ def main_text(root: Element) -> tuple[str, Element]:
     """
     found = bare_extraction(root, fast=True)
     if found is None or isinstance(found, dict):  # a dict only where one is asked for
-        return "", None
-    found.body.extend(list(found.commentsbody if found.commentsbody is not None else ()))
-    return "\n".join(filter(None, (found.text, found.comments))), found.body
+        return ""
+    return "\n".join(filter(None, (found.text, found.comments)))
 
 
 def is_credible(main: str, visible: Visible) -> bool:
