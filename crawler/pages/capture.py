@@ -261,7 +261,8 @@ class Archivist:
         self.known.note(row.key, self.visit, outcome, row.fetched_at)
         if row.latest:
             self._store_links(page, nofollow=nofollow)
-        return self._captured(row, row.verdict, reading.links, nofollow=nofollow)
+        captured = self._captured(row, row.verdict, reading.links, nofollow=nofollow)
+        return captured if row.content is None else replace(captured, shown=reading.shown)
 
     def _captured(
         self, row: PageRow, verdict: str, links: tuple[Link, ...], *, nofollow: bool

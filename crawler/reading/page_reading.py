@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import zstandard
 
 from crawler.reading.content import read_content
+from crawler.reading.content_text import shown_text
 from crawler.reading.content_xml import PackedContent, pack_content, pack_lines
 from crawler.reading.decoding import decode
 from crawler.reading.documents.reader import read_document
@@ -120,6 +121,7 @@ class PageReader:
         html_zstd = self._compress(self._body) if self._options.keep_html and is_html else None
         blocks = block_hashes(judged.text)
         name = self._metadata.name(part_of(judged.text)).packed()
+        shown = shown_text(content.xml_zstd)
         secs = time.process_time() - started
         return Extracted(
             packed,
@@ -130,6 +132,7 @@ class PageReader:
             judged.words,
             blocks,
             name,
+            shown,
             content,
         )
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crawler.reading.content_text import shown_text
 from crawler.reading.page_reading import PageReader
 from crawler.reading.protocol import ReadingOptions
 from crawler.reading.reading import ReadingTask
@@ -56,6 +57,8 @@ def test_a_page_is_read_whole() -> None:
     document = reading.document(50)
     assert document is not None
     assert part_of(document.text) == reading.text
+    assert reading.extract is not None
+    assert reading.shown == shown_text(reading.extract.shown.xml_zstd)
     assert document.name == reading.name == reading.metadata.name(reading.text).packed()
     assert reading.visible_digest == text_digest(PROSE + "\nother")
     assert reading.html_zstd is not None
