@@ -28,7 +28,7 @@ from sklearn.linear_model import LogisticRegression
 from tldextract import TLDExtract
 
 from crawler.reading.block_features import PageFeatures
-from crawler.reading.blocks import Blocks, cut_blocks
+from crawler.reading.blocks import PageBlocks, cut_blocks
 from crawler.reading.content import choose, even_out
 from crawler.reading.content_model import FILE, PAGE_TYPES, ContentModel
 from crawler.reading.decoding import decode
@@ -53,7 +53,7 @@ class Labelled:
 
     kind: str
     site: str
-    blocks: Blocks
+    blocks: PageBlocks
     features: PageFeatures
     labels: Any
     truth: list[str]

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.reactor import _asyncio_reactor_path
 
-from crawler.feeds.feed_checks import check_feeds
+from crawler.feeds.feed_targets import check_feeds
 from crawler.fleet.membership import Membership
 from crawler.job import Job
 from crawler.options import Options, check_names, check_values, fleet_options, is_fleet, job_options

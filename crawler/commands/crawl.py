@@ -21,7 +21,7 @@ from crawler.console.crawl_run import prepared_archive, problems, standing
 from crawler.console.escaping import say
 from crawler.console.report_text import report_lines
 from crawler.feeds.exporters import EXPORTERS, require_pyarrow
-from crawler.feeds.feed_checks import check_feeds
+from crawler.feeds.feed_targets import check_feeds
 from crawler.frontier.redis import FleetError
 from crawler.options import Options, did_you_mean, is_fleet
 from crawler.pages.visits import DUE, FAILED, NO, YES

@@ -31,7 +31,7 @@ _ENDINGS = {"md": "markdown", "txt": "text", "htm": "html"}
 
 
 class Destination(NamedTuple):
-    """Where pages are written to, and how.
+    """The place that pages are written to, and their format.
 
     Attributes:
         name: A file, or ``-`` for standard output, or a folder for a file a page.
@@ -49,7 +49,7 @@ class Destination(NamedTuple):
 
 
 class PagesCommand(PlainCommand):
-    """Exports the newest capture of each URL: rows of a table, or documents of what is shown."""
+    """Exports the newest capture of each URL: rows of a table, or documents of their content."""
 
     usage = "[-o FILE|DIR/] [--format F] [--verdict V] [--without-boilerplate] DIR"
     summary = "Export the pages of a crawl as a table, or as Markdown, text, XML or HTML"

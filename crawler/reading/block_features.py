@@ -1,7 +1,7 @@
 """Compute what tells content from the rest: a row of numbers for each block.
 
-All of it is shape, and general words of markup and controls; nothing of a site, and nothing of what
-a text is about. Rows are made with numpy for a whole page at once.
+All of it is shape, and general words of markup and controls; nothing of a site, and nothing of the
+subject of a text. Rows are made with numpy for a whole page at once.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from crawler.reading.page_features import page_row
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crawler.reading.blocks import Blocks
+    from crawler.reading.blocks import PageBlocks
 
 Element = Any  # lxml has no types
 Column = Any  # a numpy array with one value for each block
@@ -51,7 +51,7 @@ _TEXT_NAMES = "chars words digits upper commas ends price legal action date in_t
 
 
 class BlockColumns:
-    """What is known of the blocks of a page, one value for each block unless said otherwise.
+    """Properties of the blocks of a page, one value for each block unless said otherwise.
 
     Attributes:
         chars, words, linked: Numbers of characters, words, characters of links.
@@ -66,7 +66,7 @@ class BlockColumns:
         twins_above: The same for the container three levels up.
     """
 
-    def __init__(self, blocks: Blocks, title: str) -> None:
+    def __init__(self, blocks: PageBlocks, title: str) -> None:
         texts = _text_columns(blocks.texts, title)
         self.chars, self.words = texts["chars"], texts["words"]
         self.digits, self.upper, self.commas = texts["digits"], texts["upper"], texts["commas"]
@@ -108,7 +108,7 @@ class PageFeatures:
         groups: int64, (blocks,): number of the group of blocks in containers of one path.
     """
 
-    def __init__(self, blocks: Blocks, root: Element, url: str = "") -> None:
+    def __init__(self, blocks: PageBlocks, root: Element, url: str = "") -> None:
         title = " ".join((root.findtext("head/title") or "").lower().split())
         columns = BlockColumns(blocks, title)
         # A text without spaces has a word in every eight characters at least.

@@ -27,7 +27,7 @@ _SKIPPED = frozenset(
 CONTAINERS = frozenset([*BLOCKS, "noscript"]) - {"br", "iframe", "select", "textarea", "option"}
 
 
-class Blocks:
+class PageBlocks:
     """The blocks of a page and their containers, as columns of one row each.
 
     Attributes:
@@ -69,12 +69,12 @@ class Blocks:
         self.is_cut = False
 
 
-def cut_blocks(root: Element) -> Blocks:
+def cut_blocks(root: Element) -> PageBlocks:
     """Cut a page into blocks, in the order of the page.
 
     Complexity: O(elements + characters).
     """
-    found = Blocks()
+    found = PageBlocks()
     add = _Cutter(found)
     walker = iterwalk(root, events=("start", "end"))
     for event, element in walker:
@@ -113,7 +113,7 @@ def cut_blocks(root: Element) -> Blocks:
 class _Cutter:
     """The state of ``cut_blocks`` between two elements."""
 
-    def __init__(self, found: Blocks) -> None:
+    def __init__(self, found: PageBlocks) -> None:
         self.found = found
         self.stack: list[int] = []
         self._pieces: list[Any] = []

@@ -38,7 +38,7 @@ _MIN_COVERED = 0.15
 _WORD = re.compile(r"\w+")
 
 
-class Content(NamedTuple):
+class MainContent(NamedTuple):
     """The main content of a page.
 
     Attributes:
@@ -54,7 +54,7 @@ class Content(NamedTuple):
     source: str
 
 
-def read_content(root: Element, url: str = "") -> Content:
+def read_content(root: Element, url: str = "") -> MainContent:
     """Return the main content of a page; an empty one only for a page without visible words.
 
     Args:
@@ -81,8 +81,8 @@ def read_content(root: Element, url: str = "") -> Content:
     if kind == "article" and types.max() > _MIN_ARTICLE_ODDS and len(chosen) <= _MAX_ARTICLE_BLOCKS:
         article = read_article(root)
         if article is not None and agree(article, [blocks.texts[one] for one in at]):
-            return Content(kind, article, "trafilatura")
-    return Content(kind, build_body(blocks, at), "blocks")
+            return MainContent(kind, article, "trafilatura")
+    return MainContent(kind, build_body(blocks, at), "blocks")
 
 
 def read_article(root: Element) -> Element | None:

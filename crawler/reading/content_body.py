@@ -15,7 +15,7 @@ from lxml.etree import SubElement
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from crawler.reading.blocks import Blocks
+    from crawler.reading.blocks import PageBlocks
 
 Element = Any  # lxml has no types
 
@@ -64,7 +64,7 @@ Step = tuple[int, str]
 """A container that gives content its shape: its index and the element that it becomes."""
 
 
-def build_body(blocks: Blocks, chosen: Iterable[int]) -> Element:
+def build_body(blocks: PageBlocks, chosen: Iterable[int]) -> Element:
     """Return the element ``body`` with the chosen blocks in the order of the page.
 
     Args:
@@ -86,7 +86,7 @@ def build_body(blocks: Blocks, chosen: Iterable[int]) -> Element:
 
 
 class _Writer:
-    def __init__(self, blocks: Blocks) -> None:
+    def __init__(self, blocks: PageBlocks) -> None:
         self.body = etree.Element("body")
         self._blocks = blocks
         self._layout = _layout_containers(blocks)
@@ -156,7 +156,7 @@ def _is_empty(element: Element) -> bool:
     return not element.text and next(element.iterchildren(), None) is None
 
 
-def _layout_containers(blocks: Blocks) -> set[int]:
+def _layout_containers(blocks: PageBlocks) -> set[int]:
     """Return the lists and tables, with their items and cells, that only lay out a page."""
     tags, parents, ends = blocks.tags, blocks.parents, blocks.ends
     layout = set[int]()

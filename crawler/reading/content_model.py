@@ -1,4 +1,4 @@
-"""Apply the trained model: how likely each block is content, and of which type the page is.
+"""Apply the trained model: how likely each block is content, and each type that of the page.
 
 ``benchmarks/train_content.py`` trains it. Its trees are symmetric, all nodes of a level ask the
 same question, so that a leaf's number is the answers as bits: a page takes six comparisons a tree

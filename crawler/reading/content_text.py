@@ -23,7 +23,7 @@ _SCHEMES = frozenset({"", "http", "https", "mailto", "tel", "ftp"})
 
 
 class Shown(NamedTuple):
-    """What of a content is written beside its words.
+    """Parts of a content that are written beside its words.
 
     Attributes:
         links: Whether links lead somewhere; else only their words are written.

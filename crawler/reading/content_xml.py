@@ -31,7 +31,7 @@ FROM_LINES = "lines"
 """The source of a content that is made of the lines of a text."""
 
 _PARSER = XMLParser(resolve_entities=False, no_network=True, huge_tree=True)
-_DEEPEST = XPath("/".join("*" * MAX_DEPTH))
+_TOO_DEEP = XPath("/".join("*" * MAX_DEPTH))
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _REFERENCE = re.compile(r"&#(?:x([0-9A-Fa-f]+)|([0-9]+));")
 
@@ -42,7 +42,7 @@ class PackedContent(NamedTuple):
     Attributes:
         xml_zstd: The XML, UTF-8, compressed by zstd.
         kind: Type of the page: article, documentation, product, ...; None: it is not known.
-        source: Short code of what found it.
+        source: Short code of its finder.
     """
 
     xml_zstd: bytes
@@ -56,7 +56,7 @@ class ContentError(ValueError):
 
 def pack_content(body: Element) -> bytes:
     """Return a tree as it is stored; its deepest elements may be flattened in place."""
-    for element in _DEEPEST(body):
+    for element in _TOO_DEEP(body):
         if len(element):
             text, tail = " ".join(element.itertext(with_tail=True)), element.tail
             for child in list(element):

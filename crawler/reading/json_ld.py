@@ -33,7 +33,7 @@ _OF_SITE = frozenset(
 
 @dataclass(slots=True)
 class Described:
-    """What the objects of a page's JSON-LD say, as written.
+    """Values that the objects of a page's JSON-LD give, as written.
 
     Attributes:
         texts: Values by the fields of ``Metadata``; the first one of each counts.

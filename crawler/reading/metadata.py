@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from crawler.reading.json_ld import Described
-    from crawler.reading.metadata_elements import Elements
+    from crawler.reading.metadata_elements import MetaElements
 
 Element = Any  # lxml has no types
 Found = tuple[str, str | None]
@@ -150,7 +150,7 @@ def read_metadata(root: Element, base: str, url: str | None = None) -> Metadata:
 
 @dataclass(slots=True)
 class _Facts:
-    """What a page says of itself, and where the values that were taken were found."""
+    """Facts that a page states of itself, and the places of the values that were taken."""
 
     metas: dict[str, str]
     of_json_ld: Described
@@ -214,7 +214,7 @@ def _short_title(title: str, facts: _Facts, url: str, heading: str | None) -> st
     return short
 
 
-def _author(facts: _Facts, found: Elements) -> str | None:
+def _author(facts: _Facts, found: MetaElements) -> str | None:
     # article:author often holds the URL of a profile.
     named = [(code, text) for code, text in facts.of_metas(_AUTHORS) if "://" not in text]
     return facts.first("author", [*named, *facts.described("author")])
@@ -230,7 +230,7 @@ def _marked_author(facts: _Facts, root: Element) -> str | None:
     return None
 
 
-def _dates(facts: _Facts, found: Elements) -> tuple[str | None, str | None]:
+def _dates(facts: _Facts, found: MetaElements) -> tuple[str | None, str | None]:
     """Return the day of publication, else of the last change, and that of the last change."""
     changes: list[Found] = [*facts.of_metas(_MODIFIED[:-1]), *facts.described("modified")]
     changes += [("time:modified", found.modified), *facts.of_metas(_MODIFIED[-1:])]
@@ -274,7 +274,7 @@ def _subtag(place: int, part: str) -> str:
     return part.upper() if len(part) == 2 else part.title()
 
 
-def _alternates(facts: _Facts, found: Elements, base: str) -> tuple[tuple[str, str], ...]:
+def _alternates(facts: _Facts, found: MetaElements, base: str) -> tuple[tuple[str, str], ...]:
     """Return language and URL of each translation that the page names."""
     read = (
         (language.strip(), _named_url(href, base))

@@ -16,7 +16,7 @@ _MAX_URL = 2048
 
 
 @dataclass(slots=True)
-class Elements:
+class MetaElements:
     """The metadata in the elements of a page, as written; the first one of each kind counts.
 
     Attributes:
@@ -41,9 +41,9 @@ class Elements:
     image: str | None = None
 
 
-def collect(root: Element) -> Elements:
+def collect(root: Element) -> MetaElements:
     """Collect the elements of a page; it is not changed."""
-    found = Elements()
+    found = MetaElements()
     for element in root.iter(*_SCANNED):
         tag = element.tag
         if tag == "meta":
@@ -61,7 +61,7 @@ def collect(root: Element) -> Elements:
     return found
 
 
-def _collect_meta(element: Element, found: Elements) -> None:
+def _collect_meta(element: Element, found: MetaElements) -> None:
     name = element.get("name") or element.get("property") or element.get("http-equiv")
     name = (name or element.get("itemprop") or "").strip().lower()
     content = element.get("content")
@@ -76,7 +76,7 @@ def _collect_meta(element: Element, found: Elements) -> None:
             found.lists[name].append(content)
 
 
-def _collect_link(link: Element, found: Elements) -> None:
+def _collect_link(link: Element, found: MetaElements) -> None:
     relation = link.get("rel")
     href = link.get("href")
     if not relation or not href:
@@ -92,7 +92,7 @@ def _collect_link(link: Element, found: Elements) -> None:
         found.image = found.image or href
 
 
-def _collect_time(time: Element, found: Elements) -> None:
+def _collect_time(time: Element, found: MetaElements) -> None:
     written = time.get("datetime") or time.text
     if not written:
         return

@@ -14,7 +14,7 @@ from crawler.reading.block_flags import FLAGS
 
 if TYPE_CHECKING:
     from crawler.reading.block_features import BlockColumns
-    from crawler.reading.blocks import Blocks
+    from crawler.reading.blocks import PageBlocks
 
 Element = Any  # lxml has no types
 
@@ -42,7 +42,7 @@ _DIGIT = re.compile(r"\d")
 _OF_FLAGS = "main noscript forum product listing code review comment article".split()
 
 
-def page_row(blocks: Blocks, columns: BlockColumns, root: Element, url: str, title: str) -> Any:
+def page_row(blocks: PageBlocks, columns: BlockColumns, root: Element, url: str, title: str) -> Any:
     """Return the features of a page, float32, (len(PAGE_NAMES),)."""
     values = {
         **_shares(columns),
@@ -75,7 +75,7 @@ def _shares(columns: BlockColumns) -> dict[str, float]:
     }
 
 
-def _counts(blocks: Blocks, columns: BlockColumns) -> dict[str, float]:
+def _counts(blocks: PageBlocks, columns: BlockColumns) -> dict[str, float]:
     count = max(len(columns.chars), 1)
     total = max(float(columns.chars.sum()), 1.0)
     return {

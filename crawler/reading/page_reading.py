@@ -29,7 +29,7 @@ from neardup.fingerprints.digest import text_digest
 from neardup.whole import part_of
 
 if TYPE_CHECKING:
-    from crawler.reading.documents.document import DocumentText
+    from crawler.reading.documents.document_text import DocumentText
     from crawler.reading.protocol import ReadingOptions
     from crawler.reading.text import JudgedText, Visible
 
@@ -64,7 +64,7 @@ class PageReader:
         """Take the first step without the visible text, which ``see`` adds.
 
         Raises:
-            DocumentError: No text can be read of a document.
+            UnreadableError: No text can be read of a document.
             MemoryError: The page does not fit.
         """
         started = time.process_time()

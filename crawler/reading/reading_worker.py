@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from lxml.etree import XPathError
 
-from crawler.reading.documents.document import DocumentError
+from crawler.reading.documents.document_text import UnreadableError
 from crawler.reading.page_reading import PageReader
 from crawler.reading.protocol import (
     OUT_OF_MEMORY,
@@ -167,7 +167,7 @@ class _Server:
                 with self._deadman:
                     extracted = self._reader.extract()
                 self._send(extracted_to_wire(extracted, tired=self._weariness.is_tired()))
-        except DocumentError as error:
+        except UnreadableError as error:
             self._send(("textless", str(error.why), error.words))
         except XPathError as error:
             # With tested expressions and whole trees the only cause is that no memory is left.

@@ -130,7 +130,7 @@ class PageList:
             self._start()
 
     def show_unknown(self) -> None:
-        """Show a dash in place of a number, where nobody has asked for the pages."""
+        """Show a dash in place of a number, where the pages were not asked for."""
         self._places, self._judgement = np.empty(0, np.int64), None
         self._fold.text = f"{self._words}: \u2013"
         self._fold.set_enabled(False)

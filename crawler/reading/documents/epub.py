@@ -8,9 +8,9 @@ from typing import Any
 from urllib.parse import unquote
 
 from crawler.reading.dates import iso_date
-from crawler.reading.documents.archive import Archive
-from crawler.reading.documents.document import DocumentError, DocumentText, Lines, clean
+from crawler.reading.documents.document_text import DocumentText, Lines, UnreadableError, clean
 from crawler.reading.documents.hypertext import add_hypertext, hyperlinks, parse_xhtml
+from crawler.reading.documents.package import Package
 from crawler.reading.metadata_record import Metadata
 from crawler.reading.reading import NoText
 
@@ -28,9 +28,9 @@ def read_epub(body: bytes) -> DocumentText:
     """Read a book; only its links that lead out of it count.
 
     Raises:
-        DocumentError: It cannot be read.
+        UnreadableError: It cannot be read.
     """
-    archive = Archive(body)
+    archive = Package(body)
     place = next(archive.needed("META-INF/container.xml").iter(f"{_CONTAINER}rootfile"), None)
     path = "" if place is None else place.get("full-path", "")
     package = archive.needed(path.lstrip("/"))
@@ -38,7 +38,7 @@ def read_epub(body: bytes) -> DocumentText:
     lines, links = Lines(), list[str]()
     for name in _chapters(package, posixpath.dirname(path)):
         if name in encrypted:
-            raise DocumentError(NoText.ENCRYPTED, "its chapters are encrypted")
+            raise UnreadableError(NoText.ENCRYPTED, "its chapters are encrypted")
         content = archive.read(name)
         if content:
             root = parse_xhtml(content)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.reading.dates import iso_date
 from crawler.reading.decoding import decode
-from crawler.reading.documents.archive import parse_xml
-from crawler.reading.documents.document import PARAGRAPH, DocumentText, Lines, clean
+from crawler.reading.documents.document_text import PARAGRAPH, DocumentText, Lines, clean
 from crawler.reading.documents.hypertext import add_hypertext, parse_fragment
+from crawler.reading.documents.package import parse_xml
 from crawler.reading.metadata_record import Metadata
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def read_feed(body: bytes, content_type: str | None) -> DocumentText:
     Faults of its XML are passed over, as readers of feeds do.
 
     Raises:
-        DocumentError: It cannot be read.
+        UnreadableError: It cannot be read.
     """
     if b"\0" in body[:64]:  # UTF-16, which is decoded with its declaration
         body = _redeclared(decode(body, content_type).utf8)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from lxml.etree import iterwalk
 
-from crawler.reading.documents.document import ITEM, PARAGRAPH, ROW, Lines
+from crawler.reading.documents.document_text import ITEM, PARAGRAPH, ROW, Lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +17,7 @@ Element = Any  # lxml has no types
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """What the elements of a format are, by their tags.
+    """The tags of a format, by the role of their elements.
 
     Attributes:
         paragraphs: Paragraphs and headings; one may hold others, such as those of a text box.
@@ -54,7 +54,7 @@ class Flow:
         """Add the blocks below an element.
 
         Raises:
-            DocumentError: The document says too much.
+            UnreadableError: The document says too much.
         """
         walk = iterwalk(root, events=("start", "end"))
         for event, element in walk:

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 from lxml.etree import iterwalk
 
 from crawler.reading.decoding import decode
-from crawler.reading.documents.archive import parse_xml
-from crawler.reading.documents.document import (
+from crawler.reading.documents.document_text import (
     CODE,
     HEADINGS,
     ITEM,
     PARAGRAPH,
     ROW,
-    DocumentError,
     Lines,
+    UnreadableError,
 )
+from crawler.reading.documents.package import parse_xml
 from crawler.reading.html_parsing import parse
 from crawler.reading.text import BLOCKS
 
@@ -41,7 +41,7 @@ def parse_xhtml(content: bytes) -> Element:
     """
     try:
         return parse_xml(_ENTITY.sub(_number, content))
-    except DocumentError:
+    except UnreadableError:
         return parse(decode(content, "application/xhtml+xml").utf8)
 
 
@@ -54,7 +54,7 @@ def add_hypertext(root: Element, lines: Lines) -> None:
     """Add the paragraphs below an element, without recursion.
 
     Raises:
-        DocumentError: The document says too much.
+        UnreadableError: The document says too much.
     """
     said: list[str] = []
     kinds = [PARAGRAPH]

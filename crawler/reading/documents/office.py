@@ -7,9 +7,9 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from crawler.reading.dates import iso_date
-from crawler.reading.documents.archive import Archive
-from crawler.reading.documents.document import ITEM, PARAGRAPH, DocumentText, Lines, clean
+from crawler.reading.documents.document_text import ITEM, PARAGRAPH, DocumentText, Lines, clean
 from crawler.reading.documents.flow import Flow, Roles
+from crawler.reading.documents.package import Package
 from crawler.reading.metadata_record import Metadata
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def read_word(body: bytes) -> DocumentText:
     """Read a Word document: its text with tables, text boxes, footnotes and endnotes.
 
     Raises:
-        DocumentError: It cannot be read.
+        UnreadableError: It cannot be read.
     """
     archive = _Package(body)
     main = archive.main_part("word/document.xml")
@@ -66,7 +66,7 @@ def read_slides(body: bytes) -> DocumentText:
     """Read slides in their order: their text with tables, each with its notes.
 
     Raises:
-        DocumentError: It cannot be read.
+        UnreadableError: It cannot be read.
     """
     archive = _Package(body)
     main = archive.main_part("ppt/presentation.xml")
@@ -90,7 +90,7 @@ def read_slides(body: bytes) -> DocumentText:
     return DocumentText(lines.blocks, archive.metadata(None), links)
 
 
-class _Package(Archive):
+class _Package(Package):
     """An archive whose parts name each other by relationships."""
 
     def tree(self, name: str) -> Element | None:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from crawler.reading.dates import iso_date
-from crawler.reading.documents.archive import Archive
-from crawler.reading.documents.document import (
+from crawler.reading.documents.document_text import (
     PARAGRAPH,
-    DocumentError,
     DocumentText,
     Lines,
+    UnreadableError,
     clean,
 )
 from crawler.reading.documents.flow import Flow, Roles
+from crawler.reading.documents.package import Package
 from crawler.reading.metadata_record import Metadata
 from crawler.reading.reading import NoText
 
@@ -61,12 +61,12 @@ def read_open_document(body: bytes) -> DocumentText:
     """Read an OpenDocument file: its text with tables, footnotes and the notes of slides.
 
     Raises:
-        DocumentError: It cannot be read.
+        UnreadableError: It cannot be read.
     """
-    archive = Archive(body)
+    archive = Package(body)
     manifest = archive.tree("META-INF/manifest.xml")
     if manifest is not None and manifest.find(f".//{_MANIFEST}encryption-data") is not None:
-        raise DocumentError(NoText.ENCRYPTED, "needs a password")
+        raise UnreadableError(NoText.ENCRYPTED, "needs a password")
     root = archive.needed("content.xml")
     lines = Lines()
     Flow(_ROLES, lines).read(root)

@@ -12,11 +12,11 @@ import pypdfium2
 from pypdfium2 import raw
 
 from crawler.reading.dates import iso_date
-from crawler.reading.documents.document import (
+from crawler.reading.documents.document_text import (
     MAX_TEXT_CHARACTERS,
-    DocumentError,
     DocumentText,
     Lines,
+    UnreadableError,
     clean,
 )
 from crawler.reading.documents.pdf_layout import Line, paragraphs
@@ -58,7 +58,7 @@ def read_pdf(body: bytes, max_secs: float) -> DocumentText:
         max_secs: CPU time after which a document is given up as too large.
 
     Raises:
-        DocumentError: It needs a password, is damaged, or takes too long.
+        UnreadableError: It needs a password, is damaged, or takes too long.
     """
     deadline = time.process_time() + max_secs
     try:
@@ -71,7 +71,7 @@ def read_pdf(body: bytes, max_secs: float) -> DocumentText:
         for number in range(count):
             if time.process_time() > deadline:
                 words = f"{count:,} pages, more than are read in {max_secs:g} s"
-                raise DocumentError(NoText.TOO_LARGE, words)
+                raise UnreadableError(NoText.TOO_LARGE, words)
             try:
                 page = document[number]
             except pypdfium2.PdfiumError:
@@ -81,7 +81,7 @@ def read_pdf(body: bytes, max_secs: float) -> DocumentText:
                 room -= _read_page(page, number, found, room)
                 links += _links(document, page, _MAX_LINKS - len(links))
         if unreadable and unreadable == count:
-            raise DocumentError(NoText.DAMAGED, "none of its pages can be read")
+            raise UnreadableError(NoText.DAMAGED, "none of its pages can be read")
         metadata = _metadata(document)
     lines = Lines()
     for kind, text in paragraphs(found):
@@ -90,17 +90,17 @@ def read_pdf(body: bytes, max_secs: float) -> DocumentText:
     return DocumentText(lines.blocks, metadata, links, notes)
 
 
-def _why_closed(error: pypdfium2.PdfiumError) -> DocumentError:
+def _why_closed(error: pypdfium2.PdfiumError) -> UnreadableError:
     if "assword" in str(error) or "ecurity" in str(error):
-        return DocumentError(NoText.ENCRYPTED, "needs a password")
-    return DocumentError(NoText.DAMAGED, " ".join(str(error).split())[:200])
+        return UnreadableError(NoText.ENCRYPTED, "needs a password")
+    return UnreadableError(NoText.DAMAGED, " ".join(str(error).split())[:200])
 
 
 def _read_page(page: pypdfium2.PdfPage, number: int, found: list[Line], room: int) -> int:
     """Add the lines of a page; return how many characters it has.
 
     Raises:
-        DocumentError: It has more than there is room for.
+        UnreadableError: It has more than there is room for.
     """
     try:
         opened = page.get_textpage()
@@ -110,7 +110,7 @@ def _read_page(page: pypdfium2.PdfPage, number: int, found: list[Line], room: in
         count: int = text_page.count_chars()
         if count > room:
             limit = f"more than {MAX_TEXT_CHARACTERS:,} characters"
-            raise DocumentError(NoText.TOO_LARGE, limit)
+            raise UnreadableError(NoText.TOO_LARGE, limit)
         if count > 0:
             found += _lines(text_page, number)
         return count

@@ -13,7 +13,7 @@ from itertools import pairwise
 from statistics import median_low
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.reading.documents.document import HEADINGS, PARAGRAPH
+from crawler.reading.documents.document_text import HEADINGS, PARAGRAPH
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from crawler.reading.dates import iso_date
 from crawler.reading.decoding import decode
-from crawler.reading.documents.document import (
+from crawler.reading.documents.document_text import (
     CODE,
     ITEM,
     PARAGRAPH,

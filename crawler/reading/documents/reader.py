@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawler.reading.documents.document import DocumentError
+from crawler.reading.documents.document_text import UnreadableError
 from crawler.reading.documents.kinds import DocumentKind
 from crawler.reading.reading import NoText
 
 if TYPE_CHECKING:
-    from crawler.reading.documents.document import DocumentText
+    from crawler.reading.documents.document_text import DocumentText
 
 _SHARE_OF_TIME = 0.7
 """Leave the rest of a page's time for what follows on the text."""
@@ -27,12 +27,12 @@ def read_document(
         timeout_secs: Time that the worker may use.
 
     Raises:
-        DocumentError: No text can be read of it, or it has none.
+        UnreadableError: No text can be read of it, or it has none.
         MemoryError: It does not fit.
     """
     found = _read(DocumentKind(kind), body, content_type, timeout_secs * _SHARE_OF_TIME)
     if not found.blocks:
-        raise DocumentError(NoText.EMPTY, "nothing in it")
+        raise UnreadableError(NoText.EMPTY, "nothing in it")
     found.metadata, found.kind = found.headed(), kind
     return found
 

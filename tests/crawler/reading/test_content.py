@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.reading.blocks import cut_blocks
-from crawler.reading.content import Content, read_content
+from crawler.reading.content import MainContent, read_content
 from crawler.reading.content_body import build_body
 from crawler.reading.content_model import PAGE_TYPES
 from crawler.reading.html_parsing import parse
@@ -27,7 +27,7 @@ ARTICLE = f"""<html><head><title>The harbour</title></head><body>
 </footer></body></html>"""
 
 
-def content_of(html: str, url: str = "http://example.org/") -> Content:
+def content_of(html: str, url: str = "http://example.org/") -> MainContent:
     return read_content(parse(html.encode()), url)
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.reading.documents.document import DocumentError
+from crawler.reading.documents.document_text import UnreadableError
 from crawler.reading.documents.epub import read_epub
 from crawler.reading.reading import NoText
 from tests.crawler.reading.documents.made import epub
@@ -59,7 +59,7 @@ def test_a_chapter_nested_ten_thousand_deep_is_read() -> None:
 def test_an_encrypted_chapter_has_a_reason_and_an_encrypted_font_has_none() -> None:
     chapter = {"a.xhtml": XHTML.format("<p>One</p>")}
     locked = {"META-INF/encryption.xml": ENCRYPTED.format("a.xhtml")}
-    with pytest.raises(DocumentError) as caught:
+    with pytest.raises(UnreadableError) as caught:
         read_epub(epub(chapter, more={**locked}))
     assert caught.value.why == NoText.ENCRYPTED
     font = {"META-INF/encryption.xml": ENCRYPTED.format("font.otf")}

@@ -10,7 +10,7 @@ from docx.opc.constants import RELATIONSHIP_TYPE
 from pptx import Presentation
 from pptx.util import Inches
 
-from crawler.reading.documents.document import DocumentError
+from crawler.reading.documents.document_text import UnreadableError
 from crawler.reading.documents.kinds import document_kind
 from crawler.reading.documents.office import read_slides, read_word
 from crawler.reading.reading import NoText
@@ -137,7 +137,7 @@ def test_a_strict_document_is_read() -> None:
     ],
 )
 def test_a_bad_part_has_a_reason(xml: str) -> None:
-    with pytest.raises(DocumentError) as caught:
+    with pytest.raises(UnreadableError) as caught:
         read_word(written(xml))
     assert caught.value.why == NoText.DAMAGED
 
@@ -148,7 +148,7 @@ def test_entities_that_multiply_have_a_reason() -> None:
         f'<!DOCTYPE w [<!ENTITY l0 "lol">{laughs}]>'
         f"<w:document {W}><w:p><w:r><w:t>Words &l9; end</w:t></w:r></w:p></w:document>"
     )
-    with pytest.raises(DocumentError) as caught:
+    with pytest.raises(UnreadableError) as caught:
         read_word(written(xml))
     assert caught.value.why == NoText.DAMAGED
 
@@ -165,12 +165,12 @@ def test_entities_name_no_file_of_this_machine(tmp_path: Path) -> None:
 
 def test_an_archive_in_an_archive_stays_closed() -> None:
     entries: dict[str, str | bytes] = {**TYPES, "word/document.xml": word()}
-    with pytest.raises(DocumentError) as caught:
+    with pytest.raises(UnreadableError) as caught:
         read_word(packed(entries))
     assert caught.value.why == NoText.DAMAGED
 
 
 def test_a_truncated_document_has_a_reason() -> None:
-    with pytest.raises(DocumentError) as caught:
+    with pytest.raises(UnreadableError) as caught:
         read_word(word()[:-200])
     assert caught.value.why == NoText.DAMAGED

@@ -6,7 +6,7 @@ import pytest
 from odf import dc, meta, table, text
 from odf.opendocument import OpenDocumentText
 
-from crawler.reading.documents.document import DocumentError
+from crawler.reading.documents.document_text import UnreadableError
 from crawler.reading.documents.kinds import document_kind
 from crawler.reading.documents.opendocument import read_open_document
 from crawler.reading.reading import NoText
@@ -67,12 +67,12 @@ def test_an_encrypted_text_has_a_reason() -> None:
     body = packed(
         {"META-INF/manifest.xml": manifest, "content.xml": b"\x8f\x02"}, mimetype=MIMETYPE
     )
-    with pytest.raises(DocumentError) as caught:
+    with pytest.raises(UnreadableError) as caught:
         read_open_document(body)
     assert caught.value.why == NoText.ENCRYPTED
 
 
 def test_a_text_without_its_content_has_a_reason() -> None:
-    with pytest.raises(DocumentError, match=r"it has no content\.xml") as caught:
+    with pytest.raises(UnreadableError, match=r"it has no content\.xml") as caught:
         read_open_document(packed({"meta.xml": "<a/>"}, mimetype=MIMETYPE))
     assert caught.value.why == NoText.DAMAGED

@@ -9,7 +9,7 @@ pytest.importorskip("pypdfium2")
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crawler.reading.documents.document import DocumentError, DocumentText
+from crawler.reading.documents.document_text import DocumentText, UnreadableError
 from crawler.reading.documents.pdf import read_pdf
 from crawler.reading.reading import NoText
 from tests.crawler.reading.documents.made import Placed, pdf, wrapped
@@ -141,7 +141,7 @@ def test_a_page_without_text_gives_none() -> None:
     ],
 )
 def test_what_cannot_be_opened_has_a_reason(body: bytes, why: NoText) -> None:
-    with pytest.raises(DocumentError) as caught:
+    with pytest.raises(UnreadableError) as caught:
         read_pdf(body, 20)
     assert caught.value.why == why
 
@@ -153,13 +153,13 @@ def test_an_encrypted_document_has_a_reason() -> None:
         b" /Encrypt << /Filter /Standard /V 2 /R 3 /Length 128 /P -3904"
         b" /O <%b> /U <%b> >>" % (b"41" * 32, b"42" * 32),
     )
-    with pytest.raises(DocumentError) as caught:
+    with pytest.raises(UnreadableError) as caught:
         read_pdf(locked, 20)
     assert caught.value.why == NoText.ENCRYPTED
 
 
 def test_more_pages_than_the_time_allows_are_refused() -> None:
-    with pytest.raises(DocumentError) as caught:
+    with pytest.raises(UnreadableError) as caught:
         read_pdf(pdf([wrapped(STORY)] * 2000), 0.05)
     assert caught.value.why == NoText.TOO_LARGE
 
@@ -173,5 +173,5 @@ class TestDamagedProperties:
         body = bytearray(pdf([wrapped(STORY)], links=("http://a.test/",)))
         for place, value in damage:
             body[place % len(body)] = value
-        with suppress(DocumentError):
+        with suppress(UnreadableError):
             read_pdf(bytes(body), 20)

@@ -7,21 +7,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.reading.documents import archive
-from crawler.reading.documents.archive import MAX_ENTRIES, MAX_UNPACKED_BYTES, Archive
-from crawler.reading.documents.document import DocumentError
+from crawler.reading.documents import package
+from crawler.reading.documents.document_text import UnreadableError
+from crawler.reading.documents.package import MAX_ENTRIES, MAX_UNPACKED_BYTES, Package
 from crawler.reading.reading import NoText
 from tests.crawler.reading.documents.made import packed
 
 
 def why(body: bytes, name: str = "a") -> NoText:
-    with pytest.raises(DocumentError) as caught:
-        Archive(body).read(name)
+    with pytest.raises(UnreadableError) as caught:
+        Package(body).read(name)
     return caught.value.why
 
 
 def test_an_entry_is_read_and_a_missing_one_is_none() -> None:
-    found = Archive(packed({"a": "text"}))
+    found = Package(packed({"a": "text"}))
     assert found.read("a") == b"text"
     assert found.read("b") is None
 
@@ -33,9 +33,9 @@ def test_a_bomb_is_not_unpacked() -> None:
 
 
 def test_entries_count_together() -> None:
-    body = Archive(packed({"a": bytes(MAX_UNPACKED_BYTES - 10), "b": bytes(20)}))
+    body = Package(packed({"a": bytes(MAX_UNPACKED_BYTES - 10), "b": bytes(20)}))
     body.read("a")
-    with pytest.raises(DocumentError, match="unpacks to more than 64 MB"):
+    with pytest.raises(UnreadableError, match="unpacks to more than 64 MB"):
         body.read("b")
 
 
@@ -48,8 +48,8 @@ def test_a_size_that_is_a_lie_is_no_way_around_the_limit() -> None:
     for mark, place in ((b"PK\x03\x04", 22), (b"PK\x01\x02", 24)):
         at = body.index(mark) + place
         body[at : at + 4] = struct.pack("<I", 10)
-    with suppress(DocumentError):
-        assert len(Archive(bytes(body)).read("a") or b"") <= MAX_UNPACKED_BYTES
+    with suppress(UnreadableError):
+        assert len(Package(bytes(body)).read("a") or b"") <= MAX_UNPACKED_BYTES
 
 
 def test_an_encrypted_entry_has_a_reason() -> None:
@@ -68,16 +68,16 @@ def test_a_damaged_entry_has_a_reason() -> None:
 class TestDamagedProperties:
     @given(st.binary(max_size=400))
     def test_any_bytes_are_opened_or_refused(self, body: bytes) -> None:
-        with suppress(DocumentError):
-            Archive(b"PK\x03\x04" + body)
+        with suppress(UnreadableError):
+            Package(b"PK\x03\x04" + body)
 
     @given(st.lists(st.tuples(st.integers(0, 400), st.integers(0, 255)), max_size=9))
     def test_any_damage_is_read_or_refused(self, damage: list[tuple[int, int]]) -> None:
         body = bytearray(packed({"a": "text " * 50, "b.xml": "<a><b>c</b></a>"}))
         for place, value in damage:
             body[place % len(body)] = value
-        with suppress(DocumentError):
-            opened = archive.Archive(bytes(body))
+        with suppress(UnreadableError):
+            opened = package.Package(bytes(body))
             for name in opened.names():
                 opened.read(name)
                 opened.tree(name)

@@ -27,7 +27,7 @@ _HOLDERS = {ROW: "table", ITEM: "list"}
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-class DocumentError(Exception):
+class UnreadableError(Exception):
     """No text can be read of a document.
 
     Args:
@@ -41,7 +41,7 @@ class DocumentError(Exception):
         self.words = words
 
 
-class Block(NamedTuple):
+class DocumentBlock(NamedTuple):
     """A paragraph or a line of code; the cells of a row are separated by tabs.
 
     Attributes:
@@ -55,7 +55,7 @@ class Block(NamedTuple):
 
 @dataclass(slots=True)
 class DocumentText:
-    """What a document says.
+    """The text of a document, with its metadata and links.
 
     Attributes:
         blocks: Its paragraphs in reading order.
@@ -65,7 +65,7 @@ class DocumentText:
         kind: The ``DocumentKind`` that it is.
     """
 
-    blocks: list[Block]
+    blocks: list[DocumentBlock]
     metadata: Metadata = NO_METADATA
     links: list[str] = field(default_factory=list)
     notes: tuple[str, ...] = ()
@@ -116,14 +116,14 @@ class Lines:
     """Collects the blocks of a document within ``MAX_TEXT_CHARACTERS``."""
 
     def __init__(self) -> None:
-        self.blocks: list[Block] = []
+        self.blocks: list[DocumentBlock] = []
         self._room = MAX_TEXT_CHARACTERS
 
     def add(self, kind: str, text: str) -> None:
         """Add a block, its white space folded, unless it is empty.
 
         Raises:
-            DocumentError: The document says too much.
+            UnreadableError: The document says too much.
         """
         if kind == ROW:
             text = "\t".join(" ".join(cell.split()) for cell in text.split("\t"))
@@ -135,8 +135,8 @@ class Lines:
         self._room -= len(text)
         if self._room < 0:
             limit = f"more than {MAX_TEXT_CHARACTERS:,} characters"
-            raise DocumentError(NoText.TOO_LARGE, limit)
-        self.blocks.append(Block(kind, text))
+            raise UnreadableError(NoText.TOO_LARGE, limit)
+        self.blocks.append(DocumentBlock(kind, text))
 
 
 def clean(value: str | None) -> str | None:

@@ -9,7 +9,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile
 
 from lxml import etree
 
-from crawler.reading.documents.document import DocumentError
+from crawler.reading.documents.document_text import UnreadableError
 from crawler.reading.reading import NoText
 
 Element = Any  # lxml has no types
@@ -34,17 +34,19 @@ _FAULTS = (
 )
 
 
-class Archive:
+class Package:
     """The entries of a document; archives within it stay closed.
 
     Raises:
-        DocumentError: It is no archive, or has too many entries.
+        UnreadableError: It is no archive, or has too many entries.
     """
 
     def __init__(self, body: bytes) -> None:
         # ZipFile makes an object of each entry, whatever number the archive declares.
         if body.count(_DIRECTORY_ENTRY) > MAX_ENTRIES:
-            raise DocumentError(NoText.TOO_LARGE, f"an archive of more than {MAX_ENTRIES} entries")
+            raise UnreadableError(
+                NoText.TOO_LARGE, f"an archive of more than {MAX_ENTRIES} entries"
+            )
         try:
             self._zip = ZipFile(BytesIO(body))
         except _FAULTS as error:
@@ -62,16 +64,16 @@ class Archive:
         """Return the bytes of an entry, None where there is none of this name.
 
         Raises:
-            DocumentError: It is encrypted or damaged, or unpacks to more than is read.
+            UnreadableError: It is encrypted or damaged, or unpacks to more than is read.
         """
         if name not in self._names:
             return None
         info = self._zip.getinfo(self._names[name])
         if info.flag_bits & _ENCRYPTED:
-            raise DocumentError(NoText.ENCRYPTED, "needs a password")
+            raise UnreadableError(NoText.ENCRYPTED, "needs a password")
         if info.compress_type not in {ZIP_STORED, ZIP_DEFLATED}:
             words = f"{name}: compressed by method {info.compress_type}"
-            raise DocumentError(NoText.DAMAGED, words)
+            raise UnreadableError(NoText.DAMAGED, words)
         try:
             with self._zip.open(info) as stream:
                 found = stream.read(self._room + 1)
@@ -80,14 +82,14 @@ class Archive:
         self._room -= len(found)
         if self._room < 0:
             limit = f"unpacks to more than {MAX_UNPACKED_BYTES >> 20} MB"
-            raise DocumentError(NoText.TOO_LARGE, limit)
+            raise UnreadableError(NoText.TOO_LARGE, limit)
         return found
 
     def tree(self, name: str) -> Element | None:
         """Return the root of an XML entry, None where there is none of this name.
 
         Raises:
-            DocumentError: It is encrypted or damaged, or unpacks to more than is read.
+            UnreadableError: It is encrypted or damaged, or unpacks to more than is read.
         """
         found = self.read(name)
         return None if found is None else parse_xml(found)
@@ -96,11 +98,11 @@ class Archive:
         """Return the root of an XML entry without which there is no document.
 
         Raises:
-            DocumentError: It is missing, encrypted or damaged, or unpacks to more than is read.
+            UnreadableError: It is missing, encrypted or damaged, or unpacks to more than is read.
         """
         root = self.tree(name)
         if root is None:
-            raise DocumentError(NoText.DAMAGED, f"it has no {name}")
+            raise UnreadableError(NoText.DAMAGED, f"it has no {name}")
         return root
 
 
@@ -112,7 +114,7 @@ def parse_xml(content: bytes, *, recover: bool = False) -> Element:
         recover: Whether faults are passed over.
 
     Raises:
-        DocumentError: It is no XML, or nested more than 256 deep.
+        UnreadableError: It is no XML, or nested more than 256 deep.
         MemoryError: The tree does not fit.
     """
     parser = etree.XMLParser(
@@ -132,9 +134,9 @@ def parse_xml(content: bytes, *, recover: bool = False) -> Element:
             raise MemoryError from None
         raise _damaged(error) from None
     if root is None:
-        raise DocumentError(NoText.DAMAGED, "no XML in it")
+        raise UnreadableError(NoText.DAMAGED, "no XML in it")
     return root
 
 
-def _damaged(error: Exception) -> DocumentError:
-    return DocumentError(NoText.DAMAGED, " ".join(str(error).split())[:200] or "damaged")
+def _damaged(error: Exception) -> UnreadableError:
+    return UnreadableError(NoText.DAMAGED, " ".join(str(error).split())[:200] or "damaged")
