@@ -12,7 +12,7 @@ from crawler.console.command_line import CommandError, PlainCommand, one_directo
 from crawler.console.escaping import say
 from crawler.feeds.exporters import EXPORTERS, export
 from crawler.feeds.page_files import write_files, write_together
-from crawler.feeds.page_writers import MEDIA_TYPES, PageWriter
+from crawler.feeds.page_writers import MEDIA_TYPES, PageWriter, text_without
 from crawler.options import did_you_mean
 from crawler.pages.export import KEPT_FILTER, PageFilter, export_contents, export_pages
 from crawler.pages.verdicts import VERDICTS
@@ -144,11 +144,16 @@ def _export(
     opts: argparse.Namespace,
 ) -> int:
     boilerplate = _boilerplate(connection, folder) if opts.without_boilerplate else None
-    if not to.are_documents:
-        clean = None if boilerplate is None else boilerplate.text_without
-        return export(export_pages(connection, chosen, clean), to.name, to.kind)
-    shown = Shown(links=opts.links is not False, images=bool(opts.images))
     is_common = None if boilerplate is None else boilerplate.is_boilerplate
+    if not to.are_documents:
+
+        def clean(url: str, content: bytes) -> str:
+            assert is_common is not None
+            return text_without(content, url, is_common)
+
+        rows = export_pages(connection, chosen, None if is_common is None else clean)
+        return export(rows, to.name, to.kind)
+    shown = Shown(links=opts.links is not False, images=bool(opts.images))
     writer, pages = PageWriter(to.kind, shown, is_common), export_contents(connection, chosen)
     if to.is_folder:
         return write_files(pages, writer, Path(to.name))

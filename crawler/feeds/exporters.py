@@ -53,25 +53,22 @@ class ParquetItemExporter(BaseItemExporter):
         import pyarrow as pa  # noqa: PLC0415
         import pyarrow.parquet as pq  # noqa: PLC0415
 
-        self._pa = pa
-        kinds = {
+        self._pa, self._file = pa, file
+        self._kinds = {
             "status": pa.int32(),
             "depth": pa.int32(),
             "words": pa.int32(),
             "distance": pa.int32(),
             "similarity": pa.float64(),
+            "containment": pa.float64(),
             "tags": pa.list_(pa.string()),
             "categories": pa.list_(pa.string()),
             "identifiers": pa.list_(pa.string()),
             "alternates": pa.list_(pa.struct({"hreflang": pa.string(), "url": pa.string()})),
             "sources": pa.map_(pa.string(), pa.string()),
         }
-        fields = self.fields_to_export or PAGE_FIELDS
-        # A mapping gives columns other names.
-        named = fields if isinstance(fields, Mapping) else dict(zip(fields, fields, strict=True))
-        columns = [(column, kinds.get(name, pa.string())) for name, column in named.items()]
-        self._schema = pa.schema(columns)
-        self._writer = pq.ParquetWriter(file, self._schema)
+        self._open = pq.ParquetWriter
+        self._writer: Any = None
         self._rows: list[dict[str, Any]] = []
 
     def export_item(self, item: Any) -> None:
@@ -84,9 +81,24 @@ class ParquetItemExporter(BaseItemExporter):
         self._writer.close()
 
     def _write(self) -> None:
-        if self._rows:
-            self._writer.write_table(self._pa.Table.from_pylist(self._rows, schema=self._schema))
-            self._rows.clear()
+        rows, self._rows = self._rows, []
+        if self._writer is None:
+            self._writer = self._open(self._file, self._schema(rows))
+        if rows:
+            schema = self._writer.schema
+            self._writer.write_table(self._pa.Table.from_pylist(rows, schema=schema))
+
+    def _schema(self, rows: list[dict[str, Any]]) -> Any:
+        """Return the columns: those that are asked for, else the fields of pages, as they come."""
+        fields = self.fields_to_export or PAGE_FIELDS
+        if not self.fields_to_export and rows and rows[0].keys() > set(PAGE_FIELDS):
+            fields = list(rows[0])  # pages with a field more, such as Markdown
+        # A mapping gives columns other names.
+        named = fields if isinstance(fields, Mapping) else dict(zip(fields, fields, strict=True))
+        kinds = self._kinds
+        return self._pa.schema(
+            [(column, kinds.get(name, self._pa.string())) for name, column in named.items()]
+        )
 
 
 class PlainCsvExporter(CsvItemExporter):

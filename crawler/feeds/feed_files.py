@@ -235,7 +235,7 @@ class StoredFeeds(FeedExporter):
             spider.job.end_visit()
             try:
                 await self._export_kept(spider.job.folder, spider)
-            except (OSError, sqlite3.Error) as error:
+            except (OSError, sqlite3.Error, ValueError) as error:  # or what is stored is damaged
                 self._give_up()
                 self._fail(spider, error)
         await super().close_spider(spider)
@@ -243,7 +243,7 @@ class StoredFeeds(FeedExporter):
     async def _close_slot(self, slot: FeedSlot, spider: Spider) -> None:
         try:
             await super()._close_slot(slot, spider)
-        except OSError as error:
+        except Exception as error:  # also of an exporter, which Scrapy would not report
             if not isinstance(spider, PageSpider):
                 raise
             self._fail(spider, error)
@@ -252,7 +252,7 @@ class StoredFeeds(FeedExporter):
         if failure is not None and isinstance(spider, PageSpider):
             self._fail(spider, failure)
 
-    def _fail(self, spider: PageSpider, error: OSError | sqlite3.Error) -> None:
+    def _fail(self, spider: PageSpider, error: Exception) -> None:
         """End the crawl since a feed cannot be written."""
         self._has_failed = True
         said = f"a feed cannot be written: {_words_of(error)}"
@@ -289,7 +289,7 @@ class StoredFeeds(FeedExporter):
         self.slots = []
 
 
-def _words_of(error: OSError | sqlite3.Error) -> str:
+def _words_of(error: Exception) -> str:
     words = getattr(error, "strerror", None) or str(error)
     name = getattr(error, "filename", None)
     return words if name is None else f"{name}: {words}"

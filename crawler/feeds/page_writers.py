@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lxml.etree import Element, SubElement
 
 from crawler.reading.content_text import Shown, html, markdown, plain_text, prepared, xml
+from crawler.reading.content_xml import unpack_content
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +27,7 @@ _FRONT_MATTER = (
     "title", "author", "date", "modified", "url", "sitename", "description", "language",
     "categories", "tags", "page_type", "words", "fetched_at",
 )  # fmt: skip
-_BLOCKS = ("p", "head", "item", "quote", "row", "code")
+_BLOCKS = ("p", "head", "item", "quote", "row", "cell", "code")
 
 # A string of JSON is one of YAML, but for characters that YAML calls unprintable.
 _UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
@@ -110,12 +111,22 @@ def _html_of(page: dict[str, Any], body: Any) -> str:
     return f"<!DOCTYPE html>\n{xml(root, method='html')}\n"
 
 
+def text_without(content: bytes, url: str, is_common: Callable[[str, str], bool]) -> str:
+    """Return a stored content as plain text, without the blocks that are boilerplate.
+
+    Raises:
+        ContentError: It cannot be read.
+    """
+    return plain_text(_without(unpack_content(content), url, is_common))
+
+
 def _without(body: Any, url: str, is_common: Callable[[str, str], bool]) -> Any:
     """Return a content without the blocks that are boilerplate; whole if there is nothing else."""
     clean = deepcopy(body)
     for element in list(clean.iter(*_BLOCKS)):
         parent = element.getparent()
-        text = " ".join("".join(element.itertext()).split())
+        cells = element.findall("cell") or [element]
+        text = " ".join(" ".join("".join(cell.itertext()) for cell in cells).split())
         if parent is not None and text and is_common(url, text):
             before = element.getprevious()
             if element.tail and element.tail.strip():

@@ -71,19 +71,19 @@ def _is_of_language(language: str | None, wanted: str) -> bool:
 def export_pages(
     connection: sqlite3.Connection,
     chosen: PageFilter = ALL_PAGES,
-    clean: Callable[[str, str], str] | None = None,
+    clean: Callable[[str, bytes], str] | None = None,
 ) -> Iterator[dict[str, Any]]:
     """Yield one mapping a URL, its newest capture, in the order of captures.
 
     Args:
         connection: Connection from ``open_for_reading``.
         chosen: The pages to export.
-        clean: Returns the text to export, given a URL and the text of its page. Number of words,
+        clean: Returns the text to export, given a URL and the content of its page. Number of words,
             digests and fingerprint stay those of the judged text.
     """
-    for page, _ in chosen_pages(connection, chosen):
-        if clean is not None and page["text"]:
-            page["text"] = clean(page["url"], page["text"])
+    for page, content in chosen_pages(connection, chosen):
+        if clean is not None and content is not None:
+            page["text"] = clean(page["url"], content)
         yield page
 
 

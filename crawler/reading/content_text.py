@@ -15,8 +15,11 @@ from crawler.reading.content_xml import unpack_content
 
 Element = Any  # lxml has no types
 
-_MAX_ELEMENTS = 50_000
+_MAX_ELEMENTS = 20_000
 """Write a content of more elements line by line: trafilatura would take seconds."""
+
+_MAX_FORMULAS = 1000
+"""Write a content with more beginnings of formulas, such as ``\\(``, line by line."""
 
 _SCHEMES = frozenset({"", "http", "https", "mailto", "tel", "ftp"})
 """A link or image of any other, such as ``javascript``, is written as its text."""
@@ -56,7 +59,10 @@ def plain_text(body: Element) -> str:
 
 def markdown(body: Element) -> str:
     """Return a content as Markdown."""
-    return _joined(body) if _is_too_large(body) else _written(body, formatted=True)
+    # trafilatura looks for the end of a formula from each beginning on.
+    formulas = sum(text.count("\\(") + text.count("\\[") for text in body.itertext())
+    is_dear = formulas > _MAX_FORMULAS or _is_too_large(body)
+    return _joined(body) if is_dear else _written(body, formatted=True)
 
 
 def html(body: Element) -> Element:
@@ -79,7 +85,7 @@ def prepared(packed: bytes, url: str, shown: Shown) -> Element:
         strip_tags(body, "ref")
     for name, attribute in (("ref", "target"), ("graphic", "src")):
         for element in list(body.iter(name)):
-            address = _absolute(url, element.get(attribute) or "")
+            address = absolute(url, element.get(attribute) or "")
             if address:
                 element.set(attribute, address)
             else:
@@ -88,7 +94,7 @@ def prepared(packed: bytes, url: str, shown: Shown) -> Element:
     return body
 
 
-def _absolute(base: str, address: str) -> str:
+def absolute(base: str, address: str) -> str:
     """Return where a link leads, or nothing where no page can be."""
     try:
         found = urljoin(base, address.strip())
@@ -111,7 +117,9 @@ def _written(body: Element, *, formatted: bool) -> str:
 
     try:
         return str(xmltotxt(body, include_formatting=formatted)).strip()
-    except RecursionError:
+    except MemoryError:
+        raise
+    except Exception:  # of whatever tree, the words are there
         return _joined(body)
 
 

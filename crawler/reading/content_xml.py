@@ -24,8 +24,9 @@ libxml2 refuses 256, and trafilatura's writers call themselves for each.
 
 PAGE_TYPES = (
     "article", "documentation", "product", "service", "forum", "listing", "collection",
+    "document",
 )  # fmt: skip
-"""The types of pages."""
+"""The types of pages; a ``document`` is a file that is no HTML."""
 
 FROM_LINES = "lines"
 """The source of a content that is made of the lines of a text."""

@@ -12,8 +12,14 @@ from typing import TYPE_CHECKING, Any
 import zstandard
 
 from crawler.reading.content import read_content
-from crawler.reading.content_text import shown_text
-from crawler.reading.content_xml import PackedContent, pack_content, pack_lines
+from crawler.reading.content_text import absolute, shown_text
+from crawler.reading.content_xml import (
+    ContentError,
+    PackedContent,
+    content_of_lines,
+    pack_content,
+    pack_lines,
+)
 from crawler.reading.decoding import decode
 from crawler.reading.documents.reader import read_document
 from crawler.reading.html_parsing import parse
@@ -121,7 +127,11 @@ class PageReader:
         html_zstd = self._compress(self._body) if self._options.keep_html and is_html else None
         blocks = block_hashes(judged.text)
         name = self._metadata.name(part_of(judged.text)).packed()
-        shown = shown_text(content.xml_zstd)
+        try:
+            shown = shown_text(content.xml_zstd)
+        except ContentError:  # no tree is known to do it, and the page must not be lost
+            content = content_of_lines(part_of(judged.text))
+            shown = shown_text(content.xml_zstd)
         secs = time.process_time() - started
         return Extracted(
             packed,
@@ -161,6 +171,7 @@ def shown_content(root: Element, url: str, judged: JudgedText, visible: Visible)
     try:
         found = read_content(root, url)
         if any(map(str.strip, found.body.itertext())):
+            _make_absolute(found.body, base_url(root, url))
             return PackedContent(pack_content(found.body), found.kind, found.source)
     except MemoryError:
         raise
@@ -170,6 +181,14 @@ def shown_content(root: Element, url: str, judged: JudgedText, visible: Visible)
     if unlinked:
         return PackedContent(pack_lines(unlinked), None, "unlinked")
     return PackedContent(pack_lines(judged.text), None, "visible")
+
+
+def _make_absolute(body: Element, base: str) -> None:
+    """Let links and images name whole URLs: pages of equal text share one content."""
+    for name, attribute in (("ref", "target"), ("graphic", "src")):
+        for element in body.iter(name):
+            address = element.get(attribute) or ""
+            element.set(attribute, absolute(base, address) or address)
 
 
 def document_content(document: DocumentText) -> PackedContent:

@@ -123,6 +123,10 @@ def test_links_and_images_are_written_by_options(folder: Path, tmp_path: Path) -
     assert "![a picture](http://example.com/a.png)" in images
 
 
+def test_documents_are_a_type_of_page(folder: Path, tmp_path: Path) -> None:
+    assert table(folder, tmp_path, "--type", "document") == []
+
+
 def test_text_is_that_of_the_table(folder: Path, tmp_path: Path) -> None:
     files = export(folder, tmp_path / "out", "--format", "text")
     rows = {row["url"]: row for row in table(folder, tmp_path)}

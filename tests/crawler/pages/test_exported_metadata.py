@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crawler.feeds.exporters import export
+from crawler.feeds.exporters import ParquetItemExporter, export
 from crawler.items import PAGE_FIELDS
 from crawler.pages.page_metadata import metadata_fields, packed_metadata
 from crawler.reading.html_parsing import parse
@@ -43,3 +43,15 @@ def test_parquet_has_types_for_lists_and_mappings(row: dict[str, Any], tmp_path:
     export([row, dict.fromkeys(PAGE_FIELDS)], str(path), "parquet")
     found = parquet.read_table(path).to_pylist(maps_as_pydicts="strict")
     assert found == [row, dict.fromkeys(PAGE_FIELDS)]
+
+
+def test_parquet_has_types_for_numbers_and_a_column_for_markdown(tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "pages.parquet"
+    numbers = {"distance": 3, "similarity": 0.9, "containment": 0.95, "words": 80, "depth": 1}
+    row = {**dict.fromkeys(PAGE_FIELDS), **numbers, "markdown": "# Lamps"}
+    with path.open("wb") as file:
+        exporter = ParquetItemExporter(file)
+        exporter.export_item(row)
+        exporter.finish_exporting()
+    assert parquet.read_table(path).to_pylist(maps_as_pydicts="strict") == [row]

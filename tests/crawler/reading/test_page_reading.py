@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.reading.content_text import shown_text
+from crawler.reading.content_text import markdown, shown_text
+from crawler.reading.content_xml import pack_lines, unpack_content
 from crawler.reading.page_reading import PageReader
 from crawler.reading.protocol import ReadingOptions
 from crawler.reading.reading import ReadingTask
@@ -38,6 +39,18 @@ SAMPLES = [
 
 def read(body: bytes, content_type: str | None = "text/html") -> Reading:
     return read_page(URL, body, content_type, OPTIONS)
+
+
+def test_links_of_the_content_are_whole_urls() -> None:
+    prose = f'<article><h1>Lamps</h1><p>{PROSE} <a href="oil">oil</a></p><p>{PROSE}</p></article>'
+    extract = read(page(prose, '<base href="http://other.example/shop/">')).extract
+    assert extract is not None
+    assert "(http://other.example/shop/oil)" in markdown(unpack_content(extract.shown.xml_zstd))
+
+
+def test_markdown_of_many_formulas_is_written_line_by_line() -> None:
+    body = unpack_content(pack_lines("\\( " * 50_000))  # minutes, if each looked for its end
+    assert markdown(body).count("\\(") == 50_000
 
 
 def test_a_page_is_read_whole() -> None:
