@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from html.entities import html5
 from typing import TYPE_CHECKING, Any
 
 from crawler.reading.dates import iso_date
@@ -23,6 +25,11 @@ _DATES = ("lastBuildDate", "updated", "pubDate", "date", "modified")
 _AUTHORS = ("creator", "author", "managingEditor", "publisher")
 _XML = "{http://www.w3.org/XML/1998/namespace}"
 _TEXT_TYPES = frozenset({"text", "text/plain"})
+_REFERENCE = re.compile(
+    rb"<!\[CDATA\[.*?(?:\]\]>|\Z)|<!--.*?(?:-->|\Z)"
+    rb"|&(?:#[0-9]{1,9};|#[xX][0-9A-Fa-f]{1,8};|([A-Za-z][A-Za-z0-9]{1,40};))?",
+    re.DOTALL,
+)
 
 
 def read_feed(body: bytes, content_type: str | None) -> DocumentText:
@@ -33,9 +40,9 @@ def read_feed(body: bytes, content_type: str | None) -> DocumentText:
     Raises:
         UnreadableError: It cannot be read.
     """
-    if b"\0" in body[:64]:  # UTF-16, which is decoded with its declaration
-        body = _redeclared(decode(body, content_type).utf8)
-    root = parse_xml(body, recover=True)
+    utf8 = _redeclared(decode(body, content_type).utf8)
+    # After any fault of the XML libxml2 leaves out named entities, but no numbers.
+    root = parse_xml(_REFERENCE.sub(_number, utf8), recover=True)
     lines, links = Lines(), list[str]()
     channel = next((one for one in root if _name(one) == "channel"), root)
     lines.add("h1", _text(_child(channel, "title")))
@@ -54,6 +61,17 @@ def read_feed(body: bytes, content_type: str | None) -> DocumentText:
 def _redeclared(utf8: bytes) -> bytes:
     """Return XML without its declaration, which names the encoding that it had."""
     return utf8.partition(b"?>")[2] if utf8.lstrip().startswith(b"<?xml") else utf8
+
+
+def _number(match: re.Match[bytes]) -> bytes:
+    """Return a reference by name, or an ampersand that begins none, as numbers."""
+    written: bytes = match[0]
+    if written.startswith((b"<", b"&#")):
+        return written
+    characters = html5.get((match[1] or b"").decode())
+    if characters is None:
+        return b"&#38;" + written[1:]
+    return b"".join(b"&#%d;" % ord(character) for character in characters)
 
 
 def _name(element: Element) -> str:

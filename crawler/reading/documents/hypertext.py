@@ -30,6 +30,9 @@ Element = Any  # lxml has no types
 _XHTML = "{http://www.w3.org/1999/xhtml}"
 _BLOCKS = frozenset(BLOCKS) | {"body", "html"}
 _HIDDEN = frozenset({"head", "script", "style", "noscript", "template"})
+_CELLS = frozenset({"td", "th"})
+# What stands at both ends of a block that is within a row or within code.
+_INNER = {ROW: " ", CODE: "\n"}
 _ENTITY = re.compile(rb"&([A-Za-z][A-Za-z0-9]*);")
 _OF_XML = frozenset({b"amp", b"lt", b"gt", b"quot", b"apos"})
 
@@ -66,18 +69,20 @@ def add_hypertext(root: Element, lines: Lines) -> None:
             if name in _HIDDEN:
                 walk.skip_subtree()
                 continue
-            if name in {"td", "th"} and kinds[-1] == ROW:
-                said.append("\t")
-            elif is_block and kinds[-1] not in {ROW, CODE}:
-                _flush(said, kinds[-1], lines)
             if is_block:
+                if kinds[-1] not in _INNER:
+                    _flush(said, kinds[-1], lines)
+                else:
+                    said.append("\t" if name in _CELLS else _INNER[kinds[-1]])
                 kinds.append(_kind(name, kinds[-1]))
             said.append(element.text or "")
             continue
         if is_block and name not in _HIDDEN:
             kind = kinds.pop()
-            if kinds[-1] not in {ROW, CODE}:
+            if kinds[-1] not in _INNER:
                 _flush(said, kind, lines)
+            elif name not in _CELLS:
+                said.append(_INNER[kinds[-1]])
         if element is not root:
             said.append(element.tail or "")
     _flush(said, PARAGRAPH, lines)
@@ -95,7 +100,7 @@ def _name(element: Element) -> str:
 
 
 def _kind(name: str, outer: str) -> str:
-    if outer in {ROW, CODE}:
+    if outer in _INNER:
         return outer
     if name in HEADINGS:
         return name

@@ -14,6 +14,7 @@ from pypdfium2 import raw
 from crawler.reading.dates import iso_date
 from crawler.reading.documents.document_text import (
     MAX_TEXT_CHARACTERS,
+    DocumentBlock,
     DocumentText,
     Lines,
     UnreadableError,
@@ -22,13 +23,16 @@ from crawler.reading.documents.document_text import (
 from crawler.reading.documents.pdf_layout import Line, paragraphs
 from crawler.reading.metadata_record import Metadata
 from crawler.reading.reading import NoText
+from neardup.verification import split
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _MAX_LINKS = 100_000
 _MAX_URL_BYTES = 8192
-# Pages of a scan have a few letters of noise, or a stamp, at most.
+_MIN_WORDS_A_PAGE = 5
+"""Take a document for a scan, perhaps with a stamp, that has fewer words a page on the mean."""
+
 _DATE = re.compile(r"D:(\d{4})(\d{2})?(\d{2})?")
 # Names that programs write where nobody gave a title.
 _NO_TITLE = re.compile(
@@ -58,7 +62,8 @@ def read_pdf(body: bytes, max_secs: float) -> DocumentText:
         max_secs: CPU time after which a document is given up as too large.
 
     Raises:
-        UnreadableError: It needs a password, is damaged, or takes too long.
+        UnreadableError: It needs a password, is damaged, takes too long, or is a scan: two
+            scans with the same stamp would have the same text.
     """
     deadline = time.process_time() + max_secs
     try:
@@ -86,8 +91,19 @@ def read_pdf(body: bytes, max_secs: float) -> DocumentText:
     lines = Lines()
     for kind, text in paragraphs(found):
         lines.add(kind, text.strip("\x02\ufffe\u00ad"))
+    _refuse_scan(lines.blocks, count - unreadable)
     notes = (f"{unreadable:,} of {count:,} pages could not be read",) if unreadable else ()
     return DocumentText(lines.blocks, metadata, links, notes)
+
+
+def _refuse_scan(blocks: list[DocumentBlock], pages: int) -> None:
+    words = 0
+    for block in blocks:
+        words += len(split(block.text))
+        if words >= _MIN_WORDS_A_PAGE * pages:
+            return
+    if blocks:
+        raise UnreadableError(NoText.EMPTY, f"a scan, {words:,} words on {pages:,} pages")
 
 
 def _why_closed(error: pypdfium2.PdfiumError) -> UnreadableError:
@@ -132,7 +148,7 @@ def _lines(text_page: pypdfium2.PdfTextPage, number: int) -> Iterator[Line]:
             char = raw.FPDFText_GetCharIndexFromTextIndex(handle, place)
             if char >= 0 and raw.FPDFText_GetLooseCharBox(handle, char, byref(box)):
                 ends.append((box.left, box.right, box.bottom, box.top))
-        text = _CONTROLS.sub("", text).translate(_LIGATURES)
+        text = _CONTROLS.sub("", text).translate(_LIGATURES).strip()
         if not text.strip("\x02\ufffe "):
             continue
         if not ends:

@@ -33,7 +33,11 @@ _RULE = re.compile(r" {0,3}(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})"
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])[ \t]+")
 _QUOTE = re.compile(r" {0,3}(?:>[ \t]?)+")
-_DEFINITION = re.compile(r" {0,3}\[[^\]\[]{1,200}\]:[ \t]*<?([^\s>]+)")
+_DEFINITION = re.compile(
+    r" {0,3}\[(?!\^)[^\]\[]{1,200}\]:[ \t]*+(?:<([^<>]++)>|([^\s<]\S*+))"
+    r"""(?:[ \t]++(?:"[^"]*+"|'[^']*+'|\([^()]*+\)))?[ \t]*+"""
+)
+_FOOTNOTE = re.compile(r" {0,3}\[\^[^\]\[]{1,200}\]:[ \t]*+")
 _TABLE_RULE = frozenset(" \t|:-")
 # Possessive, and never beyond the next bracket: a line may consist of a million of them.
 _LINK = re.compile(
@@ -95,8 +99,11 @@ class _Markdown:
         elif fence:
             self.flush()
             self._fence = fence[1]
-        elif definition := _DEFINITION.match(line):
-            self.links.append(definition[1])
+        elif definition := _DEFINITION.fullmatch(line):
+            self.links.append((definition[1] or definition[2]).strip())
+        elif footnote := _FOOTNOTE.match(line):
+            self.flush()
+            self._feed_text(line[footnote.end() :])
         else:
             self._feed_text(line)
 

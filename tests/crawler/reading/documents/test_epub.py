@@ -70,3 +70,12 @@ def test_a_table_has_a_line_a_row_and_code_keeps_its_lines() -> None:
     shown = "<table><tr><td>a <p>b</p></td><td>c</td></tr></table><pre>x = 1\n  y</pre>"
     found = read_epub(epub({"a.xhtml": XHTML.format(shown)}))
     assert found.blocks == [("row", "a b\tc"), ("code", "x = 1"), ("code", "  y")]
+
+
+def test_blocks_within_a_cell_or_within_code_join_no_words() -> None:
+    shown = (
+        "<table><tr><td>one<br/>two</td><td><p>three</p><p>four</p></td></tr></table>"
+        "<pre>int a;<br/>int b;<div>int c;</div>int d;</pre>"
+    )
+    found = read_epub(epub({"a.xhtml": XHTML.format(shown)}))
+    assert found.text.split("\n") == ["one two\tthree four", *(f"int {x};" for x in "abcd")]

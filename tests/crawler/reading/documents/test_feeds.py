@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import time
+from contextlib import suppress
+
 import pytest
 
 from crawler.reading.documents.document_text import UnreadableError
@@ -50,6 +53,34 @@ def test_the_entries_of_atom_are_read() -> None:
 def test_a_feed_that_breaks_off_is_read_as_far_as_it_goes() -> None:
     found = read_feed(RSS.format("utf-8").encode()[:-150], None)
     assert "Ferry late" in found.text
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("AT&T", "AT&T"),
+        ("&eacute; &apos; &hellip;", "é ' …"),
+        ("a &none; b &#xZ;", "a &none; b &#xZ;"),
+        ("<![CDATA[R&D &amp; <b>tea</b>]]>", "R&D & tea"),
+        ("\x0b&#0; one", "one"),
+        ("&#1114112; one", "\ufffd one"),
+    ],
+)
+def test_a_fault_of_the_xml_takes_nothing_from_what_follows(written: str, read: str) -> None:
+    after = "&lt;p&gt;Tea &amp;amp; bread&lt;/p&gt;&lt;p&gt;5 &amp;lt; 6&lt;/p&gt;"
+    feed = f"<rss><channel><item><description>{written}</description></item>"
+    feed += f"<item><description>{after}</description></item></channel></rss>"
+    found = read_feed(feed.encode(), "application/rss+xml").text.split("\n")
+    assert found == [read, "Tea & bread", "5 < 6"]
+
+
+@pytest.mark.parametrize("piece", ["&", "&a", "<![CDATA[", "<!--", "&#"])
+def test_a_feed_of_marks_alone_takes_linear_time(piece: str) -> None:
+    feed = "<rss><channel><title>News" + piece * (1_000_000 // len(piece))
+    started = time.process_time()
+    with suppress(UnreadableError):
+        read_feed(feed.encode(), None)
+    assert time.process_time() - started < 5
 
 
 def test_entities_are_not_expanded() -> None:

@@ -128,6 +128,23 @@ def test_a_title_that_a_program_made_up_is_none(title: str) -> None:
     assert read(wrapped(STORY), info=f"/Title ({title})").metadata.title is None
 
 
+def test_a_line_of_odd_spaces_alone_is_left_out() -> None:
+    lines = wrapped(STORY)
+    odd = Placed("\x01\xa0\x01", y=lines[-1].y - 14.4)
+    assert read([*lines, odd, *wrapped(SECOND, y=600)]).text.split("\n") == [STORY, SECOND]
+
+
+@pytest.mark.parametrize("stamp", ["Scanned with CamScanner", "a1 |"])
+def test_a_scan_with_a_stamp_is_no_text(stamp: str) -> None:
+    with pytest.raises(UnreadableError, match="a scan") as caught:
+        read([Placed(stamp)], [])
+    assert caught.value.why == NoText.EMPTY
+
+
+def test_one_page_in_full_is_a_text_beside_empty_ones() -> None:
+    assert read(wrapped(STORY), [], []).text == STORY
+
+
 def test_a_page_without_text_gives_none() -> None:
     assert read([]).blocks == []
 

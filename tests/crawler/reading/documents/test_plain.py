@@ -61,6 +61,22 @@ def test_markdown_is_read_without_its_marks() -> None:
     assert found.links == ["http://other.test/a", "https://other.test/b", "http://other.test/c"]
 
 
+def test_footnotes_and_remarks_are_text_and_definitions_are_links() -> None:
+    lines = [
+        "[^1]: This is the footnote text.",
+        "[^2]: And the second.",
+        "",
+        "[TODO]: fix this sentence",
+        "[a]: http://a.test/1",
+        "[b]: </2> 'a title'",
+        '[c]: http://a.test/3  "the title" ',
+    ]
+    found = read_markdown("\n".join(lines).encode(), None)
+    said = ["This is the footnote text.", "And the second.", "[TODO]: fix this sentence"]
+    assert found.text.split("\n") == said
+    assert found.links == ["http://a.test/1", "/2", "http://a.test/3"]
+
+
 def test_wrapped_lines_of_plain_text_are_joined() -> None:
     wrapped = (
         "The harbour was quiet when the ferry came in, and nobody\n"
@@ -84,7 +100,22 @@ def test_plain_text_is_decoded_by_its_header() -> None:
 
 @pytest.mark.parametrize(
     "piece",
-    ["[", "[a](", "![", "*", "_a", "`", "> ", "- ", "|-", "[a]: ", "<http://", "#" * 6 + " ", "\t"],
+    [
+        "[",
+        "[a](",
+        "![",
+        "*",
+        "_a",
+        "`",
+        "> ",
+        "- ",
+        "|-",
+        "[a]: ",
+        "[a]: <b> '",
+        "<http://",
+        "#" * 6 + " ",
+        "\t",
+    ],
 )
 def test_a_line_of_marks_alone_takes_linear_time(piece: str) -> None:
     body = (piece * (1_000_000 // len(piece))).encode()
