@@ -24,7 +24,7 @@ import numpy as np
 import xxhash
 
 from neardup.features.folding import fold
-from neardup.features.shingles import words_in
+from neardup.features.shingles import shingle_set, words_in
 from neardup.features.tokens import unit_bytes
 from neardup.parameters import Parameters
 from neardup.titles import is_visitor_count, stable
@@ -57,7 +57,6 @@ _FACTOR = 0x9E3779B97F4A7C15
 _FACTORS = np.array([pow(_FACTOR, power, 1 << 64) for power in range(1, _WINDOW + 1)], np.uint64)
 
 _LETTER = re.compile(r"[^\W\d_]")
-_WORDS = re.compile(r"\w+")
 _NUMBER = re.compile(r"\d[\d.,]*")
 
 
@@ -236,10 +235,10 @@ class RestComparison:
 
 def _shared_words(first: str, second: str, *, is_long: bool) -> float:
     """Return the share of the words of the rest with fewer ones that stand in the other one."""
-    ours, theirs = set(words_in_rest(first)), set(words_in_rest(second))
-    if not ours or not theirs:
+    ours, theirs = (shingle_set(worded(rest), size=1) for rest in (first, second))
+    if not len(ours) or not len(theirs):
         return 0.0 if is_long else 1.0
-    return len(ours & theirs) / min(len(ours), len(theirs))
+    return len(np.intersect1d(ours, theirs, assume_unique=True)) / min(len(ours), len(theirs))
 
 
 def rest_of(text: str, boilerplate: Container[int]) -> str:
@@ -264,9 +263,9 @@ def has_shingle(rest: str, shingle_size: int) -> bool:
     return words_in(unit_bytes(rest, "word"))[2] >= shingle_size
 
 
-def words_in_rest(rest: str) -> list[str]:
-    """Return the words of a rest, in its order; none if it has numbers alone, as a counter has."""
-    return _WORDS.findall(rest) if has_letter(rest) else []
+def worded(rest: str) -> str:
+    """Return a rest to compare by its words: without any if it has numbers alone, as a counter."""
+    return rest if has_letter(rest) else ""
 
 
 def has_letter(rest: str) -> bool:

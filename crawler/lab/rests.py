@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from neardup.boilerplate import has_letter, has_shingle, rest_of, words_in_rest
+from neardup.boilerplate import has_letter, has_shingle, rest_of, worded
 from neardup.evaluation.column import Column
 from neardup.evaluation.shingle_sets import ShingleSets
 
@@ -157,7 +157,7 @@ class Rests:
                 int(numbers[row]),
                 None if text is None else rest_of(text, blocks[row] or ()),
             )
-            self._words.add(number, None if rest is None else " ".join(words_in_rest(rest)))
+            self._words.add(number, None if rest is None else worded(rest))
             self._sets.add(number, self._long(rest))
         return numbers
 
