@@ -43,5 +43,5 @@ def _day(year: int, month: int, day: int) -> str | None:
         return None
     try:
         return date(year, month, day).isoformat()
-    except ValueError:
+    except (ValueError, OverflowError):
         return None

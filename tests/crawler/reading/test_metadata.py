@@ -127,6 +127,8 @@ def test_dates_of_pages(body: str, date: str | None) -> None:
         ("", None),
         (None, None),
         ("x" * 1000, None),
+        ("Fri, 99999999999999999999 May 2024 10:00:00 GMT", None),
+        ("Fri, 31 May 99999999999999999999 10:00:00 GMT", None),
     ],
 )
 def test_dates(text: str | None, date: str | None) -> None:
