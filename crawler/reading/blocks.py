@@ -20,6 +20,9 @@ Element = Any  # lxml has no types
 MAX_BLOCKS = 20_000
 """Cut at most this many blocks of a page; the rest of it is not looked at."""
 
+# Elements like <b> that go on in a further block; twice as many as are written within each other.
+_MAX_CARRIED = 16
+
 _SKIPPED = frozenset(
     "head script style template svg iframe object embed audio video canvas map "
     "select datalist textarea input frameset frame applet".split()
@@ -124,6 +127,7 @@ class _Cutter:
         self._inline = 0
         self._has_image = False
         self._open: list[Element] = []
+        self._first_here = 0  # the outermost of the open elements that the pieces have
 
     def begin(self, element: Element, tag: str) -> None:
         self.flush()
@@ -185,7 +189,10 @@ class _Cutter:
             self._in_link -= 1
         if self._open:
             self._open.pop()
-            self._pieces.append(None)
+            if len(self._open) >= self._first_here:
+                self._pieces.append(None)
+            else:
+                self._first_here = len(self._open)
 
     def text(self, text: str | None) -> None:
         if text:
@@ -195,22 +202,23 @@ class _Cutter:
                 self._linked += len(text.strip())
 
     def flush(self) -> None:
-        """End a block; the inline elements that are open go on in the next one."""
+        """End a block; the innermost inline elements that are open go on in the next one."""
         if not self._pieces:
             return
         found = self.found
+        ends = [None] * (len(self._open) - self._first_here)
         text = " ".join("".join(self._strings).split())
         if text:
             found.homes.append(self.stack[-1])
-            found.pieces.append(self._pieces + [None] * len(self._open))
+            found.pieces.append(self._pieces + ends)
             found.texts.append(text)
             found.linked.append(min(self._linked, len(text)))
             found.links.append(self._links)
             found.inline.append(self._inline)
         elif self._has_image:
-            pieces = self._pieces + [None] * len(self._open)
-            found.images.append((len(found.texts), self.stack[-1], pieces))
-        self._pieces = list(self._open)
+            found.images.append((len(found.texts), self.stack[-1], self._pieces + ends))
+        self._pieces = self._open[-_MAX_CARRIED:]
+        self._first_here = len(self._open) - len(self._pieces)
         self._strings = []
         self._linked = 0
         self._links = 1 if self._in_link else 0

@@ -82,16 +82,18 @@ def build_body(blocks: PageBlocks, chosen: Iterable[int]) -> Element:
                 writer.write(home, pieces)
         writer.write(blocks.homes[at], blocks.pieces[at])
         last = at
-    return writer.body
+    return writer.finish()
 
 
 class _Writer:
     def __init__(self, blocks: PageBlocks) -> None:
-        self.body = etree.Element("body")
+        self._body = etree.Element("body")
         self._blocks = blocks
         self._layout = _layout_containers(blocks)
         self._steps: dict[int, tuple[Step, ...]] = {}
         self._open: list[tuple[Step, Element]] = []
+        # Lines of code, joined once: to add each to the text of its element would take O(n).
+        self._codes: list[tuple[Element, list[str]]] = []
 
     def write(self, home: int, pieces: Sequence[Any]) -> None:
         """Add a block."""
@@ -99,8 +101,7 @@ class _Writer:
         tags, parents = self._blocks.tags, self._blocks.parents
         level = _HEADINGS.get(tags[home]) or _HEADINGS.get(tags[parents[home]])
         if place.tag == "code":
-            verbatim = _xml("".join(piece for piece in pieces if isinstance(piece, str)))
-            place.text = f"{place.text}\n{verbatim}" if place.text else verbatim.strip("\n")
+            self._write_code(place, pieces)
             return
         if place.tag in {"item", "cell"} and _is_empty(place):
             into = place
@@ -109,6 +110,19 @@ class _Writer:
         else:
             into = SubElement(place, "p")
         write_inline(into, pieces)
+
+    def finish(self) -> Element:
+        """Return the body."""
+        for place, lines in self._codes:
+            place.text = "\n".join(lines)
+        return self._body
+
+    def _write_code(self, place: Element, pieces: Sequence[Any]) -> None:
+        verbatim = _xml("".join(map(_verbatim, pieces)))
+        if self._codes and self._codes[-1][0] is place:
+            self._codes[-1][1].append(verbatim)
+        elif verbatim := verbatim.strip("\n"):
+            self._codes.append((place, [verbatim]))
 
     def _steps_to(self, home: int) -> tuple[Step, ...]:
         """Return the containers above a block that give content its shape, outermost first."""
@@ -138,7 +152,7 @@ class _Writer:
                 break
             same += 1
         del self._open[same:]
-        place = self._open[-1][1] if self._open else self.body
+        place = self._open[-1][1] if self._open else self._body
         for step in steps[same:]:
             at, kind = step
             place = SubElement(place, kind)
@@ -152,6 +166,12 @@ class _Writer:
         return place
 
 
+def _verbatim(piece: Any) -> str:
+    if isinstance(piece, str):
+        return piece
+    return "\n" if piece is not None and piece.tag == "br" else ""
+
+
 def _is_empty(element: Element) -> bool:
     return not element.text and next(element.iterchildren(), None) is None
 
@@ -159,12 +179,13 @@ def _is_empty(element: Element) -> bool:
 def _layout_containers(blocks: PageBlocks) -> set[int]:
     """Return the lists and tables, with their items and cells, that only lay out a page."""
     tags, parents, ends = blocks.tags, blocks.parents, blocks.ends
-    layout = set[int]()
+    layout, climbed = set[int](), set[int]()
     for at, tag in enumerate(tags):
         if tag not in _HEADINGS and tag not in {"table", "form", "article", "section"}:
             continue
         above = parents[at]
-        while above and above not in layout:
+        while above and above not in climbed:
+            climbed.add(above)
             if tags[above] in _STRUCTURE and tags[above] not in {"blockquote", "pre"}:
                 layout.add(above)
             above = parents[above]
@@ -190,9 +211,10 @@ def _layout_containers(blocks: PageBlocks) -> set[int]:
 
 def write_inline(into: Element, pieces: Sequence[Any]) -> None:
     """Write a block's text into an element, with its links, emphasis and images."""
-    # The elements that are open, each with its last child; None leaves no trace.
+    # The elements that are open, each with its last child and the texts behind that, which are
+    # joined once; None leaves no trace.
     opened: list[list[Any] | None] = []
-    here: list[Any] = [into, None]
+    here: list[Any] = [into, None, []]
     above: list[list[Any]] = []
     after_space = True
     for piece in pieces:
@@ -201,7 +223,7 @@ def write_inline(into: Element, pieces: Sequence[Any]) -> None:
             if after_space:
                 text = text.lstrip()
             if text:
-                _append(here, text)
+                here[2].append(text)
                 after_space = text[-1] == " "
         elif piece is not None:
             made = None if len(above) >= _MAX_INLINE_NESTING else _inline_element(here[0], piece)
@@ -209,17 +231,20 @@ def write_inline(into: Element, pieces: Sequence[Any]) -> None:
                 opened.append(None)
             else:
                 above.append(here)
-                opened.append(here := [made, None])
+                opened.append(here := [made, None, []])
             if made is not None and made.tag in _WITHOUT_TEXT:
-                here[1] = made
+                _follow(here, made)
                 after_space = after_space or made.tag == "lb"
         elif opened and opened.pop() is not None:
-            closed, last = here
+            _follow(here, here[1])
+            closed, last, _ = here
             here = above.pop()
             if closed.text or last is not None:
-                here[1] = closed
+                _follow(here, closed)
             else:
                 here[0].remove(closed)
+    for unfinished in (here, *above):
+        _follow(unfinished, None)
     _trim_end(into)
 
 
@@ -254,13 +279,16 @@ def _graphic(place: Element, image: Element) -> Element | None:
     return made
 
 
-def _append(here: list[Any], text: str) -> None:
-    """Add text behind the last child of an element; to count its children would take O(n)."""
-    place, last = here
-    if last is not None:
-        last.tail = (last.tail or "") + _xml(text)
-    else:
-        place.text = (place.text or "") + _xml(text)
+def _follow(here: list[Any], child: Element | None) -> None:
+    """Write the texts behind the last child of an element, which another one follows."""
+    place, last, texts = here
+    if texts:
+        text = _xml("".join(texts))
+        if last is None:
+            place.text = (place.text or "") + text
+        else:
+            last.tail = (last.tail or "") + text
+    here[1:] = child, []
 
 
 def _trim_end(into: Element) -> None:

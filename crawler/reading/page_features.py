@@ -114,7 +114,7 @@ def _url_values(url: str) -> dict[str, float]:
     }
 
 
-_LD_TYPE = re.compile(r'"@type"\s*:\s*\[?\s*"([A-Za-z]+)"')
+_LD_TYPE = re.compile(r'"@type"\s*+:\s*+(?:\[\s*+)?"([A-Za-z]+)"')
 _LD_KINDS = {
     "ld_article": re.compile(r"Article|BlogPosting|Report"),
     "ld_product": re.compile(r"^(?:Product|ProductGroup|Vehicle|Book|IndividualProduct)$"),

@@ -14,6 +14,7 @@ from crawler.reading.content import MainContent, read_content
 from crawler.reading.content_body import build_body
 from crawler.reading.content_model import PAGE_TYPES
 from crawler.reading.html_parsing import parse
+from crawler.reading.page_features import read_page_kinds
 
 PROSE = (
     "The harbour lies behind a long mole of granite, which was built when the ferries came, and "
@@ -103,6 +104,101 @@ def test_odd_pages_have_their_words_as_content(html: str, words: str) -> None:
 def test_a_page_of_very_many_links_in_one_place_takes_no_time_squared() -> None:
     content = content_of("<p>" + '<a href="/x">word</a> ' * 100_000 + "</p>")
     assert text_of(content.body).count("word") == 100_000
+
+
+def body_of(html: str) -> Any:
+    blocks = cut_blocks(parse(html.encode()))
+    return build_body(blocks, range(len(blocks.texts)))
+
+
+@pytest.mark.parametrize(
+    ("html", "code"),
+    [
+        ("<pre>int a;<br>int b;<br/>int c;</pre>", "int a;\nint b;\nint c;"),
+        ("<pre>\n<b>if</b> x:\n    y<br>    z\n</pre>", "if x:\n    y\n    z"),
+        ("<pre><div>first</div><div>  second</div><p>third</pre>", "first\n  second\nthird"),
+    ],
+)
+def test_code_keeps_its_lines(html: str, code: str) -> None:
+    assert [one.text for one in body_of(html).iter("code")] == [code]
+
+
+def test_each_piece_of_code_has_its_own_lines() -> None:
+    body = body_of("<pre><div>a</div><div>b</div></pre><p>between</p><pre>c<br>d</pre>")
+    assert [(one.tag, one.text) for one in body] == [
+        ("code", "a\nb"),
+        ("p", "between"),
+        ("code", "c\nd"),
+    ]
+
+
+# Each of these took minutes where time grew with the square of the size.
+def test_code_of_very_many_lines_is_joined_once() -> None:
+    line = "x" * 500
+    body = body_of("<pre>" + f"<div>{line}</div>" * 19_000 + "</pre>")
+    assert body.find("code").text == "\n".join([line] * 19_000)
+
+
+def test_text_of_very_many_elements_that_leave_no_trace_is_joined_once() -> None:
+    body = body_of("<p>" + "<span>word</span> " * 200_000 + "<b>bold</b> <i>x</i></p>")
+    assert body.find("p").text.count("word") == 200_000
+    assert body.find("p/hi").tail == " "
+
+
+def test_types_of_data_about_a_page_are_found_whatever_space_is_between() -> None:
+    blank = '"@type":' + " " * 190_000
+    data = [blank, f'{blank}"Product"', '"@type" : [ "Article", "X"]', '"@type":["FAQPage"]']
+    scripts = "".join(f'<script type="application/ld+json">{one}</script>' for one in data)
+    found = read_page_kinds(parse((scripts + scripts).encode()))
+    assert {name for name, value in found.items() if value} == {
+        "ld_product",
+        "ld_article",
+        "ld_faq",
+    }
+
+
+class CountedList(list[int]):
+    """Counts how often an item is looked up."""
+
+    lookups = 0
+
+    def __getitem__(self, at: Any) -> Any:
+        self.lookups += 1
+        return super().__getitem__(at)
+
+
+def test_headings_below_many_containers_are_climbed_from_once() -> None:
+    blocks = cut_blocks(parse(("<div>" * 200 + "<h2>x</h2>" * 5_000).encode()))
+    blocks.parents = CountedList(blocks.parents)
+    build_body(blocks, [])
+    assert blocks.parents.lookups < 3 * len(blocks.parents)
+
+
+def test_open_elements_go_on_in_a_bounded_number_of_pieces() -> None:
+    blocks = cut_blocks(parse(("<b>" * 2_000 + "<div>x</div>" * 5_000).encode()))
+    assert len(blocks.texts) == 5_000
+    assert sum(map(len, blocks.pieces)) < 50 * 5_000
+
+
+@pytest.mark.parametrize("depth", [1, 3, 16, 17, 40])
+def test_a_link_around_blocks_goes_on_in_each_however_deep_it_is(depth: int) -> None:
+    wrapped = "<x-y>" * depth + "<a href=/x><div>one</div><div>two</div></a>" + "</x-y>" * depth
+    body = body_of(f"<section>{wrapped} <a href=/z>z</a> <div>three</div></section>")
+    assert [(one.get("target"), one.text) for one in body.iter("ref")] == [
+        ("/x", "one"),
+        ("/x", "two"),
+        ("/z", "z"),
+    ]
+    assert text_of(body) == "one two z three"
+
+
+def test_what_is_open_in_a_block_is_closed_in_it() -> None:
+    html = "<b>" * 30 + "<div>x</div>" + "</b>" * 29 + "<i>y</i> z<div>w</div></b> <u>v</u><p>q"
+    blocks = cut_blocks(parse(html.encode()))
+    for pieces in blocks.pieces:
+        opened = sum(piece is not None and not isinstance(piece, str) for piece in pieces)
+        assert opened == pieces.count(None)
+    assert text_of(build_body(blocks, range(len(blocks.texts)))) == "x y z w v q"
 
 
 _TEXT = st.text(
