@@ -46,7 +46,8 @@ class DocumentBlock(NamedTuple):
 
     Attributes:
         kind: One of ``HEADINGS``, ``PARAGRAPH``, ``ITEM``, ``ROW`` or ``CODE``.
-        text: Its text, without white space at its ends.
+        text: Its text, without white space at its end. A row may begin with empty cells, and
+            a line of code with spaces.
     """
 
     kind: str
@@ -126,7 +127,7 @@ class Lines:
             UnreadableError: The document says too much.
         """
         if kind == ROW:
-            text = "\t".join(" ".join(cell.split()) for cell in text.split("\t"))
+            text = "\t".join(" ".join(cell.split()) for cell in text.split("\t")).rstrip("\t")
         else:
             text = text.rstrip() if kind == CODE else " ".join(text.split())
         text = _NOT_XML.sub("", text)

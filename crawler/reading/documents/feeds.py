@@ -24,7 +24,9 @@ _CONTENTS = ("encoded", "content", "description", "summary")
 _DATES = ("lastBuildDate", "updated", "pubDate", "date", "modified")
 _AUTHORS = ("creator", "author", "managingEditor", "publisher")
 _XML = "{http://www.w3.org/XML/1998/namespace}"
+_ATOM = "{http://www.w3.org/2005/Atom}"
 _TEXT_TYPES = frozenset({"text", "text/plain"})
+_HTML_TYPES = frozenset({"html", "text/html"})
 _REFERENCE = re.compile(
     rb"<!\[CDATA\[.*?(?:\]\]>|\Z)|<!--.*?(?:-->|\Z)"
     rb"|&(?:#[0-9]{1,9};|#[xX][0-9A-Fa-f]{1,8};|([A-Za-z][A-Za-z0-9]{1,40};))?",
@@ -45,13 +47,13 @@ def read_feed(body: bytes, content_type: str | None) -> DocumentText:
     root = parse_xml(_REFERENCE.sub(_number, utf8), recover=True)
     lines, links = Lines(), list[str]()
     channel = next((one for one in root if _name(one) == "channel"), root)
-    lines.add("h1", _text(_child(channel, "title")))
+    lines.add("h1", _title(_child(channel, "title")))
     for name in ("description", "subtitle"):
         _add_content(_child(channel, name), lines)
     links += _links(channel)
     for entry in root.iter():
         if _name(entry) in _ENTRIES:
-            lines.add("h2", _text(_child(entry, "title")))
+            lines.add("h2", _title(_child(entry, "title")))
             found = (_child(entry, name) for name in _CONTENTS)
             _add_content(next((one for one in found if one is not None), None), lines)
             links += _links(entry)
@@ -87,16 +89,31 @@ def _text(element: Element | None) -> str:
     return "" if element is None else "".join(element.itertext())
 
 
+def _title(element: Element | None) -> str:
+    """Return a title, which is marked up only where it says so."""
+    if element is None or element.get("type", "").strip().lower() not in _HTML_TYPES:
+        return _text(element)
+    lines = Lines()
+    add_hypertext(parse_fragment(_text(element)), lines)
+    return " ".join(block.text for block in lines.blocks)
+
+
 def _add_content(element: Element | None, lines: Lines) -> None:
     if element is None:
         return
     if len(element):  # XHTML of Atom
         add_hypertext(element, lines)
-    elif element.get("type", "html") in _TEXT_TYPES:
+    elif _type(element) in _TEXT_TYPES:
         for line in (element.text or "").split("\n"):
             lines.add(PARAGRAPH, line)
     elif element.text and element.text.strip():
         add_hypertext(parse_fragment(element.text), lines)
+
+
+def _type(element: Element) -> str:
+    """Return the type that an element declares or, as RFC 4287 has it, is of by default."""
+    default = "text" if str(element.tag).startswith(_ATOM) else "html"
+    return str(element.get("type", default)).strip().lower()
 
 
 def _links(element: Element) -> Iterator[str]:
@@ -113,7 +130,7 @@ def _metadata(root: Element, channel: Element) -> Metadata:
     author = next((one for name in _AUTHORS if (one := _child(channel, name)) is not None), None)
     name = None if author is None else _child(author, "name")
     return Metadata(
-        title=clean(_text(_child(channel, "title"))),
+        title=clean(_title(_child(channel, "title"))),
         author=clean(_text(author if name is None else name)),
         date=next(filter(None, dates), None),
         language=clean(_text(_child(channel, "language"))) or clean(root.get(f"{_XML}lang")),

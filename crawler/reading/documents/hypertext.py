@@ -116,7 +116,9 @@ def _flush(said: list[str], kind: str, lines: Lines) -> None:
         for line in text.split("\n"):
             lines.add(kind, line)
     else:
-        lines.add(kind, text.strip("\t") if kind == ROW else text)
+        outside, tab, cells = text.partition("\t")
+        is_table = kind == ROW and tab and not outside.strip()
+        lines.add(kind, cells if is_table else text)
 
 
 def _number(match: re.Match[bytes]) -> bytes:

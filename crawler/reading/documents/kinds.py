@@ -108,7 +108,7 @@ def document_kind(content_type: str | None, body: bytes) -> DocumentKind | None:
     if declared in _PDF_TYPES:
         return DocumentKind.PDF if b"%PDF-" in start[:_PDF_MAX_START] else None
     if declared in _XML_TYPES:
-        return DocumentKind.FEED if _FEED_ROOT.match(start) else None
+        return DocumentKind.FEED if _FEED_ROOT.match(_narrow(start)) else None
     kind = _TYPES.get(declared)
     if kind is None or not body or why_not_html(content_type, body) != declared:
         return None
@@ -141,6 +141,11 @@ def _packed_kind(body: bytes) -> DocumentKind | None:
     if b"word/document" in names:
         return DocumentKind.WORD
     return DocumentKind.SLIDES if b"ppt/presentation" in names else None
+
+
+def _narrow(start: bytes) -> bytes:
+    """Return the beginning of a text in UTF-16 as if each character were one byte."""
+    return start[2 * start.startswith(_WIDE_MARKS) :].replace(b"\0", b"")
 
 
 def _is_binary(start: bytes) -> bool:

@@ -20,6 +20,7 @@ Element = Any  # lxml has no types
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
+_M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _DC = "{http://purl.org/dc/elements/1.1/}"
 _TERMS = "{http://purl.org/dc/terms/}"
@@ -29,10 +30,13 @@ _STRICT = (
     (b"http://purl.oclc.org/ooxml/wordprocessingml/main", _W[1:-1].encode()),
     (b"http://purl.oclc.org/ooxml/drawingml/main", _A[1:-1].encode()),
     (b"http://purl.oclc.org/ooxml/presentationml/main", _P[1:-1].encode()),
+    (b"http://purl.oclc.org/ooxml/officeDocument/math", _M[1:-1].encode()),
     (b"http://purl.oclc.org/ooxml/officeDocument/relationships", _R_ID[1:-3].encode()),
 )
 _HEADING = re.compile(r"heading ([1-9])\b")
 _MAX_HEADING = 6
+# Formulas that differ in their structure alone shall differ in their text.
+_MATH_SIGNS = {f"{_M}den": "/", f"{_M}sup": "^", f"{_M}sub": "_"}
 _SEPARATORS = frozenset({"separator", "continuationSeparator", "continuationNotice"})
 # Fields that slides repeat, and the picture of the slide on the page of its notes.
 _FRAMING = frozenset({"sldNum", "dt", "ftr", "hdr", "sldImg"})
@@ -191,9 +195,11 @@ def _word_roles(styles: dict[str, str]) -> Roles:
             f"{_W}br": " ",
             f"{_W}cr": " ",
             f"{_W}ptab": " ",
+            f"{_W}sym": " ",
             f"{_W}noBreakHyphen": "-",
-        },
-        texts=frozenset({f"{_W}t"}),
+        }
+        | _MATH_SIGNS,
+        texts=frozenset({f"{_W}t", f"{_M}t"}),
         kind_of=kind_of,
     )
 
@@ -209,8 +215,8 @@ _SLIDE_ROLES = Roles(
     rows=frozenset({f"{_A}tr"}),
     cells=frozenset({f"{_A}tc"}),
     skipped=frozenset({f"{_MC}Fallback"}),
-    spaces={f"{_A}br": " "},
-    texts=frozenset({f"{_A}t"}),
+    spaces={f"{_A}br": " "} | _MATH_SIGNS,
+    texts=frozenset({f"{_A}t", f"{_M}t"}),
     kind_of=_slide_kind,
 )
 

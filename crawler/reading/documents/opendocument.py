@@ -35,7 +35,7 @@ _MAX_HEADING = 6
 def _kind_of(paragraph: Element) -> str:
     if paragraph.tag != f"{_TEXT}h":
         return PARAGRAPH
-    level = paragraph.get(f"{_TEXT}outline-level", "1")
+    level = paragraph.get(f"{_TEXT}outline-level", "1")[:2]
     return f"h{min(max(int(level), 1), _MAX_HEADING)}" if level.isdecimal() else "h1"
 
 

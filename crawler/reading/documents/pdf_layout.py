@@ -44,6 +44,8 @@ _OUTERMOST = 3
 _APART = 1.6
 # Points: an indented first line begins no other column.
 _COLUMN = 36
+# More than a word has; only so much of a long paragraph is read for each hyphen.
+_TAIL_CHARACTERS = 200
 # Right-to-left text is joined as its image in a mirror.
 _MIRROR = 10_000.0
 
@@ -184,15 +186,18 @@ class _Joiner:
 
     def joined(self, group: list[Line]) -> str:
         """Return the text of a paragraph, words joined that were divided at the ends of lines."""
-        text = group[0].text
+        parts, text = [""], group[0].text
         for line in group[1:]:
+            if len(text) > 2 * _TAIL_CHARACTERS:
+                parts.append(text[:-_TAIL_CHARACTERS])
+                text = text[-_TAIL_CHARACTERS:]
             if text[-1:] in _HYPHENS and len(text) > 1:
                 text = self._undivided(text, line.text)
             elif _UNSPACED.match(text[-1:]) and _UNSPACED.match(line.text):
                 text += line.text
             else:
                 text += " " + line.text
-        return text
+        return "".join(parts) + text
 
     def _undivided(self, text: str, following: str) -> str:
         """Join a word that was divided, or keep a hyphen that belongs to it."""

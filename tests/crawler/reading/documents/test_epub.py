@@ -72,6 +72,13 @@ def test_a_table_has_a_line_a_row_and_code_keeps_its_lines() -> None:
     assert found.blocks == [("row", "a b\tc"), ("code", "x = 1"), ("code", "  y")]
 
 
+def test_the_empty_first_cell_of_an_indented_row_stays() -> None:
+    rows = ("<td>Tea</td>", "<td></td>\n <td>5</td>", "<td>6</td><td/>", "<td/><td/>")
+    shown = "<table>\n" + "\n".join(f"<tr>\n {row}\n</tr>" for row in rows) + "</table>"
+    found = read_epub(epub({"a.xhtml": XHTML.format(shown)}))
+    assert found.blocks == [("row", "Tea"), ("row", "\t5"), ("row", "6")]
+
+
 def test_blocks_within_a_cell_or_within_code_join_no_words() -> None:
     shown = (
         "<table><tr><td>one<br/>two</td><td><p>three</p><p>four</p></td></tr></table>"

@@ -50,6 +50,17 @@ def test_the_entries_of_atom_are_read() -> None:
     assert found.links == ["http://a.test/one", "http://a.test/two"]
 
 
+def test_only_what_says_so_is_marked_up_in_atom() -> None:
+    feed = """<feed xmlns="http://www.w3.org/2005/Atom"><title>a &lt;b&gt; c</title>
+    <subtitle>&lt;i&gt;</subtitle><entry><title type="html">&lt;b&gt;Tea&lt;/b&gt; &amp;amp; bread
+    </title><summary>1 &lt;p&gt; 2</summary></entry><entry><title type="HTML">Two</title>
+    <content type="HTML">&lt;p&gt;One&lt;/p&gt;</content></entry></feed>"""
+    found = read_feed(feed.encode(), "application/atom+xml")
+    said = ["a <b> c", "<i>", "Tea & bread", "1 <p> 2", "Two", "One"]
+    assert found.text.split("\n") == said
+    assert found.metadata.title == "a <b> c"
+
+
 def test_a_feed_that_breaks_off_is_read_as_far_as_it_goes() -> None:
     found = read_feed(RSS.format("utf-8").encode()[:-150], None)
     assert "Ferry late" in found.text

@@ -42,6 +42,8 @@ ATOM = b'<feed xmlns="http://www.w3.org/2005/Atom"/>'
         ("text/xml", b"\xef\xbb\xbf" + RSS, "feed"),
         ("application/atom+xml", ATOM, "feed"),
         ("application/xml", b'<a:feed xmlns:a="http://www.w3.org/2005/Atom"/>', "feed"),
+        ("application/rss+xml", RSS.decode().encode("utf-16"), "feed"),
+        ("text/xml", ATOM.decode().encode("utf-16-be"), "feed"),
         ("application/xml", b"<urlset/>", None),
         ("application/rss+xml", b"<error>gone</error>", None),
         ("application/json", b'{"a": 1}', None),

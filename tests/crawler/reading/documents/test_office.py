@@ -8,6 +8,7 @@ import pytest
 from docx import Document
 from docx.opc.constants import RELATIONSHIP_TYPE
 from pptx import Presentation
+from pptx.oxml import parse_xml
 from pptx.util import Inches
 
 from crawler.reading.documents.document_text import UnreadableError
@@ -118,6 +119,31 @@ def test_text_boxes_footnotes_and_changes_are_read_as_they_are_shown() -> None:
     )
     lines = read_word(body).text.split("\n")
     assert lines == ["in a box", "Before after, added", "A note"]
+
+
+@pytest.mark.parametrize("host", ["schemas.openxmlformats.org", "purl.oclc.org"])
+def test_formulas_and_symbols_are_read(host: str) -> None:
+    strict = host == "purl.oclc.org"
+    base = "http://purl.oclc.org/ooxml" if strict else "http://schemas.openxmlformats.org"
+    word_names = f"{base}/wordprocessingml/{'main' if strict else '2006/main'}"
+    math = f"{base}/officeDocument/{'math' if strict else '2006/math'}"
+    xml = f"""<w:document xmlns:w="{word_names}" xmlns:m="{math}"><w:p><w:r><w:t>Tea</w:t>
+    <w:sym w:font="Wingdings" w:char="F04A"/><w:t>is</w:t></w:r><m:oMath><m:f><m:num><m:r>
+    <m:t> x</m:t></m:r></m:num><m:den><m:sSup><m:e><m:r><m:t>y</m:t></m:r></m:e><m:sup><m:r>
+    <m:t>2</m:t></m:r></m:sup></m:sSup></m:den></m:f></m:oMath></w:p></w:document>"""
+    assert read_word(written(xml)).text == "Tea is x/y^2"
+
+
+def test_formulas_of_slides_are_read() -> None:
+    shown = Presentation()
+    slide = shown.slides.add_slide(shown.slide_layouts[1])
+    slide.shapes.title.text = "Tea"
+    math = "http://schemas.openxmlformats.org/officeDocument/2006/math"
+    formula = f'<m:oMath xmlns:m="{math}"><m:r><m:t> = 2</m:t></m:r></m:oMath>'
+    slide.shapes.title.text_frame.paragraphs[0]._p.append(parse_xml(formula))
+    stream = BytesIO()
+    shown.save(stream)
+    assert read_slides(stream.getvalue()).text == "Tea = 2"
 
 
 def test_a_strict_document_is_read() -> None:

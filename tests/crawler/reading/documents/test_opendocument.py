@@ -59,6 +59,15 @@ def test_a_text_is_read_with_headings_lists_and_tables() -> None:
     assert found.links == ["http://other.test/a"]
 
 
+def test_a_heading_of_any_level_is_read() -> None:
+    names = "urn:oasis:names:tc:opendocument:xmlns:text:1.0"
+    said = "".join(
+        f'<t:h t:outline-level="{level}">Tea</t:h>' for level in ("2", "9" * 5000, "-1", "")
+    )
+    body = packed({"content.xml": f'<a xmlns:t="{names}">{said}</a>'}, mimetype=MIMETYPE)
+    assert [block.kind for block in read_open_document(body).blocks] == ["h2", "h6", "h1", "h1"]
+
+
 def test_an_encrypted_text_has_a_reason() -> None:
     manifest = (
         '<m:manifest xmlns:m="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"><m:file-entry>'

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from contextlib import suppress
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from crawler.reading.documents.document_text import DocumentText, UnreadableError
 from crawler.reading.documents.pdf import read_pdf
+from crawler.reading.documents.pdf_layout import Line, paragraphs
 from crawler.reading.reading import NoText
 from tests.crawler.reading.documents.made import Placed, pdf, wrapped
 
@@ -56,6 +58,16 @@ def test_a_word_divided_at_the_end_of_a_line_is_joined() -> None:
         Placed("mation was told in the old inn beside the road.", y=685.6),
     ]
     assert "any information was told" in read(lines).text
+
+
+def test_a_paragraph_of_many_hyphens_takes_linear_time() -> None:
+    text = "all that the travellers could find of any infor-"
+    lines = [Line(text, 0, 72, 400, -14.4 * at, 12) for at in range(40_000)]
+    started = time.process_time()
+    (_, found), *others = paragraphs(lines)
+    assert time.process_time() - started < 10
+    assert not others
+    assert found == text * 40_000
 
 
 def test_a_hyphen_between_two_words_stays() -> None:
