@@ -38,7 +38,8 @@ Found = tuple[str, str | None]
 """Code of a place, and the text there."""
 
 _HEADING = XPath("string(//h1)", smart_strings=False)
-_AUTHOR = XPath("(//@rel | //@itemprop)[. = 'author'][1]/..")
+# A union of all such attributes would take time squared.
+_AUTHOR = XPath("((//@rel[. = 'author'])[1] | (//@itemprop[. = 'author'])[1])[1]/..")
 _NAMED = XPath("(.//*[@itemprop = 'name'])[1]")
 _TEXT = XPath("string()", smart_strings=False)
 
@@ -83,7 +84,7 @@ _CATEGORIES = ("article:section", "parsely-section")
 _XML_LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z0-9]{1,8})*", re.IGNORECASE)
 _HREFLANG = re.compile(r"x-default|[a-z]{2,3}(?:[-_][a-z0-9]{1,8})*", re.IGNORECASE)
-_PLAIN_URL = re.compile(r"https?://[!-\[\]-~]+")
+_PLAIN_URL = re.compile(r"https?://[!-Z^-~]+")
 # https://html.spec.whatwg.org/multipage/semantics.html#shared-declarative-refresh-steps
 _REFRESH = re.compile(
     r"\s*(\d*(?:\.\d*)?)[\s;,]*(?:url\s*=\s*)?(?:\"([^\"]*)|'([^']*)|(.*))",

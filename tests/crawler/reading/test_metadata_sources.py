@@ -51,6 +51,8 @@ def json_ld(described: object) -> str:
         (f"<title>Bb</title>{TWICE}", "full_title", "Bb", "title"),
         ("<meta name=author content=Ada>", "author", "Ada", "meta:author"),
         ("<a rel=author>Ada</a>", "author", "Ada", "rel:author"),
+        ("<i rel=author>Ada</i><b itemprop=author>Bob</b>", "author", "Ada", "rel:author"),
+        ("<b itemprop=author>Bob</b><i rel=author>Ada</i>", "author", "Bob", "itemprop:author"),
         ("<b itemprop=author>Ada</b>", "author", "Ada", "itemprop:author"),
         (
             "<div itemprop=author><b itemprop=name>Ada</b> 17 badges</div>",
@@ -94,6 +96,10 @@ def json_ld(described: object) -> str:
             "<meta property=article:tag content=a><meta property=article:tag content='b, c'>",
             *("tags", ("a", "b, c"), "article:tag"),
         ),
+        (
+            "<meta property=og:image content='http://[::1]/a.png'>",
+            *("image", "http://[::1]/a.png", "og:image"),
+        ),
         (json_ld({"keywords": ["a", 1, "b"]}), "tags", ("a", "b"), "json-ld:keywords"),
         (
             "<meta property=article:section content=News>",
@@ -133,6 +139,9 @@ def test_values_and_where_they_were_found(body: str, name: str, value: object, s
         "<link rel=alternate hreflang=de href='javascript:x'>",
         f"<link rel=alternate hreflang=de href='/{'x' * 3000}'>",
         f"<meta property=og:image content='/{'x' * 3000}'>",
+        "<meta property=og:image content='http://[bad'>",
+        "<meta property=og:image content='http://bad]/a.png'>",
+        "<link rel=alternate hreflang=de href='http://[bad'>",
         "<meta property=og:image content='data:image/png;base64,AAAA'>",
         "<meta property=og:type content=' '>",
         json_ld({"@type": 5, "keywords": {"a": 1}, "image": 7, "headline": ["x"]}),
@@ -168,6 +177,12 @@ def test_large_and_deep_json_ld_costs_little(script: str) -> None:
     metadata = said(f"<title>A</title><script type=application/ld+json>{script}</script>")
     assert metadata.title == "A"
     assert time.process_time() - started < 1
+
+
+def test_an_author_is_found_among_very_many_other_properties() -> None:
+    # A minute, where time grew with the square of the number.
+    others = "<a rel=x itemprop=y></a>" * 250_000
+    assert said(f"{others}<b itemprop=author>Ada</b><i rel=author>Bob</i>").author == "Ada"
 
 
 class TestMetadataProperties:
