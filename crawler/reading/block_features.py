@@ -47,6 +47,8 @@ _ACTION = re.compile(
 _DATE = re.compile(r"\b(?:19|20)\d\d\b|\d\d?[:/.]\d\d|\bago\b")
 # Characters of a text in which its kind is looked for.
 _LOOKED_AT = 600
+# Characters of a title in which the text of each block is searched.
+_MAX_TITLE = 1000
 _TEXT_NAMES = "chars words digits upper commas ends price legal action date in_title".split()
 
 
@@ -109,7 +111,7 @@ class PageFeatures:
     """
 
     def __init__(self, blocks: PageBlocks, root: Element, url: str = "") -> None:
-        title = " ".join((root.findtext("head/title") or "").lower().split())
+        title = " ".join((root.findtext("head/title") or "").lower().split())[:_MAX_TITLE]
         columns = BlockColumns(blocks, title)
         # A text without spaces has a word in every eight characters at least.
         self.sizes = np.maximum(columns.words, columns.chars / 8)

@@ -47,11 +47,13 @@ class MainContent(NamedTuple):
         body: Element ``body`` in the vocabulary of trafilatura's XML: p, head, list, item, quote,
             code, table, row, cell, ref, graphic, hi, lb, del.
         source: What found it: ``blocks`` or ``trafilatura``.
+        is_cut: Whether the end of the page was not looked at: it has more than ``MAX_BLOCKS``.
     """
 
     kind: str
     body: Element
     source: str
+    is_cut: bool = False
 
 
 def read_content(root: Element, url: str = "") -> MainContent:
@@ -82,7 +84,7 @@ def read_content(root: Element, url: str = "") -> MainContent:
         article = read_article(root)
         if article is not None and agree(article, [blocks.texts[one] for one in at]):
             return MainContent(kind, article, "trafilatura")
-    return MainContent(kind, build_body(blocks, at), "blocks")
+    return MainContent(kind, build_body(blocks, at), "blocks", blocks.is_cut)
 
 
 def read_article(root: Element) -> Element | None:

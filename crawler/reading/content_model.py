@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 PAGE_TYPES = ("article", "collection", "documentation", "forum", "listing", "product", "service")
 
 FILE = "content_model.npz"
-# Rows that are worked on at once: five megabytes of features.
+# Rows that are worked on at once: ten megabytes of answers.
 _ROWS = 2048
 
 

@@ -27,7 +27,7 @@ from crawler.reading.link_extraction import LinkReader, base_url
 from crawler.reading.metadata import read_metadata
 from crawler.reading.metadata_record import NO_METADATA
 from crawler.reading.reading import Extracted, Parsed, ReadingTask
-from crawler.reading.text import judge_whole, read_text, read_visible, tidy
+from crawler.reading.text import ink, judge_whole, read_text, read_visible, tidy
 from crawler.reading.wall_signs import read_wall_signs
 from crawler.urls.canonical import Canonicalizer
 from neardup.boilerplate import block_hashes
@@ -35,6 +35,7 @@ from neardup.fingerprints.digest import text_digest
 from neardup.whole import part_of
 
 if TYPE_CHECKING:
+    from crawler.reading.content import MainContent
     from crawler.reading.documents.document_text import DocumentText
     from crawler.reading.protocol import ReadingOptions
     from crawler.reading.text import JudgedText, Visible
@@ -165,11 +166,16 @@ class PageReader:
 def shown_content(root: Element, url: str, judged: JudgedText, visible: Visible) -> PackedContent:
     """Return the content of a page, or where none is found its text outside links, or all text.
 
+    The text of a page that is too long to be looked at as a whole is all of it: that outside links,
+    or for long lists of links all that is visible.
+
     Raises:
         MemoryError: The page does not fit.
     """
     try:
         found = read_content(root, url)
+        if found.is_cut:
+            return whole_content(found, visible)
         if any(map(str.strip, found.body.itertext())):
             _make_absolute(found.body, base_url(root, url))
             return PackedContent(pack_content(found.body), found.kind, found.source)
@@ -189,6 +195,14 @@ def _make_absolute(body: Element, base: str) -> None:
         for element in body.iter(name):
             address = element.get(attribute) or ""
             element.set(attribute, absolute(base, address) or address)
+
+
+def whole_content(found: MainContent, visible: Visible) -> PackedContent:
+    """Return the text outside links where it has as much as the content found, or all text."""
+    unlinked = tidy(visible.unlinked)
+    if ink(unlinked) >= ink("".join(found.body.itertext())):
+        return PackedContent(pack_lines(unlinked), found.kind, "unlinked")
+    return PackedContent(pack_lines(tidy(visible.text)), found.kind, "visible")
 
 
 def document_content(document: DocumentText) -> PackedContent:

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.reading.blocks import cut_blocks
+from crawler.reading.block_features import PageFeatures
+from crawler.reading.blocks import MAX_BLOCKS, cut_blocks
 from crawler.reading.content import MainContent, read_content
 from crawler.reading.content_body import build_body
 from crawler.reading.content_model import PAGE_TYPES
@@ -155,6 +156,23 @@ def test_types_of_data_about_a_page_are_found_whatever_space_is_between() -> Non
         "ld_article",
         "ld_faq",
     }
+
+
+def test_only_the_start_of_a_title_is_searched_for_the_text_of_blocks() -> None:
+    def features_of(title: str) -> PageFeatures:
+        root = parse(f"<title>{title}</title><p>the lamps of brass<p>at the far end".encode())
+        return PageFeatures(cut_blocks(root), root)
+
+    start = "The lamps of brass. " + "x" * 979
+    cut, whole = features_of(start), features_of(f"{start} at the far end" + " word" * 100_000)
+    assert (whole.blocks == cut.blocks).all()
+    assert (whole.page == cut.page).all()
+    assert (features_of("x").blocks != cut.blocks).any()
+
+
+def test_content_says_that_the_end_of_a_page_was_not_looked_at() -> None:
+    assert not content_of("<p>word</p>" * (MAX_BLOCKS - 1)).is_cut
+    assert content_of("<p>word</p>" * (MAX_BLOCKS + 1)).is_cut
 
 
 class CountedList(list[int]):

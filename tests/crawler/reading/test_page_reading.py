@@ -6,11 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crawler.reading.blocks import MAX_BLOCKS
 from crawler.reading.content_text import markdown, shown_text
 from crawler.reading.content_xml import pack_lines, unpack_content
-from crawler.reading.page_reading import PageReader
+from crawler.reading.html_parsing import parse
+from crawler.reading.page_reading import PageReader, shown_content
 from crawler.reading.protocol import ReadingOptions
 from crawler.reading.reading import ReadingTask
+from crawler.reading.text import JudgedText, read_visible
 from neardup.fingerprints.digest import text_digest
 from neardup.whole import part_of
 from tests.crawler.reading.pages import NAVIGATION, PROSE, article, page, read_page
@@ -114,6 +117,24 @@ def test_what_could_not_be_stored_as_text_is_replaced() -> None:
     )
     assert reading.text is not None
     reading.text.encode()
+
+
+@pytest.mark.parametrize(
+    ("row", "source"),
+    [
+        ("<p>row {}", "unlinked"),
+        ("<li><a href=/x>row {}</a>", "visible"),
+    ],
+)
+def test_a_page_of_too_many_blocks_is_shown_to_its_end(row: str, source: str) -> None:
+    count = MAX_BLOCKS + 100
+    html = "".join(row.format(number) for number in range(count)) + "<p>The end</p>"
+    root = parse(html.encode())
+    shown = shown_content(root, URL, JudgedText("", False, ()), read_visible(root))
+    lines = shown_text(shown.xml_zstd).split("\n")
+    assert [line for line in lines if line] == [f"row {n}" for n in range(count)] + ["The end"]
+    assert shown.source == source
+    assert shown.kind is not None
 
 
 class TestReadPageProperties:
