@@ -103,7 +103,7 @@ def test_a_crawl_goes_on_from_what_a_corpus_kept(
     ("arguments", "said"),
     [
         ([], "a corpus and a new crawl directory are needed"),
-        (["nothing", "job"], "nothing: no output of neardup.spark in it"),
+        (["nothing", "job"], "nothing: no such directory"),
         (["--fast", "a", "b"], "--fast"),
     ],
 )

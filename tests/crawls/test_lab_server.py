@@ -189,7 +189,7 @@ class TestProcess:
         command = [sys.executable, "-c", _WITHOUT_NICEGUI, "lab", str(texts)]
         done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
         assert done.returncode == 2
-        assert "pip install nicegui" in done.stderr
+        assert "pip install -e '.[lab]'" in done.stderr
         assert len(done.stderr.splitlines()) == 1
 
     def test_a_window_that_is_closed_leaves_nothing_running(
