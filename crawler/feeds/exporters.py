@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import tempfile
 from collections.abc import Mapping
 from contextlib import contextmanager
@@ -22,11 +21,11 @@ from scrapy.exporters import (
 from crawler.console.command_line import CommandError
 from crawler.console.escaping import plain_stdout
 from crawler.items import PAGE_FIELDS
+from crawler.reading.content_xml import NOT_IN_XML
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-_NOT_IN_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 PARQUET_BATCH = 1_000
 """Rows of a parquet row group: bounded memory, whatever the crawl."""
@@ -119,7 +118,7 @@ class CleanXmlExporter(XmlItemExporter):
 
 def _for_xml(value: Any) -> Any:
     if isinstance(value, str):
-        return _NOT_IN_XML.sub("", value)
+        return NOT_IN_XML.sub("", value)
     if isinstance(value, dict):
         return {_for_xml(name): _for_xml(inner) for name, inner in value.items()}
     if isinstance(value, list | tuple | set):

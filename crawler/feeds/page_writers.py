@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lxml.etree import Element, SubElement
 
 from crawler.reading.content_text import Shown, html, markdown, plain_text, prepared, xml
-from crawler.reading.content_xml import unpack_content
+from crawler.reading.content_xml import NOT_IN_XML, unpack_content
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,7 +31,6 @@ _BLOCKS = ("p", "head", "item", "quote", "row", "cell", "code")
 
 # A string of JSON is one of YAML, but for characters that YAML calls unprintable.
 _UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
-_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 class PageWriter(NamedTuple):
@@ -89,7 +88,7 @@ def _metadata(page: dict[str, Any]) -> dict[str, str]:
         value = page.get(name)
         if value:
             said = ";".join(map(str, value)) if isinstance(value, list) else str(value)
-            found[name] = _NOT_IN_XML.sub("", said)
+            found[name] = NOT_IN_XML.sub("", said)
     return found
 
 

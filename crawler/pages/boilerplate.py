@@ -19,7 +19,7 @@ from crawler.pages.verdicts import INEXACT, NEAR_DUPLICATE, NEW, SAME_TEMPLATE, 
 from crawler.pages.wall_clusters import host_of, host_with_port, last_name
 from crawler.storage import meta_names
 from neardup.block_counts import MIN_TEXTS, BlockCounts
-from neardup.boilerplate import block_hashes, blocks, boilerplate_spans, spans_of, without_spans
+from neardup.boilerplate import block_hashes, blocks, boilerplate_spans, spans_of
 from neardup.errors import DocumentError
 
 if TYPE_CHECKING:
@@ -92,10 +92,6 @@ class HostBoilerplate:
             text: Its text, without its whole.
         """
         return boilerplate_spans(text, self._common(host_of(url)))
-
-    def text_without(self, url: str, text: str) -> str:
-        """Return the text of a page without boilerplate; whole if it is nothing else."""
-        return without_spans(text, self.spans(url, text))
 
     def is_boilerplate(self, url: str, text: str) -> bool:
         """Return whether a part of the text of a page is nothing but boilerplate."""

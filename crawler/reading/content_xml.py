@@ -33,7 +33,8 @@ FROM_LINES = "lines"
 
 _PARSER = XMLParser(resolve_entities=False, no_network=True, huge_tree=True)
 _TOO_DEEP = XPath("/".join("*" * MAX_DEPTH))
-_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""A character that XML 1.0 cannot hold, such as an escape."""
 _REFERENCE = re.compile(r"&#(?:x([0-9A-Fa-f]+)|([0-9]+));")
 
 
@@ -66,13 +67,13 @@ def pack_content(body: Element) -> bytes:
     xml = tostring(body, encoding="unicode", with_tail=False)
     if "&#" in xml:
         xml = _REFERENCE.sub(_allowed, xml)
-    return zstandard.compress(_NOT_IN_XML.sub("", xml).encode())
+    return zstandard.compress(NOT_IN_XML.sub("", xml).encode())
 
 
 def _allowed(reference: re.Match[str]) -> str:
     """Return a character reference, or nothing for a character that XML cannot hold."""
     number = int(reference[1], 16) if reference[1] else int(reference[2])
-    return "" if _NOT_IN_XML.match(chr(number)) else reference[0]
+    return "" if NOT_IN_XML.match(chr(number)) else reference[0]
 
 
 def content_of_lines(text: str) -> PackedContent:
@@ -82,7 +83,7 @@ def content_of_lines(text: str) -> PackedContent:
 
 def pack_lines(text: str) -> bytes:
     """Return the XML of a content with a paragraph for each line of a text, as it is stored."""
-    lines = (line.strip() for line in _NOT_IN_XML.sub("", text).splitlines())
+    lines = (line.strip() for line in NOT_IN_XML.sub("", text).splitlines())
     paragraphs = (f"<p>{escape(line)}</p>" for line in lines if line)
     return zstandard.compress(f"<body>{''.join(paragraphs)}</body>".encode())
 

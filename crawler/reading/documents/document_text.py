@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from lxml import etree
 
+from crawler.reading.content_xml import NOT_IN_XML
 from crawler.reading.metadata_record import NO_METADATA, Metadata
 from crawler.reading.reading import NoText
 
@@ -24,7 +24,6 @@ MAX_TEXT_CHARACTERS = 30_000_000
 
 _MAX_CHARACTERS = 1000
 _HOLDERS = {ROW: "table", ITEM: "list"}
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 class UnreadableError(Exception):
@@ -130,7 +129,7 @@ class Lines:
             text = "\t".join(" ".join(cell.split()) for cell in text.split("\t")).rstrip("\t")
         else:
             text = text.rstrip() if kind == CODE else " ".join(text.split())
-        text = _NOT_XML.sub("", text)
+        text = NOT_IN_XML.sub("", text)
         if not text.strip():
             return
         self._room -= len(text)

@@ -26,7 +26,6 @@ _FAULTS = (
     BadZipFile,
     zlib.error,
     EOFError,
-    NotImplementedError,
     RuntimeError,
     ValueError,
     OverflowError,
