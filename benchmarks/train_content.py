@@ -30,7 +30,8 @@ from tldextract import TLDExtract
 from crawler.reading.block_features import PageFeatures
 from crawler.reading.blocks import PageBlocks, cut_blocks
 from crawler.reading.content import choose, even_out
-from crawler.reading.content_model import FILE, PAGE_TYPES, ContentModel
+from crawler.reading.content_model import FILE, ContentModel
+from crawler.reading.content_xml import PAGE_TYPES
 from crawler.reading.decoding import decode
 from crawler.reading.html_parsing import parse
 

@@ -124,7 +124,7 @@ def _page_of(captured: Captured) -> Page:
         declared_url=row.declared_url,
         **metadata_fields(row.metadata, row.title, row.date),
         words=row.words,
-        text=text_of(row.content) if captured.shown is None else captured.shown,
+        text=text_of(row.content) if captured.shown_text is None else captured.shown_text,
         page_type=row.page_type,
         content_source=row.content_source,
         payload_digest=hex_digest(row.payload_digest),

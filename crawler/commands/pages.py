@@ -17,7 +17,7 @@ from crawler.options import did_you_mean
 from crawler.pages.export import KEPT_FILTER, PageFilter, export_contents, export_pages
 from crawler.pages.verdicts import VERDICTS
 from crawler.reading.content_text import Shown
-from crawler.reading.content_xml import PAGE_TYPES, ContentError
+from crawler.reading.content_xml import DOCUMENT, PAGE_TYPES, ContentError
 from crawler.storage.database import open_for_reading
 from crawler.storage.output_files import check_output
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from crawler.pages.boilerplate import HostBoilerplate
 
 _FORMATS = {*EXPORTERS, *MEDIA_TYPES}
+_TYPES = (*PAGE_TYPES, DOCUMENT)
 _ENDINGS = {"md": "markdown", "txt": "text", "htm": "html"}
 
 
@@ -84,7 +85,7 @@ class PagesCommand(PlainCommand):
             "--min-words", metavar="N", help="only pages whose exported text has as many words"
         )
         parser.add_argument(
-            "--type", metavar="TYPE", help=f"only pages of this type: {', '.join(PAGE_TYPES)}"
+            "--type", metavar="TYPE", help=f"only pages of this type: {', '.join(_TYPES)}"
         )
         for name, shown, default in (("links", "links", True), ("images", "images", False)):
             parser.add_argument(
@@ -127,8 +128,8 @@ def _filter(opts: argparse.Namespace) -> PageFilter:
             raise CommandError(f"--verdict {opts.verdict}: one verdict is taken; export each")
         hint = did_you_mean(opts.verdict, choices)
         raise CommandError(f"--verdict {opts.verdict}: no such verdict{hint}")
-    if opts.type is not None and opts.type not in PAGE_TYPES:
-        hint = did_you_mean(opts.type, PAGE_TYPES)
+    if opts.type is not None and opts.type not in _TYPES:
+        hint = did_you_mean(opts.type, _TYPES)
         raise CommandError(f"--type {opts.type}: no such type of page{hint}")
     from crawler.console.lab_options import whole
 

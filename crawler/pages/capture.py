@@ -262,7 +262,7 @@ class Archivist:
         if row.latest:
             self._store_links(page, nofollow=nofollow)
         captured = self._captured(row, row.verdict, reading.links, nofollow=nofollow)
-        return captured if row.content is None else replace(captured, shown=reading.shown)
+        return captured if row.content is None else replace(captured, shown_text=reading.shown_text)
 
     def _captured(
         self, row: PageRow, verdict: str, links: tuple[Link, ...], *, nofollow: bool

@@ -59,7 +59,7 @@ class Captured:
     part_of_url: str | None = None
     former_verdict: str = ""
     """Verdict on a duplicate that is kept from now on."""
-    shown: str | None = None
+    shown_text: str | None = None
     """The content of the row as plain text; None: it was not written yet."""
 
     @property

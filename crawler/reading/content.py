@@ -18,7 +18,8 @@ from trafilatura import bare_extraction
 from crawler.reading.block_features import PageFeatures
 from crawler.reading.blocks import cut_blocks
 from crawler.reading.content_body import build_body
-from crawler.reading.content_model import PAGE_TYPES, load_model
+from crawler.reading.content_model import load_model
+from crawler.reading.content_xml import PAGE_TYPES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

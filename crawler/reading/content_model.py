@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     Floats: TypeAlias = NDArray[np.float32]
 
-PAGE_TYPES = ("article", "collection", "documentation", "forum", "listing", "product", "service")
-
 FILE = "content_model.npz"
 # Rows that are worked on at once: ten megabytes of answers.
 _ROWS = 2048

@@ -22,11 +22,11 @@ MAX_DEPTH = 100
 libxml2 refuses 256, and trafilatura's writers call themselves for each.
 """
 
-PAGE_TYPES = (
-    "article", "documentation", "product", "service", "forum", "listing", "collection",
-    "document",
-)  # fmt: skip
-"""The types of pages; a ``document`` is a file that is no HTML."""
+PAGE_TYPES = ("article", "collection", "documentation", "forum", "listing", "product", "service")
+"""The types of HTML pages, in the order of the trained model."""
+
+DOCUMENT = "document"
+"""The type of a page that is no HTML: PDF, a book, plain text."""
 
 FROM_LINES = "lines"
 """The source of a content that is made of the lines of a text."""

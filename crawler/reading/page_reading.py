@@ -14,6 +14,7 @@ import zstandard
 from crawler.reading.content import read_content
 from crawler.reading.content_text import absolute, shown_text
 from crawler.reading.content_xml import (
+    DOCUMENT,
     ContentError,
     PackedContent,
     content_of_lines,
@@ -207,4 +208,4 @@ def whole_content(found: MainContent, visible: Visible) -> PackedContent:
 
 def document_content(document: DocumentText) -> PackedContent:
     """Return the content of a document, found by the reader of its kind."""
-    return PackedContent(pack_content(document.body()), "document", document.kind)
+    return PackedContent(pack_content(document.body()), DOCUMENT, document.kind)

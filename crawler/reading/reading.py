@@ -204,7 +204,7 @@ class Reading:
         extract_secs: CPU time of the worker for the main text.
         signs: Signs of a page with few words; None for any other, and if only links were requested.
         name: What the page is called, packed, where the extract is its own.
-        shown: The content as plain text, where the extract is its own.
+        shown_text: The content as plain text, where the extract is its own.
         no_text: Code of the reason in ``not_html``.
     """
 
@@ -225,7 +225,7 @@ class Reading:
     links_too_long: int = 0
     signs: WallSigns | None = None
     name: str | None = None
-    shown: str | None = None
+    shown_text: str | None = None
     no_text: NoText = NoText.OTHER_TYPE
 
     @property
@@ -295,7 +295,7 @@ class Extracted(NamedTuple):
         words: Number of words of a text that is too long for the parent to count them.
         blocks: ``neardup.boilerplate.block_hashes`` of the text.
         name: What the page is called by its metadata and this text, packed.
-        shown: The content as plain text; None: it is not known.
+        shown_text: The content as plain text; None: it is not known.
         content: Content to show; None: it is made of the lines of the text.
     """
 
@@ -307,7 +307,7 @@ class Extracted(NamedTuple):
     words: int | None = None
     blocks: bytes | None = None
     name: str | None = None
-    shown: str | None = None
+    shown_text: str | None = None
     content: PackedContent | None = None
 
 
@@ -329,7 +329,7 @@ def to_reading(
         parse_secs=parsed.secs,
         extract_secs=0.0 if extracted is None else extracted.secs,
         name=None if extracted is None else extracted.name,
-        shown=None if extracted is None else extracted.shown,
+        shown_text=None if extracted is None else extracted.shown_text,
     )
 
 

@@ -13,7 +13,7 @@ from crawler.reading.block_features import PageFeatures
 from crawler.reading.blocks import MAX_BLOCKS, cut_blocks
 from crawler.reading.content import MainContent, read_content
 from crawler.reading.content_body import build_body
-from crawler.reading.content_model import PAGE_TYPES
+from crawler.reading.content_xml import PAGE_TYPES
 from crawler.reading.html_parsing import parse
 from crawler.reading.page_features import read_page_kinds
 

@@ -74,7 +74,7 @@ def test_a_page_is_read_whole() -> None:
     assert document is not None
     assert part_of(document.text) == reading.text
     assert reading.extract is not None
-    assert reading.shown == shown_text(reading.extract.shown.xml_zstd)
+    assert reading.shown_text == shown_text(reading.extract.shown.xml_zstd)
     assert document.name == reading.name == reading.metadata.name(reading.text).packed()
     assert reading.visible_digest == text_digest(PROSE + "\nother")
     assert reading.html_zstd is not None
