@@ -22,6 +22,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 import xxhash
+from numpy.typing import NDArray
 
 from neardup.features.folding import fold
 from neardup.features.shingles import shingle_set, words_in
@@ -50,6 +51,7 @@ _MAX_HELD_TEXTS = 128
 _MAX_HELD_CHARACTERS = 20_000
 
 _WINDOW = 16
+_MAX_WINDOWS = 1 << 20  # looked at together; a line may have 30 million
 _MIN_CUT_CHARACTERS = 32  # one letter that is repeated would be cut at each place
 _ZERO_BITS = 5
 _FIRST_UNSPACED = 0x0E00  # Thai; Lao, Khmer, Han, kana and the like have higher codes
@@ -93,7 +95,8 @@ def block_hashes(text: str) -> bytes:
 
     The text alone counts, and not the whole that it was taken from (``neardup.whole``).
     """
-    found = dict.fromkeys(block.hash for block in blocks(part_of(text)))
+    part = part_of(text)
+    found = dict.fromkeys(_hash(_said(part[start:end])) for start, end in pieces(part))
     found.pop(NO_HASH, None)
     return np.fromiter(found, "<u8", len(found))[:MAX_COUNTED_BLOCKS].tobytes()
 
@@ -124,7 +127,18 @@ def _cuts(line: str) -> list[int]:
     lowered = line.lower()
     if len(lowered) != len(line):
         lowered = line
-    codes = np.frombuffer(lowered.encode("utf-32-le", "surrogatepass"), "<u4").astype(np.uint64)
+    codes = np.frombuffer(lowered.encode("utf-32-le", "surrogatepass"), "<u4")
+    starts = range(0, len(codes) - _WINDOW + 1, _MAX_WINDOWS)
+    places = np.concatenate(
+        [_places(codes[at : at + _MAX_WINDOWS + _WINDOW - 1]) + at for at in starts]
+    )
+    cuts: list[int] = places[np.diff(places, prepend=0) >= _MIN_CUT_CHARACTERS].tolist()
+    return cuts
+
+
+def _places(codes: NDArray[np.uint32]) -> NDArray[np.int64]:
+    """Return the ends of the windows behind which a line may be cut."""
+    codes = codes.astype(np.uint64)
     hashes = np.zeros(len(codes) - _WINDOW + 1, np.uint64)
     for place, factor in enumerate(_FACTORS):
         hashes += codes[place : len(codes) - _WINDOW + 1 + place] * factor
@@ -132,9 +146,7 @@ def _cuts(line: str) -> list[int]:
     is_cut = ((ends == ord(" ")) | (ends >= _FIRST_UNSPACED)) & (
         (hashes * _FACTORS[0]) >> np.uint64(64 - _ZERO_BITS) == 0
     )
-    places = np.flatnonzero(is_cut) + _WINDOW
-    cuts: list[int] = places[np.diff(places, prepend=0) >= _MIN_CUT_CHARACTERS].tolist()
-    return cuts
+    return np.flatnonzero(is_cut) + _WINDOW
 
 
 def boilerplate_spans(

@@ -26,8 +26,8 @@ _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\f\r")
 _FORM_FEED_IS_SPACE = bytes.maketrans(b"\f", b" ")
 _NONCHARACTERS = ("\ufffe".encode(), "\uffff".encode())
 _REFERENCES = re.compile(
-    rb"&#0*(?:[0-8]|1[124-9]|2[0-9]|3[01]|6553[45])(?![0-9]);?"
-    rb"|&#[xX]0*(?:[0-8bcefBCEF]|1[0-9a-fA-F]|[fF]{3}[efEF])(?![0-9a-fA-F]);?"
+    rb"&#(?:0*(?:[0-8]|1[124-9]|2[0-9]|3[01]|6553[45])(?![0-9]);?"
+    rb"|[xX]0*(?:[0-8bcefBCEF]|1[0-9a-fA-F]|[fF]{3}[efEF])(?![0-9a-fA-F]);?)"
 )
 
 # Python codecs from bytes to text that are no encoding of web pages.
@@ -59,7 +59,10 @@ def decode(body: bytes, content_type: str | None) -> Decoded:
     Complexity: O(length); a page that no declaration fits costs a detection of some 10 ms.
     """
     encoding, mark_bytes = find_encoding(body, content_type)
-    text = to_unicode(body[mark_bytes:], encoding)
+    body = body[mark_bytes:]
+    if encoding == "utf-8" and _is_valid(body):
+        return Decoded(_without_controls(body), encoding)
+    text = to_unicode(body, encoding)
     return Decoded(_without_controls(text.encode("utf-8", "replace")), encoding)
 
 
@@ -126,6 +129,14 @@ def _is_utf8(body: bytes, declared: str | None) -> bool:
     return _beyond_ascii(text) >= _NO_ACCIDENT or not _fits(body, declared)
 
 
+def _is_valid(utf8: bytes) -> bool:
+    try:
+        utf8.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def _is_mostly_utf8(body: bytes) -> bool:
     """Return whether invalid bytes are the exception: a cut end, a name pasted from elsewhere."""
     text = body.decode("utf-8", "replace")
@@ -172,6 +183,7 @@ def _wide_encoding(sample: bytes) -> str | None:
 
 def _without_controls(utf8: bytes) -> bytes:
     utf8 = utf8.translate(_FORM_FEED_IS_SPACE, _CONTROLS)
-    for noncharacter in _NONCHARACTERS:
-        utf8 = utf8.replace(noncharacter, b"")
+    if _NONCHARACTERS[0][:1] in utf8:  # one byte is sought in a tenth of the time of three
+        for noncharacter in _NONCHARACTERS:
+            utf8 = utf8.replace(noncharacter, b"")
     return _REFERENCES.sub(b" ", utf8) if b"&#" in utf8 else utf8

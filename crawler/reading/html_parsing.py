@@ -1,6 +1,7 @@
 """Parse UTF-8 into a tree, once a page, without losing any of it.
 
-libxml2 gives up silently in three places where browsers go on; each is repaired before or after.
+libxml2 gives up silently in three places where browsers go on, and leaves in the head what begins
+the body for them; each is repaired before or after.
 """
 
 from __future__ import annotations
@@ -33,9 +34,13 @@ _START_BYTES = 4096
 _CLOSED_ROOT = re.compile(rb"(<html\b[^<>]*?)/\s*>", re.IGNORECASE)
 _ROOT_END = re.compile(rb"</html\s*>", re.IGNORECASE)
 _ROOT_ENDS = (b"</html", b"</HTML", b"</Html")
-_TAG = re.compile(rb"<(/?)([a-z][^\s/>]*)((?:[^>\"']|\"[^\"]*\"|'[^']*')*)>", re.IGNORECASE)
+_TAG = re.compile(rb"<(/?)([a-z][^\s/<>]*)((?:[^<>\"']|\"[^\"]*\"|'[^']*')*+)>", re.IGNORECASE)
 # Tags that cannot nest, or whose nesting does no harm.
 _KEPT = frozenset(b"html head body title meta base link script style br hr img area frame".split())
+# Any other element ends the head (https://html.spec.whatwg.org/#parsing-main-inhead).
+_OF_HEAD = frozenset(
+    "base basefont bgsound link meta noframes noscript script style template title".split()
+)
 _BREAKS = re.compile(rb"<p>(?:\s*<p>)+")
 _PARAGRAPHS = frozenset(name.encode() for name in BLOCKS)
 
@@ -55,6 +60,7 @@ def parse(utf8: bytes) -> Element:
     if last is not None and last.level == ErrorLevels.FATAL:
         # "Excessive depth in document": the rest of the page is missing from the tree.
         root = _parse(_flatten(utf8))
+    _empty_head(root)
     _read_noframes(root)
     return root
 
@@ -107,3 +113,22 @@ def _read_noframes(root: Element) -> None:
             inner = _parse(holder.text.encode("utf-8", "replace"))
             holder.text = None
             holder.extend(list(inner))
+
+
+def _empty_head(root: Element) -> None:
+    """Move what is no part of a head into the body.
+
+    libxml2 knows neither ``article`` nor elements of a site's own, and a page may leave out the
+    tags of its head and body.
+    """
+    head = root.find("head")
+    moved = [] if head is None else [one for one in head if one.tag not in _OF_HEAD]
+    if not moved:
+        return
+    body = root.find("body")
+    if body is None:
+        body = etree.SubElement(root, "body")
+    moved[-1].tail = (moved[-1].tail or "") + (body.text or "")
+    body.text = None
+    for element in reversed(moved):  # at any other place, all that stands before it is counted
+        body.insert(0, element)

@@ -9,6 +9,7 @@ from urllib.parse import quote, urljoin, urlsplit
 from lxml.etree import XPath
 
 from crawler.reading.reading import Link
+from crawler.reading.url_joining import PlainJoiner
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -17,14 +18,8 @@ if TYPE_CHECKING:
 
 Element = Any  # lxml has no types
 
-_NOFOLLOW = "contains(translate(@rel, 'NOFLW', 'noflw'), 'nofollow')"
 # Frames are a visible part of the page, so their documents are pages of the site.
-_FOLLOWED = XPath(
-    f"//a[not({_NOFOLLOW})]/@href | //area[not({_NOFOLLOW})]/@href"
-    " | //frame/@src | //iframe/@src | //a/@*[name() = 'xlink:href']",
-    smart_strings=False,
-)
-_NOT_FOLLOWED = XPath(f"//*[self::a or self::area][{_NOFOLLOW}]/@href", smart_strings=False)
+_LINKING = {"a": "href", "area": "href", "frame": "src", "iframe": "src"}
 _RELATIONS = XPath("//link[@rel][@href]")
 _BASES = XPath("//base/@href", smart_strings=False)
 
@@ -102,13 +97,14 @@ class LinkReader:
         links: dict[bytes, Link] = {}
         others: dict[bytes, dict[str, None]] = {}
         cut = malformed = too_long = 0
+        joiner = PlainJoiner(base)
         left, room = self._max_links, self._max_links * _MEAN_LENGTH + _MIN_ROOM
         for address, nofollow in self._addresses(root, more):
             if left <= 0 or room <= 0:
                 cut += 1  # without a key for each: a million of them would take longer than a page
                 continue
             try:
-                url = self._resolved(base, address, encoding)
+                url = self._resolved(joiner, base, address, encoding)
                 if url is not None and len(url) > self._max_url_length:
                     too_long += 1
                     continue
@@ -131,23 +127,24 @@ class LinkReader:
             links[key] = links[key]._replace(others=tuple(spellings))
         return PageLinks(list(links.values()), cut, malformed, too_long)
 
-    def _resolved(self, base: str, address: str, encoding: str) -> str | None:
+    def _resolved(self, joiner: PlainJoiner, base: str, address: str, encoding: str) -> str | None:
         """Return the URL of a reference, or the reference itself if it is too long as written."""
         if len(address) <= self._max_url_length:
-            return resolve(base, address, encoding)
+            return joiner.join(address) or resolve(base, address, encoding)
         scheme = _SCHEME.match(address)
         return None if scheme and scheme[0].lower() not in _FETCHED else address
 
     def _addresses(self, root: Element, more: Iterable[str]) -> Iterator[tuple[str, bool]]:
         """Yield every reference once, as written, those to be followed first."""
-        followed = dict.fromkeys(
-            self._bare(address)
-            for addresses in (_FOLLOWED(root), _relations(root), more)
-            for address in addresses
-        )
+        followed: dict[str, None] = {}
+        not_followed: dict[str, None] = {}
+        for address, nofollow in _references(root):
+            (not_followed if nofollow else followed)[self._bare(address)] = None
+        for addresses in (_relations(root), more):
+            followed.update(dict.fromkeys(map(self._bare, addresses)))
         for address in followed:
             yield address, False
-        for address in dict.fromkeys(map(self._bare, _NOT_FOLLOWED(root))):
+        for address in not_followed:
             if address not in followed:
                 yield address, True
 
@@ -217,6 +214,18 @@ def _query_in(address: str, encoding: str) -> str:
     except (LookupError, UnicodeError):
         return address
     return path + mark + written + hash_mark + fragment
+
+
+def _references(root: Element) -> Iterator[tuple[str, bool]]:
+    """Yield the references of a page in its order, and whether each is ``nofollow``."""
+    for element in root.iter(*_LINKING):
+        tag = element.tag
+        address = element.get(_LINKING[tag])
+        if address is not None:
+            is_link = tag in {"a", "area"}
+            yield address, is_link and "nofollow" in element.get("rel", "").lower()
+        if tag == "a" and (address := element.get("xlink:href")) is not None:
+            yield address, False
 
 
 def _relations(root: Element) -> Iterator[str]:

@@ -10,10 +10,11 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import zstandard
+from lxml.etree import strip_tags
 
-from crawler.reading.content import read_content
-from crawler.reading.content_text import absolute, shown_text
-from crawler.reading.content_xml import (
+from crawler.reading.content.blocks import MAX_BLOCKS
+from crawler.reading.content.content_text import absolute, shown_text
+from crawler.reading.content.content_xml import (
     DOCUMENT,
     ContentError,
     PackedContent,
@@ -21,14 +22,17 @@ from crawler.reading.content_xml import (
     pack_content,
     pack_lines,
 )
+from crawler.reading.content.main_content import read_content
 from crawler.reading.decoding import decode
 from crawler.reading.documents.reader import read_document
 from crawler.reading.html_parsing import parse
 from crawler.reading.link_extraction import LinkReader, base_url
-from crawler.reading.metadata import read_metadata
-from crawler.reading.metadata_record import NO_METADATA
+from crawler.reading.metadata.declared_headers import with_headers
+from crawler.reading.metadata.metadata_reader import read_metadata
+from crawler.reading.metadata.metadata_record import NO_METADATA
 from crawler.reading.reading import Extracted, Parsed, ReadingTask
-from crawler.reading.text import ink, judge_whole, read_text, read_visible, tidy
+from crawler.reading.text import ink, judge_page, judge_whole, read_visible, tidy
+from crawler.reading.url_joining import PlainJoiner
 from crawler.reading.wall_signs import read_wall_signs
 from crawler.urls.canonical import Canonicalizer
 from neardup.boilerplate import block_hashes
@@ -36,7 +40,7 @@ from neardup.fingerprints.digest import text_digest
 from neardup.whole import part_of
 
 if TYPE_CHECKING:
-    from crawler.reading.content import MainContent
+    from crawler.reading.content.main_content import MainContent
     from crawler.reading.documents.document_text import DocumentText
     from crawler.reading.protocol import ReadingOptions
     from crawler.reading.text import JudgedText, Visible
@@ -45,6 +49,7 @@ Element = Any  # lxml has no types
 
 logger = logging.getLogger(__name__)
 
+_PERMALINKS = frozenset({"", "#", "¶", "§", "\N{LINK SYMBOL}"})
 _NO_PAGE = parse(b"")  # links of documents are beside it
 
 
@@ -83,7 +88,8 @@ class PageReader:
         self._body, self._url = job.body, job.url
         self._root = root = parse(decoded.utf8)
         base = base_url(root, job.url)
-        self._metadata = metadata = read_metadata(root, base, job.url)
+        said = read_metadata(root, base, job.url)
+        self._metadata = metadata = with_headers(said, job.headers, job.url)
         more = () if metadata.refresh_url is None else (metadata.refresh_url,)
         found = self._links.read(root, base, decoded.encoding, more)
         notes = (f"{found.malformed} malformed links",) if found.malformed else ()
@@ -120,8 +126,10 @@ class PageReader:
             judged = judge_whole(self._document.text)
             content = document_content(self._document)
         elif self._visible is not None:
-            judged = read_text(self._root, self._visible)
-            content = shown_content(self._root, self._url, judged, self._visible)
+            found, notes = main_content(self._root, self._url)
+            judged = judge_page("" if found is None or found.is_cut else found.text, self._visible)
+            judged = judged._replace(notes=notes + judged.notes)
+            content = shown_content(found, base_url(self._root, self._url), judged, self._visible)
         else:
             raise RuntimeError("extract() follows see()")
         packed = self._compress(judged.text.encode("utf-8", "replace"))
@@ -154,6 +162,7 @@ class PageReader:
 
     def _parse_document(self, job: ReadingTask, kind: str, started: float) -> Parsed:
         found = read_document(kind, job.body, job.content_type, self._options.timeout_secs)
+        found.metadata = with_headers(found.metadata, job.headers, job.url)
         self._document, self._metadata = found, found.metadata
         followed = found.links if self._options.document_links else []
         links = self._links.read(_NO_PAGE, job.url, "utf-8", followed)
@@ -164,26 +173,51 @@ class PageReader:
         )
 
 
-def shown_content(root: Element, url: str, judged: JudgedText, visible: Visible) -> PackedContent:
-    """Return the content of a page, or where none is found its text outside links, or all text.
-
-    The text of a page that is too long to be looked at as a whole is all of it: that outside links,
-    or for long lists of links all that is visible.
+def main_content(root: Element, url: str) -> tuple[MainContent | None, tuple[str, ...]]:
+    """Return the main content of a page, or None, and what kept it from standing for the page.
 
     Raises:
         MemoryError: The page does not fit.
     """
     try:
-        found = read_content(root, url)
-        if found.is_cut:
+        found = read_content(root)
+    except MemoryError:
+        raise
+    except Exception as error:  # whatever it is, the page must not be lost
+        logger.debug("%s: no content", url, exc_info=True)
+        return None, (f"no main text: {type(error).__name__}: {str(error)[:200]}",)
+    if found.is_cut:
+        return found, (f"page of over {MAX_BLOCKS:,} blocks compared by equality alone",)
+    return found, ()
+
+
+def shown_content(
+    found: MainContent | None, base: str, judged: JudgedText, visible: Visible
+) -> PackedContent:
+    """Return the content of a page, or where none is found its text outside links, or all text.
+
+    The text of a page that is too long to be looked at as a whole is all of it: that outside links,
+    or for long lists of links all that is visible.
+
+    Args:
+        found: Main content of the page; its links become absolute.
+        base: URL against which they are resolved.
+        judged: Text that stands for the page.
+        visible: Visible text of the page.
+
+    Raises:
+        MemoryError: The page does not fit.
+    """
+    try:
+        if found is not None and found.is_cut:
             return whole_content(found, visible)
-        if any(map(str.strip, found.body.itertext())):
-            _make_absolute(found.body, base_url(root, url))
+        if found is not None and any(map(str.strip, found.body.itertext())):
+            _make_absolute(found.body, base)
             return PackedContent(pack_content(found.body), found.kind, found.source)
     except MemoryError:
         raise
     except Exception:  # whatever it is, the page must not be lost
-        logger.debug("%s: no content", url, exc_info=True)
+        logger.debug("content not packed, all text is shown", exc_info=True)
     unlinked = tidy(visible.unlinked)
     if unlinked:
         return PackedContent(pack_lines(unlinked), None, "unlinked")
@@ -191,11 +225,20 @@ def shown_content(root: Element, url: str, judged: JudgedText, visible: Visible)
 
 
 def _make_absolute(body: Element, base: str) -> None:
-    """Let links and images name whole URLs: pages of equal text share one content."""
+    """Let links and images name whole URLs: pages of equal text share one content.
+
+    The signs by which a heading links to itself are left out.
+    """
+    join = PlainJoiner(base).join
+    for element in body.iter("ref"):
+        is_own = (element.get("target") or "").startswith("#")
+        if is_own and not len(element) and (element.text or "").strip() in _PERMALINKS:
+            element.tag, element.text = "left-out", None
+    strip_tags(body, "left-out")
     for name, attribute in (("ref", "target"), ("graphic", "src")):
         for element in body.iter(name):
             address = element.get(attribute) or ""
-            element.set(attribute, absolute(base, address) or address)
+            element.set(attribute, join(address) or absolute(base, address) or address)
 
 
 def whole_content(found: MainContent, visible: Visible) -> PackedContent:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.reading.content_types import why_not_html
 from crawler.reading.documents.kinds import NAMES, DocumentKind, document_kind
+from crawler.reading.metadata.metadata_record import NO_HEADERS, PageHeaders
 from crawler.reading.process import (
     Allowance,
     WorkerDiedError,
@@ -86,7 +87,7 @@ class ReadingPool:
         """End all workers and wait until none is left; reads under way raise."""
         await self._worker_pool.close()
 
-    async def read(
+    async def read(  # noqa: PLR0913  # what is known of the answer
         self,
         url: str,
         body: bytes,
@@ -94,6 +95,7 @@ class ReadingPool:
         *,
         links_only: bool = False,
         documents: bool = True,
+        headers: PageHeaders = NO_HEADERS,
         known: Callable[[bytes], Extract | None],
     ) -> Reading:
         """Read a page; a fault of the page is in the reading, never raised.
@@ -104,6 +106,7 @@ class ReadingPool:
             content_type: Header of that name.
             links_only: Whether the text is known already, so that only links are read.
             documents: Whether documents are read too, and not taken for files.
+            headers: Headers that describe the page.
             known: Function that returns the extract of an earlier page with this digest of its
                 visible text, or None. It is not called for a page without visible text.
 
@@ -122,7 +125,7 @@ class ReadingPool:
                 return Reading(url, not_html=reason)
         errand = _Errand(self._under_way, known)
         name = None if kind is None else kind.value
-        job = ReadingTask(url, body, content_type, links_only, name)
+        job = ReadingTask(url, body, content_type, links_only, name, headers)
         try:
             reading = await self._run(job, errand.is_wanted)
             errand.finish(reading.extract)
@@ -232,7 +235,8 @@ class _Talk:
             _PageFailedError: It could not read the page.
         """
         job = self._job
-        read = ("read", job.url, job.content_type, job.links_only, job.kind)
+        headers = tuple(job.headers)
+        read = ("read", job.url, job.content_type, job.links_only, job.kind, headers)
         self._worker.tell(read, job.body)
         answer = await self._hear()
         if answer[0] == "textless":

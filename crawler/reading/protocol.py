@@ -7,7 +7,7 @@
     payload = the body of a page, as it came
 
     parent: ("options", {...})
-            ("read", url, content_type, links_only, kind of a document or None) + body
+            ("read", url, content_type, links_only, kind of a document or None, headers) + body
             ("go",) after "parsed": extract the text; any other message: do not
     worker: ("ready",)
             ("parsed", ...), without a visible digest only if links alone are wanted or if an end
@@ -29,9 +29,9 @@ import struct
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from crawler.reading.content_xml import PackedContent
+from crawler.reading.content.content_xml import PackedContent
 from crawler.reading.documents.kinds import readable_kinds
-from crawler.reading.metadata_record import Metadata
+from crawler.reading.metadata.metadata_record import Metadata
 from crawler.reading.reading import Extracted, Link, Parsed, WallSigns
 from neardup import Parameters
 

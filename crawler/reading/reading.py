@@ -12,8 +12,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import zstandard
 
-from crawler.reading.content_xml import PackedContent, content_of_lines, pack_lines
-from crawler.reading.metadata_record import NO_METADATA, Metadata
+from crawler.reading.content.content_xml import PackedContent, content_of_lines, pack_lines
+from crawler.reading.frames import decompress
+from crawler.reading.metadata.metadata_record import (
+    NO_HEADERS,
+    NO_METADATA,
+    Metadata,
+    PageHeaders,
+)
 from neardup import Document, analyse
 from neardup.features.shingles import count_words
 from neardup.features.tokens import folded_bytes, word_bytes
@@ -101,7 +107,7 @@ class StoredText(NamedTuple):
         """Return a stored text; a content that is missing is made of its lines."""
         if content is None:
             try:
-                content = pack_lines(part_of(zstandard.decompress(text).decode()))
+                content = pack_lines(part_of(decompress(text).decode()))
             except (zstandard.ZstdError, UnicodeDecodeError):
                 content = b""  # scrapy verify finds both
         return cls(text, content)
@@ -156,7 +162,7 @@ class Extract:
     @property
     def judged_text(self) -> str:
         """The text with its whole, decompressed at each call."""
-        return zstandard.decompress(self.text_zstd).decode()
+        return decompress(self.text_zstd).decode()
 
     @property
     def digests(self) -> frozenset[bytes]:
@@ -260,6 +266,7 @@ class ReadingTask(NamedTuple):
 
     Attributes:
         kind: A ``DocumentKind``; None for HTML.
+        headers: Headers that describe it.
     """
 
     url: str
@@ -267,6 +274,7 @@ class ReadingTask(NamedTuple):
     content_type: str | None = None
     links_only: bool = False
     kind: str | None = None
+    headers: PageHeaders = NO_HEADERS
 
 
 class Parsed(NamedTuple):
@@ -357,7 +365,7 @@ def extract_of(
         visible_digest: Digest of all visible text.
         parameters: Parameters, whose features count here.
     """
-    text = zstandard.decompress(packed).decode()
+    text = decompress(packed).decode()
     if not is_main:  # only pages with the same visible text are its duplicates
         words = count_words(word_bytes(folded_bytes(text)))
         digest = visible_digest or text_digest(text)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from crawler.storage.states import SKIPPED, UNFINISHED, WAITING
 
-SCHEMA_VERSION = 19
+SCHEMA_VERSION = 20
 
 HOST_BLOCKS = """host_blocks (        -- in how many pages of a host each block of text stands
     host   INTEGER PRIMARY KEY,   -- as in wall_clusters

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from crawler.url_rules.learning.patterns import REST, HostPatterns, PathPatterns
+from crawler.urls.path_patterns import REST, HostPatterns, PathPatterns
 from crawler.urls.scope import registered_domain
 
 if TYPE_CHECKING:
@@ -60,8 +60,8 @@ class ClusterNames:
 def _path(patterns: PathPatterns, address: Address) -> str:
     turn = _turn(address.segments)
     if turn is None:
-        return patterns(address)
-    return patterns(address._replace(segments=address.segments[:turn])).rstrip("/") + f"/{REST}"
+        return patterns(address.segments)
+    return patterns(address.segments[:turn]).rstrip("/") + f"/{REST}"
 
 
 def _domain(name: str) -> str:

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 from lxml import etree
 
-from crawler.reading.content_xml import NOT_IN_XML
-from crawler.reading.metadata_record import NO_METADATA, Metadata
+from crawler.reading.content.content_xml import NOT_IN_XML
+from crawler.reading.documents.document_metadata import with_heading
+from crawler.reading.metadata.metadata_record import NO_METADATA, Metadata
 from crawler.reading.reading import NoText
 
 Element = Any  # lxml has no types
@@ -22,7 +23,6 @@ CODE = "code"
 MAX_TEXT_CHARACTERS = 30_000_000
 """Read at most this many characters of one document; a longer one is left as a file."""
 
-_MAX_CHARACTERS = 1000
 _HOLDERS = {ROW: "table", ITEM: "list"}
 
 
@@ -107,9 +107,10 @@ class DocumentText:
 
     def headed(self) -> Metadata:
         """Return the metadata with the document's first heading, which stands for a title."""
-        heading = next((block.text for block in self.blocks if block.kind in HEADINGS), None)
-        found = self.metadata._replace(heading=clean(heading))
-        return found if found.title else found._replace(title=found.heading)
+        heading = next((block for block in self.blocks if block.kind in HEADINGS), None)
+        if heading is None:
+            return self.metadata
+        return with_heading(self.metadata, heading.text, heading.kind)
 
 
 class Lines:
@@ -137,8 +138,3 @@ class Lines:
             limit = f"more than {MAX_TEXT_CHARACTERS:,} characters"
             raise UnreadableError(NoText.TOO_LARGE, limit)
         self.blocks.append(DocumentBlock(kind, text))
-
-
-def clean(value: str | None) -> str | None:
-    """Return a value of metadata in one line, None for an empty one."""
-    return " ".join((value or "").split())[:_MAX_CHARACTERS] or None

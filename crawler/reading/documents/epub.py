@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import posixpath
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from crawler.reading.dates import iso_date
-from crawler.reading.documents.document_text import DocumentText, Lines, UnreadableError, clean
+from crawler.reading.documents.document_metadata import DocumentProperties, clean
+from crawler.reading.documents.document_text import DocumentText, Lines, UnreadableError
 from crawler.reading.documents.hypertext import add_hypertext, hyperlinks, parse_xhtml
 from crawler.reading.documents.package import Package
-from crawler.reading.metadata_record import Metadata
 from crawler.reading.reading import NoText
+
+if TYPE_CHECKING:
+    from crawler.reading.metadata.metadata_record import Metadata
 
 Element = Any  # lxml has no types
 
@@ -21,6 +23,7 @@ _OPF = "{http://www.idpf.org/2007/opf}"
 _DC = "{http://purl.org/dc/elements/1.1/}"
 _CIPHER_REFERENCE = "{http://www.w3.org/2001/04/xmlenc#}CipherReference"
 _CHAPTER_TYPES = frozenset({"application/xhtml+xml", "text/html", "text/x-oeb1-document"})
+_MODIFIED = "dcterms:modified"
 _ABSOLUTE = re.compile(r"https?://", re.IGNORECASE)
 
 
@@ -70,9 +73,15 @@ def _metadata(package: Element) -> Metadata:
         return next((text for one in package.iter(_DC + name) if (text := clean(one.text))), None)
 
     authors = [clean(one.text) for one in package.iter(f"{_DC}creator")][:10]
-    return Metadata(
-        title=first("title"),
-        author=", ".join(dict.fromkeys(filter(None, authors))) or None,
-        date=iso_date(first("date")),
-        language=first("language"),
-    )
+    subjects = filter(None, (clean(one.text) for one in package.iter(f"{_DC}subject")))
+    changes = (one for one in package.iter(f"{_OPF}meta") if one.get("property") == _MODIFIED)
+    changed = next(changes, None)
+    return DocumentProperties(
+        title=[("dc:title", first("title"))],
+        author=[("dc:creator", ", ".join(dict.fromkeys(filter(None, authors))))],
+        date=[("dc:date", first("date"))],
+        modified=[(_MODIFIED, None if changed is None else changed.text)],
+        language=[("dc:language", first("language"))],
+        description=[("dc:description", first("description"))],
+        tags=[("dc:subject", ",".join(subjects))],
+    ).metadata()

@@ -6,15 +6,22 @@ import re
 from html.entities import html5
 from typing import TYPE_CHECKING, Any
 
-from crawler.reading.dates import iso_date
 from crawler.reading.decoding import decode
-from crawler.reading.documents.document_text import PARAGRAPH, DocumentText, Lines, clean
+from crawler.reading.documents.document_metadata import DocumentProperties
+from crawler.reading.documents.document_text import (
+    PARAGRAPH,
+    DocumentText,
+    Lines,
+    UnreadableError,
+)
 from crawler.reading.documents.hypertext import add_hypertext, parse_fragment
 from crawler.reading.documents.package import parse_xml
-from crawler.reading.metadata_record import Metadata
+from crawler.reading.documents.xml_mending import mended
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from crawler.reading.metadata.metadata_record import Metadata
 
 Element = Any  # lxml has no types
 
@@ -43,8 +50,7 @@ def read_feed(body: bytes, content_type: str | None) -> DocumentText:
         UnreadableError: It cannot be read.
     """
     utf8 = _redeclared(decode(body, content_type).utf8)
-    # After any fault of the XML libxml2 leaves out named entities, but no numbers.
-    root = parse_xml(_REFERENCE.sub(_number, utf8), recover=True)
+    root = _root(utf8)
     lines, links = Lines(), list[str]()
     channel = next((one for one in root if _name(one) == "channel"), root)
     lines.add("h1", _title(_child(channel, "title")))
@@ -58,6 +64,15 @@ def read_feed(body: bytes, content_type: str | None) -> DocumentText:
             _add_content(next((one for one in found if one is not None), None), lines)
             links += _links(entry)
     return DocumentText(lines.blocks, _metadata(root, channel), links)
+
+
+def _root(utf8: bytes) -> Element:
+    # After any fault of the XML libxml2 leaves out named entities, but no numbers.
+    numbered = _REFERENCE.sub(_number, utf8)
+    try:
+        return parse_xml(numbered)
+    except UnreadableError:
+        return parse_xml(mended(numbered), recover=True)
 
 
 def _redeclared(utf8: bytes) -> bytes:
@@ -126,12 +141,18 @@ def _links(element: Element) -> Iterator[str]:
 
 
 def _metadata(root: Element, channel: Element) -> Metadata:
-    dates = (iso_date(_text(_child(channel, name)).strip()) for name in _DATES)
-    author = next((one for name in _AUTHORS if (one := _child(channel, name)) is not None), None)
-    name = None if author is None else _child(author, "name")
-    return Metadata(
-        title=clean(_title(_child(channel, "title"))),
-        author=clean(_text(author if name is None else name)),
-        date=next(filter(None, dates), None),
-        language=clean(_text(_child(channel, "language"))) or clean(root.get(f"{_XML}lang")),
-    )
+    def said(*names: str) -> list[tuple[str, str]]:
+        return [(f"feed:{name}", _text(_child(channel, name)).strip()) for name in names]
+
+    return DocumentProperties(
+        title=[("feed:title", _title(_child(channel, "title")))],
+        author=[(f"feed:{name}", _author(_child(channel, name))) for name in _AUTHORS],
+        date=said(*_DATES),
+        language=[*said("language"), ("feed:xml:lang", root.get(f"{_XML}lang"))],
+    ).metadata()
+
+
+def _author(element: Element | None) -> str:
+    """Return the name of a person, without the address that Atom adds."""
+    name = None if element is None else _child(element, "name")
+    return _text(element if name is None else name)

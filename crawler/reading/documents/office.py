@@ -6,14 +6,15 @@ import posixpath
 import re
 from typing import TYPE_CHECKING, Any
 
-from crawler.reading.dates import iso_date
-from crawler.reading.documents.document_text import ITEM, PARAGRAPH, DocumentText, Lines, clean
+from crawler.reading.documents.document_metadata import DocumentProperties, clean
+from crawler.reading.documents.document_text import ITEM, PARAGRAPH, DocumentText, Lines
 from crawler.reading.documents.flow import Flow, Roles
 from crawler.reading.documents.package import Package
-from crawler.reading.metadata_record import Metadata
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from crawler.reading.metadata.metadata_record import Metadata
 
 Element = Any  # lxml has no types
 
@@ -23,6 +24,7 @@ _P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _DC = "{http://purl.org/dc/elements/1.1/}"
+_CORE = "{http://schemas.openxmlformats.org/package/2006/metadata/core-properties}"
 _TERMS = "{http://purl.org/dc/terms/}"
 _R_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 # Strict documents have these names in the place of the usual ones.
@@ -143,15 +145,19 @@ class _Package(Package):
 
     def metadata(self, language: str | None) -> Metadata:
         """Return what the core properties say; a bad part of them says nothing."""
+        of_styles = ("styles:lang", language)
         root = self.tree("docProps/core.xml")
         if root is None:
-            return Metadata(language=language)
-        return Metadata(
-            title=clean(root.findtext(f"{_DC}title")),
-            author=clean(root.findtext(f"{_DC}creator")),
-            date=iso_date(root.findtext(f"{_TERMS}created")),
-            language=clean(root.findtext(f"{_DC}language")) or language,
-        )
+            return DocumentProperties(language=[of_styles]).metadata()
+        return DocumentProperties(
+            title=[("dc:title", root.findtext(f"{_DC}title"))],
+            author=[("dc:creator", root.findtext(f"{_DC}creator"))],
+            date=[("dcterms:created", root.findtext(f"{_TERMS}created"))],
+            modified=[("dcterms:modified", root.findtext(f"{_TERMS}modified"))],
+            language=[("dc:language", root.findtext(f"{_DC}language")), of_styles],
+            description=[("dc:description", root.findtext(f"{_DC}description"))],
+            tags=[("cp:keywords", root.findtext(f"{_CORE}keywords"))],
+        ).metadata()
 
 
 def _relationships_of(name: str) -> str:

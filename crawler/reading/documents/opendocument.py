@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from crawler.reading.dates import iso_date
+from crawler.reading.documents.document_metadata import DocumentProperties
 from crawler.reading.documents.document_text import (
     PARAGRAPH,
     DocumentText,
     Lines,
     UnreadableError,
-    clean,
 )
 from crawler.reading.documents.flow import Flow, Roles
 from crawler.reading.documents.package import Package
-from crawler.reading.metadata_record import Metadata
 from crawler.reading.reading import NoText
+
+if TYPE_CHECKING:
+    from crawler.reading.metadata.metadata_record import Metadata
 
 Element = Any  # lxml has no types
 
@@ -76,16 +77,23 @@ def read_open_document(body: bytes) -> DocumentText:
 
 
 def _metadata(root: Element | None, language: str | None) -> Metadata:
+    of_styles = ("styles:language", language)
     found = None if root is None else root.find(f"{_OFFICE}meta")
     if found is None:
-        return Metadata(language=language)
+        return DocumentProperties(language=[of_styles]).metadata()
     said = found.findtext
-    return Metadata(
-        title=clean(said(f"{_DC}title")),
-        author=clean(said(f"{_META}initial-creator")) or clean(said(f"{_DC}creator")),
-        date=iso_date(said(f"{_META}creation-date")) or iso_date(said(f"{_DC}date")),
-        language=clean(said(f"{_DC}language")) or language,
-    )
+    return DocumentProperties(
+        title=[("dc:title", said(f"{_DC}title"))],
+        author=[
+            ("meta:initial-creator", said(f"{_META}initial-creator")),
+            ("dc:creator", said(f"{_DC}creator")),
+        ],
+        date=[("meta:creation-date", said(f"{_META}creation-date"))],
+        modified=[("dc:date", said(f"{_DC}date"))],
+        language=[("dc:language", said(f"{_DC}language")), of_styles],
+        description=[("dc:description", said(f"{_DC}description"))],
+        tags=[("meta:keyword", ",".join(one.text or "" for one in found.iter(f"{_META}keyword")))],
+    ).metadata()
 
 
 def _language(root: Element | None) -> str | None:

@@ -11,22 +11,22 @@ from typing import TYPE_CHECKING
 import pypdfium2
 from pypdfium2 import raw
 
-from crawler.reading.dates import iso_date
+from crawler.reading.documents.document_metadata import DocumentProperties, clean
 from crawler.reading.documents.document_text import (
     MAX_TEXT_CHARACTERS,
     DocumentBlock,
     DocumentText,
     Lines,
     UnreadableError,
-    clean,
 )
 from crawler.reading.documents.pdf_layout import Line, paragraphs
-from crawler.reading.metadata_record import Metadata
 from crawler.reading.reading import NoText
 from neardup.verification import split
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from crawler.reading.metadata.metadata_record import Metadata
 
 _MAX_LINKS = 100_000
 _MAX_URL_BYTES = 8192
@@ -181,14 +181,22 @@ def _links(document: pypdfium2.PdfDocument, page: pypdfium2.PdfPage, room: int) 
 def _metadata(document: pypdfium2.PdfDocument) -> Metadata:
     said = document.get_metadata_dict(skip_empty=True)
     title = clean(said.get("Title"))
-    day = _DATE.match(said.get("CreationDate", "")) or _DATE.match(said.get("ModDate", ""))
-    iso = None if day is None else iso_date("-".join(part or "01" for part in day.groups()))
-    return Metadata(
-        title=None if title is None or _NO_TITLE.fullmatch(title) else title,
-        author=clean(said.get("Author")),
-        date=iso,
-        language=_language(document),
-    )
+    is_title = title is not None and not _NO_TITLE.fullmatch(title)
+    return DocumentProperties(
+        title=[("pdf:Title", title if is_title else None)],
+        author=[("pdf:Author", said.get("Author"))],
+        date=[("pdf:CreationDate", _day(said.get("CreationDate", "")))],
+        modified=[("pdf:ModDate", _day(said.get("ModDate", "")))],
+        language=[("pdf:Lang", _language(document))],
+        description=[("pdf:Subject", said.get("Subject"))],
+        tags=[("pdf:Keywords", said.get("Keywords"))],
+    ).metadata()
+
+
+def _day(written: str) -> str | None:
+    """Return the day of a date of PDF; a month or a day that it lacks is the first one."""
+    day = _DATE.match(written)
+    return None if day is None else "-".join(part or "01" for part in day.groups())
 
 
 def _language(document: pypdfium2.PdfDocument) -> str | None:

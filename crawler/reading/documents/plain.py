@@ -6,8 +6,8 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from crawler.reading.dates import iso_date
 from crawler.reading.decoding import decode
+from crawler.reading.documents.document_metadata import DocumentProperties, clean
 from crawler.reading.documents.document_text import (
     CODE,
     ITEM,
@@ -15,9 +15,7 @@ from crawler.reading.documents.document_text import (
     ROW,
     DocumentText,
     Lines,
-    clean,
 )
-from crawler.reading.metadata_record import Metadata
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -72,12 +70,18 @@ def read_markdown(body: bytes, content_type: str | None) -> DocumentText:
     for line in written[start:]:
         reader.feed(line)
     reader.flush()
-    metadata = Metadata(
-        title=front.get("title"),
-        author=front.get("author"),
-        date=iso_date(front.get("date")),
-        language=front.get("lang") or front.get("language"),
-    )
+
+    def said(*names: str) -> list[tuple[str, str | None]]:
+        return [(f"front:{name}", front.get(name)) for name in names]
+
+    metadata = DocumentProperties(
+        title=said("title"),
+        author=said("author"),
+        date=said("date"),
+        modified=said("lastmod", "updated"),
+        language=said("lang", "language"),
+        description=said("description"),
+    ).metadata()
     return DocumentText(reader.lines.blocks, metadata, reader.links)
 
 

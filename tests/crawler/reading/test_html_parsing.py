@@ -79,3 +79,33 @@ def test_xhtml_is_read_like_html() -> None:
 
 def test_a_text_of_many_megabytes_is_one_text() -> None:
     assert len(text_of(b"<p>" + b"word " * 2_500_000)) == 5 * 2_500_000 - 1
+
+
+@pytest.mark.parametrize(
+    ("body", "shown"),
+    [
+        (b"<title>t</title><article><p>kept</p></article>", "kept"),
+        (b"<title>t</title><main>a <p>b</p></main> c", "a b c"),
+        (b"<head><x-menu>a</x-menu><meta name=x></head><body>b<p>c</p></body>", "abc"),
+        (b"<title>t</title><section>a </section><body class=x><p>b</p></body>", "a b"),
+        (b"<title>t</title><svg><title>s</title></svg>", "s"),
+    ],
+)
+def test_what_is_no_part_of_a_head_begins_the_body(body: bytes, shown: str) -> None:
+    root = parse(body)
+    assert [child.tag for child in root] == ["head", "body"]
+    assert " ".join("".join(root.find("body").itertext()).split()) == shown
+    assert {child.tag for child in root.find("head")} <= {"title", "meta"}
+
+
+def test_many_elements_left_in_a_head_keep_their_order() -> None:
+    numbers = [str(number) for number in range(60_000)]
+    body = "<title>t</title>" + "".join(f"<article>{number}</article>" for number in numbers)
+    assert [one.text for one in parse(body.encode()).find("body")] == numbers
+
+
+@pytest.mark.parametrize("rest", [b"<a ", b"<a", b"<a '", b'<a x="'])
+def test_tags_that_never_end_in_a_deep_page_take_no_time(rest: bytes) -> None:
+    """Each of them would be looked through to the end of the page."""
+    body = b"<div>" * 2_100 + b"<p>kept</p>" + rest * 100_000
+    assert "kept" in text_of(body)

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.reading.blocks import MAX_BLOCKS
-from crawler.reading.content_text import markdown, shown_text
-from crawler.reading.content_xml import pack_lines, unpack_content
+from crawler.reading.content.blocks import MAX_BLOCKS
+from crawler.reading.content.content_text import markdown, shown_text
+from crawler.reading.content.content_xml import pack_lines, unpack_content
+from crawler.reading.content.main_content import read_content
 from crawler.reading.html_parsing import parse
 from crawler.reading.page_reading import PageReader, shown_content
 from crawler.reading.protocol import ReadingOptions
@@ -130,7 +131,8 @@ def test_a_page_of_too_many_blocks_is_shown_to_its_end(row: str, source: str) ->
     count = MAX_BLOCKS + 100
     html = "".join(row.format(number) for number in range(count)) + "<p>The end</p>"
     root = parse(html.encode())
-    shown = shown_content(root, URL, JudgedText("", False, ()), read_visible(root))
+    found = read_content(root)
+    shown = shown_content(found, URL, JudgedText("", False, ()), read_visible(root))
     lines = shown_text(shown.xml_zstd).split("\n")
     assert [line for line in lines if line] == [f"row {n}" for n in range(count)] + ["The end"]
     assert shown.source == source
@@ -173,3 +175,14 @@ def mutilated(body: bytes, rng: random.Random, mutations: int) -> bytes:
         )
         body = body[:start] + piece + body[end:]
     return body
+
+
+def test_the_sign_by_which_a_heading_links_to_itself_is_left_out() -> None:
+    heading = '<h2 id=a>Lamps<a class="headerlink" href="#a">¶</a></h2>'
+    body = page(f'<main>{heading}<p>{PROSE} <a href="#b">below</a></p></main>')
+    extract = read(body).extract
+    assert extract is not None
+    text = markdown(unpack_content(extract.shown.xml_zstd))
+    assert "¶" not in text
+    assert "Lamps" in text
+    assert "[below](http://host.example/a/b.html#b)" in text

@@ -83,7 +83,7 @@ def test_a_page_whose_worker_is_killed_is_read_by_another() -> None:
         await kill_reader(pool)
         reading = await task
         assert reading.failure is None
-        assert "cell" in (reading.text or "")
+        assert "lighthouse" in (reading.text or "")
 
     use(ONE, act)
 

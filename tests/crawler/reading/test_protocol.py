@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.reading.metadata_record import Metadata
+from crawler.reading.metadata.metadata_record import Metadata
 from crawler.reading.protocol import (
     Inbox,
     extracted_from_wire,

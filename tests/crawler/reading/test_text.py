@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from crawler.reading.content.main_content import read_content
 from crawler.reading.html_parsing import parse
 from crawler.reading.page_reading import PageReader
 from crawler.reading.protocol import ReadingOptions
@@ -13,7 +14,7 @@ from crawler.reading.text import (
     JudgedText,
     Visible,
     is_credible,
-    read_text,
+    judge_page,
     read_visible,
     tidy,
 )
@@ -33,7 +34,7 @@ NOTICE = (
 
 def judged(body: bytes) -> JudgedText:
     root = parse(body)
-    return read_text(root, read_visible(root))
+    return judge_page(read_content(root).text, read_visible(root))
 
 
 def document_of(body: bytes) -> Document:
@@ -134,7 +135,7 @@ def test_comments_of_readers_belong_to_the_text() -> None:
 def test_the_tree_is_not_changed() -> None:
     root = parse(article(before=f"<ul>{NAVIGATION}</ul>"))
     before = list(root.itertext())
-    read_text(root, read_visible(root))
+    read_content(root)
     assert list(root.itertext()) == before
 
 

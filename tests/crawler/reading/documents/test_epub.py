@@ -40,6 +40,8 @@ def test_chapters_are_read_in_the_order_of_the_spine() -> None:
         ("item", "x"),
     ]
     assert found.metadata[:4] == ("The captain", "A. Writer, B. Other", "2024-05-31", "fr")
+    places = {"title": "dc:title", "author": "dc:creator", "date": "dc:date"}
+    assert dict(found.metadata.sources).items() >= places.items()
 
 
 def test_only_links_that_lead_out_of_a_book_count() -> None:

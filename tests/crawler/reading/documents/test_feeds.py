@@ -40,6 +40,11 @@ def test_the_entries_of_rss_are_read(encoding: str) -> None:
         "Warm",
     ]
     assert found.metadata[:4] == ("Harbour news", None, "2024-05-31", "en-gb")
+    assert dict(found.metadata.sources) == {
+        "title": "feed:title",
+        "date": "feed:lastBuildDate",
+        "language": "feed:language",
+    }
     assert found.links == ["http://a.test/", "http://a.test/1", "/2"]
 
 

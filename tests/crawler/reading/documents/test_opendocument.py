@@ -56,6 +56,8 @@ def test_a_text_is_read_with_headings_lists_and_tables() -> None:
         ("row", "Ferry\t12"),
     ]
     assert found.metadata[:4] == ("The captain", "A. Writer", "2024-05-31", "en-GB")
+    places = {"title": "dc:title", "author": "meta:initial-creator"}
+    assert dict(found.metadata.sources).items() >= places.items()
     assert found.links == ["http://other.test/a"]
 
 

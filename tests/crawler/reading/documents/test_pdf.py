@@ -132,6 +132,12 @@ def test_metadata_and_links_are_read() -> None:
         catalog="/Lang (en-GB)",
     )
     assert found.metadata[:4] == ("The captain", "A. Writer", "2024-05-31", "en-GB")
+    assert dict(found.metadata.sources) == {
+        "title": "pdf:Title",
+        "author": "pdf:Author",
+        "date": "pdf:CreationDate",
+        "language": "pdf:Lang",
+    }
     assert found.links == ["http://other.test/a", "chapter2.pdf"]
 
 

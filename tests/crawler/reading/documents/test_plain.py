@@ -58,6 +58,7 @@ def test_markdown_is_read_without_its_marks() -> None:
         ("p", "See below."),
     ]
     assert found.metadata[:4] == ("The captain", "A. Writer", "2024-05-31", "en")
+    assert dict(found.metadata.sources)["author"] == "front:author"
     assert found.links == ["http://other.test/a", "https://other.test/b", "http://other.test/c"]
 
 

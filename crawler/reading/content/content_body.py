@@ -1,0 +1,313 @@
+"""Write chosen blocks as a body in the vocabulary of trafilatura's XML.
+
+Its writers make text, Markdown, XML and HTML of it. Lists, tables, quotations and code keep their
+shape where they are that; tables and lists that lay out whole pages do not.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from lxml import etree
+from lxml.etree import SubElement
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from crawler.reading.content.blocks import PageBlocks
+
+Element = Any  # lxml has no types
+
+_SPACE = re.compile(r"\s+")
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_STRUCTURE = {
+    "ul": "list",
+    "ol": "list",
+    "dl": "list",
+    "menu": "list",
+    "dir": "list",
+    "li": "item",
+    "dt": "item",
+    "dd": "item",
+    "blockquote": "quote",
+    "pre": "code",
+    "table": "table",
+    "tr": "row",
+    "td": "cell",
+    "th": "cell",
+}
+_HEADINGS = {f"h{level}": f"h{level}" for level in range(1, 7)}
+_INLINE: dict[str, tuple[str, str | None]] = {
+    "b": ("hi", "#b"),
+    "strong": ("hi", "#b"),
+    "i": ("hi", "#i"),
+    "em": ("hi", "#i"),
+    "u": ("hi", "#u"),
+    "kbd": ("hi", "#t"),
+    "samp": ("hi", "#t"),
+    "tt": ("hi", "#t"),
+    "var": ("hi", "#t"),
+    "sub": ("hi", "#sub"),
+    "sup": ("hi", "#sup"),
+    "code": ("code", None),
+    "del": ("del", None),
+    "s": ("del", None),
+    "strike": ("del", None),
+    "a": ("ref", None),
+}
+SHAPING = frozenset([*_INLINE, "br", "img"])
+"""Inline elements that content keeps; of others, such as ``span``, their text alone."""
+
+_WITHOUT_TEXT = frozenset(["lb", "graphic"])
+_MAX_NESTING = 12
+_MAX_INLINE_NESTING = 8
+
+Step = tuple[int, str]
+"""A container that gives content its shape: its index and the element that it becomes."""
+
+
+def build_body(blocks: PageBlocks, chosen: Iterable[int]) -> Element:
+    """Return the element ``body`` with the chosen blocks in the order of the page.
+
+    Args:
+        blocks: Blocks of the page.
+        chosen: Indices of the blocks, ascending.
+    """
+    writer = _Writer(blocks)
+    images = dict[int, list[tuple[int, list[Any]]]]()
+    for before, home, pieces in blocks.images:
+        images.setdefault(before, []).append((home, pieces))
+    last = -1
+    for at in chosen:
+        if at == last + 1:
+            for home, pieces in images.get(at, ()):
+                writer.write(home, pieces)
+        writer.write(blocks.homes[at], blocks.pieces[at])
+        last = at
+    return writer.finish()
+
+
+class _Writer:
+    def __init__(self, blocks: PageBlocks) -> None:
+        self._body = etree.Element("body")
+        self._blocks = blocks
+        self._layout = _layout_containers(blocks)
+        self._steps: dict[int, tuple[Step, ...]] = {}
+        self._open: list[tuple[Step, Element]] = []
+        # Lines of code, joined once: to add each to the text of its element would take O(n).
+        self._codes: list[tuple[Element, list[str]]] = []
+
+    def write(self, home: int, pieces: Sequence[Any]) -> None:
+        """Add a block."""
+        place = self._place(self._steps_to(home))
+        tags, parents = self._blocks.tags, self._blocks.parents
+        level = _HEADINGS.get(tags[home]) or _HEADINGS.get(tags[parents[home]])
+        if place.tag == "code":
+            self._write_code(place, pieces)
+            return
+        if place.tag in {"item", "cell"} and _is_empty(place):
+            into = place
+        elif level:
+            into = SubElement(place, "head", rend=level)
+        else:
+            into = SubElement(place, "p")
+        write_inline(into, pieces)
+
+    def finish(self) -> Element:
+        """Return the body."""
+        for place, lines in self._codes:
+            place.text = "\n".join(lines)
+        return self._body
+
+    def _write_code(self, place: Element, pieces: Sequence[Any]) -> None:
+        verbatim = _xml("".join(map(_verbatim, pieces)))
+        if self._codes and self._codes[-1][0] is place:
+            self._codes[-1][1].append(verbatim)
+        elif verbatim := verbatim.strip("\n"):
+            self._codes.append((place, [verbatim]))
+
+    def _steps_to(self, home: int) -> tuple[Step, ...]:
+        """Return the containers above a block that give content its shape, outermost first."""
+        climbed = []
+        at = home
+        while at not in self._steps and at:
+            climbed.append(at)
+            at = self._blocks.parents[at]
+        steps = self._steps.get(at, ())
+        for at in reversed(climbed):
+            kind = _STRUCTURE.get(self._blocks.tags[at])
+            if kind and at not in self._layout and len(steps) < _MAX_NESTING:
+                last = steps[-1][1] if steps else ""
+                if kind == "item" and last != "list":
+                    steps = (*steps, (-at, "list"))
+                fits = {"row": last == "table", "cell": last == "row"}
+                if fits.get(kind, last not in {"code", "table", "row"}):
+                    steps = (*steps, (at, kind))
+            self._steps[at] = steps
+        return steps
+
+    def _place(self, steps: tuple[Step, ...]) -> Element:
+        """Return the element for the innermost step; what is open already goes on."""
+        same = 0
+        for (step, _), wanted in zip(self._open, steps, strict=False):
+            if step != wanted:
+                break
+            same += 1
+        del self._open[same:]
+        place = self._open[-1][1] if self._open else self._body
+        for step in steps[same:]:
+            at, kind = step
+            place = SubElement(place, kind)
+            if kind == "cell" and self._blocks.tags[at] == "th":
+                place.set("role", "head")
+            self._open.append((step, place))
+        while place.tag in {"list", "table", "row"}:
+            # Text that stands between items or cells.
+            inner = {"list": "item", "table": "row", "row": "cell"}[place.tag]
+            place = SubElement(place, inner)
+        return place
+
+
+def _verbatim(piece: Any) -> str:
+    if isinstance(piece, str):
+        return piece
+    return "\n" if piece is not None and piece.tag == "br" else ""
+
+
+def _is_empty(element: Element) -> bool:
+    return not element.text and next(element.iterchildren(), None) is None
+
+
+def _layout_containers(blocks: PageBlocks) -> set[int]:
+    """Return the lists and tables, with their items and cells, that only lay out a page."""
+    tags, parents, ends = blocks.tags, blocks.parents, blocks.ends
+    layout, climbed = set[int](), set[int]()
+    for at, tag in enumerate(tags):
+        if tag not in _HEADINGS and tag not in {"table", "form", "article", "section"}:
+            continue
+        above = parents[at]
+        while above and above not in climbed:
+            climbed.add(above)
+            if tags[above] in _STRUCTURE and tags[above] not in {"blockquote", "pre"}:
+                layout.add(above)
+            above = parents[above]
+    for at, tag in enumerate(tags):
+        if tag == "table" and at not in layout:
+            rows = [
+                tags[parents[cell]] == "tr" and parents[cell]
+                for cell in range(at, ends[at])
+                if tags[cell] in {"td", "th"}
+            ]
+            if len(set(rows)) == len(rows):  # no row has two cells
+                layout.update(
+                    inner
+                    for inner in range(at, ends[at])
+                    if tags[inner] in {"table", "tr", "td", "th"}
+                )
+    # Rows and items of what only lays out.
+    for at, tag in enumerate(tags):
+        if tag in {"li", "dt", "dd", "tr", "td", "th"} and parents[at] in layout:
+            layout.add(at)
+    return layout
+
+
+def write_inline(into: Element, pieces: Sequence[Any]) -> None:  # noqa: PLR0912  # calls cost more
+    """Write a block's text into an element, with its links, emphasis and images."""
+    # The elements that are open, each with its last child and the texts behind that, which are
+    # joined once; None leaves no trace.
+    opened: list[list[Any] | None] = []
+    here: list[Any] = [into, None, []]
+    above: list[list[Any]] = []
+    after_space = True
+    if len(pieces) == 1 and isinstance(pieces[0], str):
+        into.text = _xml(" ".join(pieces[0].split()))
+        return
+    for piece in pieces:
+        if isinstance(piece, str):
+            text = _SPACE.sub(" ", piece)
+            if after_space:
+                text = text.lstrip()
+            if text:
+                here[2].append(text)
+                after_space = text[-1] == " "
+        elif piece is not None:
+            made = None if len(above) >= _MAX_INLINE_NESTING else _inline_element(here[0], piece)
+            if made is None or made.tag in _WITHOUT_TEXT:
+                opened.append(None)
+            else:
+                above.append(here)
+                opened.append(here := [made, None, []])
+            if made is not None and made.tag in _WITHOUT_TEXT:
+                _follow(here, made)
+                after_space = after_space or made.tag == "lb"
+        elif opened and opened.pop() is not None:
+            _follow(here, here[1])
+            closed, last, _ = here
+            here = above.pop()
+            if closed.text or last is not None:
+                _follow(here, closed)
+            else:
+                here[0].remove(closed)
+    for unfinished in (here, *above):
+        _follow(unfinished, None)
+    _trim_end(into)
+
+
+def _inline_element(place: Element, source: Element) -> Element | None:
+    tag = source.tag
+    if tag == "br":
+        return SubElement(place, "lb")
+    if tag == "img":
+        return _graphic(place, source)
+    kind = _INLINE.get(tag)
+    if kind is None or (kind[0] == place.tag and kind[0] in {"ref", "code"}):
+        return None
+    made = SubElement(place, kind[0])
+    if kind[1]:
+        made.set("rend", kind[1])
+    elif kind[0] == "ref":
+        made.set("target", _xml((source.get("href") or "").strip()))
+    return made
+
+
+def _graphic(place: Element, image: Element) -> Element | None:
+    url = ""
+    for name in ("src", "data-src", "data-original", "data-lazy-src"):
+        url = (image.get(name) or "").strip()
+        if url and not url.startswith("data:"):
+            break
+    if not url or url.startswith("data:"):
+        return None
+    made = SubElement(place, "graphic", src=_xml(url))
+    if alt := (image.get("alt") or "").strip():
+        made.set("alt", _xml(alt))
+    return made
+
+
+def _follow(here: list[Any], child: Element | None) -> None:
+    """Write the texts behind the last child of an element, which another one follows."""
+    place, last, texts = here
+    if texts:
+        text = _xml("".join(texts))
+        if last is None:
+            place.text = (place.text or "") + text
+        else:
+            last.tail = (last.tail or "") + text
+    here[1:] = child, []
+
+
+def _trim_end(into: Element) -> None:
+    place = into
+    while (last := next(place.iterchildren(reversed=True), None)) is not None:
+        if last.tail:
+            last.tail = last.tail.rstrip() or None
+            return
+        place = last
+    if place.text:
+        place.text = place.text.rstrip() or None
+
+
+def _xml(text: str) -> str:
+    """Return a text without the characters that XML has no place for."""
+    return text if text.isprintable() else _CONTROL.sub("", text)

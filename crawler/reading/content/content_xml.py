@@ -1,0 +1,106 @@
+"""Pack the content of a page that users are shown, and unpack it.
+
+It is XML in the vocabulary of trafilatura: ``body`` with ``p``, ``head``, ``list``, ``item``,
+``quote``, ``code``, ``table``, ``row``, ``cell``, ``ref``, ``graphic``, ``hi``, ``lb`` and ``del``.
+It is stored beside the text that is judged, moves wherever that text moves, and is never compared.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+from xml.sax.saxutils import escape
+
+import zstandard
+from lxml.etree import XMLParser, XMLSyntaxError, XPath, fromstring, tostring
+
+from crawler.reading.frames import compress, decompress
+
+Element = Any  # lxml has no types
+
+MAX_DEPTH = 100
+"""Elements within elements; what is deeper is stored as the text of the last one.
+
+libxml2 refuses 256, and trafilatura's writers call themselves for each.
+"""
+
+PAGE_TYPES = ("article", "collection", "documentation", "forum", "listing", "product", "service")
+"""The types of HTML pages, in the order of the trained model."""
+
+DOCUMENT = "document"
+"""The type of a page that is no HTML: PDF, a book, plain text."""
+
+FROM_LINES = "lines"
+"""The source of a content that is made of the lines of a text."""
+
+_PARSER = XMLParser(resolve_entities=False, no_network=True, huge_tree=True)
+_TOO_DEEP = XPath("/".join("*" * MAX_DEPTH))
+NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""A character that XML 1.0 cannot hold, such as an escape."""
+_REFERENCE = re.compile(r"&#(?:x([0-9A-Fa-f]+)|([0-9]+));")
+
+
+class PackedContent(NamedTuple):
+    """The content of a page as it is stored.
+
+    Attributes:
+        xml_zstd: The XML, UTF-8, compressed by zstd.
+        kind: Type of the page: article, documentation, product, ...; None: it is not known.
+        source: Short code of its finder.
+    """
+
+    xml_zstd: bytes
+    kind: str | None
+    source: str
+
+
+class ContentError(ValueError):
+    """A stored content cannot be read."""
+
+
+def pack_content(body: Element) -> bytes:
+    """Return a tree as it is stored; its deepest elements may be flattened in place."""
+    for element in _TOO_DEEP(body):
+        if len(element):
+            text, tail = " ".join(element.itertext(with_tail=True)), element.tail
+            for child in list(element):
+                element.remove(child)
+            element.text, element.tail = text, tail
+    xml = tostring(body, encoding="unicode", with_tail=False)
+    if "&#" in xml:
+        xml = _REFERENCE.sub(_allowed, xml)
+    return compress(NOT_IN_XML.sub("", xml).encode())
+
+
+def _allowed(reference: re.Match[str]) -> str:
+    """Return a character reference, or nothing for a character that XML cannot hold."""
+    number = int(reference[1], 16) if reference[1] else int(reference[2])
+    return "" if NOT_IN_XML.match(chr(number)) else reference[0]
+
+
+def content_of_lines(text: str) -> PackedContent:
+    """Return a content with a paragraph for each line of a text that came without a page."""
+    return PackedContent(pack_lines(text), None, FROM_LINES)
+
+
+def pack_lines(text: str) -> bytes:
+    """Return the XML of a content with a paragraph for each line of a text, as it is stored."""
+    lines = (line.strip() for line in NOT_IN_XML.sub("", text).splitlines())
+    paragraphs = (f"<p>{escape(line)}</p>" for line in lines if line)
+    return compress(f"<body>{''.join(paragraphs)}</body>".encode())
+
+
+def unpack_content(packed: bytes) -> Element:
+    """Return the tree of a stored content.
+
+    Raises:
+        ContentError: It cannot be decompressed, or is no such XML.
+    """
+    try:
+        xml = decompress(packed)
+        body = fromstring(xml, _PARSER)
+    except (zstandard.ZstdError, XMLSyntaxError, ValueError) as error:
+        raise ContentError(str(error)) from None
+    if body.tag != "body":
+        raise ContentError(f"an element body expected, got {body.tag}")
+    return body

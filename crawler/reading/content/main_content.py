@@ -1,0 +1,175 @@
+"""Find the main content of a page, and the type of the page.
+
+The page is cut into blocks; a small model says how likely each is content; those are chosen that
+make the expected F1 of the page highest. Pages that are articles are read by trafilatura too, which
+is made for them, and its result is taken where the two agree on the place. ``docs/choices.md`` has
+what was tried.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from trafilatura import bare_extraction
+
+from crawler.reading.content.block_features import PageFeatures
+from crawler.reading.content.blocks import cut_blocks
+from crawler.reading.content.content_body import build_body
+from crawler.reading.content.content_model import load_model
+from crawler.reading.content.content_xml import PAGE_TYPES
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+Element = Any  # lxml has no types
+
+# Blocks in containers of one path are content together, or not: this much of their common odds.
+_GROUP_SHARE = 0.4
+
+# trafilatura takes five times as long as all else here, so that only likely articles are worth it.
+_MIN_ARTICLE_ODDS = 0.5
+_MAX_ARTICLE_BLOCKS = 3000
+# Both speak of the same place: so much of trafilatura's words are chosen ones, and it has so much
+# of these.
+_MIN_COMMON = 0.6
+_MIN_COVERED = 0.15
+_WORD = re.compile(r"\w+")
+
+# A heading of a chosen text is taken where it is at least so likely content.
+_MIN_HEADING_ODDS = 0.2
+
+
+class MainContent(NamedTuple):
+    """The main content of a page.
+
+    Attributes:
+        kind: Type of the page: article, documentation, product, service, forum, listing or
+            collection.
+        text: Text of the chosen blocks, a line each, which verdicts rest on.
+        body: Element ``body`` in the vocabulary of trafilatura's XML: p, head, list, item, quote,
+            code, table, row, cell, ref, graphic, hi, lb, del.
+        source: What found it: ``blocks`` or ``trafilatura``.
+        is_cut: Whether the end of the page was not looked at: it has more than ``MAX_BLOCKS``.
+    """
+
+    kind: str | None
+    text: str
+    body: Element
+    source: str
+    is_cut: bool = False
+
+
+def read_content(root: Element) -> MainContent:
+    """Return the main content of a page; an empty one only for a page without visible words.
+
+    Args:
+        root: Root of the page; not changed.
+
+    Raises:
+        MemoryError: The page does not fit.
+
+    Complexity: O(elements + characters).
+    """
+    blocks = cut_blocks(root)
+    features = PageFeatures(blocks, root)
+    model = load_model()
+    types = model.type_odds(features.page)
+    page = np.concatenate([features.page, types])
+    rows = np.concatenate(
+        [features.blocks, np.broadcast_to(page, (len(features.blocks), len(page)))], axis=1
+    )
+    odds = even_out(model.content_odds(rows), features)
+    chosen = with_headings(choose(odds, features.sizes), odds, features.headings)
+    at = np.flatnonzero(chosen).tolist()
+    texts = [blocks.texts[one] for one in at]
+    text = "\n".join(texts)
+    kind = PAGE_TYPES[int(types.argmax())]
+    if is_likely_article(types) and len(chosen) <= _MAX_ARTICLE_BLOCKS:
+        article = read_article(root)
+        if article is not None and agree(article, texts):
+            return MainContent(kind, text, article, "trafilatura")
+    return MainContent(kind, text, build_body(blocks, at), "blocks", blocks.is_cut)
+
+
+def is_likely_article(types: NDArray[np.float32]) -> bool:
+    """Return whether trafilatura is worth its time on a page, by the odds of each type."""
+    return bool(types[PAGE_TYPES.index("article")] > _MIN_ARTICLE_ODDS)
+
+
+def read_article(root: Element) -> Element | None:
+    """Return what trafilatura takes for the content of a page, or None where it fails.
+
+    Raises:
+        MemoryError: The page does not fit.
+    """
+    try:
+        found = bare_extraction(
+            root,
+            fast=True,
+            with_metadata=False,
+            include_links=True,
+            include_images=True,
+            include_formatting=True,
+        )
+    except MemoryError:
+        raise
+    except Exception:  # it fails now and then, and the blocks are there
+        return None
+    if found is None or isinstance(found, dict):  # a dict only where one is asked for
+        return None
+    body = found.body
+    if found.commentsbody is not None:
+        body.extend(list(found.commentsbody))
+    return body
+
+
+def agree(article: Element, texts: list[str]) -> bool:
+    """Return whether trafilatura's content is of the same place of the page as the blocks."""
+    theirs = Counter(_WORD.findall(" ".join(article.itertext())))
+    ours = Counter(_WORD.findall(" ".join(texts)))
+    common = (theirs & ours).total()
+    return common > _MIN_COMMON * theirs.total() and common > _MIN_COVERED * ours.total()
+
+
+def even_out(odds: NDArray[np.float32], features: PageFeatures) -> NDArray[np.float64]:
+    """Return the odds of blocks, moved towards those of their group, weighted by words."""
+    if len(odds) == 0:
+        return np.zeros(0)
+    weights = features.sizes + 0.5
+    sums = np.bincount(features.groups, weights=weights * odds)
+    means = sums / np.bincount(features.groups, weights=weights)
+    return (1 - _GROUP_SHARE) * odds + _GROUP_SHARE * means[features.groups]
+
+
+def choose(odds: NDArray[np.float64], sizes: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which blocks to take so that the expected F1 of the page is highest.
+
+    The blocks that are most likely content are taken first. Where a page is hard to read the
+    best choice takes blocks that are less likely than not; a fixed limit would leave it empty.
+    """
+    if len(odds) == 0:
+        return np.zeros(0, dtype=bool)
+    order = np.argsort(-odds, kind="stable")
+    found = np.cumsum((odds * sizes)[order])
+    expected = 2 * found / (np.cumsum(sizes[order]) + found[-1] + 1e-9)
+    chosen: NDArray[np.bool_] = odds >= odds[order[int(expected.argmax())]]
+    return chosen
+
+
+def with_headings(
+    chosen: NDArray[np.bool_], odds: NDArray[np.float64], headings: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Return the chosen blocks and the headings right above them, unless these are unlikely.
+
+    A heading has few words, so that the expected F1 hardly tells whether it should be taken: what
+    stands elsewhere on a page would decide it.
+    """
+    found = chosen.copy()
+    likely = headings & (odds >= _MIN_HEADING_ODDS)
+    for at in np.flatnonzero(likely & ~chosen)[::-1].tolist():
+        found[at] = at + 1 < len(found) and found[at + 1]
+    return found

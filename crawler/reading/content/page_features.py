@@ -1,0 +1,125 @@
+"""Compute what tells the type of a page: shares of its text, and what it says of itself.
+
+Its URL does not count: a page at two addresses has one text.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from lxml.etree import XPath
+
+from crawler.reading.content.block_flags import FLAGS
+
+if TYPE_CHECKING:
+    from crawler.reading.content.block_features import BlockColumns
+    from crawler.reading.content.blocks import PageBlocks
+
+Element = Any  # lxml has no types
+
+PAGE_NAMES = (
+    "blocks chars link_share mean_chars sentences_share p_share li_share td_share pre_share "
+    "heading_share h1 h2 price action date article_tags max_twins twins_share forms tables "
+    "main_flags noscript_flags forum_flags product_flags listing_flags code_flags review_flags "
+    "comment_flags article_flags "
+    "og_article og_product og_website og_profile ld_article ld_product ld_list ld_forum "
+    "ld_organization ld_faq ld_breadcrumb ld_service "
+    "title_words"
+).split()
+
+_OF_FLAGS = "main noscript forum product listing code review comment article".split()
+
+
+def page_row(blocks: PageBlocks, columns: BlockColumns, root: Element, title: str) -> Any:
+    """Return the features of a page, float32, (len(PAGE_NAMES),)."""
+    values = {
+        **_shares(columns),
+        **_counts(blocks, columns),
+        **read_page_kinds(root),
+        "title_words": float(len(title.split())),
+    }
+    return np.array([values[name] for name in PAGE_NAMES], dtype=np.float32)
+
+
+def _shares(columns: BlockColumns) -> dict[str, float]:
+    """Return shares of the page's characters."""
+    total = max(float(columns.chars.sum()), 1.0)
+
+    def share(column: Any) -> float:
+        return float((columns.chars * column).sum() / total)
+
+    tags = columns.tag
+    return {
+        "link_share": share(columns.link_share),
+        "sentences_share": share(columns.ends),
+        "p_share": share(tags == "p"),
+        "li_share": share(tags == "li"),
+        "td_share": share((tags == "td") | (tags == "dd")),
+        "pre_share": share(tags == "pre"),
+        "heading_share": share(columns.heading > 0),
+        "twins_share": share(columns.twins_above > 3),
+        **{f"{name}_flags": share(columns.flags[:, FLAGS.index(name)]) for name in _OF_FLAGS},
+    }
+
+
+def _counts(blocks: PageBlocks, columns: BlockColumns) -> dict[str, float]:
+    count = max(len(columns.chars), 1)
+    total = max(float(columns.chars.sum()), 1.0)
+    return {
+        "blocks": math.log1p(len(columns.chars)),
+        "chars": math.log1p(total),
+        "mean_chars": math.log1p(total / count),
+        "h1": float((columns.heading == 1).sum()),
+        "h2": math.log1p(float((columns.heading == 2).sum())),
+        "price": math.log1p(float(columns.price.sum())),
+        "action": float(columns.action.sum()) / count,
+        "date": float(columns.date.sum()) / count,
+        "article_tags": math.log1p(blocks.tags.count("article")),
+        "forms": math.log1p(blocks.tags.count("form")),
+        "tables": math.log1p(blocks.tags.count("table")),
+        "max_twins": math.log1p(float(columns.twins.max(initial=0))),
+    }
+
+
+_LD_TYPE = re.compile(r'"@type"\s*+:\s*+(?:\[\s*+)?"([A-Za-z]+)"')
+_LD_KINDS = {
+    "ld_article": re.compile(r"Article|BlogPosting|Report"),
+    "ld_product": re.compile(r"^(?:Product|ProductGroup|Vehicle|Book|IndividualProduct)$"),
+    "ld_list": re.compile(r"ItemList|CollectionPage|OfferCatalog|Blog$|SearchResultsPage"),
+    "ld_forum": re.compile(r"Discussion|QAPage|Question|Answer|SocialMediaPosting"),
+    "ld_organization": re.compile(r"Organization|LocalBusiness|Corporation"),
+    "ld_faq": re.compile(r"FAQPage"),
+    "ld_breadcrumb": re.compile(r"BreadcrumbList"),
+    "ld_service": re.compile(
+        r"^(?:Service|ProfessionalService|SoftwareApplication|WebApplication)$"
+    ),
+}
+
+
+_ITEM_TYPES = XPath("//@itemtype", smart_strings=False)
+# Data about the things on a page beyond so many characters do not tell its type.
+_MAX_DATA = 200_000
+
+
+def read_page_kinds(root: Element) -> dict[str, float]:
+    """Return what the page says of its own type: ``og:type`` and types of schema.org."""
+    found = dict.fromkeys([*_LD_KINDS, "og_article", "og_product", "og_website", "og_profile"], 0.0)
+    for tag in root.iter("meta"):
+        if tag.get("property") == "og:type":
+            kind = (tag.get("content") or "").lower()
+            for name in ("article", "product", "website", "profile"):
+                if name in kind:
+                    found[f"og_{name}"] = 1.0
+    types: list[str] = []
+    for script in root.iter("script"):
+        if script.get("type") == "application/ld+json" and script.text:
+            types += _LD_TYPE.findall(script.text[:_MAX_DATA])
+    types += [str(kind).rstrip("/").rpartition("/")[2] for kind in _ITEM_TYPES(root)]
+    for kind in types:
+        for name, pattern in _LD_KINDS.items():
+            if pattern.search(kind):
+                found[name] = found[name] + 1.0
+    return {name: math.log1p(value) for name, value in found.items()}

@@ -1,0 +1,1 @@
+"""Read what a page says of itself."""

@@ -1,0 +1,142 @@
+"""Read the day that a text names, its month in figures or in words of the common languages."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from email.utils import parsedate
+
+# A date before the web or in the far future is a template's placeholder.
+_EARLIEST, _LATEST = 1980, 2100
+_BUDDHIST_YEARS = 543  # Thailand counts 2567 where others count 2024
+_THAI = re.compile("[\u0e00-\u0e7f]")
+_MIN_ABBREVIATION = 3
+_MAX_DATE_CHARACTERS = 100
+
+# January to December, as dates have them: a genitive where the language uses it. Of two months that
+# begin alike in two languages the first one here has the short form.
+_MONTH_NAMES = (
+    "january february march april may june july august september october november december",
+    "januar februar märz april mai juni juli august september oktober november dezember",
+    "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
+    "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+    "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
+    "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
+    "januari februari maart april mei juni juli augustus september oktober november december",
+    "januari februari mars april maj juni juli augusti september oktober november december",
+    "stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października listopada "
+    "grudnia",
+    "ledna února března dubna května června července srpna září října listopadu prosince",
+    "января февраля марта апреля мая июня июля августа сентября октября ноября декабря",
+    "січня лютого березня квітня травня червня липня серпня вересня жовтня листопада грудня",
+    "ocak şubat mart nisan mayıs haziran temmuz ağustos eylül ekim kasım aralık",
+    "január február március április május június július augusztus szeptember október november "
+    "december",
+    "ιανουαρίου φεβρουαρίου μαρτίου απριλίου μαΐου ιουνίου ιουλίου αυγούστου σεπτεμβρίου οκτωβρίου "
+    "νοεμβρίου δεκεμβρίου",
+    "tammikuuta helmikuuta maaliskuuta huhtikuuta toukokuuta kesäkuuta heinäkuuta elokuuta "
+    "syyskuuta lokakuuta marraskuuta joulukuuta",
+    "januari februari maret april mei juni juli agustus september oktober november desember",
+    "يناير فبراير مارس أبريل مايو يونيو يوليو أغسطس سبتمبر أكتوبر نوفمبر ديسمبر",
+    "בינואר בפברואר במרץ באפריל במאי ביוני ביולי באוגוסט בספטמבר באוקטובר בנובמבר בדצמבר",
+    "जनवरी फ़रवरी मार्च अप्रैल मई जून जुलाई अगस्त सितंबर अक्टूबर नवंबर दिसंबर",
+    "มกราคม กุมภาพันธ์ มีนาคม เมษายน พฤษภาคม มิถุนายน กรกฎาคม สิงหาคม กันยายน ตุลาคม พฤศจิกายน ธันวาคม",
+)
+
+
+def _months() -> dict[str, int]:
+    """Return the number of each month by its names and by their beginnings."""
+    found: dict[str, int] = {}
+    for names in _MONTH_NAMES:
+        for number, name in enumerate(names.split(), 1):
+            for end in range(_MIN_ABBREVIATION, len(name) + 1):
+                found.setdefault(name[:end], number)
+    return found
+
+
+_MONTHS = _months()
+_NUMERIC = re.compile(r"(?<![\d.])(\d{4})[-/.]?(\d{2})[-/.]?(\d{2})(?!\d)")
+_YEAR_FIRST = re.compile(r"(?<!\d)(\d{4})\s?[-/.年년]\s?(\d{1,2})\s?[-/.月월]\s?(\d{1,2})(?!\d)")
+_YEAR_LAST = re.compile(r"(?<![\d./-])(\d{1,2})([./-])\s?(\d{1,2})\2\s?(\d{4})(?!\d)")
+_MONTH = r"([^\W\d_][^\s\d,./()-]{2,14})"
+_DAY_FIRST = re.compile(
+    rf"(?<!\d)(\d{{1,2}})(?:st|nd|rd|th|er|º|°)?\.?[\s-]{{1,3}}(?:de\s|of\s)?{_MONTH}"
+    r"\.?,?[\s-]{1,3}(?:de\s|del\s)?(\d{4})(?!\d)"
+)
+_MONTH_FIRST = re.compile(rf"{_MONTH}\.?\s(\d{{1,2}})(?:st|nd|rd|th)?,?\s(\d{{4}})(?!\d)")
+_YEAR_MONTH_DAY = re.compile(rf"(?<!\d)(\d{{4}})\.?\s{_MONTH}\s(\d{{1,2}})(?!\d)")
+
+
+def iso_date(text: str | None) -> str | None:
+    """Return the day that a text names as ``YYYY-MM-DD``, or None if it is uncertain.
+
+    Reads ISO 8601 (also without dashes), the dates of mail and HTTP, and those with the month in
+    letters. ``03/04/2024`` is ambiguous: its month is unknown. ``03.04.2024`` is in April.
+    """
+    if not text or len(text) > _MAX_DATE_CHARACTERS:
+        return None
+    text = text.strip()
+    if found := _NUMERIC.match(text):
+        return _day(*map(int, found.groups()))
+    if named := named_day(text):
+        return named[0]
+    mailed = parsedate(text)
+    return _day(*mailed[:3]) if mailed else None
+
+
+def named_day(text: str) -> tuple[str, int, int] | None:
+    """Return the first day that a line names, and where it begins and ends there; None: none.
+
+    Args:
+        text: A line of at most some hundred characters.
+    """
+    lower = text.lower()
+    lower = lower if len(lower) == len(text) else text
+    for pattern, read in _READERS:
+        for found in pattern.finditer(lower):
+            if day := read(*found.groups()):
+                return day, found.start(), found.end()
+    return None
+
+
+def _of_figures(year: str, month: str, day: str) -> str | None:
+    return _day(int(year), int(month), int(day))
+
+
+def _of_year_last(first: str, separator: str, second: str, year: str) -> str | None:
+    """Return a day whose month is certain: between points it is second, else one is above 12."""
+    low, high = int(first), int(second)
+    if separator == "." or low > 12:
+        return _day(int(year), high, low)
+    return _day(int(year), low, high) if high > 12 or low == high else None
+
+
+def _of_day_first(day: str, month: str, year: str) -> str | None:
+    years = _BUDDHIST_YEARS if _THAI.match(month) and int(year) > _LATEST else 0
+    return _day(int(year) - years, _MONTHS.get(month, 0), int(day))
+
+
+def _of_month_first(month: str, day: str, year: str) -> str | None:
+    return _day(int(year), _MONTHS.get(month, 0), int(day))
+
+
+def _of_year_first(year: str, month: str, day: str) -> str | None:
+    return _day(int(year), _MONTHS.get(month, 0), int(day))
+
+
+_READERS = (
+    (_YEAR_FIRST, _of_figures),
+    (_DAY_FIRST, _of_day_first),
+    (_MONTH_FIRST, _of_month_first),
+    (_YEAR_LAST, _of_year_last),
+    (_YEAR_MONTH_DAY, _of_year_first),
+)
+
+
+def _day(year: int, month: int, day: int) -> str | None:
+    if not _EARLIEST <= year <= _LATEST:
+        return None
+    try:
+        return date(year, month, day).isoformat()
+    except (ValueError, OverflowError):
+        return None

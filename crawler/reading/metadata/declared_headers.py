@@ -1,0 +1,87 @@
+"""Read what the headers of an answer say of a page: canonical URL, translations, language.
+
+Documents that are no HTML have no other place for it. What a page says itself comes first.
+
+Reference: RFC 8288 (Link), RFC 9110 section 8.5 (Content-Language).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from crawler.reading.link_extraction import resolve
+from crawler.reading.metadata.json_ld import MAX_LIST
+from crawler.reading.metadata.metadata_record import NO_HEADERS
+from crawler.reading.metadata.page_names import MAX_IDENTIFIER_CHARACTERS, MAX_IDENTIFIERS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crawler.reading.metadata.metadata_record import Metadata, PageHeaders
+
+_MAX_CHARACTERS = 8192
+_MAX_URL = 2048
+_LINK = re.compile(
+    r"""<([^<>]*+)>((?:\s*+;\s*+[\w*!-]++(?:\s*+=\s*+(?:"[^"]*+"|[^\s",;]*+))?+)*+)"""
+)
+_PARAMETER = re.compile(r"""([\w*!-]++)\s*+=\s*+(?:"([^"]*+)"|([^\s",;]*+))""")
+_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*")
+_HREFLANG = re.compile(r"x-default|[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{1,8})*")
+
+
+def with_headers(metadata: Metadata, headers: PageHeaders, url: str) -> Metadata:
+    """Return metadata with what only the headers say.
+
+    Args:
+        metadata: What the page says itself.
+        headers: Headers of its answer.
+        url: URL of the page, against which those in ``Link`` are resolved.
+    """
+    if headers == NO_HEADERS:
+        return metadata
+    sources = dict(metadata.sources)
+    links = list(_links((headers.link or "")[:_MAX_CHARACTERS], url))
+    canonical = next((to for to, said in links if "canonical" in _relations(said)), None)
+    if metadata.canonical_url is None and canonical is not None:
+        names = metadata.identifiers
+        if len(canonical) <= MAX_IDENTIFIER_CHARACTERS:
+            names = tuple(sorted({*names, f"canonical:{canonical}"}))[:MAX_IDENTIFIERS]
+        metadata = metadata._replace(canonical_url=canonical, identifiers=names)
+        sources["declared_url"] = "header:link"
+    alternates = tuple(
+        (said["hreflang"], to)
+        for to, said in links
+        if "alternate" in _relations(said) and _HREFLANG.fullmatch(said.get("hreflang", ""))
+    )[:MAX_LIST]
+    if not metadata.alternates and alternates:
+        metadata = metadata._replace(alternates=alternates)
+        sources["alternates"] = "header:link"
+    language = (headers.language or "").strip()
+    # Several are those of its readers, and not that of its text.
+    if metadata.language is None and _LANGUAGE.fullmatch(language):
+        metadata = metadata._replace(language=language)
+        sources["language"] = "header:content-language"
+    return metadata._replace(sources=tuple(sources.items()))
+
+
+def _links(header: str, url: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the absolute target of each link of a page, and its parameters."""
+    for target, written in _LINK.findall(header):
+        said = {
+            name.lower(): (quoted or bare).strip()
+            for name, quoted, bare in _PARAMETER.findall(written)
+        }
+        if "anchor" in said or len(target) > _MAX_URL:  # of another page
+            continue
+        try:
+            found = resolve(url, target)
+        except ValueError:
+            continue
+        if found and len(found) <= _MAX_URL and urlsplit(found).scheme in {"http", "https"}:
+            yield found, said
+
+
+def _relations(said: dict[str, str]) -> list[str]:
+    return said.get("rel", "").lower().split()

@@ -1,0 +1,98 @@
+"""Define the metadata of a page, plain values that ``marshal`` carries, and headers it is in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from neardup.names import name_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from neardup.names import Name
+
+
+class Metadata(NamedTuple):
+    """The metadata of a page; None stands for a missing value.
+
+    Attributes:
+        title: Title without the name of the site.
+        date: Date of publication, or else of the last change, ISO 8601: ``2024-05-31``.
+        language: Language by BCP 47: ``en``, ``pt-BR``.
+        canonical_url: Absolute URL from ``rel=canonical``.
+        robots: Directives of robots meta tags, lower case, ``none`` spelt out as ``noindex`` and
+            ``nofollow``.
+        refresh_url: Absolute target of a meta refresh.
+        refresh_secs: Delay of the meta refresh.
+        heading: First heading of the page.
+        identifiers: Identifiers of the thing that the page is about, ``kind:value``, sorted.
+        subheading: What its main content is headed with behind the first heading.
+        full_title: Title as the page has it.
+        sitename: Name of the site.
+        modified: Date of the last change.
+        alternates: Language and absolute URL of each ``rel=alternate`` with ``hreflang``.
+        tags: Key words.
+        categories: Sections of the site that the page is in.
+        schema_type: Type by schema.org: ``NewsArticle``.
+        declared_type: Type by ``og:type``.
+        sources: Field and code of the place where its value was found: ``og:title``.
+    """
+
+    title: str | None = None
+    author: str | None = None
+    date: str | None = None
+    language: str | None = None
+    canonical_url: str | None = None
+    robots: tuple[str, ...] = ()
+    refresh_url: str | None = None
+    refresh_secs: float | None = None
+    heading: str | None = None
+    identifiers: tuple[str, ...] = ()
+    subheading: str | None = None
+    full_title: str | None = None
+    sitename: str | None = None
+    modified: str | None = None
+    description: str | None = None
+    image: str | None = None
+    alternates: tuple[tuple[str, str], ...] = ()
+    tags: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    schema_type: str | None = None
+    declared_type: str | None = None
+    sources: tuple[tuple[str, str], ...] = ()
+
+    def name(self, text: str = "") -> Name:
+        """Return what the page is called; its first lines count without title and heading.
+
+        Args:
+            text: The text that stands for the page.
+        """
+        title = self.full_title or self.title or ""
+        heading, subheading = self.heading or "", self.subheading or ""
+        return name_of(text, title, heading, self.identifiers, subheading)
+
+
+NO_METADATA = Metadata()
+
+
+class PageHeaders(NamedTuple):
+    """Headers of an answer that describe its page; None: it has none of the name.
+
+    Attributes:
+        link: All values of ``Link``, with commas between them.
+        language: ``Content-Language``.
+    """
+
+    link: str | None = None
+    language: str | None = None
+
+    @classmethod
+    def of(cls, links: Sequence[bytes], language: bytes | None) -> PageHeaders:
+        """Return headers from their values as they came."""
+        if not links and language is None:
+            return NO_HEADERS
+        said = None if language is None else language.decode("latin-1")
+        return cls(b", ".join(links).decode("latin-1") if links else None, said)
+
+
+NO_HEADERS = PageHeaders()

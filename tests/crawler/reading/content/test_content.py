@@ -1,0 +1,255 @@
+"""The main content of pages: what is taken, what is left, and that bad pages do no harm."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.reading.content.block_features import PageFeatures
+from crawler.reading.content.blocks import MAX_BLOCKS, cut_blocks
+from crawler.reading.content.content_body import build_body
+from crawler.reading.content.content_xml import PAGE_TYPES
+from crawler.reading.content.main_content import MainContent, read_content, with_headings
+from crawler.reading.content.page_features import read_page_kinds
+from crawler.reading.html_parsing import parse
+
+PROSE = (
+    "The harbour lies behind a long mole of granite, which was built when the ferries came, and "
+    "which keeps the swell out in all winds but those of the south. Pilots wait at the outer buoy. "
+)
+ARTICLE = f"""<html><head><title>The harbour</title></head><body>
+<nav class="main-menu"><ul><li><a href="/">Home</a></li><li><a href="/shop">Shop</a></li></ul></nav>
+<main><article><h1>The harbour</h1>{"".join(f"<p>Part {at}. {PROSE * 3}</p>" for at in range(6))}
+<ul><li>First light</li><li>Second <a href="/light">light</a></li></ul></article></main>
+<footer class="footer"><p>Copyright 2024. All rights reserved.</p><a href="/c">Contact us</a>
+</footer></body></html>"""
+
+
+def content_of(html: str) -> MainContent:
+    return read_content(parse(html.encode()))
+
+
+def text_of(element: Any) -> str:
+    return " ".join(" ".join(element.itertext()).split())
+
+
+def test_content_leaves_menus_and_footers_out() -> None:
+    content = content_of(ARTICLE)
+    text = text_of(content.body)
+    assert text.count("Pilots wait at the outer buoy.") == 18
+    assert "Shop" not in text
+    assert "All rights reserved" not in text
+    assert content.kind in PAGE_TYPES
+
+
+def test_headings_of_chosen_text_are_chosen_unless_they_are_unlikely() -> None:
+    odds = np.array([0.3, 0.3, 0.9, 0.1, 0.9, 0.3, 0.1])
+    headings = np.array([True, True, False, True, False, True, False])
+    found = with_headings(odds > 0.5, odds, headings)
+    assert found.tolist() == [True, True, True, False, True, False, False]
+
+
+def test_reading_content_leaves_the_tree_as_it_was() -> None:
+    root = parse(ARTICLE.encode())
+    before = text_of(root)
+    read_content(root)
+    assert text_of(root) == before
+
+
+def test_posts_that_only_noscript_has_are_content() -> None:
+    posts = "".join(f"<div class=post><p>{PROSE}</p></div>" for _ in range(5))
+    content = content_of(
+        f"<html><body><div id=app></div><noscript>{posts}</noscript></body></html>"
+    )
+    assert text_of(content.body).count("Pilots wait") == 5
+
+
+def test_body_keeps_lists_tables_code_links_and_images() -> None:
+    html = """<body><h2>Title</h2><p>One <b>bold</b> <a href="/a">link</a>.<br>New line</p>
+    <ul><li>first</li><li>second</li></ul><pre>a\n  b</pre>
+    <table><tr><th>x</th><th>y</th></tr><tr><td>1</td><td>2</td></tr></table>
+    <p>With <img src="/i.png" alt="a picture"> in it</p></body>"""
+    blocks = cut_blocks(parse(html.encode()))
+    body = build_body(blocks, range(len(blocks.texts)))
+    assert body.find("head").get("rend") == "h2"
+    assert body.find("p/hi").get("rend") == "#b"
+    assert body.find("p/ref").get("target") == "/a"
+    assert body.find("p/lb").tail == "New line"
+    assert [item.text for item in body.iterfind("list/item")] == ["first", "second"]
+    assert body.find("code").text == "a\n  b"
+    assert [cell.get("role") for cell in body.iterfind("table/row/cell")] == ["head"] * 2 + [
+        None
+    ] * 2
+    assert body.find("p/graphic").attrib == {"src": "/i.png", "alt": "a picture"}
+
+
+def test_text_of_every_script_keeps_its_order() -> None:
+    html = "<body><p>我们今天去公园</p><p>散步 שלום עולם</p><p>Привет <i>мир</i> ไทย</p></body>"
+    blocks = cut_blocks(parse(html.encode()))
+    assert text_of(build_body(blocks, range(3))) == "我们今天去公园 散步 שלום עולם Привет мир ไทย"
+
+
+@pytest.mark.parametrize(
+    ("html", "words"),
+    [
+        ("", ""),
+        ("<p> </p>", ""),
+        ("hello", "hello"),
+        ("<div>" * 10_000 + "deep words" + "</div>" * 10_000, "deep words"),
+        ("<ul><li>" * 1_000 + "deep words" + "</li></ul>" * 1_000, "deep words"),
+        ("<b>" * 2_000 + "deep words", "deep words"),
+        ("<table><td>cell</table>", "cell"),
+    ],
+)
+def test_odd_pages_have_their_words_as_content(html: str, words: str) -> None:
+    assert text_of(content_of(html).body) == words
+
+
+def test_a_page_of_very_many_links_in_one_place_takes_no_time_squared() -> None:
+    content = content_of("<p>" + '<a href="/x">word</a> ' * 100_000 + "</p>")
+    assert text_of(content.body).count("word") == 100_000
+
+
+def body_of(html: str) -> Any:
+    blocks = cut_blocks(parse(html.encode()))
+    return build_body(blocks, range(len(blocks.texts)))
+
+
+@pytest.mark.parametrize(
+    ("html", "code"),
+    [
+        ("<pre>int a;<br>int b;<br/>int c;</pre>", "int a;\nint b;\nint c;"),
+        ("<pre>\n<b>if</b> x:\n    y<br>    z\n</pre>", "if x:\n    y\n    z"),
+        ("<pre><div>first</div><div>  second</div><p>third</pre>", "first\n  second\nthird"),
+    ],
+)
+def test_code_keeps_its_lines(html: str, code: str) -> None:
+    assert [one.text for one in body_of(html).iter("code")] == [code]
+
+
+def test_each_piece_of_code_has_its_own_lines() -> None:
+    body = body_of("<pre><div>a</div><div>b</div></pre><p>between</p><pre>c<br>d</pre>")
+    assert [(one.tag, one.text) for one in body] == [
+        ("code", "a\nb"),
+        ("p", "between"),
+        ("code", "c\nd"),
+    ]
+
+
+# Each of these took minutes where time grew with the square of the size.
+def test_code_of_very_many_lines_is_joined_once() -> None:
+    line = "x" * 500
+    body = body_of("<pre>" + f"<div>{line}</div>" * 19_000 + "</pre>")
+    assert body.find("code").text == "\n".join([line] * 19_000)
+
+
+def test_text_of_very_many_elements_that_leave_no_trace_is_joined_once() -> None:
+    body = body_of("<p>" + "<span>word</span> " * 200_000 + "<b>bold</b> <i>x</i></p>")
+    assert body.find("p").text.count("word") == 200_000
+    assert body.find("p/hi").tail == " "
+
+
+def test_types_of_data_about_a_page_are_found_whatever_space_is_between() -> None:
+    blank = '"@type":' + " " * 190_000
+    data = [blank, f'{blank}"Product"', '"@type" : [ "Article", "X"]', '"@type":["FAQPage"]']
+    scripts = "".join(f'<script type="application/ld+json">{one}</script>' for one in data)
+    found = read_page_kinds(parse((scripts + scripts).encode()))
+    assert {name for name, value in found.items() if value} == {
+        "ld_product",
+        "ld_article",
+        "ld_faq",
+    }
+
+
+def test_only_the_start_of_a_title_is_searched_for_the_text_of_blocks() -> None:
+    def features_of(title: str) -> PageFeatures:
+        root = parse(f"<title>{title}</title><p>the lamps of brass<p>at the far end".encode())
+        return PageFeatures(cut_blocks(root), root)
+
+    start = "The lamps of brass. " + "x" * 979
+    cut, whole = features_of(start), features_of(f"{start} at the far end" + " word" * 100_000)
+    assert (whole.blocks == cut.blocks).all()
+    assert (whole.page == cut.page).all()
+    assert (features_of("x").blocks != cut.blocks).any()
+
+
+def test_content_says_that_the_end_of_a_page_was_not_looked_at() -> None:
+    assert not content_of("<p>word</p>" * (MAX_BLOCKS - 1)).is_cut
+    assert content_of("<p>word</p>" * (MAX_BLOCKS + 1)).is_cut
+
+
+class CountedList(list[int]):
+    """Counts how often an item is looked up."""
+
+    lookups = 0
+
+    def __getitem__(self, at: Any) -> Any:
+        self.lookups += 1
+        return super().__getitem__(at)
+
+
+def test_headings_below_many_containers_are_climbed_from_once() -> None:
+    blocks = cut_blocks(parse(("<div>" * 200 + "<h2>x</h2>" * 5_000).encode()))
+    blocks.parents = CountedList(blocks.parents)
+    build_body(blocks, [])
+    assert blocks.parents.lookups < 3 * len(blocks.parents)
+
+
+def test_open_elements_go_on_in_a_bounded_number_of_pieces() -> None:
+    blocks = cut_blocks(parse(("<b>" * 2_000 + "<div>x</div>" * 5_000).encode()))
+    assert len(blocks.texts) == 5_000
+    assert sum(map(len, blocks.pieces)) < 50 * 5_000
+
+
+@pytest.mark.parametrize("depth", [1, 3, 16, 17, 40])
+def test_a_link_around_blocks_goes_on_in_each_however_deep_it_is(depth: int) -> None:
+    wrapped = "<x-y>" * depth + "<a href=/x><div>one</div><div>two</div></a>" + "</x-y>" * depth
+    body = body_of(f"<section>{wrapped} <a href=/z>z</a> <div>three</div></section>")
+    assert [(one.get("target"), one.text) for one in body.iter("ref")] == [
+        ("/x", "one"),
+        ("/x", "two"),
+        ("/z", "z"),
+    ]
+    assert text_of(body) == "one two z three"
+
+
+def test_what_is_open_in_a_block_is_closed_in_it() -> None:
+    html = "<b>" * 30 + "<div>x</div>" + "</b>" * 29 + "<i>y</i> z<div>w</div></b> <u>v</u><p>q"
+    blocks = cut_blocks(parse(html.encode()))
+    for pieces in blocks.pieces:
+        opened = sum(piece is not None and not isinstance(piece, str) for piece in pieces)
+        assert opened == pieces.count(None)
+    assert text_of(build_body(blocks, range(len(blocks.texts)))) == "x y z w v q"
+
+
+_TEXT = st.text(
+    st.characters(codec="utf-8", exclude_characters="<>&\x00", exclude_categories=["C"])
+)
+_NODES = st.recursive(
+    _TEXT,
+    lambda inner: st.builds(
+        lambda tag, parts: f"<{tag}>{''.join(parts)}</{tag}>",
+        st.sampled_from("p div ul li a b table tr td h2 blockquote pre span section br".split()),
+        st.lists(inner, max_size=4),
+    ),
+    max_leaves=25,
+)
+
+
+class TestContentProperties:
+    @given(_NODES)
+    def test_words_of_content_are_words_of_the_page_in_their_order(self, html: str) -> None:
+        root = parse(html.encode())
+        page = iter(re.findall(r"\S", "".join(root.itertext())))
+        found = re.findall(r"\S", "".join(content_of(html).body.itertext()))
+        assert all(one in page for one in found)
+
+    @given(_NODES)
+    def test_a_page_with_words_has_content(self, html: str) -> None:
+        shown = "".join(parse(html.encode()).itertext()).strip()
+        assert bool(text_of(content_of(html).body)) == bool(shown)

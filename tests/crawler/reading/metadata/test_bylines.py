@@ -1,0 +1,209 @@
+"""The author and the day that readers see beside the heading of a page."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawler.reading.html_parsing import parse
+from crawler.reading.metadata.dates import iso_date, named_day
+from crawler.reading.metadata.metadata_reader import read_metadata
+
+if TYPE_CHECKING:
+    from crawler.reading.metadata.metadata_record import Metadata
+
+PROSE = (
+    "The ferry was late again, and those who waited on the quay had long stopped to ask why. " * 3
+)
+URL = "http://host.example/folder/page.html"
+
+
+def said(body: str, url: str = URL) -> Metadata:
+    html = f"<title>The late ferry</title><body>{body}"
+    return read_metadata(parse(html.encode("utf-8", "replace")), url)
+
+
+def beside(marks: str) -> Metadata:
+    """Return the metadata of an article with some marks between heading and text."""
+    return said(f"<article><h1>The late ferry</h1>{marks}<p>{PROSE}</article>")
+
+
+@pytest.mark.parametrize(
+    ("marks", "author"),
+    [
+        ("<p>By Ada Lovelace</p>", "Ada Lovelace"),
+        ("<p>By <a href=/ada>Ada Lovelace</a></p>", "Ada Lovelace"),
+        ("<span>By</span> <span>Ada Lovelace</span>", "Ada Lovelace"),
+        ("<p>by Ada Lovelace - 2024-05-31</p>", "Ada Lovelace"),
+        ("<p>Written by: Ada Lovelace | 4 min read", "Ada Lovelace"),
+        ("<p>Published by Ada Lovelace on May 31, 2024", "Ada Lovelace"),
+        ("<p>By the Harbour Team", "the Harbour Team"),
+        ("<p>Von Ada Lovelace", "Ada Lovelace"),
+        ("<p>Par Ada Lovelace, le 31 mai 2024", "Ada Lovelace"),
+        ("<p>Автор: Ада Лавлейс", "Ада Лавлейс"),
+        ("<p>作者：林小明", "林小明"),
+        ("<div class=post-author>Ada Lovelace</div>", "Ada Lovelace"),
+        ("<div class=byline><a>Ada Lovelace</a></div>", "Ada Lovelace"),
+        ("<div>started by <a class=username>ada_l</a></div>", "ada_l"),
+        ("<p>By default all ferries are late.", None),
+        ("<div class=author-bio>She writes on ferries</div>", None),
+        ("<div class=authority>Ada Lovelace</div>", None),
+        ("<p>By 2024 all ferries will be late.", None),
+        ("<p>By admin", None),
+        ("<nav><p>By Ada Lovelace</nav>", None),
+        ("", None),
+    ],
+)
+def test_the_author_beside_a_heading_is_read(marks: str, author: str | None) -> None:
+    assert beside(marks).author == author
+
+
+@pytest.mark.parametrize(
+    ("marks", "date", "modified"),
+    [
+        ("<p>31 May 2024", "2024-05-31", None),
+        ("<p>Published: May 31st, 2024 at 10:12", "2024-05-31", None),
+        ("<p>Published: <b>May 31, 2024</b>", "2024-05-31", None),
+        ("<p>Last updated: 31 May 2024", "2024-05-31", "2024-05-31"),
+        ("<p>Updated <b>31 May 2024</b>, published <b>1 May 2024</b>", "2024-05-01", "2024-05-31"),
+        ("<p>Veröffentlicht am 31. Mai 2024", "2024-05-31", None),
+        ("<p>Aktualisiert: 31.05.2024", "2024-05-31", "2024-05-31"),
+        ("<p>Опубликовано 31 мая 2024 г.", "2024-05-31", None),
+        ("<p>发布于 2024年5月31日", "2024-05-31", None),
+        ("<p>2024년 5월 31일", "2024-05-31", None),
+        ("<p>نُشر في ٣١ مايو ٢٠٢٤", "2024-05-31", None),
+        ("<p>31 พฤษภาคม 2567", "2024-05-31", None),
+        ("<span class=date>05/31/2024</span>", "2024-05-31", None),
+        ("<span class=date>03/04/2024</span>", None, None),
+        ("<p>Joined: <b>31 May 2024</b>", None, None),
+        ("<p>Copyright 2024-05-31", None, None),
+        ("<p>Nobody who was there will forget the storm of 31 May 2024.", None, None),
+        ("<ul><li>1 May 2024<li>2 May 2024<li>3 May 2024</ul>", None, None),
+    ],
+)
+def test_the_days_beside_a_heading_are_read(
+    marks: str, date: str | None, modified: str | None
+) -> None:
+    found = beside(marks)
+    assert (found.date, found.modified) == (date, modified)
+
+
+def test_a_day_before_the_heading_counts_where_none_follows() -> None:
+    before = "<div><p>News</p><p>31 May 2024</p></div><h1>The late ferry</h1>"
+    assert said(f"{before}<p>{PROSE}").date == "2024-05-31"
+    assert said(f"{before}<p>1 June 2024</p><p>{PROSE}").date == "2024-06-01"
+
+
+def test_days_and_names_behind_the_first_long_paragraphs_are_not_taken() -> None:
+    comments = "<p>By Bob Marsh<p>31 May 2024"
+    found = said(f"<h1>The late ferry</h1><p>{PROSE}<p>{PROSE}{comments}")
+    assert (found.author, found.date) == (None, None)
+
+
+def test_the_heading_that_the_title_names_is_the_one() -> None:
+    body = "<h1>Harbour news</h1><p>1 May 2024</p><h2>The late ferry</h2><p>By Ada Lovelace"
+    found = said(f"{body}<p>31 May 2024<p>{PROSE}")
+    assert (found.author, found.date) == ("Ada Lovelace", "2024-05-31")
+
+
+def test_what_a_page_declares_comes_before_what_it_shows() -> None:
+    marks = "<meta name=author content='Bob Marsh'><meta name=date content=2024-05-01>"
+    found = beside(f"{marks}<p>By Ada Lovelace<p>31 May 2024")
+    assert (found.author, found.date) == ("Bob Marsh", "2024-05-01")
+
+
+def test_the_day_beside_the_heading_comes_before_the_first_time_of_the_page() -> None:
+    teaser = "<aside><time datetime=2026-01-01>today</time></aside>"
+    found = said(f"{teaser}<h1>The late ferry</h1><p>31 May 2024<p>{PROSE}")
+    assert found.date == "2024-05-31"
+    assert dict(found.sources)["date"] == "byline"
+
+
+def test_each_value_has_its_place() -> None:
+    found = beside("<p>By Ada Lovelace<p>Updated <time datetime=2024-05-31>yesterday</time>")
+    places = dict(found.sources)
+    assert (found.author, places["author"]) == ("Ada Lovelace", "byline")
+    assert (found.modified, places["modified"]) == ("2024-05-31", "byline:modified")
+    marked = beside("<b class=author>Ada Lovelace</b>")
+    assert dict(marked.sources)["author"] == "class:author"
+
+
+def test_a_home_page_has_no_byline() -> None:
+    body = f"<h1>The late ferry</h1><p>By Ada Lovelace<p>31 May 2024<p>{PROSE}"
+    found = said(body, "http://host.example/")
+    assert (found.author, found.date) == (None, None)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<h1>The late ferry</h1>" + "<p>" * 200_000,
+        "<p>" * 200_000 + "<h1>The late ferry</h1><i></i>",
+        "<h1>The late ferry</h1><div class=author>" + "<b></b>" * 200_000 + "</div>",
+        "<h1>The late ferry</h1><div class=author>" + "<b>1" * 10_000,
+        "<h2>x</h2>" * 100_000,
+        "<h1>The late ferry</h1><p>by " + "by " * 300_000,
+        "<h1>The late ferry</h1>" + "<p>1. 2 3" * 100_000,
+    ],
+)
+def test_pages_of_marks_alone_take_no_time(body: str) -> None:
+    root = parse(f"<title>The late ferry</title><body>{body}".encode())
+    started = time.process_time()
+    read_metadata(root, URL)
+    assert time.process_time() - started < 2
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "12 March 2024",
+        "12th of March 2024",
+        "March 12th, 2024",
+        "12-Mar-2024",
+        "12. März 2024",
+        "12 mars 2024",
+        "12 de marzo de 2024",
+        "12 de março de 2024",
+        "12 marzo 2024",
+        "12 maart 2024",
+        "12 marca 2024",
+        "12. března 2024",
+        "12 марта 2024 г.",
+        "12 березня 2024",
+        "12 Mart 2024",
+        "2024. március 12.",
+        "12 Μαρτίου 2024",
+        "12. maaliskuuta 2024",
+        "12 Maret 2024",
+        "12 مارس 2024",
+        "12 במרץ 2024",
+        "12 मार्च 2024",
+        "12 มีนาคม 2567",
+        "2024年3月12日",
+        "2024년 3월 12일",
+        "2024/3/12",
+        "12.03.2024",
+        "12.3.2024 10:15",
+        "03/12/2024 or so, that is 12 March 2024",
+    ],
+)
+def test_the_months_of_many_languages_are_read(written: str) -> None:
+    assert iso_date(written) == "2024-03-12"
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["marble 12, 2024", "1.2.3.2024", "10.11.12.2013", "32 May 2024", "2024-13-01", "12 2024"],
+)
+def test_what_is_no_day_is_none(written: str) -> None:
+    assert iso_date(written) is None
+
+
+def test_the_place_of_a_day_in_a_line_is_known() -> None:
+    line = "by Ada, 31 May 2024, in the harbour"
+    found = named_day(line)
+    assert found is not None
+    day, start, end = found
+    assert (day, line[start:end]) == ("2024-05-31", "31 May 2024")
