@@ -46,6 +46,12 @@ class Address(NamedTuple):
     def names(self) -> frozenset[str]:
         return frozenset(name for name, _ in self.arguments)
 
+    @property
+    def text(self) -> str:
+        """Path and arguments, without the first slash: addresses of a host differ where it does."""
+        arguments = (f"\n{n}" if v is None else f"\n{n}\t{v}" for n, v in self.arguments)
+        return "/".join(self.segments) + "".join(arguments)
+
     def values(self, name: str) -> tuple[str | None, ...]:
         """Return every value of an argument, in the order of the URL."""
         return tuple([value for other, value in self.arguments if other == name])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.url_rules.learning.patterns import fits
+from crawler.urls.path_patterns import fits
 
 if TYPE_CHECKING:
     from crawler.url_rules.learning.address import Address
@@ -17,10 +17,11 @@ class AddressInContext(NamedTuple):
     address: Address
     path: str
     names: frozenset[str]
+    text: str
 
     @classmethod
     def of(cls, address: Address) -> AddressInContext:
-        return cls(address, "/" + "/".join(address.segments), address.names)
+        return cls(address, "/" + "/".join(address.segments), address.names, address.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class Context:
 
     Attributes:
         host: The host with its port.
-        pattern: A pattern of paths, as ``crawler.url_rules.learning.patterns`` makes them; None for
+        pattern: A pattern of paths, as ``crawler.urls.path_patterns`` makes them; None for
             every path.
         beside: Names of all arguments but those that the rule is about, None for any.
         where: An argument and its value that must be there.

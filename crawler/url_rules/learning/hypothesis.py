@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.url_rules.learning.address import Address
@@ -80,12 +81,24 @@ class Hypothesis:
 
     A rule about a whole host may have exceptions: a page that differs at
     every fetch proves nothing against a rule that holds for all others.
+
+    Attributes:
+        shapes: Matches ``Address.text`` of every page that the rule may take for another one, or
+            another one for it; None: of any page. All others need not be shown to it: a host has
+            a hundred hypotheses, and most pages have the shapes of none.
     """
 
     context: Context
     transform: Transform
     evidence: Evidence
     refuted: CounterExample | None = None
+    shapes: re.Pattern[str] | None = field(init=False, default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        transform = self.transform
+        if isinstance(transform, Rewrite):
+            shapes = transform.source.expression, transform.target.expression
+            self.shapes = re.compile("|".join(shapes))
 
     def observe(self, seen: Observation, lookup: Lookup | None = None) -> bool:
         """Take a page into account; return whether that was news."""
@@ -223,7 +236,10 @@ class Hypothesis:
     def is_believed(self, policy: LearningPolicy) -> bool:
         """Return whether there is enough evidence for the rule, and none against it."""
         evidence = self.evidence
-        if self.refuted is not None or not evidence.is_useful or self._loses_links:
+        if self.refuted is not None or not evidence.is_useful:
+            return False
+        # More than its positives, and known without a sum: most hypotheses are far from it.
+        if lower_bound(len(evidence.contents)) < policy.confidence or self._loses_links:
             return False
         if lower_bound(self._positives) < policy.confidence:
             return False

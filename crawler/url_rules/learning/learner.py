@@ -18,10 +18,10 @@ from crawler.url_rules.learning.hypothesis import (
     Refuted,
     narrowness,
 )
-from crawler.url_rules.learning.patterns import PathPatterns
 from crawler.url_rules.learning.proposals import propose
 from crawler.url_rules.learning.transforms import DropArguments, variants
 from crawler.url_rules.learning.versions import Versions
+from crawler.urls.path_patterns import PathPatterns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -136,12 +136,18 @@ class RuleLearner:
         original = self._observation(host, address, kept)
         for proposal in propose(seen.place, original.place, seen.pattern):
             self._try(host, proposal)
-        return (
-            sum(hypothesis.compare(original, seen) for hypothesis in host.hypotheses.values()) > 0
-        )
+        texts = original.place.text, seen.place.text
+        concerned = [
+            one
+            for one in host.hypotheses.values()
+            if (shapes := one.shapes) is None
+            or shapes.fullmatch(texts[0])
+            or shapes.fullmatch(texts[1])
+        ]
+        return sum([one.compare(original, seen) for one in concerned]) > 0
 
     def pattern_of(self, address: Address) -> str:
-        return self._host(address.host).patterns(address)
+        return self._host(address.host).patterns(address.segments)
 
     def _host(self, name: str) -> _Host:
         if name not in self._hosts:
@@ -159,7 +165,7 @@ class RuleLearner:
 
     def _observation(self, host: _Host, address: Address, content: PageContent) -> Observation:
         place = AddressInContext.of(self._rules.apply(address))
-        return Observation(address, place, host.patterns(place.address), content)
+        return Observation(address, place, host.patterns(place.address.segments), content)
 
     def _proposals(self, host: _Host, seen: Observation) -> Iterator[Proposal]:
         same = [
@@ -191,16 +197,25 @@ class RuleLearner:
         host.hypotheses[proposal] = hypothesis
         if len(host.hypotheses) > _MAX_HYPOTHESES:
             host.hypotheses.popitem(last=False)
+        shapes = hypothesis.shapes
         for seen in host.window:
+            if shapes is not None and not shapes.fullmatch(seen.place.text):
+                continue
             hypothesis.observe(seen)
             if hypothesis.refuted is not None:
                 self._refute(host, proposal)
                 break
 
     def _observe(self, host: _Host, seen: Observation, lookup: Lookup | None = None) -> bool:
-        """Show a page to every hypothesis; return whether it supports one."""
+        """Show a page to every hypothesis that it may concern; return whether it supports one."""
         strengthened = False
-        for proposal, hypothesis in list(host.hypotheses.items()):
+        text = seen.place.text
+        concerned = [
+            (proposal, one)
+            for proposal, one in host.hypotheses.items()
+            if (shapes := one.shapes) is None or shapes.fullmatch(text)
+        ]
+        for proposal, hypothesis in concerned:
             if not hypothesis.observe(seen, lookup):
                 continue
             if hypothesis.refuted is not None:

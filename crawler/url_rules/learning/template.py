@@ -46,6 +46,19 @@ class Template:
                 return None
         return found
 
+    @property
+    def expression(self) -> str:
+        """A regular expression of which ``Address.text`` of each address of this shape is a match.
+
+        Others may match too: what it does not ask is that a variable has one value.
+        """
+        path = "/".join(map(_part_expression, self.segments))
+        arguments = (
+            f"\n{re.escape(name)}" + ("" if part is None else f"\t{_part_expression(part)}")
+            for name, part in self.arguments
+        )
+        return path + "".join(arguments)
+
     def fill(self, address: Address, variables: dict[int, str]) -> Address:
         """Return an address of this shape, at the host of another."""
 
@@ -68,10 +81,14 @@ def _shown(part: Part) -> str:
 
 @lru_cache(4096)
 def _expression(part: Part) -> re.Pattern[str]:
+    return re.compile(_part_expression(part))
+
+
+def _part_expression(part: Part) -> str:
     # Possessive: a text of many numbers that does not match would take ages with backtracking. What
     # is learned loses nothing by it: no variable is next to a letter or digit.
     variable = "([A-Za-z0-9_%.-]++)" if len(part) == 1 else "([A-Za-z0-9]++)"
-    return re.compile("".join(variable if isinstance(p, int) else re.escape(p) for p in part))
+    return "".join(variable if isinstance(p, int) else re.escape(p) for p in part)
 
 
 def _agrees(part: Part, text: str, found: dict[int, str]) -> bool:

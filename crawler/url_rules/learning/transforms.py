@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from crawler.url_rules.learning.patterns import ANY
 from crawler.url_rules.learning.template import Template  # noqa: TC001  # rules that are read are checked by it
+from crawler.urls.path_patterns import ANY
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from crawler.url_rules.learning.address import Address
 from crawler.url_rules.learning.context import AddressInContext, Context
-from crawler.url_rules.learning.patterns import PathPatterns, fits
 from crawler.url_rules.learning.transforms import LowerPath
 from crawler.url_rules.rule_files import restored, stored
+from crawler.urls.path_patterns import PathPatterns, fits
 from tests.crawler.url_rules.learning.strategies import (
     HOSTS,
     contexts,
@@ -100,7 +100,7 @@ class TestContextProperties:
         self, address: Address, context: Context, about: tuple[str, ...]
     ) -> None:
         there = AddressInContext.of(address)
-        narrow = context.at(there, PathPatterns()(address), about)
+        narrow = context.at(there, PathPatterns()(address.segments), about)
         assert narrow.holds(there, about)
         assert not context.apart(narrow).holds(there, about)
 

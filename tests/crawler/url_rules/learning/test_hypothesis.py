@@ -14,7 +14,6 @@ from crawler.url_rules.learning.hypothesis import (
     Observation,
     narrowness,
 )
-from crawler.url_rules.learning.patterns import PathPatterns
 from crawler.url_rules.learning.transforms import (
     ANYTHING,
     DropArguments,
@@ -23,6 +22,7 @@ from crawler.url_rules.learning.transforms import (
     ReplaceValues,
     Transform,
 )
+from crawler.urls.path_patterns import PathPatterns
 
 HOST = "a.test"
 SID = DropArguments(("sid",))
@@ -37,7 +37,9 @@ def hypothesis(transform: Transform = SID, context: Context = NARROW) -> Hypothe
 def seen(target: str, content: int, page: int = 1, host: str = HOST) -> Observation:
     address = Address.parse(f"http://{host}{target}")
     said = PageContent(content.to_bytes(4, "big"), content, 1.0, page)
-    return Observation(address, AddressInContext.of(address), PathPatterns()(address), said)
+    return Observation(
+        address, AddressInContext.of(address), PathPatterns()(address.segments), said
+    )
 
 
 def pairs(some: Hypothesis, texts: int, path: str = "/x", first: int = 0) -> None:

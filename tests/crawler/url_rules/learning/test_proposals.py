@@ -12,10 +12,10 @@ from hypothesis import given
 from crawler.url_rules.learned_rule import LearnedRule
 from crawler.url_rules.learning.address import Address
 from crawler.url_rules.learning.context import AddressInContext
-from crawler.url_rules.learning.patterns import PathPatterns
 from crawler.url_rules.learning.proposals import Proposal, propose
 from crawler.url_rules.learning.transforms import ReplaceSegments, Rewrite, about
 from crawler.url_rules.rule_set import RuleSet
+from crawler.urls.path_patterns import PathPatterns
 from tests.crawler.url_rules.learning.strategies import addresses
 
 ONE_WAY = {
@@ -53,7 +53,9 @@ def address(target: str) -> Address:
 
 
 def proposals(one: Address, other: Address) -> list[Proposal]:
-    return list(propose(AddressInContext.of(one), AddressInContext.of(other), PathPatterns()(one)))
+    return list(
+        propose(AddressInContext.of(one), AddressInContext.of(other), PathPatterns()(one.segments))
+    )
 
 
 def make_one(proposal: Proposal, one: Address, other: Address) -> bool:

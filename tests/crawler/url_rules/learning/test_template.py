@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -76,6 +78,23 @@ class TestTemplateProperties:
         variables = template.match(one)
         if variables is not None:
             assert template.fill(one, variables) == one
+
+    @given(free_templates, near_addresses)
+    def test_the_expression_matches_every_address_of_the_shape(
+        self, template: Template, one: Address
+    ) -> None:
+        if template.match(one) is not None:
+            assert re.fullmatch(template.expression, one.text)
+
+    @given(near_addresses, near_addresses)
+    def test_the_expressions_of_two_shapes_match_their_addresses(
+        self, source: Address, target: Address
+    ) -> None:
+        found = templates(source, target)
+        assume(found is not None)
+        assert found is not None
+        assert re.fullmatch(found[0].expression, source.text)
+        assert re.fullmatch(found[1].expression, target.text)
 
     @given(free_templates, st.fixed_dictionaries({n: st.text("a1", min_size=1) for n in range(3)}))
     def test_what_is_filled_in_and_matched_says_the_same(

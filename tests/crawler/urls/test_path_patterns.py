@@ -8,14 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.url_rules.learning.address import Address
-from crawler.url_rules.learning.patterns import PathPatterns, fits
+from crawler.urls.path_patterns import PathPatterns, fits
 
 pieces = st.sampled_from(["", "a", "b", "a.html", "*", "**", "*.html", ".", "a\n"])
 
 
-def address(path: str) -> Address:
-    return Address("http", "h", tuple(path[1:].split("/")), ())
+def segments(path: str) -> tuple[str, ...]:
+    return tuple(path[1:].split("/"))
 
 
 def oracle(pattern: list[str], path: list[str]) -> bool:
@@ -45,24 +44,29 @@ class TestPathPatterns:
         ],
     )
     def test_a_digit_varies(self, path: str, pattern: str) -> None:
-        assert PathPatterns()(address(path)) == pattern
+        assert PathPatterns()(segments(path)) == pattern
 
     def test_more_than_forty_names_vary(self) -> None:
         patterns = PathPatterns()
         words = ["".join(letters) for letters in product("abcdefgh", repeat=2)]
-        found = [patterns(address(f"/wiki/{word}.html")) for word in words]
+        found = [patterns(segments(f"/wiki/{word}.html")) for word in words]
         assert found[:40] == [f"/wiki/{word}.html" for word in words[:40]]
         assert set(found[40:]) == {"/wiki/*.html"}
-        assert patterns(address(f"/wiki/{words[0]}.html")) == "/wiki/*.html"
-        assert patterns(address(f"/{words[0]}")) == f"/{words[0]}"
+        assert patterns(segments(f"/wiki/{words[0]}.html")) == "/wiki/*.html"
+        assert patterns(segments(f"/{words[0]}")) == f"/{words[0]}"
 
     def test_folders_are_bounded(self) -> None:
         patterns = PathPatterns()
         letters = "abcdefghijklm"
         for names in product(letters, repeat=4):
-            patterns(address("/" + "/".join(names)))
+            patterns(segments("/" + "/".join(names)))
         assert len(patterns._names) <= 2_000
         assert all(len(names) <= 41 for names in patterns._names.values())
+
+    def test_fewer_names_and_folders_can_be_asked_for(self) -> None:
+        patterns = PathPatterns("#", max_names=1, max_folders=1)
+        found = [patterns(segments(path)) for path in ("/a/b", "/a/c", "/d/b", "/7/x.html")]
+        assert found == ["/a/*", "/a/*", "/*/*", "/#/*.html"]
 
 
 class TestFits:
@@ -81,7 +85,7 @@ class TestFits:
         patterns = PathPatterns()
         for path in paths:
             written = "/" + "/".join(path)
-            assert fits(patterns(address(written)), written)
+            assert fits(patterns(segments(written)), written)
 
     def test_a_strangers_pattern_takes_no_time(self) -> None:
         pattern, path = "/**" * 60 + "/x", "/a" * 600

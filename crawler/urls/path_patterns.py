@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from crawler.url_rules.learning.address import Address
-
 ANY = "*"
 """The pattern of a segment that varies."""
 
@@ -33,22 +31,32 @@ class PathPatterns:
     A segment varies where it holds a digit, or where more than forty
     others were met in the same place. The ending of a file is kept, since it
     tells scripts from pages. Memory is bounded: at most 2,000 folders with
-    forty names each.
+    forty names each, where nothing else is asked for.
 
     Args:
         numbered: Replacement for a segment that holds a digit.
+        max_names: Number of names in a folder beyond which they vary.
+        max_folders: Number of folders whose names are counted; in further ones all vary.
     """
 
-    def __init__(self, numbered: str = ANY) -> None:
+    def __init__(
+        self, numbered: str = ANY, max_names: int = _MAX_NAMES, max_folders: int = _MAX_FOLDERS
+    ) -> None:
         self._numbered = numbered
+        self._max_names = max_names
+        self._max_folders = max_folders
         self._names: dict[tuple[str, ...], set[str]] = {}
 
-    def __call__(self, address: Address) -> str:
-        """Return the pattern of an address, which may become wider as more are met."""
+    def __call__(self, segments: tuple[str, ...]) -> str:
+        """Return the pattern of a path, which may become wider as more are met.
+
+        Args:
+            segments: What stands between its slashes, after the first one.
+        """
         pattern: tuple[str, ...] = ()
-        for segment in address.segments[:_MAX_DEPTH]:
+        for segment in segments[:_MAX_DEPTH]:
             pattern = (*pattern, self._kind(pattern, segment))
-        if len(address.segments) > _MAX_DEPTH:
+        if len(segments) > _MAX_DEPTH:
             pattern = (*pattern, REST)
         return "/" + "/".join(pattern)
 
@@ -71,34 +79,40 @@ class PathPatterns:
         """Restore a pattern that an earlier process found, so that the same segments vary."""
         folder: tuple[str, ...] = ()
         for segment in pattern[1:].split("/")[:_MAX_DEPTH]:
-            if segment == REST or (folder not in self._names and len(self._names) >= _MAX_FOLDERS):
+            if segment == REST or (
+                folder not in self._names and len(self._names) >= self._max_folders
+            ):
                 break
             if segment.startswith(ANY):
                 self._fill(folder)
             folder = (*folder, segment)
 
     def _fill(self, folder: tuple[str, ...]) -> None:
-        varying = (f"{ANY}{number}" for number in range(_MAX_NAMES + 1))
+        varying = (f"{ANY}{number}" for number in range(self._max_names + 1))
         self._names.setdefault(folder, set()).update(varying)
 
     def _kind(self, folder: tuple[str, ...], segment: str) -> str:
         if not segment:
             return segment
+        varies = self.varying(segment)
+        if _NUMBERED.search(segment):
+            return varies
+        return segment if self._is_one_of_few(folder, segment) else varies
+
+    def varying(self, segment: str) -> str:
+        """Return the pattern of a segment that varies, whatever others were met."""
         found = _ENDING.search(segment)
         ending = found[0] if found else ""
-        varying = ANY + ending
-        if _NUMBERED.search(segment):
-            return self._numbered + ending
-        return segment if self._is_one_of_few(folder, segment) else varying
+        return (self._numbered if _NUMBERED.search(segment) else ANY) + ending
 
     def _is_one_of_few(self, folder: tuple[str, ...], name: str) -> bool:
         """Note a name; return whether few others were met in the same place."""
-        if folder not in self._names and len(self._names) >= _MAX_FOLDERS:
+        if folder not in self._names and len(self._names) >= self._max_folders:
             return False
         names = self._names.setdefault(folder, set())
-        if len(names) <= _MAX_NAMES:
+        if len(names) <= self._max_names:
             names.add(name)
-        return len(names) <= _MAX_NAMES
+        return len(names) <= self._max_names
 
 
 class HostPatterns:
