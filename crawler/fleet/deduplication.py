@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import zstandard
 
+from crawler.fleet.beside_texts import pack_beside, unpack_beside
 from crawler.fleet.membership import prefix_of
 from crawler.pages.page_row import OriginalPage
 from crawler.pages.shared_verdicts import FleetKeptText, PageVerdict
@@ -51,10 +53,17 @@ class FleetVerdicts:
         return _verdict(await self._ask(self._shared.claim_payload(digest, owner, about)))
 
     async def judge(
-        self, owner: bytes, document: Document, page: OriginalPage, *, keeps: bool = False
+        self,
+        owner: bytes,
+        document: Document,
+        page: OriginalPage,
+        content: bytes,
+        *,
+        keeps: bool = False,
     ) -> PageVerdict:
-        about = to_json(page)
-        found = await self._ask(self._shared.judge(owner, document, about, keeps=keeps))
+        beside = partial(pack_beside, content, document.text)
+        question = self._shared.judge(owner, document, to_json(page), keeps=keeps, beside=beside)
+        found = await self._ask(question)
         verdict = _verdict(found)
         assert verdict is not None
         return verdict
@@ -115,6 +124,10 @@ def _verdict(found: verdicts.SharedVerdict | None) -> PageVerdict | None:
     return PageVerdict(found.verdict, original, resembled)
 
 
+async def _content_of(shared: SharedDeduplicator, kept: verdicts.KeptText) -> bytes | None:
+    return unpack_beside(await shared.beside(kept.original.number), kept.text)
+
+
 async def kept_texts(url: str, name: str) -> AsyncIterator[FleetKeptText]:
     """Yield the texts that a fleet keeps, each with its page.
 
@@ -128,8 +141,10 @@ async def kept_texts(url: str, name: str) -> AsyncIterator[FleetKeptText]:
     """
     server = await connect(url, prefix_of(name))
     try:
-        async for kept in SharedDeduplicator(server, Parameters()).kept():
+        shared = SharedDeduplicator(server, Parameters())
+        async for kept in shared.kept():
             packed = zstandard.compress(kept.text.encode("utf-8", "replace"))
-            yield FleetKeptText(from_json(kept.original.about), packed)
+            content = partial(_content_of, shared, kept)
+            yield FleetKeptText(from_json(kept.original.about), packed, content)
     finally:
         await server.close()

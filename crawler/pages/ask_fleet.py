@@ -59,7 +59,9 @@ class Asking:
     async def tell(self, promoted: Iterable[Promoted]) -> None:
         """Report pages as kept that the fleet had recorded as duplicates."""
         for row, document in promoted:
-            await self.shared.judge(row.key, document, OriginalPage.of(row), keeps=True)
+            stored, about = row.stored_text, OriginalPage.of(row)
+            assert stored is not None
+            await self.shared.judge(row.key, document, about, stored.content, keeps=True)
 
     def _question(self, page: PageContext, known: PageVerdict | None) -> FleetQuestion | None:
         if page.reading.failure is not None or self._is_decided(page):
@@ -84,10 +86,12 @@ class Asking:
         row = page.row(0, visit)
         if question is FleetQuestion.FILE:
             return await self.shared.claim_file(page.payload, _owner(page), OriginalPage.of(row))
-        document = self.judge.describe(row, page)
+        document, stored = self.judge.describe(row, page), page.reading.stored_text
         assert document is not None
+        assert stored is not None
         document = replace(document, payload=page.payload if page.fetched.body else None)
-        return await self.shared.judge(_owner(page), document, OriginalPage.of(row))
+        about = OriginalPage.of(row)
+        return await self.shared.judge(_owner(page), document, about, stored.content)
 
 
 def _is_found(page: PageContext, known: PageVerdict | None) -> bool:

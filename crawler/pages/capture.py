@@ -159,6 +159,7 @@ class Archivist:
             fetched.content_type,
             links_only=links_only,
             documents=self.read_documents,
+            headers=fetched.headers,
             known=self._known,
         )
         self.seconds["parse"] += reading.parse_secs

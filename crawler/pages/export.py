@@ -9,7 +9,7 @@ from crawler.pages.page_metadata import metadata_fields
 from crawler.pages.page_row import to_unsigned
 from crawler.pages.reasons import Reason, detail_of, in_words
 from crawler.pages.verdicts import UNCHANGED
-from crawler.reading.content_text import shown_text
+from crawler.reading.content.content_text import shown_text
 from neardup.features.shingles import count_words
 from neardup.features.tokens import folded_bytes, word_bytes
 
@@ -104,6 +104,16 @@ def chosen_pages(
         page = page_of(row)
         if chosen.takes(row, page):
             yield page, row["content"]
+
+
+def choices_met(connection: sqlite3.Connection, column: str, most: int = 10) -> dict[str, int]:
+    """Return the values of a column of ``pages`` and their numbers, frequent ones first."""
+    counted = connection.execute(
+        f"SELECT {column}, count(*) FROM pages WHERE {column} IS NOT NULL "
+        "GROUP BY 1 ORDER BY 2 DESC LIMIT ?",
+        (most,),
+    )
+    return dict(counted)
 
 
 def page_of(row: sqlite3.Row) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from crawler.pages.page_row import PageRow
 from crawler.pages.reasons import Reason, Stored
 from crawler.pages.verdicts import DUPLICATES, NOINDEX
 from crawler.pages.wall_clusters import host_of
+from crawler.reading.metadata.metadata_record import NO_HEADERS, PageHeaders
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,6 +36,8 @@ class Fetched:
     etag: str | None = None
     last_modified: str | None = None
     robots: frozenset[str] = frozenset()
+    headers: PageHeaders = NO_HEADERS
+    """Headers that describe the page."""
     apart_from: frozenset[int] = frozenset()
     """Ids of captures of the same page under another name, which never are its originals."""
     is_cut: bool = False

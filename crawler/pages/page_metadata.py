@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from crawler.reading.metadata_record import Metadata
+    from crawler.reading.metadata.metadata_record import Metadata
 
 METADATA_FIELDS = (
     "full_title",

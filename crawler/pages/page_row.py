@@ -99,7 +99,7 @@ class PageRow:
         self.etag, self.last_modified = answer.etag, answer.last_modified
         self.title, self.name = answer.title, name or self.name
         self.author, self.date, self.language = answer.author, answer.date, answer.language
-        self.metadata = answer.metadata
+        self.declared_url, self.metadata = answer.declared_url, answer.metadata
 
     def take_verdict(self, verdict: Verdict) -> None:
         """Write a verdict into the row; a duplicate of the same bytes stays one of them."""
@@ -118,8 +118,7 @@ class PageRow:
         self.words, self.is_main = source.words, source.is_main
         self.text_digest, self.visible_digest = source.text_digest, source.visible_digest
         self.fingerprint = source.fingerprint
-        if isinstance(source, PageRow):
-            self.page_type, self.content_source = source.page_type, source.content_source
+        self.page_type, self.content_source = source.page_type, source.content_source
 
     def keep(self, verdict: Verdict, source: PageRow, min_words: int = 0) -> None:
         """Keep a page that was a duplicate, with the text of a row.
@@ -163,6 +162,8 @@ class OriginalPage:
     visible_digest: bytes | None
     words_digest: bytes | None
     fingerprint: int | None
+    page_type: str | None
+    content_source: str | None
 
     @classmethod
     def of(cls, row: PageRow) -> OriginalPage:

@@ -31,12 +31,14 @@ _OF_VERDICT = (
 
 _SET_VERDICT = f"UPDATE pages SET {', '.join(f'{name} = ?' for name in _OF_VERDICT)} WHERE id = ?"
 
-_SEEN = (
+SEEN_COLUMNS = (
     "payload_digest", "last_payload_digest", "etag", "last_modified", "title", "name", "author",
-    "date", "language", "metadata",
+    "date", "language", "declared_url", "metadata",
 )  # fmt: skip
+"""The columns that a later answer with the same text may change."""
+
 _SEE_AGAIN = f"""
-UPDATE pages SET seen_visit = ?, seen_at = ?, {", ".join(f"{name} = ?" for name in _SEEN)}
+UPDATE pages SET seen_visit = ?, seen_at = ?, {", ".join(f"{name} = ?" for name in SEEN_COLUMNS)}
 WHERE id = ?
 """
 
@@ -180,7 +182,8 @@ class PageStore:
     def touch(self, row: PageRow, visit: int, now: float) -> None:
         """Record that a page was found unchanged."""
         values = dict(zip(COLUMNS, row.values(), strict=True))
-        self.database.write(_SEE_AGAIN, (visit, now, *(values[name] for name in _SEEN), row.id))
+        seen = (values[name] for name in SEEN_COLUMNS)
+        self.database.write(_SEE_AGAIN, (visit, now, *seen, row.id))
         self._captures.note_change(row.key)
         self._note_visit(visit)
 

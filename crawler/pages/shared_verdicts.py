@@ -9,6 +9,8 @@ from crawler.pages.reasons import Reason, detail_of
 from crawler.pages.verdicts import DUPLICATES, NOT_HTML
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from crawler.pages.page_row import OriginalPage, PageRow
     from crawler.pages.page_store import PageStore
     from crawler.storage.database import Database
@@ -109,10 +111,18 @@ class PageVerdict:
 
 
 class FleetKeptText(NamedTuple):
-    """A text that a fleet keeps, zstd, and its page."""
+    """A text that a fleet keeps, and its page.
+
+    Attributes:
+        original: The page.
+        text: As ``StoredText.text``.
+        content: Fetches what is shown of the page, as ``StoredText.content``; None: the fleet does
+            not have it.
+    """
 
     original: OriginalPage
     text: bytes
+    content: Callable[[], Awaitable[bytes | None]]
 
 
 class SharedVerdicts(Protocol):
@@ -135,7 +145,13 @@ class SharedVerdicts(Protocol):
         """Keep a file that is no page, or return the one that has its bytes already."""
 
     async def judge(
-        self, owner: bytes, document: Document, page: OriginalPage, *, keeps: bool = False
+        self,
+        owner: bytes,
+        document: Document,
+        page: OriginalPage,
+        content: bytes,
+        *,
+        keeps: bool = False,
     ) -> PageVerdict:
         """Judge a text, and keep it if it repeats none.
 
@@ -143,5 +159,6 @@ class SharedVerdicts(Protocol):
             owner: Key of the owner.
             document: Text of the page.
             page: Facts of the page for other crawls, stored if it is kept.
+            content: What is shown of the page, as ``StoredText.content``, stored likewise.
             keeps: Whether it is kept without a judgement: a promoted duplicate.
         """

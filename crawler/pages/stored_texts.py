@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import zstandard
 
 from crawler.pages.page_row import to_unsigned
 from crawler.pages.verdicts import KEPT, listed
 from crawler.pages.wall_clusters import host_of
-from crawler.reading.content_xml import FROM_LINES, PackedContent
+from crawler.reading.content.content_xml import FROM_LINES, PackedContent
+from crawler.reading.frames import decompress
 from crawler.reading.reading import Extract, StoredText, extract_of
 from neardup import Document
 from neardup.kept_facts import StoredFacts
@@ -151,7 +151,7 @@ def unpack(packed: bytes) -> str:
 
 def unpack_judged(packed: bytes) -> str:
     """Return a stored text as it is judged, with its whole (``neardup.whole``)."""
-    return zstandard.decompress(packed).decode()
+    return decompress(packed).decode()
 
 
 class TextSource(NamedTuple):
@@ -189,6 +189,27 @@ class HeldTexts:
         if not source.is_near:
             sql = "SELECT text, content FROM pages WHERE id = ?"
         return StoredText.of(*self._read(sql, (source.page,)).fetchone())
+
+    def give(self, row: PageRow, source: TextSource) -> None:
+        """Have a row hold the text of a place, and the type of the content that comes with it."""
+        row.hold(self.stored(source))
+        row.page_type, row.content_source = self._found_as(source)
+
+    def shown(self, page_id: int) -> PackedContent | None:
+        """Return the content that is shown of a page, from the place that has its text, or None."""
+        sql = "SELECT text_digest, words FROM pages WHERE id = ?"
+        row = self._read(sql, (page_id,)).fetchone()
+        source = None if row is None else self.find(page_id, *row)
+        if source is None:
+            return None
+        page_type, finder = self._found_as(source)
+        return PackedContent(self.stored(source).content, page_type, finder or FROM_LINES)
+
+    def _found_as(self, source: TextSource) -> tuple[str | None, str | None]:
+        """Return the type of the page of a text, and what found its content."""
+        sql = "SELECT page_type, content_source FROM pages WHERE id = ?"
+        page_type, finder = self._read(sql, (source.page,)).fetchone()
+        return page_type, finder
 
     def packed(self, source: TextSource) -> bytes:
         """Return a text as it is stored, zstd."""

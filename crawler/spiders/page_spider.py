@@ -22,7 +22,8 @@ from crawler.pages import verdicts
 from crawler.pages.page_context import Captured, Fetched
 from crawler.pages.reasons import CUTS, Reason, codes, in_words, lines, together
 from crawler.pages.visits import NO, REVISITS
-from crawler.reading.robots_directives import robots_words
+from crawler.reading.metadata.metadata_record import PageHeaders
+from crawler.reading.metadata.robots_directives import robots_words
 from crawler.reading.worker_pool import ReadingError
 from crawler.request_meta import AGAIN, FIXED, LED_BY, OF_ONE_ANSWER, SEED, SPELLING, WHOLE, without
 from crawler.storage.errors import CrawlStorageError
@@ -312,7 +313,7 @@ class PageSpider(Spider):
 
     def fetched_of(self, response: Response) -> Fetched:
         """Return a response without Scrapy's types."""
-        header = response.headers.get
+        header, headers = response.headers.get, response.headers.getlist
         return Fetched(
             url=response.url,
             canonical_url=self._canonical(response.url),
@@ -325,9 +326,9 @@ class PageSpider(Spider):
             last_modified=_text(header(b"Last-Modified")),
             is_cut=why_cut(response.request, response) is not None,
             robots=robots_words(
-                [value.decode("latin-1") for value in response.headers.getlist(b"X-Robots-Tag")],
-                self._agent,
+                [value.decode("latin-1") for value in headers(b"X-Robots-Tag")], self._agent
             ),
+            headers=PageHeaders.of(headers(b"Link"), header(b"Content-Language")),
         )
 
     def _canonical(self, url: str) -> str:

@@ -26,6 +26,11 @@ def answer(body: bytes, content_type: str) -> Callable[[Exchange], None]:
     return lambda exchange: exchange.answer(body, content_type)
 
 
+def described(body: bytes, content_type: str) -> Callable[[Exchange], None]:
+    headers = {"Link": '</page>; rel="canonical"', "Content-Language": "fr"}
+    return lambda exchange: exchange.answer(body, content_type, headers=headers)
+
+
 def page(text: str) -> Callable[[Exchange], None]:
     body = f"<html><body><main><p>{text}</p></main></body></html>"
     return lambda exchange: exchange.answer(body.encode())
@@ -54,7 +59,7 @@ def test_documents_are_judged_followed_and_counted_as_pages_are(tmp_path: Path) 
     linked = pdf(pages_of(prose("linking", 200)), links=("/from-pdf", "/again.pdf"))
     added = {
         "/page": page(WORDS),
-        "/twin.pdf": answer(pdf(pages_of(WORDS)), "application/octet-stream"),
+        "/twin.pdf": described(pdf(pages_of(WORDS)), "application/octet-stream"),
         "/twin.docx": answer(word(WORDS), DOCX),
         "/linked.pdf": answer(linked, "application/pdf"),
         "/again.pdf": answer(linked, "application/pdf"),
@@ -70,6 +75,8 @@ def test_documents_are_judged_followed_and_counted_as_pages_are(tmp_path: Path) 
         site.added = added
         found = crawl_site(site, tmp_path, "-s", "CONCURRENT_REQUESTS=1")
     verdicts = {path: found.rows[path]["verdict"] for path in added}
+    told = found.rows["/twin.pdf"]
+    assert (told["declared_url"], told["language"]) == (site.at("/page"), "fr")
     twins = {path: verdicts.pop(path) for path in ("/page", "/twin.pdf", "/twin.docx")}
     assert sorted(twins.values()) == ["new", "text_duplicate", "text_duplicate"]
     assert verdicts.pop("/data.json") == "not_html"

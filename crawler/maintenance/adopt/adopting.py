@@ -24,7 +24,7 @@ from crawler.pages.page_row import PageRow, to_unsigned
 from crawler.pages.page_store import PageStore
 from crawler.pages.stored_texts import PageDocuments
 from crawler.pages.verdicts import NEW, SAME_TEMPLATE
-from crawler.reading.content_xml import FROM_LINES, pack_lines
+from crawler.reading.content.content_xml import FROM_LINES, pack_lines
 from crawler.storage.database import FILE_NAME, Database
 from crawler.storage.directory import check_identity, identity_of, locked
 from crawler.storage.errors import JobError

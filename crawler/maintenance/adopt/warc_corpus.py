@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 from urllib.parse import urlsplit
 
 from crawler.downloading.encodings import AnswerError, codings, open_body
+from crawler.reading.metadata.robots_directives import robots_words
 from crawler.reading.pool import Html, HtmlReader
 from crawler.reading.protocol import ReadingOptions
-from crawler.reading.robots_directives import robots_words
 from crawler.warc.record_reading import read_records
 from crawler.warc.record_writing import KIND_FIELD, PAGE
 from neardup.batch.parsing import LeftOut, WebPage

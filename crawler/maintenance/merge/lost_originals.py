@@ -10,7 +10,7 @@ from crawler.maintenance.verify.capture_checks import ORPHANS
 from crawler.pages.page_row import to_signed, to_unsigned
 from crawler.pages.stored_texts import HeldTexts, document_of, unpack
 from crawler.pages.verdicts import INEXACT, NEAR_DUPLICATE, listed
-from crawler.reading.content_xml import FROM_LINES, pack_lines
+from crawler.reading.content.content_xml import FROM_LINES, pack_lines
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -26,7 +26,7 @@ SCRATCH = """
 CREATE TABLE scratch.wanted (text_digest BLOB PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE scratch.kept (
     text_digest BLOB PRIMARY KEY, text BLOB, words INTEGER, is_main INTEGER, visible_digest BLOB,
-    fingerprint INTEGER
+    fingerprint INTEGER, content BLOB, page_type TEXT, content_source TEXT
 ) WITHOUT ROWID;
 """
 _WANT = """
@@ -37,7 +37,8 @@ WHERE pages.text_digest IS NOT NULL
 """
 _IS_WANTED = "SELECT 1 FROM scratch.wanted WHERE text_digest = ?"
 _FIND = """
-SELECT text, words, is_main, visible_digest, fingerprint FROM scratch.kept
+SELECT text, words, is_main, visible_digest, fingerprint, content, page_type, content_source
+FROM scratch.kept
 WHERE text_digest = ?
 """
 
@@ -67,27 +68,31 @@ class FleetTexts:
         asyncio.run(self._fetch(watch))
 
     async def _fetch(self, watch: CheckWatch) -> None:
-        async for original, text in self.kept():
+        async for original, text, content in self.kept():
             watch.advance()
             wanted = self.database.read(_IS_WANTED, (original.text_digest,)).fetchone()
             if wanted is not None:
                 row = (original.text_digest, text, original.words, original.is_main)
                 more = (original.visible_digest, to_signed(original.fingerprint))
-                sql = "INSERT OR IGNORE INTO scratch.kept VALUES (?, ?, ?, ?, ?, ?)"
-                self.database.write(sql, (*row, *more))
+                packed, finder = await content(), original.content_source
+                if packed is None:
+                    packed, finder = pack_lines(unpack(text)), FROM_LINES
+                shown = (packed, original.page_type, finder)
+                sql = "INSERT OR IGNORE INTO scratch.kept VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                self.database.write(sql, (*row, *more, *shown))
 
     def row(self, digest: bytes | None, like: PageRow) -> PageRow | None:
         """Return a copy of a row with the text of a digest, or None without that text."""
         found = self.database.read(_FIND, (digest,)).fetchone()
         if found is None:
             return None
-        text, words, is_main, visible_digest, fingerprint = found
+        text, words, is_main, visible_digest, fingerprint, content, page_type, finder = found
         return replace(
             like,
             text=text,
-            content=pack_lines(unpack(text)),
-            page_type=None,
-            content_source=FROM_LINES,
+            content=content,
+            page_type=page_type,
+            content_source=finder,
             text_digest=digest,
             words=words,
             is_main=is_main,
@@ -152,11 +157,12 @@ class LostOriginals:
 
     def _own(self, row: PageRow) -> PageRow | None:
         """Return the page with its own text, from any place that has it, or None."""
-        stored = HeldTexts(self.database.read).of_page(row.id)
-        if stored is None and self.fleet is not None:
-            kept = self.fleet.row(row.text_digest, row)
-            stored = None if kept is None else kept.stored_text
-        return None if stored is None else replace(row).hold(stored)
+        texts = HeldTexts(self.database.read)
+        source = texts.find(row.id, row.text_digest, row.words)
+        if source is not None:
+            texts.give(found := replace(row), source)
+            return found
+        return None if self.fleet is None else self.fleet.row(row.text_digest, row)
 
     def _borrowed(self, row: PageRow, digest: bytes | None) -> PageRow | None:
         """Return the text of a near-duplicate's original, until the page's own is read again."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawler.maintenance.verify.capture_checks import TWICE
 from crawler.pages.page_row import COLUMNS
+from crawler.pages.page_store import SEEN_COLUMNS
 from crawler.pages.reasons import Reason
 from crawler.pages.verdicts import (
     DUPLICATES,
@@ -43,9 +44,11 @@ _IS_REPLACED = "SELECT 1 FROM wall_pages WHERE replaced = ?"  # its text may com
 _SEEN_AGAIN = """
 SELECT same_as, source, old FROM scratch.captures WHERE same_as IS NOT NULL ORDER BY id
 """
-_TOUCH = """
-UPDATE pages SET seen_visit = max(seen_visit, ?), seen_at = ?, payload_digest = ?,
-    last_payload_digest = ?, etag = ?, last_modified = ? WHERE id = ? AND seen_at < ?
+# As PageRow.see_again: a name that is not known takes no other one's place.
+_SEEN = [f"{name} = {'coalesce(?, name)' if name == 'name' else '?'}" for name in SEEN_COLUMNS]
+_TOUCH = f"""
+UPDATE pages SET seen_visit = max(seen_visit, ?), seen_at = ?, {", ".join(_SEEN)}
+WHERE id = ? AND seen_at < ?
 """
 
 # Texts that two crawls kept without knowing of each other, or after one was killed.
@@ -202,10 +205,8 @@ class Copier:
             source = self.sources[number]
             page = dict(zip(COLUMNS, source.one(_ROW, old), strict=True))
             seen = page["seen_visit"] + source.shift, page["seen_at"]
-            digests = page["payload_digest"], page["last_payload_digest"]
-            version = page["etag"], page["last_modified"]
-            row = (*seen, *digests, *version, same_as, page["seen_at"])
-            self.database.write(_TOUCH, row)
+            said = (page[name] for name in SEEN_COLUMNS)
+            self.database.write(_TOUCH, (*seen, *said, same_as, page["seen_at"]))
 
 
 def name_originals(database: Database) -> None:

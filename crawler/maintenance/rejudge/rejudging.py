@@ -169,12 +169,13 @@ class Application:
     def _move_text(self, row: PageRow, source: TextSource) -> None:
         """Move the text of a kept page to its row, that of a duplicate to ``near_texts``."""
         if row.duplicate_of is None:
-            row.hold(self._texts.stored(source))
+            self._texts.give(row, source)
         elif source.page == row.id or row.verdict in INEXACT:
             # For one with words of its own also if another page has the same text: that may change.
             if source != TextSource(row.id, 1):
+                self._texts.give(row, source)
                 sql = "INSERT OR REPLACE INTO near_texts VALUES (?, ?, ?)"
-                self._database.write(sql, (row.id, *self._texts.stored(source)))
+                self._database.write(sql, (row.id, row.text, row.content))
             row.hold(None)
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.maintenance.verify.finding import Rule, Stage
 from crawler.pages.verdicts import OUTCOMES, WALLS, listed
+from crawler.reading.content.content_xml import DOCUMENT, FROM_LINES, PAGE_TYPES
 from crawler.storage import meta_names
 from crawler.storage.states import QUEUED, SKIPPED, WAITING
 
@@ -74,6 +75,7 @@ name IS NOT NULL AND CASE
     WHEN typeof(name) <> 'text' OR NOT json_valid(name) THEN 1
     ELSE (SELECT group_concat(type) FROM json_each(name)) IS NOT 'text,text,text,array,text' END
 """
+_PAGE_TYPES = {*PAGE_TYPES, DOCUMENT}
 _INSTEAD = {
     ("pages", "name"): _NAME_OF_TITLE,
     ("pages", "url"): "url = canonical_url",
@@ -115,6 +117,12 @@ _COLUMNS = (
     ColumnCheck("pages", "is_main NOT IN (0, 1)", "is_main = (fingerprint IS NOT NULL)"),
     ColumnCheck("pages", _NO_METADATA, "metadata = NULL"),
     ColumnCheck("pages", _NO_NAME, _NAME_OF_TITLE),
+    ColumnCheck("pages", f"page_type NOT IN ({listed(_PAGE_TYPES)})", "page_type = NULL"),
+    ColumnCheck(
+        "pages",
+        "text IS NOT NULL AND content_source IS NULL",
+        f"content_source = '{FROM_LINES}'",
+    ),
     ColumnCheck("pages", _number("status", 100, 999), "status = NULL"),
     ColumnCheck("pages", _number("distance", 0, 64), "distance = NULL"),
     ColumnCheck("pages", _number("similarity", 0, 1), "similarity = NULL"),

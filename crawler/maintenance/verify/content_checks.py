@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawler.maintenance.verify.finding import Culprits, Rule, Stage
-from crawler.reading.content_xml import FROM_LINES, ContentError, unpack_content
+from crawler.reading.content.content_xml import FROM_LINES, ContentError, unpack_content
 from crawler.reading.reading import StoredText
 
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ from crawler.maintenance.verify.capture_checks import (
 from crawler.maintenance.verify.finding import Culprits, Rule
 from crawler.pages.page_row import to_signed, to_unsigned
 from crawler.pages.stored_texts import unpack_judged
+from crawler.reading.frames import decompress
 from crawler.storage import meta_names
 from neardup import analyse
 from neardup.fingerprints.digest import words_digest
@@ -146,7 +147,7 @@ def _misread_near_texts(directory: CrawlDirectory, parameters: Parameters) -> It
 def _unreadable_html(directory: CrawlDirectory) -> Iterator[tuple[int, str]]:
     for page_id, url, packed in directory.connection.execute(_HTML):
         try:
-            zstandard.decompress(packed)
+            decompress(packed)
         except (zstandard.ZstdError, TypeError) as error:
             yield page_id, f"{url} ({error})"
 

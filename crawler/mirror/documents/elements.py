@@ -15,7 +15,7 @@ from crawler.mirror.documents.places import (
     kind_of,
     kind_of_relation,
 )
-from crawler.reading.robots_directives import directives
+from crawler.reading.metadata.robots_directives import directives
 
 if TYPE_CHECKING:
     from crawler.mirror.documents.attributes import Attribute

@@ -43,6 +43,7 @@ class RedisDocuments:
 
     Keys:
         ``t:<number>``: a text with what is known of it (``head_format``).
+        ``c:<number>``: the bytes that its owner keeps beside it, if any.
         ``d:<4 hexadecimal digits>``: a hash, text digest to the numbers that have it.
         ``p:<4 hexadecimal digits>``: a hash, payload digest to the numbers that have it.
         ``n:<4 hexadecimal digits>``: a hash, digest of the marks of a name to the numbers of the
@@ -71,6 +72,15 @@ class RedisDocuments:
             key = self._key("n", head.name_key)
             commands.append(append(key, head.name_key, record, MAX_LIST))
         return commands
+
+    def beside_addition(self, number: int, beside: bytes) -> Command:
+        """Return the command that holds bytes beside a text; the first ones stay."""
+        return ("SET", self._beside_key(number), beside, "NX")
+
+    async def beside(self, number: int) -> bytes | None:
+        """Return the bytes beside a text; None: there are none."""
+        stored: bytes | None = await self._server.run("GET", self._beside_key(number))
+        return stored
 
     async def namesakes(self, head: Head) -> Ids:
         """Return the numbers of texts with a fingerprint that have the marks of a name: int64."""
@@ -133,6 +143,9 @@ class RedisDocuments:
 
     def _text_key(self, number: int) -> str:
         return f"{self._server.prefix}t:{number}"
+
+    def _beside_key(self, number: int) -> str:
+        return f"{self._server.prefix}c:{number}"
 
     def _key(self, kind: str, digest: bytes) -> str:
         return f"{self._server.prefix}{kind}:{digest[:2].hex()}"

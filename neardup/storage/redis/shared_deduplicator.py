@@ -1,7 +1,7 @@
 """Judge the documents of many processes: a text is kept once among all of them."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, replace
 
 from neardup.cascade import exact_duplicate
@@ -31,7 +31,7 @@ from neardup.storage.redis.shelf import Findings, Shelf, found_in
 from neardup.verdict import TOO_SHORT, Verdict
 from neardup.verification import JaccardVerifier, Verifier
 
-FORMAT = 4
+FORMAT = 5
 
 
 async def check_identity(server: Server, parameters: Parameters, blocks: int) -> None:
@@ -131,7 +131,13 @@ class SharedDeduplicator:
         self._source = replace(self._source, parameters=parameters)
 
     async def judge(
-        self, owner: bytes, document: Document, about: bytes, *, keeps: bool = False
+        self,
+        owner: bytes,
+        document: Document,
+        about: bytes,
+        *,
+        keeps: bool = False,
+        beside: Callable[[], bytes] = bytes,
     ) -> SharedVerdict:
         """Decide whether a text repeats one that any process kept, and keep it where it does not.
 
@@ -141,6 +147,8 @@ class SharedDeduplicator:
             about: The bytes that later verdicts return with it.
             keeps: Whether to keep it without asking: a page that goes on being kept with another
                 text.
+            beside: Returns bytes that are held beside the text if it is kept, for :meth:`beside`;
+                they are lost where this process dies before its last round trip.
 
         Raises:
             DocumentError: ``owner`` has another length.
@@ -165,7 +173,8 @@ class SharedDeduplicator:
         if document.digest == EMPTY_DIGEST:
             return SharedVerdict(Verdict(TOO_SHORT))
         judging = _Judging(
-            self._shelf, self._source, recorded(owner, document, about), document, keeps=keeps
+            *(self._shelf, self._source, recorded(owner, document, about), document, beside),
+            keeps=keeps,
         )
         while (shared := await judging.judged()) is None:
             pass
@@ -212,6 +221,10 @@ class SharedDeduplicator:
                 head.payload,
             )
 
+    async def beside(self, number: int) -> bytes | None:
+        """Return the bytes that the owner of a kept text stored beside it; None: there are none."""
+        return await self._shelf.beside(number)
+
     async def count(self) -> int:
         """Return the number of texts that were kept."""
         return await self._shelf.log.count()
@@ -226,6 +239,7 @@ class _Judging:
         source: Looks for those that it may repeat.
         record: The text as it is to be kept.
         document: The text.
+        beside: Returns the bytes that are held beside it.
         keeps: Whether it is kept without asking.
     """
 
@@ -233,6 +247,7 @@ class _Judging:
     source: SharedEvidenceSource
     record: Record
     document: Document
+    beside: Callable[[], bytes]
     keeps: bool
 
     async def judged(self) -> SharedVerdict | None:
@@ -243,7 +258,7 @@ class _Judging:
             number = await self.source.own(self.record.head, findings)
             if number is not None:
                 # Its first reply was lost, its first judge died, or its page was read once more.
-                await self.shelf.post_entry(number)
+                await self.shelf.post_entry(number, self.beside())
                 return await self._verdict_of_kept(number)
             if not self.keeps:
                 later = await self.source.find(self.record.head, self.document, findings)
@@ -279,7 +294,7 @@ class _Judging:
         head, packed = self.record.head, self.record.packed()
         commit = await self.shelf.log.commit(head, packed, known, self._limits, keeps=self.keeps)
         if commit.number is not None:
-            await self.shelf.post(commit.number, packed)
+            await self.shelf.post(commit.number, packed, self.beside())
         return commit
 
     def _decided(self, found: SharedEvidence) -> SharedVerdict:

@@ -71,6 +71,7 @@ class Shelf:
         self.known = KnownShingles()
         self.log = CommitLog(server, self._forget)
         self.claim = self._documents.claim
+        self.beside = self._documents.beside
 
     def _forget(self) -> None:
         self._documents.forget()
@@ -124,10 +125,18 @@ class Shelf:
         # Written elsewhere between the two questions.
         return found | await self._documents.records(missing) if missing else found
 
-    async def post(self, number: int, packed: bytes) -> None:
-        """Write an entry of the log to where it is found; does no harm when it is there already."""
+    async def post(self, number: int, packed: bytes, beside: bytes = b"") -> None:
+        """Write an entry of the log to where it is found; does no harm when it is there already.
+
+        Args:
+            number: The number of the entry.
+            packed: The entry.
+            beside: The bytes that are held beside its text; empty: none are known here.
+        """
         head = unpack_record(packed).head
         writes: list[Command] = self._documents.additions(number, packed, head)
+        if beside:
+            writes.append(self._documents.beside_addition(number, beside))
         if head.fingerprint is not None:
             writes += self._postings.additions(head.fingerprint, number)
         if head.sketch is not None:
@@ -140,11 +149,13 @@ class Shelf:
         if look.left_behind is not None:
             await self.post_entry(look.left_behind)
 
-    async def post_entry(self, number: int) -> None:
+    async def post_entry(self, number: int, beside: bytes = b"") -> None:
         """Write an entry of the log to where it is found, from what the log holds of it."""
         body = await self.log.body(number)
         if body is not None:
-            await self.post(number, body)
+            await self.post(number, body, beside)
+        elif beside:
+            await self._server.pipeline([self._documents.beside_addition(number, beside)])
 
     async def all(self) -> AsyncIterator[tuple[int, Record]]:
         """Yield all kept texts by number, those that are kept meanwhile too."""

@@ -14,12 +14,14 @@ from crawler.fleet.membership import prefix_of
 from crawler.job import Job
 from crawler.maintenance.merge.merging import merge
 from crawler.maintenance.verify.finding import NoWatch
+from crawler.reading.content.content_xml import PackedContent
 from neardup import Parameters
 from neardup.storage.redis.connecting import connect
 from neardup.storage.redis.shared_deduplicator import SharedDeduplicator
+from tests.crawler.maintenance.merge.crawls import rows
 from tests.crawler.maintenance.merge.test_any_deal import problems
 from tests.crawler.maintenance.merge.test_merging import texts
-from tests.crawler.maintenance.rejudge.captured import Said
+from tests.crawler.maintenance.rejudge.captured import Said, content_of
 from tests.crawler.pages.test_capture import OPTIONS
 from tests.crawler.pages.test_sharing import said
 from tests.sites.prose import prose
@@ -54,6 +56,15 @@ async def crawl(url: str, name: str, jobs: list[Job]) -> list[str]:
         await server.close()
 
 
+def shown(folder: Path) -> PackedContent:
+    """The content of the one page that is kept, with its type and its source."""
+    ((packed, *facts),) = rows(
+        folder,
+        "SELECT content, page_type, content_source FROM pages WHERE content IS NOT NULL",
+    )
+    return PackedContent(packed, *facts)  # type: ignore[arg-type]
+
+
 def test_texts_come_from_redis_where_no_directory_has_them(url: str, tmp_path: Path) -> None:
     name = uuid.uuid4().hex
     folders = [tmp_path / f"worker-{number}" for number in range(3)]
@@ -69,5 +80,7 @@ def test_texts_come_from_redis_where_no_directory_has_them(url: str, tmp_path: P
     assert (merged.kept, merged.orphans, merged.lost) == (1, 2, ())
     assert texts(tmp_path / "less") == {"/1": LONG}
     assert problems(tmp_path / "less") == ()
+    # What is shown comes from there too, as the worker had it whose directory is lost.
+    assert shown(tmp_path / "less") == shown(tmp_path / "out") == content_of(LONG)
     lost = merge(tmp_path / "lost", folders[1:2], NoWatch())
     assert lost.lost == ("http://example.com/1",)

@@ -11,6 +11,7 @@ import zstandard
 
 from crawler.job import Job
 from crawler.pages.shared_verdicts import FleetKeptText, PageVerdict
+from crawler.reading.reading import StoredText
 from neardup import Deduplicator, Document, Parameters, Verdict
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class OneMemory:
         self._pages: dict[int, OriginalPage] = {}
         self._judged = 0
         self._owners: dict[tuple[bytes, bytes], int] = {}
-        self._texts: list[bytes] = []
+        self._texts: list[StoredText] = []
         self._files: dict[bytes, tuple[bytes, OriginalPage]] = {}
         self.asked: list[str] = []
 
@@ -52,16 +53,28 @@ class OneMemory:
         return None if first == owner else PageVerdict(verdict, kept)
 
     async def judge(
-        self, owner: bytes, document: Document, page: OriginalPage, *, keeps: bool = False
+        self,
+        owner: bytes,
+        document: Document,
+        page: OriginalPage,
+        content: bytes,
+        *,
+        keeps: bool = False,
     ) -> PageVerdict:
         self.asked.append("kept" if keeps else "text")
         await asyncio.sleep(0)
-        said = self._judge(owner, document, page, keeps=keeps)
+        said = self._judge(owner, document, page, content, keeps=keeps)
         await asyncio.sleep(0)
         return said
 
     def _judge(
-        self, owner: bytes, document: Document, page: OriginalPage, *, keeps: bool
+        self,
+        owner: bytes,
+        document: Document,
+        page: OriginalPage,
+        content: bytes,
+        *,
+        keeps: bool,
     ) -> PageVerdict:
         new = PageVerdict(Verdict("new" if document.fingerprint is not None else "too_short"))
         if (owner, document.digest) in self._owners:
@@ -76,14 +89,18 @@ class OneMemory:
         else:
             self._deduplicator.add_document(number, document)
         self._pages[number] = replace(page, key=owner)
-        self._texts.append(zstandard.compress(document.text.encode()))
+        self._texts.append(StoredText(zstandard.compress(document.text.encode()), content))
         self._owners[owner, document.digest] = number
         return new
 
     async def kept(self) -> AsyncIterator[FleetKeptText]:
         """All texts, as a merge asks for them."""
-        for page, text in zip(self._pages.values(), self._texts, strict=True):
-            yield FleetKeptText(page, text)
+        for page, stored in zip(self._pages.values(), self._texts, strict=True):
+
+            async def content(stored: StoredText = stored) -> bytes | None:
+                return stored.content
+
+            yield FleetKeptText(page, stored.text, content)
 
     def _own(self, owner: bytes) -> set[int]:
         return {number for (each, _), number in self._owners.items() if each == owner}

@@ -12,7 +12,7 @@ from crawler.feeds.exporters import ParquetItemExporter, export
 from crawler.items import PAGE_FIELDS
 from crawler.pages.page_metadata import metadata_fields, packed_metadata
 from crawler.reading.html_parsing import parse
-from crawler.reading.metadata import read_metadata
+from crawler.reading.metadata.metadata_reader import read_metadata
 from tests.crawler.pages.test_page_metadata import PAGE
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 INDEX = (
-    f"<article><p>{prose('introduction', 60)}</p></article><div>"
+    f"<article><p>{prose('introduction', 60)}</p></article><nav>"
     + "".join(f"<a href=/{entry}>entry {entry}</a> " for entry in range(300))
-    + "</div>"
+    + "</nav>"
 ).encode()
 
 

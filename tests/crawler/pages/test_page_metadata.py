@@ -5,8 +5,8 @@ from typing import Any
 
 from crawler.pages.page_metadata import METADATA_FIELDS, metadata_fields, packed_metadata
 from crawler.reading.html_parsing import parse
-from crawler.reading.metadata import read_metadata
-from crawler.reading.metadata_record import NO_METADATA
+from crawler.reading.metadata.metadata_reader import read_metadata
+from crawler.reading.metadata.metadata_record import NO_METADATA
 
 PAGE = """<html lang=en><title>Brass lamps | Acme</title><h1>Brass lamps</h1>
 <meta property=og:site_name content=Acme><meta property=og:type content=product>

@@ -17,7 +17,7 @@ from crawler.maintenance.rejudge.rejudging import rejudge
 from crawler.maintenance.verify.finding import NoWatch
 from crawler.maintenance.verify.verification import repair, verify
 from crawler.pages.export import export_pages
-from crawler.reading.metadata_record import Metadata
+from crawler.reading.metadata.metadata_record import Metadata
 from crawler.reading.reading import Reading
 from crawler.storage.database import open_for_reading
 from crawler.storage.errors import JobError

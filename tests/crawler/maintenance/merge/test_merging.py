@@ -16,6 +16,7 @@ from crawler.maintenance.verify.finding import NoWatch
 from crawler.pages.live_parameters import history, tune
 from crawler.pages.page_links import LinkStore
 from crawler.pages.reasons import Reason
+from crawler.reading.metadata.metadata_record import Metadata
 from crawler.reading.reading import Link, Reading
 from crawler.storage.database import Database, open_for_reading
 from tests.crawler.maintenance.merge.crawls import (
@@ -29,7 +30,7 @@ from tests.crawler.maintenance.merge.crawls import (
     rows,
 )
 from tests.crawler.maintenance.merge.test_any_deal import exported, problems
-from tests.crawler.maintenance.rejudge.captured import Said
+from tests.crawler.maintenance.rejudge.captured import Said, content_of
 from tests.crawler.pages.sharing import OneMemory, fleet
 from tests.crawler.pages.test_capture import OPTIONS, fetched
 from tests.crawler.pages.test_sharing import said
@@ -102,6 +103,35 @@ def test_what_a_page_said_last_counts_and_what_it_said_first_is_not_lost(tmp_pat
     assert rows(tmp_path / "out", said_first) == [(1,)]
 
 
+def fetched_as(folder: Path, metadata: Metadata) -> Path:
+    """A crawl of one page that names itself so, with the same text each time."""
+    page = Said(LONG, str(metadata))
+    with closing(Job(folder, OPTIONS)) as job:
+        job.claim("one plan")
+        job.begin_visit()
+        answer = fetched(job, "/a", page.body)
+        reading = Reading(answer.url, metadata=metadata, extract=page.extract)
+        asyncio.run(job.archivist.capture_read(answer, reading))
+        job.visits.end_queueing()
+    return folder
+
+
+@pytest.mark.parametrize("is_turned", [False, True])
+def test_a_page_that_says_the_same_has_the_metadata_of_its_last_answer(
+    tmp_path: Path, is_turned: bool
+) -> None:
+    then = Metadata("Then", "A. Nother", "2024-01-01", "en", "http://example.com/then")
+    now = Metadata("Now", None, "2025-01-01", "en-GB", "http://example.com/now", sitename="Site")
+    folders = [fetched_as(tmp_path / "one", then), fetched_as(tmp_path / "two", now)]
+    found = merged(tmp_path, *(reversed(folders) if is_turned else folders))
+    assert found.fetched_twice == 1
+    page, last = exported(tmp_path / "out")["/a"], exported(folders[1])["/a"]
+    columns = ("title", "author", "date", "language", "declared_url", "sitename", "sources")
+    assert [page[name] for name in columns] == [last[name] for name in columns]
+    name = "SELECT name FROM pages"
+    assert rows(tmp_path / "out", name) == rows(folders[1], name)
+
+
 def test_crawls_that_contradict_each_other_leave_one_kept(tmp_path: Path) -> None:
     """Each page is the other one's duplicate by its newest capture."""
     one, two = tmp_path / "one", tmp_path / "two"
@@ -151,6 +181,8 @@ def test_what_the_fleet_holds_is_kept(tmp_path: Path, page: Said, text: str) -> 
     assert problems(tmp_path / "out") == ()
     assert (found.orphans, found.lost) == (1, ())
     assert texts(tmp_path / "out") == {"/b": text}
+    shown = "SELECT content, page_type, content_source FROM pages"
+    assert rows(tmp_path / "out", shown) == [content_of(text)]
 
 
 def test_without_its_own_words_a_page_has_those_of_its_original(tmp_path: Path) -> None:

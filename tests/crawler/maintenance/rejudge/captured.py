@@ -14,7 +14,12 @@ from crawler.maintenance.crawl_directory import CrawlDirectory
 from crawler.maintenance.rejudge.rejudging import Rejudgement, rejudge
 from crawler.maintenance.verify.finding import CheckWatch, NoWatch
 from crawler.pages.stored_texts import unpack
-from crawler.reading.content_xml import PackedContent, pack_content, pack_lines, unpack_content
+from crawler.reading.content.content_xml import (
+    PackedContent,
+    pack_content,
+    pack_lines,
+    unpack_content,
+)
 from crawler.reading.reading import Extract, Reading, extract_of
 from crawler.storage.database import open_for_reading
 from neardup import Parameters
@@ -31,12 +36,16 @@ PLAN = "site -a url=http://example.com/"
 
 @dataclass(frozen=True)
 class Said:
-    """What a page says: its text, what stands around it, and what of that stands outside links."""
+    """What a page says: its text, what stands around it, and what of that stands outside links.
+
+    The type of the page is that of its content; empty: it follows from the text.
+    """
 
     text: str
     around: str = ""
     is_main: bool = True
     whole: str = ""
+    page_type: str = ""
 
     @property
     def body(self) -> bytes:
@@ -49,14 +58,15 @@ class Said:
         extract = extract_of(
             packed, is_main=self.is_main, visible_digest=shown, parameters=Parameters()
         )
-        return replace(extract, content=content_of(self.text))
+        return replace(extract, content=content_of(self.text, self.page_type))
 
 
-def content_of(text: str) -> PackedContent:
+def content_of(text: str, page_type: str = "") -> PackedContent:
     """The content of a page with a text, marked as its own: the same words, and no copy of them."""
     body = unpack_content(pack_lines(text))
     body.set("of", text_digest(text).hex())
-    return PackedContent(pack_content(body), "article" if len(text) % 2 else "forum", "said")
+    page_type = page_type or ("article" if len(text) % 2 else "forum")
+    return PackedContent(pack_content(body), page_type, f"said {page_type}")
 
 
 class Row(NamedTuple):

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.job import Job
-from crawler.reading.metadata_record import Metadata
+from crawler.reading.metadata.metadata_record import Metadata
 from crawler.reading.reading import Reading
 from neardup import Parameters
 from tests.crawler.maintenance.rejudge.captured import PLAN, Said, dump, judge_again

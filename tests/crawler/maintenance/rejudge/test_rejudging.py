@@ -200,6 +200,24 @@ def test_each_near_duplicate_holds_its_own_words(tmp_path: Path) -> None:
     assert verdicts(folder)["/copy-of-near"] == ("new", None)
 
 
+def test_a_content_moves_with_its_type_and_its_source(tmp_path: Path) -> None:
+    folder, strict = tmp_path / "job", Parameters(min_similarity=1.0)
+    near = Said(NEAR, page_type="product"), Said(NEAR, "menu", page_type="listing")
+    capture(folder, [("/long", Said(LONG)), ("/a", near[0]), ("/b", near[1])], strict)
+    assert verdicts(folder)["/b"] == ("text_duplicate", "/a")
+    shown = "SELECT page_type, content_source FROM pages WHERE url LIKE '%/b' AND latest = 1"
+    assert selected(folder, shown) == [("listing", "said listing")]
+    tune(folder, {"min_similarity": 0.8}, "tune")
+    judge_again(folder)
+    assert rows(folder)[2].near == NEAR
+    assert selected(folder, shown) == [("product", "said product")]
+    capture(folder, [("/a", Said(prose("anew", 200)))], strict)
+    tune(folder, {"min_similarity": 1.0}, "tune")
+    judge_again(folder)
+    assert verdicts(folder)["/b"] == ("new", None)
+    assert selected(folder, shown) == [("product", "said product")]
+
+
 def test_a_copy_is_named_by_the_text_of_its_original(tmp_path: Path) -> None:
     folder = tmp_path / "job"
     said = [("/a", Said(LONG, "menu")), ("/b", Said(LONG))]

@@ -54,7 +54,7 @@ UNWITNESSED = {
     "pages": {
         *("visit", "fetched_at", "seen_at", "depth", "status", "content_type", "body_bytes"),
         *("title", "links", "reason", "better_copy", "visible_digest", "declared_url"),
-        *("etag", "last_modified", "author", "date", "language", "page_type", "content_source"),
+        *("etag", "last_modified", "author", "date", "language", "content_source"),
     },
     "parameters": {"since", "origin"},
     "wall_clusters": {

@@ -105,6 +105,20 @@ def held(path: str) -> str:
     return f"(SELECT text FROM pages {of(path)})"
 
 
+HUGE = "x'28b52ffde0ffffffffffffff7f010000'"
+"""A frame of zstd that says that it holds eight exabytes."""
+
+
+def flip_content(folder: Path) -> None:
+    """A letter of what is shown becomes another one."""
+    with closing(sqlite3.connect(folder / "crawl.db")) as connection:
+        ((packed,),) = connection.execute(f"SELECT content FROM pages {of('/other')}").fetchall()
+        middle = len(packed) // 2
+        flipped = packed[:middle] + bytes([packed[middle] ^ 1]) + packed[middle + 1 :]
+        connection.execute(f"UPDATE pages SET content = ? {of('/other')}", (flipped,))
+        connection.commit()
+
+
 DAMAGES: dict[str, tuple[Damage, str]] = {
     "a text beside a kept page": (
         sql(f"INSERT INTO near_texts SELECT id, text, content FROM pages {of('/other')}"),
@@ -129,6 +143,27 @@ DAMAGES: dict[str, tuple[Damage, str]] = {
     "a content that is no XML": (
         sql(f"UPDATE pages SET content = text {of('/a')}"),
         "content-readable",
+    ),
+    "one bit of a content": (flip_content, "content-readable"),
+    "a content that says that it is huge": (
+        sql(f"UPDATE pages SET content = {HUGE} {of('/a')}"),
+        "content-readable",
+    ),
+    "a text that says that it is huge": (
+        sql(f"UPDATE pages SET text = {HUGE} {of('/other')}"),
+        "text-readable",
+    ),
+    "a content of another kind of value": (
+        sql(f"UPDATE pages SET content = 'words' {of('/other')}"),
+        "values-right",
+    ),
+    "a type of page that there is not": (
+        sql(f"UPDATE pages SET page_type = 'blog' {of('/other')}"),
+        "values-right",
+    ),
+    "a content that nothing found": (
+        sql(f"UPDATE pages SET content_source = NULL {of('/other')}"),
+        "values-right",
     ),
     "no content": (sql(f"UPDATE pages SET content = NULL {of('/short')}"), "content-readable"),
     "a content without a text": (

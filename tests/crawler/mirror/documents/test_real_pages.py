@@ -12,7 +12,7 @@ from crawler.mirror.documents.places import LinkKind
 from crawler.reading.decoding import decode
 from crawler.reading.html_parsing import parse
 from crawler.reading.link_extraction import LinkReader, base_url
-from crawler.reading.metadata import read_metadata
+from crawler.reading.metadata.metadata_reader import read_metadata
 from crawler.urls.canonical import Canonicalizer
 from tests.sites.packages import PACKAGES, SiteUnavailableError, html_folder
 

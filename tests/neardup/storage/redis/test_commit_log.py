@@ -286,6 +286,37 @@ def test_a_commit_whose_reply_was_lost_is_found_to_be_ones_own(url: str) -> None
     _with(url, use)
 
 
+def test_bytes_beside_a_text_are_held_once_it_is_kept(url: str) -> None:
+    async def use(fleet: Fleet) -> None:
+        asked = []
+
+        async def judge(page: Page, beside: bytes) -> int:
+            def told() -> bytes:
+                asked.append(page.number)
+                return beside
+
+            deduplicator = fleet.judge.deduplicator
+            document = document_of(page, deduplicator.parameters)
+            about = (owner_of(page.number), document, b"{}")
+            return (await deduplicator.judge(*about, beside=told)).verdict.duplicate_of or 0
+
+        await judge(Page(1, PAGE), b"of the first")
+        await judge(Page(2, PAGE), b"of a duplicate")
+        await judge(Page(3, FAR), b"")
+        assert asked == [1, 3]
+        # A judge that died before it wrote them: the next one of the same page does.
+        again = Page(4, "a few words")
+        number = await fleet.commit(again, await fleet.shelf.log.look())
+        assert number is not None
+        assert await fleet.shelf.beside(number) is None
+        await judge(again, b"of the fourth")
+        await judge(again, b"said again")
+        held = [await fleet.judge.deduplicator.beside(each) for each in range(number + 1)]
+        assert held == [b"of the first", None, b"of the fourth"]
+
+    _with(url, use)
+
+
 def test_what_a_dead_judge_left_in_the_log_is_found_and_told(url: str) -> None:
     async def use(fleet: Fleet) -> None:
         await fleet.commit(Page(1, PAGE, b"p" * 16), await fleet.shelf.log.look())
