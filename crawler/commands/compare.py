@@ -21,7 +21,7 @@ from neardup.parameters import DEFAULTS
 if TYPE_CHECKING:
     import argparse
 
-    from crawler.lab.sides import TextSide
+    from crawler.lab.sides import ComparedText, TextSide
     from neardup import Parameters
 
 _CONTEXT = "10"
@@ -60,19 +60,31 @@ class CompareCommand(PlainCommand):
             default=_CONTEXT,
             help=f"equal words shown around changes (default {_CONTEXT})",
         )
+        parser.add_argument(
+            "--text",
+            metavar="T",
+            default="judged",
+            help="whose words are shown to differ: those of the judged texts, which the verdict "
+            "rests on, or of the shown ones, the main content that is exported (default judged)",
+        )
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Find the texts, measure them, print."""
-        from crawler.console.compare_text import comparison_lines, diff_text
+        from crawler.console.compare_text import (
+            comparison_lines,
+            diff_heading,
+            diff_text,
+            is_other,
+        )
         from crawler.lab.comparison import compare
         from neardup import diff
-        from neardup.whole import readable
 
         if len(args) != 2:
             got = "none" if not args else " ".join(args)
             raise CommandError(f"two URLs or files are needed, got {got}")
         context = whole(opts.context, "--context", 0)
+        compared = _compared(opts.text)
         tried_parameters(opts, DEFAULTS)  # whatever is wrong is said before anything is fetched
         first, second, running = self._sides(args, opts.crawl)
         parameters = tried_parameters(opts, running)
@@ -81,18 +93,26 @@ class CompareCommand(PlainCommand):
         found = compare(
             *(first.text, second.text, parameters), are_main=are_main, names=names, blocks=blocks
         )
-        runs = diff(readable(first.text), readable(second.text))
+        runs = diff(first.words_of(compared), second.words_of(compared))
 
         def to_dict() -> dict[str, Any]:
             measures = found.to_dict()
             for letter, side in (("first", first), ("second", second)):
-                measures[letter] |= {"name": side.name, "title": side.title}
-            return {**measures, "diff": diff_text(runs, context)}
+                content = side.content
+                measures[letter] |= {
+                    "name": side.name,
+                    "title": side.title,
+                    "page_type": None if content is None else content.kind,
+                    "content_source": None if content is None else content.source,
+                }
+            return {**measures, "compared_text": compared, "diff": diff_text(runs, context)}
 
         self.say_result(opts, to_dict, comparison_lines(found, (first, second), parameters))
-        if not opts.json and any(run.kind != "equal" for run in runs):
+        if not opts.json:
             say()
-            say_coloured(diff_text(runs, context, coloured=sys.stdout.isatty()))
+            say(diff_heading(compared, runs))
+            if is_other(runs):
+                say_coloured(diff_text(runs, context, coloured=sys.stdout.isatty()))
 
     def _sides(self, args: list[str], crawl: str | None) -> tuple[TextSide, TextSide, Parameters]:
         from crawler.lab.sides import read_files
@@ -129,6 +149,15 @@ class CompareCommand(PlainCommand):
         pages = fetch_pages(urls, self.settings)
         sides = read_pages([Html(page.url, page.body, page.content_type) for page in pages])
         return dict(zip(urls, sides, strict=True))
+
+
+def _compared(wanted: str) -> ComparedText:
+    from crawler.lab.sides import ComparedText
+
+    if wanted not in list(ComparedText):
+        hint = did_you_mean(wanted, list(ComparedText))
+        raise CommandError(f"--text {wanted}: judged or shown expected{hint}")
+    return ComparedText(wanted)
 
 
 def _is_url(word: str) -> bool:

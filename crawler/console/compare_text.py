@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.console.escaping import plain
 from crawler.lab.pair_label import DIFFERENT, DUPLICATE
-from crawler.lab.words import measures_of, name_text, part_sentence, rest_sentence
-from neardup.comparison.diff import WordRun, diff, render_diff
+from crawler.lab.sides import ComparedText
+from crawler.lab.words import content_words, measures_of, name_text, part_sentence, rest_sentence
+from neardup.comparison.diff import EQUAL, WordRun, diff, render_diff
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,6 +33,7 @@ def comparison_lines(
         yield f"{letter}  {plain(side.name)}{title}"
         note = "" if side.is_main else ", no main text: only equality counts"
         yield f"   {measured.words:,} words, digest {measured.digest.hex()}{note}"
+        yield f"   {plain(content_words(side.content))}"
     yield ""
     yield from _names(found)
     yield from _reasons(found, parameters)
@@ -41,6 +43,23 @@ def comparison_lines(
     yield from _verdicts(found, parameters)
     yield from _shingles("A", found.first.own)
     yield from _shingles("B", found.second.own)
+
+
+_COMPARED = {
+    ComparedText.JUDGED: "judged texts, which the verdict rests on",
+    ComparedText.SHOWN: "shown texts, which are exported and which no verdict rests on",
+}
+
+
+def diff_heading(compared: ComparedText, runs: Sequence[WordRun]) -> str:
+    """Return which texts a diff is of, in one line, and whether they differ."""
+    differ = "they differ in these words" if is_other(runs) else "the same, word for word"
+    return f"{_COMPARED[compared]}: {differ}"
+
+
+def is_other(runs: Sequence[WordRun]) -> bool:
+    """Return whether two texts differ in a word."""
+    return any(run.kind != EQUAL for run in runs)
 
 
 def diff_text(runs: Sequence[WordRun], context: int | None, *, coloured: bool = False) -> str:

@@ -5,16 +5,21 @@ from __future__ import annotations
 import difflib
 from contextlib import closing
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from crawler.lab.sources.crawl_directory import CrawlSource
 from crawler.lab.sources.source import SourceError
+from crawler.reading.content.content_text import shown_text
+from crawler.reading.content.content_xml import ContentError
 from crawler.reading.content_types import why_not_html
 from crawler.reading.pool import Html, HtmlReader
 from crawler.reading.worker_pool import ReadingError
 from crawler.urls.canonical import Canonicalizer
 from crawler.urls.parts import MalformedUrl
 from neardup.names import NO_NAME, Name, name_of, unpacked
+from neardup.whole import readable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +28,7 @@ if TYPE_CHECKING:
     from crawler.lab.session import Session
     from crawler.lab.sources.several import Sources
     from crawler.lab.sources.source import Blocks, LabPage
+    from crawler.reading.content.content_xml import PackedContent
 
 MAX_BYTES = 32 * 1024 * 1024
 """The largest size of a file, in bytes."""
@@ -32,6 +38,13 @@ _COMPARED = 5_000
 """The number of URLs among which a similar one is looked for; more take seconds."""
 
 _ENDINGS = (".html", ".htm", ".xhtml")
+
+
+class ComparedText(StrEnum):
+    """The text of a page whose words are shown side by side."""
+
+    JUDGED = "judged"
+    SHOWN = "shown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +59,7 @@ class TextSide:
         called: What the text is called, for the verdict.
         blocks: The hashes of the blocks that are boilerplate at the page's host; None: that is not
             known.
+        content: The content that is shown of the page; None for a text that came without one.
     """
 
     name: str
@@ -54,6 +68,25 @@ class TextSide:
     is_main: bool = True
     called: Name = NO_NAME
     blocks: Blocks = None
+    content: PackedContent | None = None
+
+    def words_of(self, compared: ComparedText) -> str:
+        """Return the judged text with its whole below it, or the shown text.
+
+        A text that came without a page is judged and shown as it is.
+
+        Raises:
+            SourceError: The content is damaged.
+        """
+        if compared is ComparedText.JUDGED or self.content is None:
+            return readable(self.text)
+        try:
+            return shown_text(self.content.xml_zstd)
+        except ContentError as error:
+            hint = "scrapy verify DIR says more"
+            raise SourceError(
+                f"{self.name}: what is shown of it cannot be read: {error}; {hint}"
+            ) from None
 
 
 def place_of(pages: Sequence[LabPage], url: str) -> int:
@@ -96,6 +129,17 @@ def stored_side(session: Session, sources: Sources, url: str) -> TextSide:
     return side
 
 
+def stored_texts(folder: Path, page_id: int) -> TextSide | None:
+    """Return the texts of a page of a crawl directory by its id; None: they are not stored.
+
+    Raises:
+        SourceError: They cannot be read.
+    """
+    source = CrawlSource(folder)
+    (text,), (content,) = source.texts([page_id]), source.contents([page_id])
+    return None if text is None else TextSide("", "", text, content=content)
+
+
 def sides_of(pages: Sequence[LabPage], sources: Sources) -> list[TextSide | None]:
     """Return the texts of pages; None for one that is not stored.
 
@@ -103,14 +147,16 @@ def sides_of(pages: Sequence[LabPage], sources: Sources) -> list[TextSide | None
         SourceError: They cannot be read.
     """
     boilerplate = sources.boilerplate() or (lambda _: None)
-    return [
-        None
-        if text is None
-        else TextSide(
-            page.url, page.title, text, page.is_main, unpacked(page.name), boilerplate(page)
-        )
-        for page, text in zip(pages, sources.texts([page.id for page in pages]), strict=True)
-    ]
+    ids = [page.id for page in pages]
+    sides: list[TextSide | None] = []
+    for page, text, content in zip(pages, sources.texts(ids), sources.contents(ids), strict=True):
+        if text is None:
+            sides.append(None)
+            continue
+        called, blocks = unpacked(page.name), boilerplate(page)
+        side = TextSide(page.url, page.title, text, page.is_main, called, blocks, content)
+        sides.append(side)
+    return sides
 
 
 def read_pages(pages: Sequence[Html]) -> list[TextSide]:
@@ -131,7 +177,8 @@ def read_pages(pages: Sequence[Html]) -> list[TextSide]:
             why = reading.not_html or reading.failure or "nothing in it"
             raise SourceError(f"{page.url}: no page: {why}")
         title, called = reading.metadata.title or "", reading.metadata.name(extract.text)
-        sides.append(TextSide(page.url, title, extract.text, extract.is_main, called))
+        side = TextSide(page.url, title, extract.judged_text, extract.is_main, called)
+        sides.append(replace(side, content=extract.shown))
     return sides
 
 

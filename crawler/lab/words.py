@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from crawler.lab.pair_reasons import PairPart
+    from crawler.reading.content.content_xml import PackedContent
     from neardup.names import Name
 
 NOTHING = "–"
@@ -100,6 +101,23 @@ def rest_sentence(rest_share: float, min_similarity: float) -> str:
         f"Boilerplate aside they say {said}: {rest_share:.3f} of the shorter rest stands in the "
         f"other one, where {min_similarity:g} is asked for."
     )
+
+
+_FINDERS = {
+    "blocks": "chosen blocks of the page",
+    "unlinked": "all text outside links",
+    "visible": "all visible text",
+    "lines": "the lines of its text",
+}
+"""Words for the codes of what found a content; any other code is shown as it is."""
+
+
+def content_words(content: PackedContent | None) -> str:
+    """Return the type of a page and where the content comes from that is shown of it."""
+    if content is None:
+        return "a text without a page, which is shown as it is judged"
+    finder = _FINDERS.get(content.source, content.source)
+    return f"{content.kind or 'type not known'}, shown from {finder}"
 
 
 def clock(at: float) -> str:

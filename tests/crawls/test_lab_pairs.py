@@ -169,7 +169,7 @@ def test_other_distances_bring_other_pairs_and_keys_go_on(page: Page) -> None:
     page.wait(lambda: "0 bits" in page.one(".measures").text)
     assert place(page).split()[-1] != farther.split()[-1]
     choose(page, "to", "8")
-    page.wait(lambda: place(page).split()[-1] == "14")
+    page.wait(lambda: place(page).split()[-1] == "18")
 
 
 def choose(page: Page, end: str, bits: str) -> None:

@@ -9,11 +9,21 @@ from nicegui import run, ui
 
 from crawler.lab.app.crawled_text import inert_link, plain
 from crawler.lab.app.lab_state import StoppedError
+from crawler.lab.app.page_text import TextSwitch
 from crawler.lab.app.side_views import SideRows, count_changes, side_by_side, word_marks
 from crawler.lab.pair_details import own_shingles
 from crawler.lab.pair_reasons import pair_reasons
+from crawler.lab.sides import ComparedText
 from crawler.lab.sources.source import SourceError
-from crawler.lab.words import name_text, names_sentence, part_sentence, rest_sentence, share
+from crawler.lab.words import (
+    content_words,
+    name_text,
+    names_sentence,
+    part_sentence,
+    rest_sentence,
+    share,
+)
+from neardup.boilerplate import boilerplate_spans
 from neardup.comparison.diff import diff
 from neardup.names import unpacked
 from neardup.whole import readable
@@ -22,9 +32,9 @@ if TYPE_CHECKING:
     from crawler.lab.app.lab_state import Lab
     from crawler.lab.app.side_views import Row
     from crawler.lab.pair_details import OwnShingles
-    from crawler.lab.pair_reasons import PairReasons
+    from crawler.lab.pair_reasons import PairReasons, Spans
     from crawler.lab.sides import TextSide
-    from crawler.lab.sources.source import LabPage
+    from crawler.lab.sources.source import Blocks, LabPage
     from neardup import Parameters
     from neardup.names import Name
 
@@ -40,6 +50,7 @@ class PairTexts:
     """The comparison of two texts, to be shown.
 
     Attributes:
+        compared: The texts that are compared.
         rows: The texts side by side.
         changes: The number of places in which they differ.
         own_of_first: Shingles that the first text alone has.
@@ -48,6 +59,7 @@ class PairTexts:
         is_cut: Whether a text goes on beyond what was compared.
     """
 
+    compared: ComparedText
     rows: list[Row]
     changes: int
     own_of_first: OwnShingles
@@ -56,27 +68,55 @@ class PairTexts:
     is_cut: bool
 
 
-def pair_texts(first: TextSide, second: TextSide, parameters: Parameters) -> PairTexts:
+def pair_texts(
+    first: TextSide,
+    second: TextSide,
+    parameters: Parameters,
+    compared: ComparedText = ComparedText.JUDGED,
+) -> PairTexts:
     """Compare two texts word by word and shingle by shingle.
 
     Args:
         first: The text of the earlier page.
         second: The text of the later page.
         parameters: The parameters that are tried.
+        compared: Whose words are compared; the reasons are always those of the judged texts.
+
+    Raises:
+        SourceError: What is shown of a page is damaged.
     """
     cut = first.text[:MAX_CHARACTERS], second.text[:MAX_CHARACTERS]
     names, blocks = (first.called, second.called), (first.blocks, second.blocks)
     reasons = pair_reasons(cut, names, blocks, parameters)
-    ours, theirs = (readable(text) for text in cut)
+    if compared is ComparedText.JUDGED:
+        whole = first.text, second.text
+        ours, theirs, spans = *map(readable, cut), reasons.spans
+    else:
+        whole = first.words_of(compared), second.words_of(compared)
+        ours, theirs = (text[:MAX_CHARACTERS] for text in whole)
+        spans = _spans(ours, first.blocks), _spans(theirs, second.blocks)
     runs = diff(ours, theirs)
-    marks = word_marks(ours, reasons.spans[0]), word_marks(theirs, reasons.spans[1])
     return PairTexts(
-        side_by_side(runs, marks=marks),
+        compared,
+        side_by_side(runs, marks=(word_marks(ours, spans[0]), word_marks(theirs, spans[1]))),
         count_changes(runs),
         *own_shingles(ours, theirs, parameters.verify_shingle_size),
         reasons=reasons,
-        is_cut=max(len(first.text), len(second.text)) > MAX_CHARACTERS,
+        is_cut=max(map(len, whole)) > MAX_CHARACTERS,
     )
+
+
+def _spans(text: str, blocks: Blocks) -> Spans:
+    return [] if blocks is None else boilerplate_spans(text, blocks)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """Two pages with their texts, which are not read again for another choice of text."""
+
+    pages: tuple[LabPage, LabPage]
+    sides: tuple[TextSide | None, TextSide | None]
+    parameters: Parameters
 
 
 class PairView:
@@ -85,8 +125,10 @@ class PairView:
     def __init__(self, lab: Lab) -> None:
         self._lab = lab
         self._asked = 0
+        self._pair: _Pair | None = None
         with ui.element().classes("pair-view") as self._whole:
             self._heads = ui.element().classes("sides heads")
+            self._switch = TextSwitch(self._show_other_text)
             self._note = ui.label().classes("note")
             self._reasons = ReasonRows()
             self._rows = SideRows()
@@ -103,36 +145,55 @@ class PairView:
         except StoppedError:
             return
         except SourceError as error:
-            if asked == self._asked and not self._whole.is_deleted:
-                self.clear()
-                self._note.text = plain(str(error), 500)
+            self._show_fault(asked, error)
             return
-        found = None
+        await self._compare(asked, _Pair((one, other), (ours, theirs), parameters))
+
+    async def _show_other_text(self) -> None:
+        if self._pair is not None:
+            self._asked += 1
+            await self._compare(self._asked, self._pair)
+
+    async def _compare(self, asked: int, pair: _Pair) -> None:
+        found, (ours, theirs) = None, pair.sides
         if ours is not None and theirs is not None:
-            # Long texts take their time, which the lab's own thread needs for others.
-            found = await run.io_bound(pair_texts, ours, theirs, parameters)
+            texts = ours, theirs, pair.parameters, self._switch.compared
+            try:
+                # Long texts take their time, which the lab's own thread needs for others.
+                found = await run.io_bound(pair_texts, *texts)
+            except SourceError as error:
+                self._show_fault(asked, error)
+                return
         if asked == self._asked and not self._whole.is_deleted:
-            self._show(one, other, found, parameters)
+            self._show(pair, found)
+
+    def _show_fault(self, asked: int, error: SourceError) -> None:
+        if asked == self._asked and not self._whole.is_deleted:
+            self.clear()
+            self._note.text = plain(str(error), 500)
 
     def clear(self) -> None:
         self._asked += 1
+        self._pair = None
+        self._switch.show(is_shown=False)
         for part in (self._heads, self._shingles):
             part.clear()
         self._rows.show([])
         self._reasons.clear()
         self._note.text = ""
 
-    def _show(
-        self, one: LabPage, other: LabPage, found: PairTexts | None, parameters: Parameters
-    ) -> None:
+    def _show(self, pair: _Pair, found: PairTexts | None) -> None:
         self.clear()
+        self._pair, parameters = pair, pair.parameters
         with self._heads:
-            _head(one)
-            _head(other)
+            for page, side in zip(pair.pages, pair.sides, strict=True):
+                _head(page, side)
+        self._switch.show(is_shown=found is not None)
         if found is None:
             self._note.text = "The text of one of them is not held, so they cannot be compared."
             return
         self._note.text = _words_of(found)
+        one, other = pair.pages
         names = unpacked(one.name), unpacked(other.name)
         self._reasons.show(names, found.reasons, parameters)
         self._rows.show(found.rows)
@@ -142,17 +203,21 @@ class PairView:
             _shingles("Only on the right", found.own_of_second, shingle_size)
 
 
-def _head(page: LabPage) -> None:
+def _head(page: LabPage, side: TextSide | None) -> None:
     with ui.element().classes("side head"):
         ui.label(plain(page.title, _MAX_TITLE) or "(no title)").classes("crawled head-title")
         inert_link(page.url).classes("mono")
         verdict = page.verdict.replace("_", " ")
         ui.label(f"{page.words:,} words{', ' + verdict if verdict else ''}").classes("soft")
+        if side is not None:
+            ui.label(plain(content_words(side.content))).classes("soft").props("data-content")
 
 
 def _words_of(found: PairTexts) -> str:
     places = "1 place" if found.changes == 1 else f"{found.changes:,} places"
-    words = f"They differ in {places}." if found.changes else "Word for word they are the same."
+    words = f"The {found.compared} texts differ in {places}."
+    if not found.changes:
+        words = f"Word for word the {found.compared} texts are the same."
     words += f" {_contained(found.own_of_first, found.own_of_second)}"
     return words + (" Only the beginning of both is compared." if found.is_cut else "")
 

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Any
 from nicegui import ui
 
 from crawler.lab.app.crawled_text import inert_link, plain
+from crawler.lab.app.page_text import PageText
 from crawler.lab.words import NOTHING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from nicegui.events import GenericEventArguments
+
+    from crawler.lab.sides import TextSide
 
 MAX_ROWS = 200
 
@@ -141,8 +144,17 @@ class PageTable:
             self._table.rows = list(rows)
 
 
-def page_dialog(url: str, facts: Sequence[tuple[str, str]], original: str | None) -> None:
-    """Show all that is known of a page; its URLs are opened only after another question."""
+async def page_dialog(
+    url: str, facts: Sequence[tuple[str, str]], original: str | None, side: TextSide | None
+) -> None:
+    """Show all that is known of a page; its URLs are opened only after another question.
+
+    Args:
+        url: The URL of the page.
+        facts: Names and values.
+        original: The URL of the page that it repeats, resembles or is a part of.
+        side: Its texts; None: they are not stored.
+    """
     with ui.dialog(value=True) as dialog, ui.card():
         with ui.element().classes("line"):
             ui.label("Page").classes("title")
@@ -155,4 +167,7 @@ def page_dialog(url: str, facts: Sequence[tuple[str, str]], original: str | None
         if original is not None:
             ui.label("repeats, resembles or is a part of").classes("soft")
             inert_link(original).classes(remove="one-line", add="mono")
+        text = None if side is None else PageText(side)
     dialog.on("hide", dialog.delete)
+    if text is not None:
+        await text.show()

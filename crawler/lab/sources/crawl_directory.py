@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from crawler.lab.sources.source import Blocks, PageBoilerplate
+    from crawler.reading.content.content_xml import PackedContent
     from neardup import Parameters
 
 _SLICE = 10_000
@@ -93,6 +94,12 @@ class CrawlSource(PageSource):
                 texts = HeldTexts(connection.execute)
                 for number, held in [(number, texts.of_page(number)) for number in wanted]:
                     yield None if held is None else self._unpacked(number, held.text)
+
+    def contents(self, ids: Sequence[int]) -> Iterator[PackedContent | None]:
+        with self._open() as connection:
+            texts = HeldTexts(connection.execute)
+            for number in ids:
+                yield texts.shown(number)
 
     def boilerplate(self) -> PageBoilerplate:
         known: dict[int, Blocks] = {}

@@ -12,6 +12,7 @@ import zstandard
 
 from crawler.lab.sources.source import LabPage, PageSource, SourceError
 from crawler.pages.stored_texts import unpack_judged
+from crawler.reading.content.content_xml import PackedContent
 from crawler.reading.pool import Html, HtmlReader
 from crawler.reading.worker_pool import ReadingError
 from crawler.warc.sources import ArchiveError
@@ -49,7 +50,7 @@ class LeftOut(Counter[str]):
 
 
 class _TemporaryTexts:
-    """Each text once, by its digest, on disk, so that memory does not grow with them.
+    """Each text and content once, by its digest, on disk: memory does not grow with them.
 
     Files:
         One without a name in SQLite's folder for temporary files (``SQLITE_TMPDIR``, ``TMPDIR``),
@@ -61,6 +62,9 @@ class _TemporaryTexts:
         self._database = sqlite3.connect("", isolation_level=None, check_same_thread=False)
         self._database.execute("CREATE TABLE texts (digest BLOB PRIMARY KEY, text BLOB NOT NULL)")
         self._compress = zstandard.ZstdCompressor().compress
+        self._database.execute(
+            "CREATE TABLE contents (payload BLOB PRIMARY KEY, xml BLOB NOT NULL, kind, source)"
+        )
         # Never committed: no other connection can see it.
         self._database.execute("BEGIN")
 
@@ -73,10 +77,28 @@ class _TemporaryTexts:
         Raises:
             SourceError: The disk is full.
         """
+        self._insert("texts", digest, text)
+
+    def add_content(self, payload: bytes, content: PackedContent) -> None:
+        """Hold what is shown of the page with a payload digest.
+
+        Raises:
+            SourceError: The disk is full.
+        """
+        self._insert("contents", payload, *content)
+
+    def _insert(self, table: str, *row: object) -> None:
+        marks = ", ".join("?" * len(row))
         try:
-            self._database.execute("INSERT OR IGNORE INTO texts VALUES (?, ?)", (digest, text))
+            self._database.execute(f"INSERT OR IGNORE INTO {table} VALUES ({marks})", row)  # noqa: S608  # a table of ours
         except sqlite3.OperationalError as error:
             raise SourceError(f"temporary files: {error}; TMPDIR may name a larger disk") from None
+
+    def contents(self, payloads: Sequence[bytes | None]) -> Iterator[PackedContent | None]:
+        for payload in payloads:
+            sql = "SELECT xml, kind, source FROM contents WHERE payload = ?"
+            row = self._database.execute(sql, (payload,)).fetchone()
+            yield None if row is None else PackedContent(*row)
 
     def texts(self, digests: Sequence[bytes]) -> Iterator[str | None]:
         for digest in digests:
@@ -113,6 +135,7 @@ class Gathering:
         self._texts = _TemporaryTexts()
         self._reader = HtmlReader()
         self._digests: list[bytes] = []
+        self._payloads: list[bytes | None] = []
         # Of pages with the same bytes all but id, URL and a title that the file names.
         self._by_payload: dict[bytes, LabPage] = {}
         self._unread = LeftOut()
@@ -136,6 +159,9 @@ class Gathering:
     def texts(self, ids: Sequence[int]) -> Iterator[str | None]:
         return self._texts.texts([self._digests[number - 1] for number in ids])
 
+    def contents(self, ids: Sequence[int]) -> Iterator[PackedContent | None]:
+        return self._texts.contents([self._payloads[number - 1] for number in ids])
+
     def close(self) -> None:
         self._reader.close()
         self._texts.close()
@@ -147,6 +173,7 @@ class Gathering:
             page = self._of_text(one) if payload is None else self._by_payload.get(payload)
             if page is not None:
                 self._digests.append(page.text_digest)
+                self._payloads.append(page.payload_digest)
                 number, title = len(self._digests), one.title or page.title
                 name = _renamed(page.name, one.title) if one.title else page.name
                 yield replace(page, id=number, url=one.url, title=title, name=name)
@@ -192,6 +219,7 @@ class Gathering:
             return
         document = found.document(DEFAULTS.min_words)
         self._texts.add_packed(document.digest, found.text_zstd)
+        self._texts.add_content(payload, found.shown)
         self._by_payload[payload] = LabPage(
             id=0,
             url="",
@@ -257,6 +285,9 @@ class FileSource(PageSource):
 
     def texts(self, ids: Sequence[int]) -> Iterator[str | None]:
         return self._gathering.texts(ids)
+
+    def contents(self, ids: Sequence[int]) -> Iterator[PackedContent | None]:
+        return self._gathering.contents(ids)
 
     def close(self) -> None:
         self._gathering.close()

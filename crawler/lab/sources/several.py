@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from crawler.lab.sources.crawl_directory import CrawlSource
 from crawler.lab.sources.json_lines import JsonLinesSource
@@ -12,11 +12,14 @@ from crawler.lab.sources.source import SourceError
 from crawler.storage.database import FILE_NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from crawler.lab.sources.source import Blocks, LabPage, PageBoilerplate, PageSource
+    from crawler.reading.content.content_xml import PackedContent
     from neardup import Parameters
+
+T = TypeVar("T")
 
 
 class Sources:
@@ -64,10 +67,19 @@ class Sources:
         return []
 
     def texts(self, ids: Sequence[int]) -> Iterator[str | None]:
+        return self._of_parts(ids, lambda part, wanted: part.texts(wanted))
+
+    def contents(self, ids: Sequence[int]) -> Iterator[PackedContent | None]:
+        return self._of_parts(ids, lambda part, wanted: part.contents(wanted))
+
+    def _of_parts(
+        self, ids: Sequence[int], read: Callable[[PageSource, list[int]], Iterator[T]]
+    ) -> Iterator[T]:
+        """Ask each part for what is its own, and yield all in the order asked for."""
         wanted: list[list[int]] = [[] for _ in self.parts]
         for number in ids:
             wanted[self._part[number]].append(self._number[number])
-        found = [part.texts(of) for part, of in zip(self.parts, wanted, strict=True)]
+        found = [read(part, of) for part, of in zip(self.parts, wanted, strict=True)]
         return (next(found[self._part[number]]) for number in ids)
 
     def boilerplate(self) -> PageBoilerplate | None:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
+    from crawler.reading.content.content_xml import PackedContent
     from neardup import Parameters
 
     Blocks = frozenset[int] | None
@@ -115,6 +116,13 @@ class PageSource(ABC):
     @abstractmethod
     def texts(self, ids: Sequence[int]) -> Iterator[str | None]:
         """Yield the texts of pages, in the order asked for; None for one that is not stored."""
+
+    @abstractmethod
+    def contents(self, ids: Sequence[int]) -> Iterator[PackedContent | None]:
+        """Yield the contents that are shown of pages, in the order asked for.
+
+        None for one that is not stored, and for a text that came without a page.
+        """
 
     def boilerplate(self) -> PageBoilerplate | None:
         """Return what gives the hashes of the blocks that are boilerplate at the host of a page.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import crawler.warc
 from crawler.downloading.encodings import AnswerError, codings, open_body
 from crawler.lab.sources.gathering import NOT_TO_KEEP, FileSource, Told, complaint
-from crawler.reading.robots_directives import robots_words
+from crawler.reading.metadata.robots_directives import robots_words
 from crawler.urls.canonical import Canonicalizer
 from crawler.urls.parts import MalformedUrl
 from crawler.warc.captures import Captures

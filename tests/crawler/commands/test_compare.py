@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -76,6 +78,35 @@ def test_json_holds_it_all(files: tuple[str, str]) -> None:
     alone = [at["alone"] for at in found["verdicts"]]
     assert alone == ["new"] * found["distance"] + ["near_duplicate"] * (9 - found["distance"])
     assert "{+changed+}" in found["diff"]
+
+
+def test_words_of_the_shown_texts_are_compared_on_demand(tmp_path: Path) -> None:
+    files = [tmp_path / "1.html", tmp_path / "2.html"]
+    for file, stock in zip(files, ("seventeen", "nineteen"), strict=True):
+        aside = f"<aside class=sidebar><p>In stock: {stock} sacks.</p></aside>"
+        file.write_bytes(html(edited(), "Mill").replace(b"</main>", f"</main>{aside}".encode()))
+    judged, shown = (run("compare", *map(str, files), *more) for more in ((), ("--text", "shown")))
+    assert "judged texts, which the verdict rests on: they differ in these words" in judged.stdout
+    assert "[-seventeen-] {+nineteen+}" in judged.stdout
+    assert shown.stdout.splitlines()[-1] == (
+        "shown texts, which are exported and which no verdict rests on: the same, word for word"
+    )
+    before = judged.stdout.partition("judged texts")[0]
+    assert shown.stdout.partition("shown texts")[0] == before
+    assert before.count(", shown from chosen blocks of the page\n") == 2
+
+
+def test_what_is_shown_is_not_looked_for_where_it_is_damaged(tmp_path: Path) -> None:
+    folder = make_lab_crawl(tmp_path / "job")
+    with closing(sqlite3.connect(folder / "crawl.db")) as connection:
+        connection.execute("UPDATE pages SET content = x'0102' WHERE url LIKE '%/a'")
+        connection.commit()
+    pair = (f"{BASE}/a", f"{BASE}/one-word", "--crawl", str(folder))
+    assert run("compare", *pair).returncode == 0
+    done = run("compare", *pair, "--text", "shown")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"{BASE}/a: what is shown of it cannot be read" in done.stderr
+    assert "scrapy verify" in done.stderr
 
 
 def test_pages_of_one_title_are_told_apart_by_their_headings(tmp_path: Path) -> None:
@@ -155,6 +186,7 @@ class TestFetching:
         (("FILE", "http://example.com/", "--crawl", "x"), "x: no such file or directory"),
         (("FILE", "FILE", "--contxt", "3"), "did you mean --context?"),
         (("FILE", "FILE", "--context", "-3"), "--context"),
+        (("FILE", "FILE", "--text", "show"), "judged or shown expected; did you mean shown?"),
         (("FILE", "BINARY"), "neither HTML nor text in UTF-8"),
         (("FILE", "FOLDER"), "Is a directory"),
     ],

@@ -2,7 +2,8 @@
 
 import pytest
 
-from crawler.lab.words import in_pairs, measures_of, name_text
+from crawler.lab.words import content_words, in_pairs, measures_of, name_text
+from crawler.reading.content.content_xml import PackedContent
 from neardup.names import NO_NAME, Name
 
 
@@ -41,3 +42,18 @@ def test_a_name_is_a_line_for_each_of_its_parts() -> None:
 def test_one_pair_is_no_pairs() -> None:
     assert in_pairs(1, "labelled") == "1 labelled pair"
     assert [in_pairs(0), in_pairs(1_200)] == ["0 pairs", "1,200 pairs"]
+
+
+@pytest.mark.parametrize(
+    ("content", "written"),
+    [
+        (PackedContent(b"", "article", "blocks"), "article, shown from chosen blocks of the page"),
+        (PackedContent(b"", "document", "pdf"), "document, shown from pdf"),
+        (PackedContent(b"", None, "lines"), "type not known, shown from the lines of its text"),
+        (None, "a text without a page, which is shown as it is judged"),
+    ],
+)
+def test_type_and_source_of_what_is_shown_are_said(
+    content: PackedContent | None, written: str
+) -> None:
+    assert content_words(content) == written

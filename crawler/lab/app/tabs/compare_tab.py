@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 from nicegui import ui
 
 from crawler.lab.app.crawled_text import plain
+from crawler.lab.app.page_text import TextSwitch
 from crawler.lab.app.pair_view import MAX_CHARACTERS, PairTexts, ReasonRows, pair_texts
 from crawler.lab.app.side_views import SideRows
 from crawler.lab.app.tables import FigureTable
 from crawler.lab.comparison import Comparison, compare
 from crawler.lab.sides import TextSide, stored_side
 from crawler.lab.sources.source import SourceError
-from crawler.lab.words import NOTHING, count, in_bits, share, spaced
+from crawler.lab.words import NOTHING, content_words, count, in_bits, share, spaced
 from neardup.names import name_of
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from crawler.lab.app.parameter_trial import Trial
     from crawler.lab.comparison import Side
     from crawler.lab.session import Session
+    from crawler.lab.sides import ComparedText
     from crawler.lab.sources.several import Sources
     from neardup import Parameters
 
@@ -125,6 +127,7 @@ class CompareTab:
         self._trial = trial
         self._given: tuple[str, str] | None = None
         self._shown: tuple[object, ...] | None = None
+        self._sides_shown: tuple[TextSide, TextSide] | None = None
         with ui.element().classes("stack"):
             ui.label(
                 "URLs are looked up among the pages that were crawled; the lab fetches nothing."
@@ -162,6 +165,7 @@ class CompareTab:
                 self._verdicts = FigureTable(["max_distance", "confirmed", "distance alone"])
             with ui.element().classes("card whole sides-card"):
                 self._sides = FigureTable(["", "#first", "#second"])
+        self._switch = TextSwitch(self._show_other_text)
         self._changes = ui.label().classes("title")
         self._texts = SideRows()
 
@@ -177,14 +181,35 @@ class CompareTab:
         try:
             first, second = await self._lab.run(self._find, self._given)
         except SourceError as fault:
-            self._fault.text = plain(str(fault), 1_000)
-            self._result.set_visibility(False)
-            self._shown = None
+            self._show_fault(fault)
             return
         self._fault.text = ""
         self._shown = (self._given, parameters)
-        found, texts = await self._lab.run(_measure, first, second, parameters)
-        self._show(found, texts, first, second)
+        try:
+            measured = await self._lab.run(
+                _measure, first, second, parameters, self._switch.compared
+            )
+        except SourceError as fault:
+            self._show_fault(fault)
+            return
+        self._show(*measured, first, second)
+
+    async def _show_other_text(self) -> None:
+        if self._sides_shown is None:
+            return
+        compared, parameters = self._switch.compared, self._trial.choice.parameters
+        try:
+            texts = await self._lab.run(pair_texts, *self._sides_shown, parameters, compared)
+        except SourceError as fault:
+            self._show_fault(fault)
+            return
+        if compared is self._switch.compared:
+            self._show_texts(texts)
+
+    def _show_fault(self, fault: SourceError) -> None:
+        self._fault.text = plain(str(fault), 1_000)
+        self._result.set_visibility(False)
+        self._shown = self._sides_shown = None
 
     def _find(self, given: tuple[str, str]) -> list[TextSide]:
         return [find(one, self._lab.session, self._lab.sources) for one in given]
@@ -201,21 +226,25 @@ class CompareTab:
             for kind, words in bit_cells(found):
                 cell = ui.element("span").classes(kind)
                 cell.props["title"] = words
-        places = "place" if texts.changes == 1 else "places"
-        self._changes.text = f"The texts differ in {texts.changes:,} {places}"
-        self._texts.show(texts.rows)
+        self._sides_shown = first, second
+        self._show_texts(texts)
         self._result.set_visibility(True)
+
+    def _show_texts(self, texts: PairTexts) -> None:
+        places = "place" if texts.changes == 1 else "places"
+        self._changes.text = f"The {texts.compared} texts differ in {texts.changes:,} {places}"
+        self._texts.show(texts.rows)
 
 
 def _measure(
-    first: TextSide, second: TextSide, parameters: Parameters
+    first: TextSide, second: TextSide, parameters: Parameters, compared: ComparedText
 ) -> tuple[Comparison, PairTexts]:
     ours, theirs = first.text[:MAX_CHARACTERS], second.text[:MAX_CHARACTERS]
     are_main = first.is_main and second.is_main
     names = first.called, second.called
     blocks = first.blocks, second.blocks
     found = compare(ours, theirs, parameters, are_main=are_main, names=names, blocks=blocks)
-    return found, pair_texts(first, second, parameters)
+    return found, pair_texts(first, second, parameters, compared)
 
 
 def _sentence(found: Comparison, parameters: Parameters) -> str:
@@ -240,7 +269,8 @@ def _notes(first: TextSide, second: TextSide, texts: PairTexts) -> list[str]:
     notes = []
     for name, one in (("First", first), ("Second", second)):
         if one.name:
-            notes.append(f"{name}: {plain(one.title, 120) or 'a page without a title'}.")
+            title = plain(one.title, 120) or "a page without a title"
+            notes.append(f"{name}: {title} ({plain(content_words(one.content))}).")
             if not one.is_main:
                 notes.append("Its main text may not stand for it, so only equality counts.")
     if texts.is_cut or max(len(first.text), len(second.text)) > MAX_CHARACTERS:

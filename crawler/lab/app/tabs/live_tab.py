@@ -12,9 +12,12 @@ from rich.filesize import decimal
 
 from crawler.lab.app.charts import DROPPED, KEPT, SOFT, SPLIT, Options, axis, chart
 from crawler.lab.app.crawled_text import plain
+from crawler.lab.app.lab_state import StoppedError
 from crawler.lab.app.tables import MAX_ROWS, FigureRow, FigureTable, PageTable, Row, page_dialog
 from crawler.lab.judgement import LAYERS
+from crawler.lab.sides import stored_texts
 from crawler.lab.snapshot import RATE_SECS, LivePage
+from crawler.lab.sources.source import SourceError
 from crawler.lab.words import NOTHING, clock, count, in_bits, share, spaced
 from crawler.pages.live_parameters import SETTINGS
 from crawler.pages.reasons import in_words
@@ -146,7 +149,10 @@ class _FilesView:
         facts = [*_facts(self._page(place, judged)), layer]
         pages = self._lab.session.pages
         named = max(int(judged.original[place]), int(judged.resembles[place]))
-        page_dialog(pages[place].url, facts, pages[named].url if named >= 0 else None)
+        side = None
+        with suppress(SourceError, StoppedError):
+            (side,) = await self._lab.sides([place])
+        await page_dialog(pages[place].url, facts, pages[named].url if named >= 0 else None, side)
 
 
 class _CrawlView:
@@ -241,12 +247,13 @@ class _CrawlView:
         page = next((one for one in self._crawl.seen.pages if one.id == number), None)
         if page is None:
             return
-        original = None
-        if page.verdict in OF_TEXTS:
-            # Where it cannot be read any more, the frame says so.
-            with suppress(JobError, sqlite3.Error):
+        original = side = None
+        # Where it cannot be read any more, the frame says so.
+        with suppress(JobError, SourceError, StoppedError, sqlite3.Error):
+            side = await self._lab.look(stored_texts, self._crawl.folder, page.id)
+            if page.verdict in OF_TEXTS:
                 original = await self._lab.look(self._crawl.original_of, page.id)
-        page_dialog(page.url, _facts(page), original)
+        await page_dialog(page.url, _facts(page), original, side)
 
 
 def _figures(seen: Snapshot) -> dict[str, str]:

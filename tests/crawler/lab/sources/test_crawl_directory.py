@@ -9,6 +9,7 @@ import pytest
 
 from crawler.lab.sources.crawl_directory import CrawlSource
 from crawler.lab.sources.source import SourceError
+from crawler.reading.content.content_text import shown_text
 from neardup import Parameters
 from tests.crawler.lab.sources.reading import paths_of, read_all, texts_of
 from tests.crawler.pages.test_capture import LONG, OTHER, html
@@ -68,6 +69,25 @@ def test_each_page_has_its_text_wherever_it_is_held(visiting: Visiting, tmp_path
     assert index is not None
     assert texts_of(source, pages[::-1]) == [index, short, near, also, same, first]
     assert list(source.texts([10_000])) == [None]
+
+
+def test_each_page_is_shown_as_the_page_that_holds_its_text(
+    visiting: Visiting, tmp_path: Path
+) -> None:
+    source = CrawlSource(tmp_path)
+    pages = read_all(source)
+    contents = list(source.contents([page.id for page in pages]))
+    first, same, also, near, *_ = contents
+    assert first is not None
+    assert near is not None
+    assert same == also == first
+    assert (shown_text(first.xml_zstd), shown_text(near.xml_zstd)) == (
+        f"A page\n{LONG}",
+        f"A page\n{NEAR}",
+    )
+    sql = "SELECT content, page_type, content_source FROM pages WHERE id = 1"
+    assert first == visiting.job.database.read(sql).fetchone()
+    assert list(source.contents([10_000])) == [None]
 
 
 def test_what_is_known_of_a_page_is_what_the_crawl_found(

@@ -11,6 +11,7 @@ import pytest
 
 from crawler.lab.sources.several import open_source, open_sources
 from crawler.lab.sources.source import SourceError
+from crawler.reading.content.content_text import shown_text
 from neardup import Parameters, analyse
 from neardup.fingerprints.digest import payload_digest
 from tests.crawler.lab.sources.reading import paths_of, read_all, texts_of
@@ -74,6 +75,23 @@ def test_html_is_read_as_a_crawl_reads_it(tmp_path: Path) -> None:
     ]
     source.close()
     source.close()
+
+
+def test_html_is_shown_as_a_crawl_shows_it_and_a_text_as_it_is(tmp_path: Path) -> None:
+    pages = [
+        {"html": html(text, head=head).decode()} for text, head in ((LONG, ""), (LONG, "<!---->"))
+    ]
+    rows = [TEXT_LINE, *pages, pages[0], {"html": html(OTHER).decode()}]
+    files = [
+        write(tmp_path / "one.jsonl", *rows),
+        write(tmp_path / "two.jsonl", TEXT_LINE, pages[0]),
+    ]
+    sources = open_sources(files)
+    ids = [page.id for page in read_all(sources)]
+    shown = [content and shown_text(content.xml_zstd) for content in sources.contents(ids[::-1])]
+    same, other = f"A page\n{LONG}", f"A page\n{OTHER}"
+    assert shown == [same, None, other, same, same, same, None]
+    sources.close()
 
 
 @pytest.mark.parametrize(
