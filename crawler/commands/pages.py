@@ -14,15 +14,22 @@ from crawler.feeds.exporters import EXPORTERS, export
 from crawler.feeds.page_files import write_files, write_together
 from crawler.feeds.page_writers import MEDIA_TYPES, PageWriter, text_without
 from crawler.options import did_you_mean
-from crawler.pages.export import KEPT_FILTER, PageFilter, export_contents, export_pages
+from crawler.pages.export import (
+    KEPT_FILTER,
+    PageFilter,
+    choices_met,
+    export_contents,
+    export_pages,
+)
 from crawler.pages.verdicts import VERDICTS
-from crawler.reading.content_text import Shown
-from crawler.reading.content_xml import DOCUMENT, PAGE_TYPES, ContentError
+from crawler.reading.content.content_text import Shown
+from crawler.reading.content.content_xml import DOCUMENT, PAGE_TYPES, ContentError
 from crawler.storage.database import open_for_reading
 from crawler.storage.output_files import check_output
 
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Iterator
 
     from crawler.pages.boilerplate import HostBoilerplate
 
@@ -54,7 +61,6 @@ class PagesCommand(PlainCommand):
 
     usage = "[-o FILE|DIR/] [--format F] [--verdict V] [--without-boilerplate] DIR"
     summary = "Export the pages of a crawl as a table, or as Markdown, text, XML or HTML"
-    after_interrupt = "interrupted: the files that are there are whole; run it again for the others"
 
     def add_own_options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
@@ -79,7 +85,10 @@ class PagesCommand(PlainCommand):
             f"{', '.join(VERDICTS)}",
         )
         parser.add_argument(
-            "--language", metavar="CODE", help="only pages in this language: en, pt-BR"
+            "--language",
+            metavar="CODE",
+            help="only pages that declare this language (html lang, meta, JSON-LD): en, which is "
+            "en-GB too, or pt-BR; their text is not looked at",
         )
         parser.add_argument(
             "--min-words", metavar="N", help="only pages whose exported text has as many words"
@@ -108,9 +117,16 @@ class PagesCommand(PlainCommand):
         to = _destination(opts.output, opts.format)
         if not to.are_documents and (opts.links is not None or opts.images is not None):
             raise CommandError(f"--links and --images are for documents, got --format {to.kind}")
+        count = 0
         try:
             with closing(open_for_reading(folder)) as connection:
-                count = _export(connection, folder, chosen, to, opts)
+                for count in _export(connection, folder, chosen, to, opts):  # noqa: B007
+                    pass
+                if count == 0:
+                    _say_what_there_is(connection, chosen)
+        except KeyboardInterrupt:
+            self.after_interrupt = _after_interrupt(to, count)
+            raise
         except ContentError as error:
             hint = f"scrapy verify {folder} --repair makes it of the text"
             said = f"{folder}: a stored content cannot be read: {error}"
@@ -119,6 +135,27 @@ class PagesCommand(PlainCommand):
             say(f"{count:,} files in {to.name}", to_stderr=True)
         elif to.name != "-":
             say(f"{count:,} {'pages' if to.are_documents else 'rows'} in {to.name}", to_stderr=True)
+
+
+def _say_what_there_is(connection: sqlite3.Connection, chosen: PageFilter) -> None:
+    """Name the languages and types that the pages of a crawl have, where none is the chosen one."""
+    for option, wanted, column, name in (
+        ("--language", chosen.language, "language", "languages"),
+        ("--type", chosen.page_type, "page_type", "types"),
+    ):
+        if wanted is not None:
+            met = choices_met(connection, column)
+            values = ", ".join(f"{value} {count:,}" for value, count in met.items())
+            said = f"no page is chosen by {option} {wanted}; {name} of all pages: "
+            say(said + (values or "none is known"), to_stderr=True)
+
+
+def _after_interrupt(to: Destination, count: int) -> str:
+    """Return what holds after Ctrl-C."""
+    if to.is_folder:
+        written = f"{count:,} files in {to.name} are written, and whole"
+        return f"interrupted: {written}; run it again for the others"
+    return "interrupted" if to.name == "-" else f"interrupted; nothing was written to {to.name}"
 
 
 def _filter(opts: argparse.Namespace) -> PageFilter:
@@ -143,7 +180,8 @@ def _export(
     chosen: PageFilter,
     to: Destination,
     opts: argparse.Namespace,
-) -> int:
+) -> Iterator[int]:
+    """Write pages; yield how many are written so far, after each file that is complete."""
     boilerplate = _boilerplate(connection, folder) if opts.without_boilerplate else None
     is_common = None if boilerplate is None else boilerplate.is_boilerplate
     if not to.are_documents:
@@ -153,12 +191,14 @@ def _export(
             return text_without(content, url, is_common)
 
         rows = export_pages(connection, chosen, None if is_common is None else clean)
-        return export(rows, to.name, to.kind)
+        yield export(rows, to.name, to.kind)
+        return
     shown = Shown(links=opts.links is not False, images=bool(opts.images))
     writer, pages = PageWriter(to.kind, shown, is_common), export_contents(connection, chosen)
     if to.is_folder:
-        return write_files(pages, writer, Path(to.name))
-    return write_together(pages, writer, to.name)
+        yield from write_files(pages, writer, Path(to.name))
+    else:
+        yield write_together(pages, writer, to.name)
 
 
 def _boilerplate(connection: sqlite3.Connection, folder: Path) -> HostBoilerplate | None:

@@ -21,7 +21,7 @@ from scrapy.exporters import (
 from crawler.console.command_line import CommandError
 from crawler.console.escaping import plain_stdout
 from crawler.items import PAGE_FIELDS
-from crawler.reading.content_xml import NOT_IN_XML
+from crawler.reading.content.content_xml import NOT_IN_XML
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -78,6 +78,12 @@ class ParquetItemExporter(BaseItemExporter):
     def finish_exporting(self) -> None:
         self._write()
         self._writer.close()
+
+    def abandon(self) -> None:
+        """Write nothing more, since the file is not wanted."""
+        if self._writer is not None:
+            # Else it would write the end of the file when it is deleted, after that was closed.
+            self._writer.is_open = False
 
     def _write(self) -> None:
         rows, self._rows = self._rows, []
@@ -149,11 +155,16 @@ def export(rows: Iterable[dict[str, Any]], name: str, kind: str) -> int:
             encoding="utf-8",
             export_empty_fields=kind != "xml",
         )
-        exporter.start_exporting()
-        for row in rows:
-            exporter.export_item(_without_nothing(row) if kind == "xml" else row)
-            count += 1
-        exporter.finish_exporting()
+        try:
+            exporter.start_exporting()
+            for row in rows:
+                exporter.export_item(_without_nothing(row) if kind == "xml" else row)
+                count += 1
+            exporter.finish_exporting()
+        except BaseException:
+            if isinstance(exporter, ParquetItemExporter):
+                exporter.abandon()
+            raise
     return count
 
 

@@ -12,7 +12,7 @@ from crawler.mirror.paths import digest, free_path, path_key
 from crawler.urls.parts import MalformedUrl
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from crawler.feeds.page_writers import PageWriter
@@ -66,21 +66,20 @@ def _hash(key: str) -> int:
 
 def write_files(
     pages: Iterable[tuple[dict[str, Any], bytes]], writer: PageWriter, folder: Path
-) -> int:
-    """Write each page into a file below a folder, which is made; return how many.
+) -> Iterator[int]:
+    """Write each page into a file below a folder, which is made; yield how many there are so far.
 
     A file appears under its name only when it is complete, and takes the place of one that an
     earlier export left there.
     """
-    paths, count = PagePaths(writer.kind), 0
+    paths = PagePaths(writer.kind)
     folder.mkdir(parents=True, exist_ok=True)
-    for page, content in pages:
+    for count, (page, content) in enumerate(pages, 1):
         path = folder / paths.path_of(page["url"])
         path.parent.mkdir(parents=True, exist_ok=True)
         with whole_file(path) as file:
             file.write(writer.write(page, content).encode("utf-8", "replace"))
-        count += 1
-    return count
+        yield count
 
 
 def write_together(

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lxml.etree import Element, SubElement
 
-from crawler.reading.content_text import Shown, html, markdown, plain_text, prepared, xml
-from crawler.reading.content_xml import NOT_IN_XML, unpack_content
+from crawler.reading.content.content_text import Shown, html, markdown, plain_text, prepared, xml
+from crawler.reading.content.content_xml import NOT_IN_XML, unpack_content
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,6 +27,8 @@ _FRONT_MATTER = (
     "title", "author", "date", "modified", "url", "sitename", "description", "language",
     "categories", "tags", "page_type", "words", "fetched_at",
 )  # fmt: skip
+# Languages that are written from right to left.
+_RIGHT_TO_LEFT = frozenset("ar arc ckb dv fa he ks ps sd ug ur yi".split())
 _BLOCKS = ("p", "head", "item", "quote", "row", "cell", "code")
 
 # A string of JSON is one of YAML, but for characters that YAML calls unprintable.
@@ -103,6 +105,10 @@ def _html_of(page: dict[str, Any], body: Any) -> str:
     root, head = html(body), Element("head")
     SubElement(head, "meta", charset="utf-8")
     metadata = _metadata(page)
+    if language := metadata.get("language"):
+        root.set("lang", language)
+        if language.partition("-")[0].lower() in _RIGHT_TO_LEFT:
+            root.set("dir", "rtl")
     SubElement(head, "title").text = metadata.get("title", metadata["url"])
     for name, value in metadata.items():
         SubElement(head, "meta", name=name, content=value)

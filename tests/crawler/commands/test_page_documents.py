@@ -16,8 +16,8 @@ from lxml import etree
 from crawler.feeds.page_files import PagePaths
 from crawler.job import Job
 from crawler.mirror.paths import path_key
-from crawler.reading.content_xml import PackedContent, pack_content
-from crawler.reading.metadata_record import Metadata
+from crawler.reading.content.content_xml import PackedContent, pack_content
+from crawler.reading.metadata.metadata_record import Metadata
 from crawler.reading.reading import Reading, extract_of
 from neardup import Parameters
 from neardup.fingerprints.digest import text_digest
@@ -222,3 +222,21 @@ class TestPagePaths:
         folders = {key.rsplit("/", end)[0] for key in keys for end in range(1, key.count("/") + 1)}
         assert not folders & keys
         assert all(".." not in path.split("/") and path[0] != "/" for path in found)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            ["--language", "english"],
+            "no page is chosen by --language english; languages of all pages: ",
+        ),
+        (["--type", "product"], "no page is chosen by --type product; types of all pages: "),
+    ],
+)
+def test_where_no_page_is_chosen_it_is_said_what_there_is(
+    folder: Path, tmp_path: Path, arguments: list[str], said: str
+) -> None:
+    done = run("pages", str(folder), *arguments, "-o", str(tmp_path / "pages.jsonl"))
+    assert done.returncode == 0
+    assert " 1" in done.stderr.partition(said)[2]
