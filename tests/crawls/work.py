@@ -1,0 +1,248 @@
+"""Count what a crawl costs its main process: calls, statements, rows and bytes, never seconds."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from cProfile import Profile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scrapy import signals
+
+from crawler.job_registry import job_of
+from crawler.reading.process import WorkerProcess
+from tests.crawls.command import PROJECT, TIMEOUT_SECS
+from tests.sites.prose import prose
+from tests.sites.serving import NOT_FOUND, MadeSite, Response
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+
+    from crawler.reading.protocol import Message
+    from tests.sites.serving import Request
+
+FILE_VARIABLE = "CRAWL_WORK_FILE"
+
+ARTICLES = 740
+"""Number of articles of the site whose crawl is pinned, a thousand pages with their copies."""
+
+MARGIN = 1.05
+"""Counts differ between two crawls by so much, since answers come in another order."""
+
+_PINNED = Path(__file__).with_name("work_pinned.json")
+_WRITTEN = re.compile(r"^wchar: (\d+)", re.MULTILINE)
+_PEAK = re.compile(r"VmHWM:\s+(\d+)")
+_SITE_PACKAGES = re.compile(r".*/site-packages/(\w+)[/.]")
+
+
+@dataclass(frozen=True)
+class Work:
+    """The work of one crawl between the opening of its spider and its end.
+
+    Attributes:
+        pages: Pages that were fetched and stored.
+        calls: Calls of Python functions by module; of other packages by the package.
+        statements: Statements that SQLite was told, many rows at once as one.
+        rows: Rows that were written.
+        written: Bytes that were written to files.
+        sent: Bytes that were sent to reading workers.
+        peak: Bytes of memory at most.
+    """
+
+    pages: int
+    calls: dict[str, int]
+    statements: int
+    rows: int
+    written: int
+    sent: int
+    peak: int
+
+    @property
+    def ours(self) -> dict[str, float]:
+        """Calls a page by our own modules, the most first."""
+        own = {name: n for name, n in self.calls.items() if name.startswith(("crawler", "neardup"))}
+        return {name: n / self.pages for name, n in sorted(own.items(), key=lambda one: -one[1])}
+
+    @property
+    def a_page(self) -> dict[str, float]:
+        """The counts for each page."""
+        return {
+            "calls": sum(self.calls.values()) / self.pages,
+            "calls of ours": sum(self.ours.values()),
+            "statements": self.statements / self.pages,
+            "rows": self.rows / self.pages,
+            "bytes written": self.written / self.pages,
+            "bytes sent to workers": self.sent / self.pages,
+        }
+
+
+class WorkCounter:
+    """A Scrapy extension that counts, and writes a ``Work`` where ``CRAWL_WORK_FILE`` says."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._profile = Profile()
+        self._sent = self._statements = self._rows = self._written = 0
+        crawler.signals.connect(self._opened, signals.spider_opened)
+        crawler.signals.connect(self._closed, signals.spider_closed)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def _opened(self) -> None:
+        tell = WorkerProcess.tell
+
+        def counted(worker: WorkerProcess, message: Message, payload: bytes = b"") -> None:
+            self._sent += len(payload)
+            tell(worker, message, payload)
+
+        WorkerProcess.tell = counted  # type: ignore[assignment, method-assign]
+        self._rows = job_of(self._crawler).database.rows_written
+        self._written = bytes_written()
+        self._profile.enable()
+
+    def _closed(self) -> None:
+        self._profile.disable()
+        database = job_of(self._crawler).database
+        calls, statements = Counter[str](), 0
+        for entry in self._profile.getstats():
+            if isinstance(entry.code, str):
+                statements += entry.callcount if "execute" in entry.code else 0
+            else:
+                calls[module_of(entry.code.co_filename)] += entry.callcount
+        work = Work(
+            database.read("SELECT count(*) FROM pages WHERE verdict IS NOT NULL").fetchone()[0],
+            dict(calls),
+            statements,
+            database.rows_written - self._rows,
+            bytes_written() - self._written,
+            self._sent,
+            peak_bytes(),
+        )
+        Path(os.environ[FILE_VARIABLE]).write_text(json.dumps(asdict(work)), encoding="utf-8")
+
+
+def module_of(file: str) -> str:
+    """Return the module of ours that a file is, or the package that it is of."""
+    path = Path(file)
+    if path.is_relative_to(PROJECT) and "site-packages" not in file:
+        return ".".join(path.relative_to(PROJECT).with_suffix("").parts)
+    found = _SITE_PACKAGES.match(file)
+    return found[1] if found else "python"
+
+
+def bytes_written() -> int:
+    """Return the number of bytes that this process has written to files."""
+    found = _WRITTEN.search(Path("/proc/self/io").read_text())
+    return int(found[1]) if found else 0
+
+
+def peak_bytes() -> int:
+    found = _PEAK.search(Path("/proc/self/status").read_text())
+    return int(found[1]) * 1024 if found else 0
+
+
+def count_work(url: str, folder: Path) -> Work:
+    """Crawl a site into a folder and return what it cost.
+
+    Raises:
+        RuntimeError: The crawl failed; the message has its last words.
+    """
+    file = folder.with_suffix(".json")
+    extensions = json.dumps({f"{WorkCounter.__module__}.{WorkCounter.__name__}": 0})
+    arguments = ["crawl", "site", "-a", f"url={url}", "-a", "sitemaps=no"]
+    settings = [f"JOBDIR={folder}", f"EXTENSIONS={extensions}", "LOG_LEVEL=WARNING"]
+    settings += ["DOWNLOAD_DELAY=0", "CONCURRENT_REQUESTS_PER_DOMAIN=16"]
+    for setting in settings:
+        arguments += ["-s", setting]
+    done = subprocess.run(
+        [sys.executable, "-m", "scrapy", *arguments],
+        cwd=PROJECT,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_SECS,
+        check=False,
+        env={**os.environ, FILE_VARIABLE: str(file), "PYTHONPATH": str(PROJECT)},
+    )
+    if done.returncode or not file.exists():
+        raise RuntimeError(done.stderr[-2000:])
+    return Work(**json.loads(file.read_text(encoding="utf-8")))
+
+
+class CopyingSite(MadeSite):
+    """Articles on one template, some of them also as a print view or with an edited sentence.
+
+    Args:
+        articles: Number of articles; every fourth has a print view, every tenth an edited copy.
+    """
+
+    def __init__(self, articles: int) -> None:
+        super().__init__()
+        self._pages = {"/": "Index"}
+        for number in range(articles):
+            self._pages[f"/articles/{number}.html"] = prose(f"article {number}", 220)
+            if number % 4 == 0:
+                self._pages[f"/print/{number}.html"] = prose(f"article {number}", 220)
+            if number % 10 == 0:
+                edited = prose(f"article {number}", 220) + " An edition of another day."
+                self._pages[f"/editions/{number}.html"] = edited
+        paths = [path for path in self._pages if path != "/"]
+        self._paths = paths
+        self.url = f"{self.origin}/"
+
+    def respond(self, request: Request) -> Response | None:
+        text = self._pages.get(request.target)
+        if text is None:
+            return NOT_FOUND
+        at = self._paths.index(request.target) if request.target != "/" else 0
+        count = len(self._paths)
+        links = (
+            self._paths
+            if request.target == "/"
+            else [self._paths[(at + step) % count] for step in range(1, 41)]
+        )
+        navigation = "".join(f'<li><a href="{link}">{link}</a></li>' for link in links)
+        title = text.split(".", maxsplit=1)[0]
+        body = (
+            f"<title>{title}</title><nav><ul>{navigation}</ul></nav><main><h1>{title}</h1>"
+            f"<p>{text}</p></main><footer>Set in Garamond</footer>"
+        )
+        return Response(body.encode())
+
+
+def pinned() -> Work:
+    """Return the crawl of ``CopyingSite`` with the least work so far."""
+    return Work(**json.loads(_PINNED.read_text(encoding="utf-8")))
+
+
+def pin(work: Work) -> None:
+    """Store a crawl as the one to be measured by, if none of its counts rose."""
+    before = pinned().a_page if _PINNED.exists() else {}
+    rose = [name for name, n in work.a_page.items() if n > MARGIN * before.get(name, n)]
+    if rose:
+        raise SystemExit(f"not pinned, {', '.join(rose)} rose:\n{modules_that_rose(work)}")
+    _PINNED.write_text(json.dumps(asdict(work), indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def modules_that_rose(work: Work) -> str:
+    """Return the modules with more calls a page than in ``pinned``, those that rose most first."""
+    before = pinned()
+    rises = {
+        name: (n / work.pages, before.calls.get(name, 0) / before.pages)
+        for name, n in work.calls.items()
+    }
+    lines = [
+        f"{name}: {now:.1f} calls a page, {then:.1f} before"
+        for name, (now, then) in sorted(rises.items(), key=lambda one: one[1][1] - one[1][0])
+        if now > then
+    ]
+    return "\n".join(lines[:10])
