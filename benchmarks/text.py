@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Any
 import trafilatura
 from measuring import ROOT, installed, named, table, write
 
-from crawler.reading.content import read_content
-from crawler.reading.content_text import plain_text
+from crawler.reading.content.content_text import plain_text
+from crawler.reading.content.main_content import read_content
 from crawler.reading.decoding import decode
 from crawler.reading.html_parsing import parse
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias
 
-    Reader: TypeAlias = Callable[[str, bytes], str]
+    Reader: TypeAlias = Callable[[bytes], str]
 
 OURS = "read_content"
 PAGES = ROOT.parent / "shared" / "data" / "pages"
@@ -41,25 +41,23 @@ _WORD = re.compile(r"\w+")
 Rows = dict[str, dict[str, float]]
 
 
-def ours(url: str, body: bytes) -> str:
+def ours(body: bytes) -> str:
     """Return our content of a page as plain text."""
     root = parse(decode(body, "text/html; charset=utf-8").utf8)
-    return plain_text(read_content(root, url).body)
+    return plain_text(read_content(root).body)
 
 
 def readers() -> dict[str, Reader]:
     """Return each way from a page to its text."""
     found: dict[str, Reader] = {
         OURS: ours,
-        named("trafilatura"): lambda _, body: (
-            trafilatura.extract(body.decode(errors="replace")) or ""
-        ),
-        f"{named('trafilatura')}, fast": lambda _, body: (
+        named("trafilatura"): lambda body: trafilatura.extract(body.decode(errors="replace")) or "",
+        f"{named('trafilatura')}, fast": lambda body: (
             trafilatura.extract(body.decode(errors="replace"), fast=True) or ""
         ),
     }
     if extraction := installed("resiliparse.extract.html2text"):
-        found[named("resiliparse")] = lambda _, body: str(
+        found[named("resiliparse")] = lambda body: str(
             extraction.extract_plain_text(
                 body.decode(errors="replace"), main_content=True, alt_texts=False
             )
@@ -98,7 +96,7 @@ def measure(folder: Path, rows: list[dict[str, Any]], read: Reader) -> tuple[Row
     for row in rows:
         body = gzip.decompress((folder / f"{row['id']}.html.gz").read_bytes())
         started = time.process_time()
-        text = read(row["url"] or "http://example.org/", body)
+        text = read(body)
         secs += time.process_time() - started
         shares = (
             snippet_share(text, row["wanted"] or [], 1.0),

@@ -1,11 +1,12 @@
 """Train the model that finds the main content of pages, from pages with human truth.
 
-    python benchmarks/train_content.py PAGES [--folds] [--check]
+    python benchmarks/train_content.py PAGES [--folds [--write]] [--check]
 
 PAGES has ``truth.jsonl.gz`` and ``ID.html.gz`` as WCXB has them. A block's label is the share of
-its words that the truth has in the same order. With ``--folds`` nothing is written: pages are
-judged by models that have not seen their sites. The same pages and versions give the same numbers;
-``--check`` says whether they are those of the model that is shipped.
+its words that the truth has in the same order. With ``--folds`` no model is written: pages are
+judged by models that have not seen their sites, beside trafilatura in the same run. The same pages
+and versions give the same numbers; ``--check`` says whether they are those of the model that is
+shipped.
 """
 
 from __future__ import annotations
@@ -17,32 +18,47 @@ import re
 import sys
 import tempfile
 from collections import Counter, defaultdict
+from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import catboost
 import numpy as np
+import trafilatura
+from content_net import train_nets
+from measuring import named, table, write
 from rapidfuzz.distance import LCSseq
 from sklearn.linear_model import LogisticRegression
 from tldextract import TLDExtract
 
-from crawler.reading.block_features import PageFeatures
-from crawler.reading.blocks import PageBlocks, cut_blocks
-from crawler.reading.content import choose, even_out
-from crawler.reading.content_model import FILE, ContentModel
-from crawler.reading.content_xml import PAGE_TYPES
+from crawler.reading.content.block_features import PageFeatures
+from crawler.reading.content.blocks import PageBlocks, cut_blocks
+from crawler.reading.content.content_model import FILE, ContentModel
+from crawler.reading.content.content_text import plain_text
+from crawler.reading.content.content_xml import PAGE_TYPES
+from crawler.reading.content.main_content import (
+    agree,
+    choose,
+    even_out,
+    is_likely_article,
+    read_article,
+    with_headings,
+)
 from crawler.reading.decoding import decode
 from crawler.reading.html_parsing import parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-MODEL = Path(__file__).resolve().parents[1] / "crawler" / "reading" / FILE
+MODEL = Path(__file__).resolve().parents[1] / "crawler" / "reading" / "content" / FILE
 FOLDS = 5
-TREES = 200
+TREES = 250
 DEPTH = 6
 SEED = 1
+
+Scores = tuple[float, ...]
+"""F1, and the shares of wanted and unwanted snippets that a text has."""
 
 _WORD = re.compile(r"\w+")
 _RUN = 5
@@ -57,6 +73,8 @@ class Labelled:
     blocks: PageBlocks
     features: PageFeatures
     labels: Any
+    article: Any
+    peer: str
     truth: list[str]
     wanted: list[str]
     unwanted: list[str]
@@ -66,8 +84,8 @@ def words_of(text: str | None) -> list[str]:
     return _WORD.findall((text or "").lower())
 
 
-def read_pages(folder: Path) -> Iterator[Labelled]:
-    """Yield the pages of a folder with their labels."""
+def read_pages(folder: Path, *, compared: bool) -> Iterator[Labelled]:
+    """Yield the pages of a folder with their labels, and trafilatura's content if asked to."""
     domains = TLDExtract(suffix_list_urls=())
     with gzip.open(folder / "truth.jsonl.gz", "rt", encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines]
@@ -81,8 +99,10 @@ def read_pages(folder: Path) -> Iterator[Labelled]:
             row["type"],
             site,
             blocks,
-            PageFeatures(blocks, root, url),
+            PageFeatures(blocks, root),
             labels_of(blocks.texts, row["text"] or ""),
+            read_article(root) if compared else None,
+            (trafilatura.extract(body.decode(errors="replace")) or "") if compared else "",
             words_of(row["text"]),
             row["wanted"] or [],
             row["unwanted"] or [],
@@ -177,7 +197,7 @@ def train(pages: Sequence[Labelled], odds: Sequence[Any]) -> ContentModel:
             "depth": DEPTH,
             "learning_rate": 0.08,
             "l2_leaf_reg": 5,
-            "rsm": 0.25,
+            "rsm": 0.1,
             "bootstrap_type": "Bernoulli",
             "subsample": 0.7,
             "border_count": 64,
@@ -188,8 +208,10 @@ def train(pages: Sequence[Labelled], odds: Sequence[Any]) -> ContentModel:
             "verbose": 0,
         }
     )
-    learner.fit(catboost.Pool(rows, labels, weight=weights / weights.mean()))
-    return ContentModel(**trees_of(learner), **Typing(pages).part())
+    weights /= weights.mean()
+    learner.fit(catboost.Pool(rows, labels, weight=weights))
+    nets = train_nets(rows, labels, weights)
+    return ContentModel(**trees_of(learner), **nets, **Typing(pages).part())
 
 
 def trees_of(learner: Any) -> dict[str, Any]:
@@ -235,10 +257,10 @@ def folds_of(pages: Sequence[Labelled]) -> Any:
 def type_odds(pages: Sequence[Labelled], folds: Any) -> list[Any]:
     """Return each page's type odds by a model that was trained on the other folds."""
     found: list[Any] = [None] * len(pages)
-    empty = np.zeros((0, 1), np.float32)
+    empty = dict.fromkeys(ContentModel._fields, np.zeros((0, 1), np.float32))
     for fold in range(FOLDS):
         part = Typing([page for page, its in zip(pages, folds, strict=True) if its != fold]).part()
-        model = ContentModel(empty, empty, empty, empty, **part)
+        model = ContentModel(**{**empty, **part})
         for at in np.flatnonzero(folds == fold).tolist():
             found[at] = model.type_odds(pages[at].features.page)
     return found
@@ -251,11 +273,21 @@ def f1_of(found: list[str], truth: list[str]) -> float:
     return 2 * sum((Counter(found) & Counter(truth)).values()) / (len(found) + len(truth))
 
 
-def scores(page: Labelled, model: ContentModel, odds: Any) -> tuple[float, float, float]:
-    """Return F1 and the shares of wanted and unwanted snippets of a page's chosen blocks."""
+def scores(page: Labelled, model: ContentModel, odds: Any) -> tuple[Scores, Scores, Scores]:
+    """Return the scores of what is shown of a page, of its chosen blocks, and of trafilatura."""
     likely = even_out(model.content_odds(rows_of(page, odds)), page.features)
-    chosen = np.flatnonzero(choose(likely, page.features.sizes))
-    text = "\n".join(page.blocks.texts[at] for at in chosen)
+    best = choose(likely, page.features.sizes)
+    chosen = np.flatnonzero(with_headings(best, likely, page.features.headings))
+    texts = [page.blocks.texts[at] for at in chosen]
+    peer = scores_of_text(page, page.peer)
+    by_blocks = scores_of_text(page, "\n".join(texts))
+    if page.article is None or not is_likely_article(odds) or not agree(page.article, texts):
+        return by_blocks, by_blocks, peer
+    return scores_of_text(page, plain_text(deepcopy(page.article))), by_blocks, peer
+
+
+def scores_of_text(page: Labelled, text: str) -> Scores:
+    """Return F1 and the shares of wanted and unwanted snippets of a text."""
     shares = [
         sum(one.lower() in text.lower() for one in snippets) / len(snippets) if snippets else none
         for snippets, none in ((page.wanted, 1.0), (page.unwanted, 0.0))
@@ -263,21 +295,27 @@ def scores(page: Labelled, model: ContentModel, odds: Any) -> tuple[float, float
     return f1_of(words_of(text), page.truth), shares[0], shares[1]
 
 
-def cross_validate(pages: Sequence[Labelled], folds: Any, odds: Sequence[Any]) -> None:
-    """Print the figures of pages by models that have not seen their sites."""
-    by_kind: dict[str, list[tuple[float, float, float]]] = defaultdict(list)
+def cross_validate(pages: Sequence[Labelled], folds: Any, odds: Sequence[Any]) -> list[str]:
+    """Return tables of the figures of pages by models that have not seen their sites."""
+    by_kind: dict[str, list[tuple[Scores, Scores, Scores]]] = defaultdict(list)
     for fold in range(FOLDS):
         others = np.flatnonzero(folds != fold).tolist()
         model = train([pages[at] for at in others], [odds[at] for at in others])
         for at in np.flatnonzero(folds == fold).tolist():
             by_kind[pages[at].kind].append(scores(pages[at], model, odds[at]))
         print(f"fold {fold + 1} of {FOLDS} done", file=sys.stderr)
-    every = [row for rows in by_kind.values() for row in rows]
-    right = [PAGE_TYPES[int(one.argmax())] == p.kind for p, one in zip(pages, odds, strict=True)]
-    print(f"{len(every)} pages in {FOLDS} folds by site, type right {np.mean(right):.3f}")
-    for name, rows in (("all", every), *sorted(by_kind.items())):
-        f1, wanted, unwanted = np.mean(rows, axis=0)
-        print(f"  {name:14s} F1 {f1:.4f}  wanted {wanted:.3f}  unwanted {unwanted:.3f}")
+    by_kind["all"] = [row for rows in by_kind.values() for row in rows]
+    names = ("shown", "by blocks alone", named("trafilatura"))
+    means = {kind: np.mean(rows, axis=0) for kind, rows in sorted(by_kind.items())}
+    whole = {
+        name: dict(zip(("F1", "wanted", "unwanted"), means["all"][at], strict=True))
+        for at, name in enumerate(names)
+    }
+    by_type = {
+        name: {kind: found[at][0] for kind, found in means.items() if kind != "all"}
+        for at, name in enumerate(names)
+    }
+    return [table(whole, f"{len(pages)} pages in folds"), table(by_type, "F1 by type")]
 
 
 def differences(model: ContentModel) -> Iterable[str]:
@@ -293,13 +331,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=f"{__doc__}".splitlines()[0])
     parser.add_argument("pages", type=Path)
     parser.add_argument("--folds", action="store_true", help="judge it by folds, write nothing")
+    parser.add_argument("--write", action="store_true", help="renew docs/benchmarks.md by folds")
     parser.add_argument("--check", action="store_true", help="compare with what is shipped")
     arguments = parser.parse_args()
-    pages = list(read_pages(arguments.pages))
+    pages = list(read_pages(arguments.pages, compared=arguments.folds))
     folds = folds_of(pages)
     odds = type_odds(pages, folds)
     if arguments.folds:
-        cross_validate(pages, folds, odds)
+        tables = cross_validate(pages, folds, odds)
+        print("\n\n".join(tables))
+        if arguments.write:
+            how = f"{FOLDS} folds by site: each page is read by a model that has not seen its site."
+            write("train_content.py", tables, how)
         return
     model = train(pages, odds)
     if arguments.check:

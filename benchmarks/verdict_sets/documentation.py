@@ -102,4 +102,5 @@ def _files(root: Path) -> Iterator[tuple[str, Path]]:
 
 
 def _version_of_reading() -> bytes:
-    return b"\0".join(file.read_bytes() for file in sorted(READING.glob("*.py")))
+    files = [*READING.rglob("*.py"), *READING.rglob("*.npz")]
+    return b"\0".join(file.read_bytes() for file in sorted(files))
