@@ -16,6 +16,7 @@ PIXEL = bytes.fromhex(
     "cfc000000301010018dd8db00000000049454e44ae426082"
 )
 TEXT = prose("needing", 200)
+BACK = '<a href="./#part">back</a> <a href="/docs">start</a>'
 
 
 def body(name: str, main: str, head: str = "") -> bytes:
@@ -32,13 +33,13 @@ class NeedingSite(ChangingSite):
     def __init__(self) -> None:
         super().__init__(linked=("/docs/",))
         self.file("/docs/", body("start", START, HEAD))
-        self.file("/docs/b.html", body("b", '<a href="./#part">back</a> <a href="/docs">start</a>'))
+        self.file("/docs/b.html", body("b", BACK + '<a href="B.html">B</a>'))
         self.file("/docs/query", body("query", ""))
         self.file("/docs/B.html", body("capital", ""))
         self.file("/docs/folder", body("folder", '<a href="folder/inner">in</a>'))
         self.file(
             "/docs/folder/inner",
-            body("inner", '<a href="../frame">frame</a> <a href="../B.html">B</a>'),
+            body("inner", '<a href="../frame">frame</a>'),
         )
         self.file("/docs/frame", body("frame", '<img src="/img/pixel.png?v=2">'))
         self.file("/docs/manual.pdf", b"%PDF-1.4 not much of one", "application/pdf")
