@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -22,6 +20,7 @@ from crawler.console.command_line import CommandError
 from crawler.console.escaping import plain_stdout
 from crawler.items import PAGE_FIELDS
 from crawler.reading.content.content_xml import NOT_IN_XML
+from neardup.files.durable import replacing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -181,20 +180,12 @@ def whole_file(name: str | Path, kind: str = "") -> Iterator[IO[bytes]]:
         file.flush()
         return
     path = Path(name)
-    try:
-        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as error:
-        raise CommandError(f"{path}: {error.strerror}") from None
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            yield file
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(temporary).chmod(0o666 & ~umask)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with ExitStack() as stack:
+        try:
+            file = stack.enter_context(replacing(path))
+        except OSError as error:
+            raise CommandError(f"{path}: {error.strerror}") from None
+        yield file
 
 
 def _without_nothing(row: dict[str, Any]) -> dict[str, Any]:

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import tempfile
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
+from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any, TextIO
 
 from filelock import FileLock
 
 from crawler.pages.export import iso_time
+from neardup.files.durable import replacing
 from neardup.fingerprints.digest import DIGEST_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
     from crawler.lab.sources.source import LabPage
 
@@ -147,14 +147,8 @@ def edit_label_file(path: Path) -> Iterator[dict[tuple[bytes, bytes], Label]]:
 
 
 def _replace(path: Path, labels: Iterable[Label]) -> None:
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            export_labels(labels, file)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    with replacing(path) as file, TextIOWrapper(file, encoding="utf-8") as text:
+        export_labels(labels, text)
 
 
 def _fields(label: Label) -> dict[str, Any]:

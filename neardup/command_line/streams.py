@@ -3,17 +3,17 @@
 import gzip
 import json
 import os
-import secrets
 import stat
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
 from typing import IO, Any
 
 from neardup.errors import InputError
+from neardup.files.durable import replacing
 from neardup.files.outputs import is_database
 
 STANDARD_INPUT = "-"
@@ -120,18 +120,9 @@ def open_partial(path: str | None, output: IO[bytes]) -> Iterator[tuple[IO[bytes
 
 @contextmanager
 def _replacing(target: Path) -> Iterator[IO[bytes]]:
-    beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
-    try:
-        file = beside.open("xb")
-    except OSError as error:
-        # The system's message names a file that the user never heard of.
-        raise InputError(f"{target}: {error.strerror}") from error
-    try:
-        with file:
-            yield file
-        if target.exists():
-            beside.chmod(target.stat().st_mode)
-        beside.replace(target)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
+    with ExitStack() as stack:
+        try:
+            file = stack.enter_context(replacing(target))
+        except OSError as error:
+            raise InputError(f"{target}: {error.strerror}") from error
+        yield file

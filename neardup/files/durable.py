@@ -2,8 +2,11 @@
 
 import os
 import re
-from collections.abc import Callable, Iterable
+import secrets
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 from filelock import FileLock, Timeout
 
@@ -45,6 +48,33 @@ def put_in_place(temporary: Path, path: Path) -> None:
 def write_durably(path: Path, chunks: Iterable[bytes | memoryview]) -> None:
     """Write a file under its name in one step: after a crash it is the old one or the new one."""
     put_in_place(write_temporary(path, chunks), path)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file that takes its name, and its predecessor's rights, when the block ends well.
+
+    When the block fails or is interrupted, nothing is left behind. Not durable by itself.
+
+    Raises:
+        OSError: It cannot be made; the error names ``path``.
+    """
+    # The name is known before the file is: an interruption between the two leaves no file.
+    temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(8)}")
+    try:
+        try:
+            file = temporary.open("xb")
+        except OSError as error:
+            error.filename = os.fspath(path)
+            raise
+        with file:
+            yield file
+        if path.exists():
+            temporary.chmod(path.stat().st_mode)
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
 
 
 def sync_directory(path: Path) -> None:
