@@ -25,7 +25,7 @@ from neardup.indexes.passages import SharedPassages, add_sample, shared_passages
 from neardup.names import difference, unpacked
 from neardup.parameters import Parameters
 from neardup.verdict import Part
-from neardup.verification import JaccardComparison
+from neardup.verification import JaccardComparison, shared_size
 from neardup.whole import split_whole
 
 MIN_CONTAINMENT = 0.9
@@ -192,7 +192,8 @@ class _Reader:
         self._characters = len(document.text)
         self._of_part = JaccardComparison(part, self._parameters.verify_shingle_size)
         self._of_whole: JaccardComparison | None = None
-        self._own: Bitmap | None = None
+        self._bitmap: Bitmap | None = None
+        self._own: Hashes | None = None
 
     def container(self, candidates: Iterable[_Candidate]) -> Container | None:
         """Return the first text that has nearly all of this one.
@@ -242,8 +243,8 @@ class _Reader:
             if found < MIN_CONTAINMENT:
                 return found
         elif bitmap is not None:
-            self._own = self._own or bitmap_of(self._of_part.shingles)
-            bound = max_shared(self._own, bitmap) / (self._own if is_ours else bitmap).size
+            self._bitmap = self._bitmap or bitmap_of(self._of_part.shingles)
+            bound = max_shared(self._bitmap, bitmap) / (self._bitmap if is_ours else bitmap).size
             if bound < MIN_CONTAINMENT:
                 return bound
         text = self._documents.text(number)
@@ -277,20 +278,31 @@ class _Reader:
             theirs: Its shingles.
             is_ours: Whether the text in hand is the part.
         """
-        assert self._boilerplate is not None
-        group = self._document.group if is_ours else self._boilerplate.group(number)
-        blocks = self._boilerplate.blocks(group)
-        part = split_whole(self._document.text)[0] if is_ours else text
-        spans = [] if blocks is None else boilerplate_spans(part, blocks, alone=True)
-        if not spans:
-            return 1.0
-        of_spans = [self._of_part.shingles_of(part[start:end]) for start, end in spans]
         shingles = self._of_part.shingles if is_ours else theirs
-        own = np.setdiff1d(shingles, np.concatenate(of_spans))
+        own = self._own if is_ours else None
+        if own is None:
+            assert self._boilerplate is not None
+            group = self._document.group if is_ours else self._boilerplate.group(number)
+            part = split_whole(self._document.text)[0] if is_ours else text
+            own = self._own_shingles(part, shingles, group)
+        if is_ours:
+            self._own = own
+        if len(own) == len(shingles):
+            return 1.0
         if not len(own):
             return 0.0
-        both = len(np.intersect1d(own, theirs)) if is_ours else self._of_part.shared_with(own)
+        both = shared_size(own, theirs) if is_ours else self._of_part.shared_with(own)
         return both / len(own)
+
+    def _own_shingles(self, part: str, shingles: Hashes, group: int | None) -> Hashes:
+        """Return those shingles of a part that are more than the boilerplate of its group."""
+        assert self._boilerplate is not None
+        blocks = self._boilerplate.blocks(group)
+        spans = [] if blocks is None else boilerplate_spans(part, blocks, alone=True)
+        if not spans:
+            return shingles
+        of_spans = [self._of_part.shingles_of(part[start:end]) for start, end in spans]
+        return np.setdiff1d(shingles, np.concatenate(of_spans))
 
 
 def _share(comparison: JaccardComparison, theirs: Hashes, *, is_ours: bool) -> float:

@@ -126,11 +126,22 @@ class JaccardComparison:
 
     def shared_with(self, shingles: Hashes) -> int:
         """Return the number of shingles that both texts have."""
-        from neardup.features.keyed_kernels import (  # noqa: PLC0415  (numba takes long)
-            shared_size,
-        )
+        return _shared(self._table, self._shift, shingles)
 
-        return shared_size(self._table, self._shift, shingles)
+
+def shared_size(few: Hashes, many: Hashes) -> int:
+    """Return the number of shingles that two sets of ``shingles`` have in common.
+
+    Complexity: O(shingles) on average; the first set is best the smaller one.
+    """
+    _, table, shift = _distinct(few.copy())
+    return _shared(table, shift, many)
+
+
+def _shared(table: Hashes, shift: int, shingles: Hashes) -> int:
+    from neardup.features import keyed_kernels  # noqa: PLC0415  (numba takes long)
+
+    return keyed_kernels.shared_size(table, shift, shingles)
 
 
 def jaccard(first: str, second: str, *, shingle_size: int = JACCARD_SIZE) -> float:
@@ -182,9 +193,16 @@ def _keyed_set(text: str, size: int) -> _KeyedSet:
     lowered, bounds, count = words_in(unit_bytes(text, "word"))
     hashes = np.empty(count, np.uint64)
     count = keyed_kernels.hash_shingles(lowered, bounds, hashes, size, _WORD_KEY, _SHINGLE_KEY)
-    slot_bits = max(_MIN_SLOT_BITS, (2 * count).bit_length())
+    return _distinct(hashes[:count])
+
+
+def _distinct(hashes: Hashes) -> _KeyedSet:
+    """Return the set of some hashes, which are moved."""
+    from neardup.features.keyed_kernels import fill_table  # noqa: PLC0415  (numba takes long)
+
+    slot_bits = max(_MIN_SLOT_BITS, (2 * len(hashes)).bit_length())
     table, shift = np.zeros(1 << slot_bits, np.uint64), 64 - slot_bits
-    return _KeyedSet(hashes[: keyed_kernels.fill_table(hashes[:count], table, shift)], table, shift)
+    return _KeyedSet(hashes[: fill_table(hashes, table, shift)], table, shift)
 
 
 def split(text: str) -> list[bytes]:

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from neardup import jaccard, tokens
 from neardup.errors import ParameterError
+from neardup.verification import JaccardComparison, shared_size
 from tests.neardup.texts import changed, prose
 
 WORDS = st.lists(st.sampled_from(["a", "b", "cc", "漢", "é", "x" * 80]), max_size=30)
@@ -93,3 +94,14 @@ class TestJaccardProperties:
     def test_it_is_symmetric_and_whole_for_a_text_and_itself(self, first: str, second: str) -> None:
         assert 0 <= jaccard(first, second) == jaccard(second, first) <= 1
         assert jaccard(first, first) == 1
+
+    @settings(deadline=None)
+    @given(WORDS, WORDS)
+    def test_two_sets_share_what_sets_of_python_share(
+        self, first: list[str], second: list[str]
+    ) -> None:
+        of_first = JaccardComparison(" ".join(first), 2)
+        ours, theirs = of_first.shingles, of_first.shingles_of(" ".join(second))
+        before = ours.copy()
+        assert shared_size(ours, theirs) == len(set(ours.tolist()) & set(theirs.tolist()))
+        assert (ours == before).all()
