@@ -20,11 +20,18 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
 FILE_VARIABLE = "CRAWL_METER_FILE"
+MARK_PAGES = 100
+"""Pages from one look at the clock and the memory to the next."""
 
 
 def _cpu_secs() -> float:
     usage = resource.getrusage(resource.RUSAGE_SELF)
     return usage.ru_utime + usage.ru_stime
+
+
+def _resident_bytes() -> int:
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * resource.getpagesize()
 
 
 class Meter:
@@ -37,6 +44,7 @@ class Meter:
     def __init__(self, file: Path) -> None:
         self._file = file
         self._pages = 0
+        self._marks: list[dict[str, float]] = []
         self._opened_cpu = self._opened_at = 0.0
         # At the very end, when everybody else has closed files and ended workers.
         atexit.register(self._write)
@@ -59,6 +67,18 @@ class Meter:
         content_type = response.headers.get(b"Content-Type", b"") or b""
         if response.status == 200 and content_type.startswith(b"text/html"):
             self._pages += 1
+            if self._pages % MARK_PAGES == 0:
+                self._mark()
+
+    def _mark(self) -> None:
+        self._marks.append(
+            {
+                "pages": self._pages,
+                "secs": time.monotonic() - self._opened_at,
+                "cpu_secs": _cpu_secs() - self._opened_cpu,
+                "bytes": _resident_bytes(),
+            }
+        )
 
     def _write(self) -> None:
         measured = {
@@ -66,6 +86,7 @@ class Meter:
             "start_cpu_secs": self._opened_cpu,
             "crawl_cpu_secs": _cpu_secs() - self._opened_cpu,
             "crawl_secs": time.monotonic() - self._opened_at,
+            "marks": self._marks,
             "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
         }
         self._file.write_text(json.dumps(measured))

@@ -37,6 +37,16 @@ class RunFailedError(Exception):
 
 
 @dataclass(frozen=True)
+class Mark:
+    """What the main process had taken since the spider opened when it had so many pages."""
+
+    pages: int
+    secs: float
+    cpu_secs: float
+    bytes: int
+
+
+@dataclass(frozen=True)
 class Run:
     """What one crawl of one site took. CPU of the main process is split at the first request.
 
@@ -52,6 +62,7 @@ class Run:
     crawl_cpu_secs: float
     all_cpu_secs: float
     peak_bytes: int
+    marks: tuple[Mark, ...]
 
 
 def _command(crawler: str, url: str, folder: Path, max_pages: int | None) -> list[str]:
@@ -111,7 +122,12 @@ def crawl(crawler: str, site: str, url: str, max_pages: int | None = None) -> Ru
         figures = json.loads(measured.read_text())
     if not figures["pages"]:
         raise RunFailedError(f"{crawler}, {site}: no page fetched")
-    all_cpu_secs = usage.ru_utime + usage.ru_stime
+    marks = tuple(Mark(**mark) for mark in figures.pop("marks"))
     return Run(
-        crawler=crawler, site=site, whole_secs=whole_secs, all_cpu_secs=all_cpu_secs, **figures
+        crawler=crawler,
+        site=site,
+        whole_secs=whole_secs,
+        all_cpu_secs=usage.ru_utime + usage.ru_stime,
+        marks=marks,
+        **figures,
     )

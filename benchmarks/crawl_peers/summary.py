@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 # How far apart the pages fetched of one site may be for a comparison to stand.
 UNEVEN = 0.05
 
-WANTED_SPEED = 2.5
-WANTED_MAIN_CPU = 0.35
+WANTED_SPEED = 6
+WANTED_MAIN_CPU = 0.18
+WANTED_ALL_CPU = 0.25
 
 
 @dataclass(frozen=True)
