@@ -116,12 +116,13 @@ class Judgement:
         return VerdictChanges(np.flatnonzero(ours & ~theirs), np.flatnonzero(~ours & theirs))
 
 
-def with_parts(judgement: Judgement, pairs: PartPairs) -> Judgement:
+def with_parts(judgement: Judgement, pairs: PartPairs, texts: NDArray[np.int32]) -> Judgement:
     """Return a judgement with the pages that are parts of kept ones.
 
     Args:
         judgement: The judgement.
         pairs: Pages with those that they are a part of.
+        texts: The number of each page's text: int32, (pages,).
     """
     part_of = np.full(len(judgement), -1, np.int64)
     containment = np.full(len(judgement), np.nan, np.float32)
@@ -130,6 +131,16 @@ def with_parts(judgement: Judgement, pairs: PartPairs) -> Judgement:
     is_dropped &= judgement.original[part] == container
     containment[part[is_dropped]] = share[is_dropped]
     # Of several the first counts, so it is written last.
-    rows = np.flatnonzero(kept[part] & kept[container])[::-1]
+    container = _first_kept(kept, texts)[texts[container]]
+    rows = np.flatnonzero(kept[part] & (container >= 0))[::-1]
     part_of[part[rows]], containment[part[rows]] = container[rows], share[rows]
     return replace(judgement, part_of=part_of, containment=containment)
+
+
+def _first_kept(kept: NDArray[np.bool_], texts: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return the first kept page of each text, which need not be the first page of it; -1: none."""
+    first = np.full(int(texts.max(initial=-1)) + 1, -1, np.int64)
+    # Of several the first counts, so it is written last.
+    places = np.flatnonzero(kept)[::-1]
+    first[texts[places]] = places
+    return first

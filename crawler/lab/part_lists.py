@@ -115,7 +115,7 @@ class PartLists:
         return self._index.size_bytes + sum(column.room.nbytes for column in columns)
 
     def pairs(self, members: Members) -> PartPairs:
-        """Return all pairs; pages of one text are parts of the same pages.
+        """Return all pairs; pages of one text are parts of the same pages, in the same order.
 
         Args:
             members: The pages by what they share.

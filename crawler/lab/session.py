@@ -255,7 +255,7 @@ class Session:
             near = near._replace(containers=parts.containers(pairs))
         verdicts, unknown = judge_all(self._pages.judged(parameters.min_words), near, bounds)
         judgement = Judgement(*verdicts, self._pages.body_bytes.values, unknown)
-        return judgement if pairs is None else with_parts(judgement, pairs)
+        return judgement if pairs is None else with_parts(judgement, pairs, near.members.texts)
 
     def _judged(self, choice: Choice) -> WeighedPairs:
         if not self.is_ready(choice):
