@@ -12,7 +12,8 @@ from scrapy import signals
 from scrapy.exceptions import DontCloseSpider, NotConfigured
 from scrapy.utils.asyncio import create_looping_call
 
-from crawler.console.progress import REDRAW_SECS, LiveProgress, PlainProgress
+from crawler.console.progress import LiveProgress, PlainProgress
+from crawler.console.progress_line import REDRAW_SECS
 from crawler.host_loads import Alarm
 from crawler.items import page_of_capture
 from crawler.job_registry import CrawlerComponent, job_of

@@ -12,7 +12,8 @@ from scrapy.utils.reactor import _asyncio_reactor_path
 from crawler.feeds.feed_targets import check_feeds
 from crawler.fleet.membership import Membership
 from crawler.job import Job
-from crawler.options import Options, check_names, check_values, fleet_options, is_fleet, job_options
+from crawler.job_options import fleet_options, job_options
+from crawler.options import Options, check_names, check_values, is_fleet
 
 if TYPE_CHECKING:
     from typing import Self

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from crawler.console.command_line import CommandError, PlainCommand
 from crawler.console.escaping import say
-from crawler.options import job_options
 
 if TYPE_CHECKING:
     import argparse
@@ -26,6 +25,7 @@ class AdoptCommand(PlainCommand):
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Make the directory."""
+        from crawler.job_options import job_options
         from crawler.maintenance.adopt.adopting import Corpus, adopt
         from crawler.urls.canonical import Canonicalizer
 

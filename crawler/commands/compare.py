@@ -16,7 +16,6 @@ from crawler.console.lab_options import (
     whole,
 )
 from crawler.options import did_you_mean
-from neardup.parameters import DEFAULTS
 
 if TYPE_CHECKING:
     import argparse
@@ -79,6 +78,7 @@ class CompareCommand(PlainCommand):
         )
         from crawler.lab.comparison import compare
         from neardup import diff
+        from neardup.parameters import DEFAULTS
 
         if len(args) != 2:
             got = "none" if not args else " ".join(args)
@@ -116,6 +116,7 @@ class CompareCommand(PlainCommand):
 
     def _sides(self, args: list[str], crawl: str | None) -> tuple[TextSide, TextSide, Parameters]:
         from crawler.lab.sides import read_files
+        from neardup.parameters import DEFAULTS
 
         urls = [word for word in args if _is_url(word)]
         files = [Path(word) for word in args if not _is_url(word)]

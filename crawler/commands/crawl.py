@@ -17,15 +17,9 @@ from crawler.console.command_line import (
     refuse_options,
     tidy_logs,
 )
-from crawler.console.crawl_run import prepared_archive, problems, standing
 from crawler.console.escaping import say
-from crawler.console.report_text import report_lines
-from crawler.feeds.exporters import EXPORTERS, require_pyarrow
-from crawler.feeds.feed_targets import check_feeds
 from crawler.frontier.redis import FleetError
 from crawler.options import Options, did_you_mean, is_fleet
-from crawler.pages.visits import DUE, FAILED, NO, YES
-from crawler.storage.database import open_for_reading
 from crawler.storage.errors import JobError
 from neardup.errors import ServerError
 
@@ -61,6 +55,7 @@ class CrawlCommand(ScrapyCrawl):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Check, crawl, report."""
+        from crawler.feeds.feed_targets import check_feeds
         from crawler.spiders.page_spider import PageSpider
 
         try:
@@ -89,6 +84,9 @@ class CrawlCommand(ScrapyCrawl):
     def _crawl(
         self, spidercls: type[PageSpider], args: list[str], opts: argparse.Namespace
     ) -> None:
+        from crawler.console.crawl_run import prepared_archive
+        from crawler.feeds.exporters import require_pyarrow
+
         spidercls.check_arguments(opts.spargs)
         assert self.settings is not None
         if any(feed.get("format") == "parquet" for feed in self.settings.getdict("FEEDS").values()):
@@ -137,7 +135,9 @@ class CrawlCommand(ScrapyCrawl):
         opts: argparse.Namespace,
     ) -> bool:
         """Print what is about to happen; return whether there is anything to do."""
+        from crawler.console.crawl_run import standing
         from crawler.console.fleet_worker import welcome_lines
+        from crawler.pages.visits import NO, YES
 
         assert self.settings is not None
         if job.fleet is not None:
@@ -155,6 +155,8 @@ class CrawlCommand(ScrapyCrawl):
 
     def _has_nothing_to_do(self, spidercls: type[PageSpider], job: Job, revisit: str) -> bool:
         """Return whether the crawl is finished, and has everything that is wanted from it."""
+        from crawler.pages.visits import DUE, FAILED, YES
+
         assert self.settings is not None
         if not job.is_finished or revisit == YES:
             return False
@@ -166,8 +168,11 @@ class CrawlCommand(ScrapyCrawl):
         return not spidercls.adds_when_finished and not self.settings.getdict("FEEDS")
 
     def _conclude(self, job: Job, opts: argparse.Namespace) -> None:
+        from crawler.console.crawl_run import problems
         from crawler.console.fleet_worker import farewell_lines
+        from crawler.console.report_text import report_lines
         from crawler.maintenance.crawl_report import make_report
+        from crawler.storage.database import open_for_reading
 
         assert self.settings is not None
         folder = str(self.settings["JOBDIR"])
@@ -198,6 +203,8 @@ def tell(line: str, opts: argparse.Namespace) -> None:
 
 def _feed_words(message: str, opts: argparse.Namespace) -> str:
     """Say briefly which formats there are, where Scrapy prints a tuple."""
+    from crawler.feeds.exporters import EXPORTERS
+
     if not message.startswith("Unrecognized output format"):
         return message.rstrip(".")
     for feed in [*(opts.output or ()), *(opts.overwrite_output or ())]:

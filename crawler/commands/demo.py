@@ -7,14 +7,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from filelock import FileLock, Timeout
-
 from crawler.commands.crawl import CrawlCommand
 from crawler.console.command_line import CommandError, complain, refuse_options
 from crawler.console.escaping import say
 from crawler.options import Options
-from crawler.pages.export import export_pages
-from crawler.storage.database import FILE_NAME, open_for_reading
 
 if TYPE_CHECKING:
     import argparse
@@ -61,6 +57,8 @@ class DemoCommand(CrawlCommand):
 
     def _compare(self, folder: Path, base: str) -> None:
         from crawler.demo import DUPLICATES
+        from crawler.pages.export import export_pages
+        from crawler.storage.database import open_for_reading
 
         with closing(open_for_reading(folder)) as connection:
             # Whichever of two was read first is the original.
@@ -83,6 +81,10 @@ class DemoCommand(CrawlCommand):
 
 def _make_way(folder: Path) -> None:
     """Remove what an earlier demo left, and nothing else."""
+    from filelock import FileLock, Timeout
+
+    from crawler.storage.database import FILE_NAME
+
     if not folder.exists():
         return
     if not (folder / FILE_NAME).is_file():

@@ -6,8 +6,6 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from rich.filesize import decimal
-
 from crawler.console.command_line import CommandError, PlainCommand
 from crawler.console.escaping import say
 from crawler.frontier.redis import FleetError
@@ -22,6 +20,8 @@ if TYPE_CHECKING:
 
 def status_lines(status: FleetStatus, where: str) -> Iterator[str]:
     """Yield all lines of ``scrapy fleet``."""
+    from rich.filesize import decimal
+
     counts = status.counts
     yield f"fleet {status.name} at {where}: {status.identity.get('plan', '')}"
     yield f"  {_stands(counts)}, {status.notices.pages:,} pages fetched"

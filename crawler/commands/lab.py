@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from crawler.console.command_line import CommandError, PlainCommand
 from crawler.console.escaping import say
-from crawler.lab.app.binding import USUAL_PORT
 
 if TYPE_CHECKING:
     import argparse
@@ -25,6 +24,8 @@ class ServeLabCommand(PlainCommand):
     summary = "Look at a crawl in the browser, and try other parameters on its pages"
 
     def add_own_options(self, parser: argparse.ArgumentParser) -> None:
+        from crawler.lab.app.binding import USUAL_PORT
+
         parser.add_argument(
             "--port",
             metavar="N",

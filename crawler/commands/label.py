@@ -10,7 +10,6 @@ from crawler.console.command_line import CommandError, PlainCommand
 from crawler.console.escaping import say, say_coloured
 from crawler.console.lab_options import distances_of, one_of, paths_of, whole
 from crawler.options import did_you_mean
-from crawler.storage.output_files import check_output
 
 if TYPE_CHECKING:
     import argparse
@@ -136,6 +135,7 @@ def _list(paths: list[Path]) -> None:
 
 def _export(paths: list[Path], name: str) -> None:
     from crawler.lab.pair_label import export_labels
+    from crawler.storage.output_files import check_output
 
     if name != "-":
         check_output(Path(name))

@@ -17,7 +17,6 @@ from crawler.console.lab_options import (
     tried_choice,
     whole,
 )
-from crawler.lab.choice import SIMHASH
 
 if TYPE_CHECKING:
     import argparse
@@ -59,6 +58,7 @@ class PairsCommand(PlainCommand):
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Find pairs and print them."""
+        from crawler.lab.choice import SIMHASH
         from crawler.lab.labels import read_labels
         from crawler.lab.loading import loaded
         from crawler.lab.pair_details import details_of

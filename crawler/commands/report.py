@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawler.console.command_line import PlainCommand, one_directory
-from crawler.console.report_text import report_lines
-from crawler.storage.database import open_for_reading
 
 if TYPE_CHECKING:
     import argparse
@@ -27,7 +25,9 @@ class ReportCommand(PlainCommand):
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Print the report of a crawl directory."""
+        from crawler.console.report_text import report_lines
         from crawler.maintenance.crawl_report import make_report
+        from crawler.storage.database import open_for_reading
 
         folder = one_directory(args)
         with closing(open_for_reading(Path(folder))) as connection:

@@ -10,10 +10,7 @@ from typing import TYPE_CHECKING
 
 from crawler.console.command_line import CommandError, PlainCommand, one_directory
 from crawler.console.escaping import say, say_json
-from crawler.console.report_text import trap_lines
 from crawler.options import did_you_mean
-from crawler.storage.database import open_for_reading
-from crawler.storage.output_files import check_output
 
 if TYPE_CHECKING:
     import argparse
@@ -33,6 +30,8 @@ _MAX_DIGITS = 18
 
 def rule_lines(report: RuleReport) -> Iterator[str]:
     """Yield all lines of ``scrapy rules``."""
+    from crawler.console.report_text import trap_lines
+
     holding = [rule for rule in report.rules if rule.state == "holds"]
     if not report.rules:
         yield "no rule was learned: no part of this site's URLs proved irrelevant"
@@ -120,6 +119,7 @@ class RulesCommand(PlainCommand):
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Print, export or forget rules of a crawl directory."""
+        from crawler.storage.database import open_for_reading
         from crawler.url_rules.rule_report import rule_report
         from crawler.url_rules.rule_store import forget_rule
 
@@ -155,6 +155,7 @@ def _check(opts: argparse.Namespace) -> None:
 
 
 def _export(connection: sqlite3.Connection, opts: argparse.Namespace) -> None:
+    from crawler.storage.output_files import check_output
     from crawler.url_rules.rule_files import discarder_text, rules_text
     from crawler.url_rules.rule_store import holding
 

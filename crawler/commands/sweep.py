@@ -18,13 +18,12 @@ from crawler.console.lab_options import (
     similarities_of,
     tried_choice,
 )
-from crawler.lab.choice import METHODS, SIMHASH, Choice
-from crawler.storage.output_files import check_output
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
+    from crawler.lab.choice import Choice
     from crawler.lab.distance_evidence import DistanceEvidence, EvidenceLine
     from crawler.lab.figures import Sweep
     from crawler.lab.judgement import Judgement
@@ -74,6 +73,7 @@ class SweepCommand(PlainCommand):
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Judge, print, draw."""
         from crawler.console.sweep_table import sweep_text
+        from crawler.lab.choice import Choice
         from crawler.lab.figures import Sweep
         from crawler.lab.labels import read_labels
         from crawler.lab.loading import loaded
@@ -114,6 +114,7 @@ def _varied(
     choice: Choice, distances: Sequence[int], similarities: Sequence[float]
 ) -> tuple[str, list[Choice]]:
     """Return the bound that a sweep varies, and the choice of each line."""
+    from crawler.lab.choice import SIMHASH
     from crawler.lab.figures import MAX_DISTANCE, MIN_SIMILARITY, NO_BOUND
 
     if choice.method != SIMHASH:
@@ -131,6 +132,8 @@ def _varied(
 
 def _check_method(opts: argparse.Namespace) -> None:
     """Refuse options about bounds with a method that has none."""
+    from crawler.lab.choice import METHODS, SIMHASH
+
     given = {
         "--max-distance": opts.distances,
         "--min-similarity": opts.similarities,
@@ -145,6 +148,7 @@ def _check_method(opts: argparse.Namespace) -> None:
 def _plot_file(name: str) -> Path:
     """Return the file to draw to; all its errors are reported before the work begins."""
     from crawler.lab import plot  # matplotlib takes a second
+    from crawler.storage.output_files import check_output
 
     path = Path(name)
     if path.suffix.lower() not in plot.ENDINGS:

@@ -10,11 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawler.console.command_line import CommandError, PlainCommand, one_directory
-from crawler.pages.export import iso_time
-from crawler.pages.live_parameters import check_name, in_words, to_json, tune, tuning_report
-from crawler.storage.database import open_for_reading
 from neardup.errors import ParameterError
-from neardup.parameters import CONFIRMED
 
 if TYPE_CHECKING:
     import argparse
@@ -32,6 +28,10 @@ _WORDS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0"
 
 def tuning_lines(report: TuningReport, folder: str) -> Iterator[str]:
     """Yield the lines of a report: present and earlier parameters, and pages judged by each."""
+    from crawler.pages.export import iso_time
+    from crawler.pages.live_parameters import in_words, to_json
+    from neardup.parameters import CONFIRMED
+
     if not report.history:
         yield f"{folder}: no crawl has begun in it yet"
         return
@@ -78,6 +78,9 @@ class TuneCommand(PlainCommand):
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Change parameters of a crawl directory, or print them."""
+        from crawler.pages.live_parameters import tune, tuning_report
+        from crawler.storage.database import open_for_reading
+
         changes = _changes(args[1:])
         if args and _REDIS.match(args[0]):
             # Needs Redis' client.
@@ -108,6 +111,8 @@ def _changes(arguments: list[str]) -> dict[str, object]:
 
 
 def _assignment(argument: str) -> tuple[str, object]:
+    from crawler.pages.live_parameters import check_name
+
     name, equals, value = argument.partition("=")
     if not equals:
         raise CommandError(f"NAME=VALUE expected, got {argument}; such as max_distance=5")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.commands import ScrapyCommand, ScrapyHelpFormatter
 
 from crawler.console.escaping import plain_logs, say, say_json
-from crawler.console.progress import ProgressLine
+from crawler.console.progress_line import ProgressLine
 from crawler.frontier.redis import FleetError
 from crawler.options import did_you_mean
 from crawler.storage.errors import JobError
@@ -53,8 +53,8 @@ class CommandError(Exception):
 
 def _for_users() -> tuple[type[Exception], ...]:
     """Return the errors whose messages say in one line what is wrong and what to do."""
-    from crawler.lab.pair_label import LabelError  # noqa: PLC0415  # needs NumPy
-    from crawler.lab.sources.source import SourceError  # noqa: PLC0415
+    from crawler.lab.pair_label import LabelError
+    from crawler.lab.sources.source import SourceError
 
     return CommandError, FleetError, JobError, LabelError, NearDupError, SourceError
 

@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crawler.console.command_line import CommandError
-from crawler.lab.choice import METHODS, SIMHASH, Choice
 from crawler.options import did_you_mean
-from neardup import Features, Parameters
 from neardup.errors import ParameterError
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterable, Sequence
+
+    from crawler.lab.choice import Choice
+    from neardup import Features, Parameters
 
 _SOURCES = "a crawl directory, also of a crawl that is running, a .jsonl file or WARC files"
 _FARTHEST = 8
@@ -68,6 +69,8 @@ def add_boilerplate_option(parser: argparse.ArgumentParser) -> None:
 
 def add_method_option(parser: argparse.ArgumentParser) -> None:
     """Add the option that says how pairs are found."""
+    from crawler.lab.choice import METHODS, SIMHASH
+
     parser.add_argument(
         "--method",
         metavar="M",
@@ -120,6 +123,8 @@ def tried_parameters(opts: argparse.Namespace, running: Parameters) -> Parameter
 
 
 def _features(written: str) -> Features:
+    from neardup import Features
+
     try:
         return Features.parsed(written)
     except ParameterError as error:  # its weight, say, is no option of its own
@@ -132,6 +137,8 @@ def tried_choice(opts: argparse.Namespace, running: Parameters) -> Choice:
     Raises:
         CommandError: See ``tried_parameters``; there is no such method.
     """
+    from crawler.lab.choice import METHODS, Choice
+
     method = opts.method
     if method not in METHODS:
         hint = did_you_mean(method, METHODS) or f"; there are {', '.join(METHODS)}"

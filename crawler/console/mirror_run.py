@@ -14,7 +14,7 @@ from rich.filesize import decimal
 from crawler.console.command_line import CommandError, tidy_logs
 from crawler.console.crawl_run import prepared_archive, problems, standing
 from crawler.console.escaping import say
-from crawler.console.progress import ProgressLine
+from crawler.console.progress_line import ProgressLine
 from crawler.console.report_text import change_lines, many
 from crawler.job_registry import prepare_job
 from crawler.maintenance.crawl_report import make_report

@@ -1,4 +1,4 @@
-"""Show on standard error how far a command is: a line, or the numbers of a crawl in a panel."""
+"""Show the numbers of a crawl on standard error: in a panel, or line by line."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import logging
 import sys
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.filesize import decimal
@@ -16,87 +16,13 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from crawler.console.escaping import plain, say
+from crawler.console.escaping import say
+from crawler.console.progress_line import is_drawable
 from crawler.pages.verdicts import DUPLICATES, FAILED, KEPT
 
 if TYPE_CHECKING:
     from crawler.frontier.pauses import HostPauses
     from crawler.job import Job
-
-REDRAW_SECS = 0.5
-"""Seconds between two drawings of a panel or a line."""
-
-
-def _is_drawable(console: Console) -> bool:
-    return console.file.isatty() and not console.is_dumb_terminal
-
-
-class ProgressLine:
-    """A line that is drawn over itself; nothing where standard error is no terminal, or at first.
-
-    Args:
-        what: Description of the steps.
-    """
-
-    def __init__(self, what: str = "") -> None:
-        self._what = what
-        self._done = self._total = 0
-        self._drawn_at = time.monotonic()
-        self._live: Live | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.end()
-
-    def __call__(self, share: float, what: str) -> None:
-        """Show progress from 0 to 1, with a description of the current step."""
-        if self._is_due():
-            self._draw(f"{100 * share:3.0f} %  {what}")
-
-    def begin(self, what: str, total: int) -> None:
-        """Begin a task with a number of steps."""
-        self._what, self._done, self._total = what, 0, total
-
-    def advance(self, steps: int = 1) -> None:
-        """Count steps that are done, and show the progress."""
-        self.show(self._done + steps, self._total)
-
-    def show(self, done: int, total: int) -> None:
-        """Show how many steps are done."""
-        self._done = done
-        if self._is_due():
-            self._draw(f"{self._what}: {done:,} of {total:,}")
-
-    def end(self) -> None:
-        """Remove the line, so that other text can be printed."""
-        if self._live is not None:
-            self._live.stop()
-            self._live = None
-
-    def _is_due(self) -> bool:
-        now = time.monotonic()
-        if now - self._drawn_at < REDRAW_SECS:
-            return False
-        self._drawn_at = now
-        return True
-
-    def _draw(self, line: str) -> None:
-        console = Console(stderr=True)
-        if not _is_drawable(console):
-            return
-        if self._live is None:
-            self._live = Live(
-                console=console,
-                auto_refresh=False,
-                transient=True,
-                redirect_stdout=False,
-                redirect_stderr=False,
-            )
-            self._live.start()
-        text = Text(plain(line), no_wrap=True, overflow="ellipsis")
-        self._live.update(text, refresh=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +149,7 @@ class LiveProgress:
     @property
     def is_possible(self) -> bool:
         """Whether standard error is a terminal that can be drawn on."""
-        return _is_drawable(self._console)
+        return is_drawable(self._console)
 
     def start(self) -> None:
         """Begin to draw."""

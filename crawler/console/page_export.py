@@ -1,0 +1,168 @@
+"""Export the pages of a crawl for ``scrapy pages``: which of them, where to, in which format."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from crawler.console.command_line import CommandError
+from crawler.console.escaping import say
+from crawler.console.lab_options import whole
+from crawler.feeds.exporters import EXPORTERS, export
+from crawler.feeds.page_files import write_files, write_together
+from crawler.feeds.page_writers import MEDIA_TYPES, PageWriter, text_without
+from crawler.options import did_you_mean
+from crawler.pages.export import (
+    KEPT_FILTER,
+    PageFilter,
+    choices_met,
+    export_contents,
+    export_pages,
+)
+from crawler.pages.verdicts import VERDICTS
+from crawler.reading.content.content_text import Shown
+from crawler.reading.content.content_xml import DOCUMENT, PAGE_TYPES
+from crawler.storage.output_files import check_output
+
+if TYPE_CHECKING:
+    import argparse
+    import sqlite3
+    from collections.abc import Iterator
+
+    from crawler.pages.boilerplate import HostBoilerplate
+
+TYPES = (*PAGE_TYPES, DOCUMENT)
+
+_FORMATS = {*EXPORTERS, *MEDIA_TYPES}
+_ENDINGS = {"md": "markdown", "txt": "text", "htm": "html"}
+
+
+class Destination(NamedTuple):
+    """The place that pages are written to, and their format.
+
+    Attributes:
+        name: A file, or ``-`` for standard output, or a folder for a file a page.
+        kind: The format.
+        is_folder: Whether each page has a file of its own.
+    """
+
+    name: str
+    kind: str
+    is_folder: bool
+
+    @property
+    def are_documents(self) -> bool:
+        return self.is_folder or self.kind not in EXPORTERS
+
+
+def say_what_there_is(connection: sqlite3.Connection, chosen: PageFilter) -> None:
+    """Name the languages and types that the pages of a crawl have, where none is the chosen one."""
+    for option, wanted, column, name in (
+        ("--language", chosen.language, "language", "languages"),
+        ("--type", chosen.page_type, "page_type", "types"),
+    ):
+        if wanted is not None:
+            met = choices_met(connection, column)
+            values = ", ".join(f"{value} {count:,}" for value, count in met.items())
+            said = f"no page is chosen by {option} {wanted}; {name} of all pages: "
+            say(said + (values or "none is known"), to_stderr=True)
+
+
+def page_filter(opts: argparse.Namespace) -> PageFilter:
+    """Return the pages that options choose.
+
+    Raises:
+        CommandError: There is no such verdict or type, or a number is none.
+    """
+    choices = (KEPT_FILTER, *VERDICTS)
+    if opts.verdict is not None and opts.verdict not in choices:
+        if "," in opts.verdict:
+            raise CommandError(f"--verdict {opts.verdict}: one verdict is taken; export each")
+        hint = did_you_mean(opts.verdict, choices)
+        raise CommandError(f"--verdict {opts.verdict}: no such verdict{hint}")
+    if opts.type is not None and opts.type not in TYPES:
+        hint = did_you_mean(opts.type, TYPES)
+        raise CommandError(f"--type {opts.type}: no such type of page{hint}")
+    min_words = 0 if opts.min_words is None else whole(opts.min_words, "--min-words", 0)
+    return PageFilter(opts.verdict, opts.language, min_words, opts.type)
+
+
+def export_to(
+    connection: sqlite3.Connection,
+    folder: Path,
+    chosen: PageFilter,
+    to: Destination,
+    opts: argparse.Namespace,
+) -> Iterator[int]:
+    """Write pages; yield how many are written so far, after each file that is complete."""
+    boilerplate = _boilerplate(connection, folder) if opts.without_boilerplate else None
+    is_common = None if boilerplate is None else boilerplate.is_boilerplate
+    if not to.are_documents:
+
+        def clean(url: str, content: bytes) -> str:
+            assert is_common is not None
+            return text_without(content, url, is_common)
+
+        rows = export_pages(connection, chosen, None if is_common is None else clean)
+        yield export(rows, to.name, to.kind)
+        return
+    shown = Shown(links=opts.links is not False, images=bool(opts.images))
+    writer, pages = PageWriter(to.kind, shown, is_common), export_contents(connection, chosen)
+    if to.is_folder:
+        yield from write_files(pages, writer, Path(to.name))
+    else:
+        yield write_together(pages, writer, to.name)
+
+
+def _boilerplate(connection: sqlite3.Connection, folder: Path) -> HostBoilerplate | None:
+    """Return what the hosts of a crawl repeat, None where nothing is repeated."""
+    from crawler.pages.boilerplate import HostBoilerplate  # noqa: PLC0415  # needs NumPy
+
+    boilerplate = HostBoilerplate(connection.execute)
+    if boilerplate.is_any_known:
+        return boilerplate
+    say(f"{folder}: no host is known to repeat anything, so texts are whole", to_stderr=True)
+    return None
+
+
+def destination(output: str, wanted: str | None) -> Destination:
+    """Return where ``-o FILE``, ``-o FILE:FORMAT`` or ``-o DIR/`` leads.
+
+    Raises:
+        CommandError: There is no such format or directory, or the two options name two formats.
+    """
+    if wanted is not None and wanted not in _FORMATS:
+        hint = did_you_mean(wanted, sorted(_FORMATS))
+        raise CommandError(f"--format {wanted}: no such format{hint}")
+    if output != "-" and (output.endswith(("/", os.sep)) or Path(output).is_dir()):
+        return _folder(output, wanted or "markdown")
+    name, colon, named = output.rpartition(":")
+    if not colon or named not in _FORMATS:
+        name, named = output, "" if output == "-" else Path(output).suffix.lstrip(".").lower()
+    kind = wanted or _ENDINGS.get(named, named) or ("jsonl" if name == "-" else "")
+    if kind not in _FORMATS:
+        raise CommandError(
+            f"-o {output}: its ending names no format; there are {', '.join(sorted(_FORMATS))}"
+        )
+    if colon and name != output and wanted and wanted != named:
+        raise CommandError(f"-o {output} and --format {wanted} name two formats")
+    if kind == "html":
+        raise CommandError("html is written as a file a page: -o DIR/ --format html")
+    if name != "-":
+        if not Path(name).parent.is_dir():
+            raise CommandError(f"-o {output}: no such directory: {Path(name).parent}")
+        check_output(Path(name))
+    return Destination(name, kind, is_folder=False)
+
+
+def _folder(output: str, kind: str) -> Destination:
+    if kind not in MEDIA_TYPES:
+        raise CommandError(
+            f"-o {output}: a file a page is {', '.join(MEDIA_TYPES)}; "
+            f"{kind} is one file: -o pages.{kind}"
+        )
+    if Path(output).exists() and not Path(output).is_dir():
+        raise CommandError(f"-o {output}: is a file, a folder is needed")
+    check_output(Path(output) / "page")
+    return Destination(output, kind, is_folder=True)
