@@ -7,9 +7,9 @@ counts only if it is at least a third of the text outside links, and a fifth of 
 three documentation sites with 3,548 pages it is less on .5 % of the pages.
 
 The text beside the main text may be the only difference between two pages: captions, asides,
-prices. So a main text is stored and judged with all text outside links (``neardup.whole``): pages
-are equal only if both are, and as similar as both are. A template around every page does not make
-equal pages differ.
+prices, sizes to choose from. So a main text is stored and judged with all text outside links
+(``neardup.whole``): pages are equal only if both are, and as similar as both are. A template around
+every page does not make equal pages differ.
 
 All others, those with short main texts too, are duplicates only of pages with the same visible
 text. Fingerprints of all visible text will not do: the surroundings of short main texts would have
@@ -31,8 +31,8 @@ from neardup.whole import with_whole
 
 # Not shown by browsers that run scripts.
 _HIDDEN = ("head", "script", "style", "noscript", "template")
-# Ways to other pages, and controls.
-_LINKED = ("a", "nav", "button", "select", "label")
+_LINKED = ("a", "nav")
+_CONTROLS = ("button", "select", "label")
 # Elements that begin a new line or cell: their words never join with the words beside them.
 BLOCKS = (
     "address article aside blockquote body br button caption center dd details dialog dir div dl "
@@ -68,11 +68,13 @@ class Visible(NamedTuple):
         text: All visible text.
         unlinked: Visible text outside links, navigation and controls.
         is_frameset: Whether other pages are shown in it, whose URLs stand at the end of the text.
+        controls: Text of options, labels and buttons outside links and navigation.
     """
 
     text: str
     unlinked: str
     is_frameset: bool = False
+    controls: str = ""
 
 
 def read_visible(root: Element) -> Visible:
@@ -94,7 +96,10 @@ def read_visible(root: Element) -> Visible:
     frames = _FRAMES(root)
     text = "\n".join([_TEXT(shown), *frames])
     strip_elements(shown, *_LINKED, with_tail=False)
-    return Visible(text, _TEXT(shown), bool(frames))
+    controls = "\n".join(map(_TEXT, shown.iter(*_CONTROLS)))
+    if controls:
+        strip_elements(shown, *_CONTROLS, with_tail=False)
+    return Visible(text, _TEXT(shown), bool(frames), controls)
 
 
 def ink(text: str) -> int:
@@ -160,8 +165,8 @@ def judge_whole(text: str) -> JudgedText:
 
 def _beyond(main: str, visible: Visible) -> str:
     """Return the text outside links, or nothing if that is the main text."""
-    unlinked = tidy(visible.unlinked)
-    return "" if _fold_alike(unlinked, main) else unlinked
+    outside = tidy(f"{visible.unlinked}\n{visible.controls}")
+    return "" if _fold_alike(outside, main) else outside
 
 
 def _fold_alike(first: str, second: str) -> bool:

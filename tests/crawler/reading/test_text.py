@@ -21,7 +21,9 @@ from crawler.reading.text import (
 from neardup import Deduplicator, Document, Parameters, analyse
 from neardup.fingerprints.digest import text_digest
 from neardup.names import Name, unpacked
+from neardup.whole import part_of
 from tests.crawler.reading.pages import NAVIGATION, PROSE, article, page, read_page
+from tests.sites.prose import prose
 
 PARAMETERS = Parameters()
 NOTICE = (
@@ -84,8 +86,8 @@ def test_short_pages_differ_by_what_stands_around_their_main_text() -> None:
 
 def test_pages_with_the_same_long_navigation_are_not_near_duplicates() -> None:
     deduplicator = Deduplicator(PARAMETERS)
-    for number, prose in enumerate((PROSE, " ".join(reversed(PROSE.split())))):
-        body = article(prose, before=f"<ul>{NAVIGATION}{NAVIGATION}</ul>")
+    for number, text in enumerate((PROSE, " ".join(reversed(PROSE.split())))):
+        body = article(text, before=f"<ul>{NAVIGATION}{NAVIGATION}</ul>")
         assert not deduplicator.judge_document(number, document_of(body)).is_duplicate
 
 
@@ -211,6 +213,32 @@ def test_links_and_controls_are_apart() -> None:
     visible = read_visible(parse(body))
     assert visible.text.split() == ["n", "text", "link", "tail", "b", "l"]
     assert visible.unlinked.split() == ["text", "tail"]
+    assert visible.controls.split() == ["b", "l"]
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        "<select><option>{}<option>48</select>",
+        "<select><optgroup label=Sizes><option>{}</optgroup></select>",
+        "<label><input type=radio> {}</label>",
+        "<button>{}</button>",
+        "<label>Size <select><option>{}</select></label>",
+    ],
+)
+@pytest.mark.parametrize("words", [12, 200])
+def test_pages_that_differ_in_what_is_to_choose_have_other_texts(choice: str, words: int) -> None:
+    text = f"<article><p>{prose('A coat', words)}</p>{choice}</article>"
+    one, other = (document_of(page(text.format(size))) for size in ("44", "46"))
+    assert one.digest != other.digest
+    assert one.digest == document_of(page(text.format("44"))).digest
+
+
+def test_what_is_to_choose_does_not_hide_the_main_text() -> None:
+    countries = "".join(f"<option>Country {number} of the world" for number in range(30))
+    document = document_of(article(after=f"<form><select>{countries}</select></form>"))
+    assert document.fingerprint is not None
+    assert part_of(document.text).strip() == part_of(document_of(article()).text).strip()
 
 
 def test_the_page_is_not_changed() -> None:
