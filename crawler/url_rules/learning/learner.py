@@ -24,10 +24,11 @@ from crawler.url_rules.learning.versions import Versions
 from crawler.urls.path_patterns import PathPatterns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from crawler.url_rules.learned_rule import LearnedRule
     from crawler.url_rules.learning.proposals import Proposal
+    from crawler.url_rules.learning.transforms import Transform
     from crawler.url_rules.rule_set import RuleSet
 
 _WINDOW = 400
@@ -51,6 +52,28 @@ class _Host:
     refuted: OrderedDict[Proposal, Refuted | None] = field(default_factory=OrderedDict)
     clusters: OrderedDict[int, int] = field(default_factory=OrderedDict)
     versions: Versions = field(default_factory=Versions)
+    has_hopeless: bool = False
+
+    def proposed(self, seen: Observation, other: AddressInContext) -> Iterator[Proposal]:
+        """Yield the rules by which two addresses would be one, but those never to be believed."""
+        if self.versions.tell_apart(seen.place.address, other.address):
+            return
+        for proposal in propose(seen.place, other, seen.pattern):
+            if not self.versions.choose(proposal[1]):
+                yield proposal
+
+    def note_wrong(self, transform: Transform, texts: Collection[int]) -> None:
+        """Note a rule that is wrong; it may leave others without hope."""
+        self.has_hopeless |= self.versions.note(transform, texts)
+
+    def drop_hopeless(self) -> None:
+        """Remove the hypotheses that can never be believed: versions remain versions."""
+        if not self.has_hopeless:
+            return
+        self.has_hopeless = False
+        for proposal in list(self.hypotheses):
+            if self.versions.choose(proposal[1]):
+                del self.hypotheses[proposal]
 
     def remember(self, seen: Observation) -> None:
         """Keep a page for later hypotheses; of copies of one page only the last few are kept."""
@@ -115,6 +138,7 @@ class RuleLearner:
         if not address.is_learnable:
             return []
         host = self._host(address.host)
+        host.drop_hopeless()
         if self._is_too_large(host, content.kept):
             content = content._replace(counts=False)
         seen = self._observation(host, address, content)
@@ -134,8 +158,7 @@ class RuleLearner:
             return False
         kept = PageContent(b"", seen.content.kept, 1.0, seen.content.kept, links)
         original = self._observation(host, address, kept)
-        for proposal in propose(seen.place, original.place, seen.pattern):
-            self._try(host, proposal)
+        self._try_all(host, seen, original.place)
         texts = original.place.text, seen.place.text
         concerned = [
             one
@@ -174,12 +197,12 @@ class RuleLearner:
             if agreement(other.content, seen.content) and other.place.address != seen.place.address
         ]
         for other in same[:_MAX_PAIRS]:
-            for proposal in propose(seen.place, other.place, seen.pattern):
+            for proposal in host.proposed(seen, other.place):
                 if proposal not in host.hypotheses and proposal not in host.refuted:
                     yield proposal
 
     def _try_all(self, host: _Host, seen: Observation, other: AddressInContext) -> None:
-        for proposal in list(propose(seen.place, other, seen.pattern)):
+        for proposal in host.proposed(seen, other):
             self._try(host, proposal)
 
     def _try_some(self, host: _Host, seen: Observation) -> None:
@@ -229,7 +252,7 @@ class RuleLearner:
         hypothesis = host.hypotheses.pop(proposal)
         example, positives = hypothesis.refuted, hypothesis.evidence.texts
         if example is not None:
-            host.versions.note(hypothesis.transform, hypothesis.evidence.contents)
+            host.note_wrong(hypothesis.transform, hypothesis.evidence.contents)
         known = Refuted(*proposal, positives, example) if example and positives else None
         host.refuted[proposal] = known
         if len(host.refuted) > _MAX_REFUTED:
@@ -322,7 +345,7 @@ class RuleLearner:
         """Remember that a rule which held turned out to be wrong."""
         host = self._host(rule.context.host)
         known: Refuted | None = Refuted(rule.context, rule.transform, rule.positives, example)
-        host.versions.note(rule.transform, range(rule.positives))
+        host.note_wrong(rule.transform, range(rule.positives))
         # As it was proposed: without exceptions, and in both directions.
         context = replace(rule.context, apart_from=())
         for transform in variants(rule.transform):

@@ -11,6 +11,7 @@ from crawler.url_rules.learning.transforms import ANYTHING, ReplaceSegments, Rew
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from crawler.url_rules.learning.address import Address
     from crawler.url_rules.learning.template import Template
     from crawler.url_rules.learning.transforms import Transform
 
@@ -86,8 +87,8 @@ class Versions:
     _texts: dict[_Spot, set[int]] = field(default_factory=dict)
     _names: dict[_Spot, set[_Stretch]] = field(default_factory=dict)
 
-    def note(self, transform: Transform, texts: Collection[int]) -> None:
-        """Note a rule that is wrong.
+    def note(self, transform: Transform, texts: Collection[int]) -> bool:
+        """Note a rule that is wrong; return whether ``choose`` may answer otherwise from now on.
 
         Args:
             transform: The rule.
@@ -95,11 +96,41 @@ class Versions:
         """
         swapped = swap(transform)
         if swapped is None or not swapped.is_of_names:
-            return
+            return False
+        was_one = self._is_one(swapped.spot)
         held = self._texts.setdefault(swapped.spot, set())
         if len(held) < MIN_TEXTS:
             held.update(texts)
-        self._names.setdefault(swapped.spot, set()).update((swapped.old, swapped.new))
+        is_new = self._note_names(swapped)
+        return self._is_one(swapped.spot) and (is_new or not was_one)
+
+    def _note_names(self, swapped: _Swap) -> bool:
+        names = self._names.setdefault(swapped.spot, set())
+        count = len(names)
+        names.update((swapped.old, swapped.new))
+        return len(names) > count
+
+    def tell_apart(self, one: Address, other: Address) -> bool:
+        """Return whether two addresses differ only in names that choose versions of a page.
+
+        No rule that they suggest would ever be believed. Their names are noted.
+
+        Complexity: O(segments), where no name was ever seen to choose a version O(1).
+        """
+        if not self._texts or one.arguments != other.arguments:
+            return False
+        differences = zip(one.segments, other.segments, strict=False)
+        place = next((at for at, (a, b) in enumerate(differences) if a != b), None)
+        if place is None or not self._is_one((False, place)):
+            return False
+        rest = place + 1
+        if one.segments[rest:] != other.segments[rest:]:
+            return False
+        swapped = _Swap((False, place), one.segments[place:rest], other.segments[place:rest])
+        if not swapped.is_of_names:
+            return False
+        self._note_names(swapped)
+        return True
 
     def choose(self, transform: Transform) -> bool:
         """Return whether a rule is about such a place, or equates two names of such a place."""

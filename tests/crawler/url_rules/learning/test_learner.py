@@ -119,6 +119,19 @@ class TestBounds:
         assert not learner._hosts
 
 
+def test_no_hypothesis_is_left_about_names_that_choose_versions() -> None:
+    learner = RuleLearner(RuleSet(), LearningPolicy())
+    languages = ("da", "de", "en", "fr", "ru")
+    for number in range(40):
+        for place, language in enumerate(languages):
+            # Most pages are not translated; what is, is another text in each language.
+            text = 100 * place + number if number % 8 == 0 else number
+            learner.observe(f"{sites.HOST}/{language}/p{number}.html", said(text))
+    (host,) = learner._hosts.values()
+    assert list(host.hypotheses) == []
+    assert host.refuted
+
+
 def test_a_rule_that_was_revoked_is_not_proposed_again_in_either_direction() -> None:
     learner = RuleLearner(RuleSet(), LearningPolicy())
     context = Context("site.test").apart(Context("site.test", "/de/x"))

@@ -65,6 +65,49 @@ def test_few_texts_say_nothing() -> None:
     assert versions.choose(names("da", "en"))
 
 
+def address(path: str) -> Address:
+    return Address.parse(f"http://a.test/{path}")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "are"),
+    [
+        ("docs/da/a.html", "docs/ru/a.html", True),
+        ("docs/da/a.html?x=1", "docs/ru/a.html?x=1", True),
+        ("docs/da/a.html?x=1", "docs/ru/a.html", False),
+        ("docs/da/a.html", "docs/ru/b.html", False),
+        ("docs/da/a.html", "docs/ru/a", False),
+        ("docs/da/a.html", "docs/17/a.html", False),
+        ("docs/da/a.html", "docs/a.html", False),
+        ("docs/da/a.html", "books/da/a.html", False),
+        ("docs/da/a.html", "docs/da/a.html", False),
+    ],
+)
+def test_addresses_that_differ_in_names_of_versions_alone_are_told_apart(
+    one: str, other: str, are: bool
+) -> None:
+    versions = noted(names("de", "en"))
+    assert versions.tell_apart(address(one), address(other)) is are
+    assert versions.tell_apart(address(other), address(one)) is are
+    assert not Versions().tell_apart(address(one), address(other))
+
+
+def test_names_that_told_addresses_apart_are_doubted_elsewhere() -> None:
+    versions = noted(names("de", "en"))
+    rule = names("da", "ru", at_end=True)
+    assert not versions.choose(rule)
+    assert versions.tell_apart(address("docs/da/a.html"), address("docs/ru/a.html"))
+    assert versions.choose(rule)
+
+
+def test_what_is_noted_tells_whether_more_is_doubted() -> None:
+    versions = Versions()
+    assert not versions.note(names("de", "en"), [1, 2])
+    assert versions.note(names("de", "en"), [3])
+    assert not versions.note(names("de", "en"), [4])
+    assert versions.note(names("fr", "en"), [])
+
+
 def test_ids_are_no_names() -> None:
     versions = noted(names("a81", "bc2"))
     assert not versions.choose(ReplaceSegments(False, 1, (ANYTHING,), ("*",)))
