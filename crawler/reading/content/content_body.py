@@ -61,6 +61,11 @@ SHAPING = frozenset([*_INLINE, "br", "img"])
 
 _WITHOUT_TEXT = frozenset(["lb", "graphic"])
 _MAX_NESTING = 12
+_MAX_PADDING = 10_000
+"""Add at most this many empty cells to a page's tables, to keep columns below each other."""
+
+_MAX_SPAN = 50
+_NUMBER = re.compile(r"\s*([0-9]{1,9})\s*")
 _MAX_INLINE_NESTING = 8
 
 Step = tuple[int, str]
@@ -97,6 +102,9 @@ class _Writer:
         self._open: list[tuple[Step, Element]] = []
         # Lines of code, joined once: to add each to the text of its element would take O(n).
         self._codes: list[tuple[Element, list[str]]] = []
+        # Of a list or a row, the container that was counted last, with its number or column.
+        self._counted: dict[int, tuple[int, int]] = {}
+        self._padding = _MAX_PADDING
 
     def write(self, home: int, pieces: Sequence[Any]) -> None:
         """Add a block."""
@@ -136,7 +144,9 @@ class _Writer:
             at = self._blocks.parents[at]
         steps = self._steps.get(at, ())
         for at in reversed(climbed):
-            kind = _STRUCTURE.get(self._blocks.tags[at])
+            tag, kind = self._blocks.tags[at], _STRUCTURE.get(self._blocks.tags[at])
+            if steps and self._is_beside(tag, steps[-1]):
+                steps = steps[:-1]
             if kind and at not in self._layout and len(steps) < _MAX_NESTING:
                 last = steps[-1][1] if steps else ""
                 if kind == "item" and last != "list":
@@ -146,6 +156,16 @@ class _Writer:
                     steps = (*steps, (at, kind))
             self._steps[at] = steps
         return steps
+
+    def _is_beside(self, tag: str, step: Step) -> bool:
+        """Return whether an element is no part of the container that it stands in.
+
+        A caption is no row, and the parser leaves ``<dd>`` open where another one begins.
+        """
+        at, kind = step
+        if tag == "caption":
+            return kind == "table"
+        return tag in {"dt", "dd"} and at >= 0 and self._blocks.tags[at] in {"dt", "dd"}
 
     def _place(self, steps: tuple[Step, ...]) -> Element:
         """Return the element for the innermost step; what is open already goes on."""
@@ -157,16 +177,62 @@ class _Writer:
         del self._open[same:]
         place = self._open[-1][1] if self._open else self._body
         for step in steps[same:]:
-            at, kind = step
-            place = SubElement(place, kind)
-            if kind == "cell" and self._blocks.tags[at] == "th":
-                place.set("role", "head")
+            place = self._begin(place, step)
             self._open.append((step, place))
         while place.tag in {"list", "table", "row"}:
             # Text that stands between items or cells.
             inner = {"list": "item", "table": "row", "row": "cell"}[place.tag]
             place = SubElement(place, inner)
         return place
+
+    def _begin(self, place: Element, step: Step) -> Element:
+        """Return a new element for a container."""
+        at, kind = step
+        tag = self._blocks.tags[at] if at >= 0 else "ul"
+        if kind == "cell" and tag in {"td", "th"}:
+            self._pad(place, at)
+        made = SubElement(place, kind)
+        if tag == "th":
+            made.set("role", "head")
+        elif tag in {"ol", "dl", "dt", "dd"}:
+            made.set("rend", tag)
+        elif tag == "pre":
+            made.set("rend", "block")
+        elif tag == "li" and place.get("rend") == "ol":
+            made.set("n", str(self._number(self._open[-1][0][0], at)))
+        return made
+
+    def _number(self, ordered: int, item: int) -> int:
+        """Return the number of an item of an ordered list; items that are left out count."""
+        tags, parents, containers = self._blocks.tags, self._blocks.parents, self._blocks.containers
+        at, number = self._counted.get(ordered, (ordered, 0))
+        if at == ordered:
+            number = _whole(containers[ordered].get("start"), 1) - 1
+        for one in range(at + 1, item + 1):
+            if tags[one] == "li" and parents[one] == parents[item]:
+                number = _whole(containers[one].get("value"), number + 1)
+        self._counted[ordered] = item, number
+        return number
+
+    def _pad(self, row: Element, cell: int) -> None:
+        """Add the empty cells in front of a cell, and those that wide ones take."""
+        tags, parents, containers = self._blocks.tags, self._blocks.parents, self._blocks.containers
+        begun = parents[cell]
+        at, column = self._counted.get(begun, (begun, 0))
+        for one in range(at + 1, cell):
+            if tags[one] in {"td", "th"} and parents[one] == begun:
+                column += min(_whole(containers[one].get("colspan"), 1), _MAX_SPAN)
+        self._counted[begun] = cell - 1, column
+        missing = min(column - len(row), self._padding)
+        if missing > 0:
+            self._padding -= missing
+            for _ in range(missing):
+                SubElement(row, "cell")
+
+
+def _whole(written: str | None, otherwise: int) -> int:
+    found = _NUMBER.fullmatch(written) if written else None
+    return int(found[1]) if found else otherwise
 
 
 def _verbatim(piece: Any) -> str:

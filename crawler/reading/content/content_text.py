@@ -1,45 +1,26 @@
-"""Write the content of a page as plain text, Markdown, HTML or XML, as trafilatura does.
-
-trafilatura is imported where it writes: it takes a tenth of a second.
-"""
+"""Write the content of a page as plain text, Markdown, HTML or XML."""
 
 from __future__ import annotations
 
-import re
 from copy import deepcopy
 from typing import Any, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
-from lxml.etree import XPath, strip_elements, strip_tags, tostring
+from lxml import etree
+from lxml.etree import strip_elements, strip_tags, tostring
 
 from crawler.reading.content.content_xml import unpack_content
+from crawler.reading.content.markdown_writer import MarkdownWriter
+from crawler.reading.content.text_writer import TextWriter, is_block
 
 Element = Any  # lxml has no types
 
-_MAX_ELEMENTS = 20_000
-"""Write a content of more elements line by line: trafilatura would take seconds."""
-
-_MAX_FORMULAS = 1000
-"""Write a content with more beginnings of formulas, such as ``\\(``, line by line."""
-
-_INLINE_PLACES = frozenset({"p", "item", "cell", "head", "hi", "ref", "quote", "del"})
-"""Code within one of these elements is a part of a line."""
-
-_INLINE_CODE = "inline-code"
+_HTML = {"quote": "blockquote", "lb": "br", "graphic": "img", "ref": "a", "row": "tr"}
+_HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
+_EMPHASIS = {"#b": "b", "#i": "i", "#u": "u", "#t": "kbd", "#sub": "sub", "#sup": "sup"}
 
 _SCHEMES = frozenset({"", "http", "https", "mailto", "tel", "ftp"})
 """A link or image of any other, such as ``javascript``, is written as its text."""
-
-# trafilatura leaves out the marks that join letters of Persian, of Hindi and of emoji, and those of
-# direction; and where a page says "&lt;" in so many words it writes "<".
-_TEXT = XPath("string()", smart_strings=False)
-_MARKS = re.compile(
-    "[\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\U000e0020-\U000e007f]"
-)
-_REFERENCE = re.compile("&#?[A-Za-z0-9]{1,40};")
-_ASCII = bytes(range(128))
-_LINEAR_A = range(0x10600, 0x10737)
-"""Characters that stand for those meanwhile: hardly a page has any."""
 
 
 class Shown(NamedTuple):
@@ -65,55 +46,47 @@ def shown_text(packed: bytes) -> str:
 
 def plain_text(body: Element) -> str:
     """Return a content as plain text, without where its links lead; its tree may be changed."""
-    if all(child.tag == "p" and not len(child) and not child.tail for child in body):
-        return "\n".join(filter(None, ((child.text or "").strip() for child in body)))
-    if _is_too_large(body):
-        return _joined(body)
-    # trafilatura leaves out the text in code that stands in another element.
     strip_tags(body, "ref", "hi", "del")
     strip_elements(body, "graphic", with_tail=False)
-    return _written(body, formatted=False)
+    return TextWriter().write(body)
 
 
 def markdown(body: Element) -> str:
     """Return a content as Markdown."""
-    # trafilatura looks for the end of a formula from each beginning on.
-    formulas = sum(text.count("\\(") + text.count("\\[") for text in body.itertext())
-    if formulas > _MAX_FORMULAS or _is_too_large(body):
-        return _joined(body)
-    body = deepcopy(body)
-    _simplify_code(body)
-    return _written(body, formatted=True)
+    return MarkdownWriter().write(deepcopy(body))
 
 
 def html(body: Element) -> Element:
     """Return a content as the root of a simple HTML page, without a head."""
-    from trafilatura.htmlprocessing import convert_to_html  # noqa: PLC0415
-
     body = deepcopy(body)
-    for code in body.iter("code"):
-        if code.getparent().tag in _INLINE_PLACES and code.find(".//lb") is None:
-            code.tag = _INLINE_CODE  # trafilatura writes all code as blocks
-    root = convert_to_html(body)
-    for code in root.iter(_INLINE_CODE):
-        code.tag = "code"
+    blocks = {code for code in body.iter("code") if is_block(code)}
+    for element in list(body.iter(*_HTML, "head", "hi", "list", "item", "cell", "code")):
+        attributes = dict(element.attrib)
+        if element.tag != "graphic":
+            element.attrib.clear()
+        element.tag = "pre" if element in blocks else _html_tag(element.tag, attributes)
+        if element.tag == "a":
+            element.set("href", attributes.get("target", ""))
+        elif element.tag == "li" and "n" in attributes:
+            element.set("value", attributes["n"])
+    root = etree.Element("html")
+    root.append(body)
     return root
 
 
-def _simplify_code(body: Element) -> None:
-    """Turn code that is a link into a link that is code, and take all else out of inline code.
-
-    trafilatura writes neither the text behind elements in code nor that behind such code.
-    """
-    for code in list(body.iter("code")):
-        inner = list(code)
-        if len(inner) == 1 and inner[0].tag == "ref" and not code.text and not inner[0].tail:
-            link = inner[0]
-            code.tag, link.tag = "ref", "code"
-            code.set("target", link.attrib.pop("target", ""))
-            strip_tags(link, "*")
-        else:
-            strip_tags(code, "ref", "hi", "code", "del")
+def _html_tag(tag: str, attributes: dict[str, str]) -> str:
+    rend = attributes.get("rend", "")
+    if tag == "head":
+        return rend if rend in _HEADINGS else "h3"
+    if tag == "hi":
+        return _EMPHASIS.get(rend, "i")
+    if tag == "list":
+        return rend if rend in {"ol", "dl"} else "ul"
+    if tag == "item":
+        return rend[:2] if rend.startswith(("dt", "dd")) else "li"
+    if tag == "cell":
+        return "th" if attributes.get("role") == "head" else "td"
+    return _HTML.get(tag, tag)
 
 
 def prepared(packed: bytes, url: str, shown: Shown) -> Element:
@@ -150,53 +123,3 @@ def absolute(base: str, address: str) -> str:
 def xml(root: Element, method: str = "xml") -> str:
     """Return a tree as XML, or as HTML."""
     return str(tostring(root, encoding="unicode", method=method))
-
-
-def _is_too_large(body: Element) -> bool:
-    return sum(1 for _ in body.iter()) > _MAX_ELEMENTS
-
-
-def _written(body: Element, *, formatted: bool) -> str:
-    from trafilatura.xml import xmltotxt  # noqa: PLC0415
-
-    lost = _lost_characters(_TEXT(body))
-    stands = _stand_ins(body, lost) if lost else {}
-    if stands:
-        body = _translated(body, stands)
-    back = {ord(stand): character for character, stand in stands.items()}
-    try:
-        written = str(xmltotxt(body, include_formatting=formatted)).strip()
-        return written.translate(back) if back else written
-    except MemoryError:
-        raise
-    except Exception:  # of whatever tree, the words are there
-        return _joined(body)
-
-
-def _lost_characters(text: str) -> set[str]:
-    """Return the characters of a text that trafilatura would leave out or write otherwise."""
-    # Most texts have a few characters beyond ASCII, and to search these alone is a tenth of it all.
-    beyond = text.encode("utf-8", "surrogatepass").translate(None, _ASCII)
-    lost = set(_MARKS.findall(beyond.decode("utf-8", "surrogatepass")))
-    return lost | {"&"} if _REFERENCE.search(text) else lost
-
-
-def _stand_ins(body: Element, lost: set[str]) -> dict[str, str]:
-    """Return a character that a content does not have for each one that would be lost of it."""
-    used = set().union(*map(set, body.itertext()))
-    free = (character for character in map(chr, _LINEAR_A) if character not in used)
-    return dict(zip(sorted(lost), free, strict=False))
-
-
-def _translated(body: Element, stands: dict[str, str]) -> Element:
-    copy = deepcopy(body)
-    table = str.maketrans(stands)
-    for element in copy.iter():
-        element.text = element.text and element.text.translate(table)
-        element.tail = element.tail and element.tail.translate(table)
-    return copy
-
-
-def _joined(body: Element) -> str:
-    lines = (" ".join(text.split()) for text in body.itertext())
-    return "\n".join(filter(None, lines))

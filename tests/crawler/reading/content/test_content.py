@@ -132,6 +132,51 @@ def test_code_keeps_its_lines(html: str, code: str) -> None:
     assert [one.text for one in body_of(html).iter("code")] == [code]
 
 
+@pytest.mark.parametrize(
+    ("html", "rows"),
+    [
+        ("<tr><th>A<th><th>C<tr><th>r<td><td>1", [["A", "", "C"], ["r", "", "1"]]),
+        ("<tr><td colspan=2>a<td>b<tr><td>c<td>d<td>e", [["a", "", "b"], ["c", "d", "e"]]),
+        ("<tr><td colspan=99999999>a<td>b", [["a", *[""] * 49, "b"]]),
+    ],
+)
+def test_cells_stay_below_their_heads(html: str, rows: list[list[str]]) -> None:
+    body = body_of(f"<table><caption>Said</caption>{html}</table>")
+    assert [text_of(one) for one in body.iter("p")] == ["Said"]
+    assert [[text_of(cell) for cell in row] for row in body.iter("row")] == rows
+
+
+def test_empty_cells_are_added_within_bounds() -> None:
+    rows = "<tr><td colspan=50>a<td>b</tr>" * 3000
+    cells = list(body_of(f"<table>{rows}</table>").iter("cell"))
+    assert sum(cell.text is None for cell in cells) == 10_000
+    assert sum(cell.text is not None for cell in cells) == 6000
+
+
+def test_items_have_the_numbers_that_the_page_shows() -> None:
+    blocks = cut_blocks(
+        parse(b"<ol start=3><li>a<li>left out<li>b<li value=9>c<ol><li>d</ol></ol>")
+    )
+    chosen = [at for at, text in enumerate(blocks.texts) if text != "left out"]
+    items = build_body(blocks, chosen).iter("item")
+    assert [(one.get("n"), one.text) for one in items] == [
+        ("3", "a"),
+        ("5", "b"),
+        ("9", "c"),
+        ("1", "d"),
+    ]
+
+
+def test_terms_and_definitions_are_told_apart() -> None:
+    items = body_of("<dl><dt>a<dd>b<dd>c<dt>d</dl>").iter("item")
+    assert [(one.get("rend"), one.text) for one in items] == [
+        ("dt", "a"),
+        ("dd", "b"),
+        ("dd", "c"),
+        ("dt", "d"),
+    ]
+
+
 def test_each_piece_of_code_has_its_own_lines() -> None:
     body = body_of("<pre><div>a</div><div>b</div></pre><p>between</p><pre>c<br>d</pre>")
     assert [(one.tag, one.text) for one in body] == [

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lxml.etree import Element, SubElement, fromstring, tostring
+from markdown_it import MarkdownIt
 
 from crawler.reading.content.content_text import html, markdown, plain_text, xml
 
@@ -41,6 +42,82 @@ def body_of(inner: str) -> Any:
 )
 def test_links_in_code_and_the_text_behind_are_written(inner: str, written: str) -> None:
     assert markdown(body_of(inner)) == written
+
+
+TABLE = (
+    '<table><row><cell role="head">A</cell><cell role="head">B</cell></row>'
+    '<row><cell role="head">r</cell><cell>x|y</cell></row><row><cell>c<p>d</p></cell></row></table>'
+)
+
+
+@pytest.mark.parametrize(
+    ("inner", "written", "plain"),
+    [
+        (TABLE, "| A | B |\n|---|---|\n| r | x\\|y |\n| c d |", "A\tB\nr\tx|y\nc d"),
+        (
+            '<table><row><cell role="head">Born</cell><cell>1900</cell></row></table>',
+            "|  |  |\n|---|---|\n| Born | 1900 |",
+            "Born\t1900",
+        ),
+        (
+            '<list rend="ol"><item n="9">a</item><item n="10">b<list><item>c</item></list></item>'
+            '<item n="20">d</item></list>',
+            "9. a\n10. b\n    - c\n20) d",
+            "- a\n- b\n  - c\n- d",
+        ),
+        (
+            '<list><item>a<code rend="block">x\n\n y</code>b</item>'
+            "<item><p>c</p><p>d</p></item></list>",
+            "- a\n\n  ```\n  x\n\n   y\n  ```\n\n  b\n- c\n\n  d",
+            "- a\n  x\n\n   y\n  b\n- c\n  d",
+        ),
+        (
+            '<list rend="dl"><item rend="dt">a</item><item rend="dd">b</item></list>',
+            "- a\n\n  b",
+            "- a\n  b",
+        ),
+        (
+            "<list><item>a</item></list><list><item>b</item></list>",
+            "- a\n\n* b",
+            "- a\n- b",
+        ),
+        ("<quote><p>a</p><p>b<lb/>c</p></quote>", "> a\n>\n> b  \n> c", "a\nb\nc"),
+        ("<p>see \\(a_1 &lt; b\\): \\[x\\]</p>", "see $a_1 < b$:\n$$\nx\n$$", None),
+    ],
+)
+def test_blocks_keep_their_shape(inner: str, written: str, plain: str | None) -> None:
+    assert markdown(body_of(inner)) == written
+    if plain is not None:
+        assert plain_text(body_of(inner)) == plain
+
+
+def test_lists_and_tables_of_html_are_what_they_are() -> None:
+    ordered = '<list rend="ol"><item n="3">a</item></list>'
+    defined = '<list rend="dl"><item rend="dt">b</item><item rend="dd">c</item></list>'
+    written = xml(html(body_of(ordered + defined + TABLE)), "html")
+    assert '<ol><li value="3">a</li></ol><dl><dt>b</dt><dd>c</dd></dl>' in written
+    assert "<tr><th>A</th><th>B</th></tr><tr><th>r</th><td>x|y</td></tr>" in written
+
+
+PUNCTUATION = st.text(st.sampled_from("ab1 !\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"), max_size=30)
+
+
+@given(
+    st.lists(PUNCTUATION, min_size=1, max_size=3), st.sampled_from(["p", "item", "cell", "head"])
+)
+def test_markdown_says_what_the_page_says(lines: list[str], place: str) -> None:
+    lines = [re.sub(r"\\+(?=[(\[])", "", line) for line in lines]  # no formulas
+    body = Element("body")
+    holder = {"item": ["list"], "cell": ["table", "row"]}.get(place, [])
+    made = body
+    for tag in [*holder, place]:
+        made = SubElement(made, tag)
+    made.text = lines[0]
+    for line in lines[1:]:
+        SubElement(made, "lb").tail = line
+    rendered = MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(markdown(body))
+    shown = "".join(fromstring(f"<r>{rendered}</r>").itertext())
+    assert shown.split() == " ".join(lines).split()
 
 
 def test_code_within_a_line_is_no_block_of_html() -> None:
