@@ -9,6 +9,7 @@ from contextlib import ExitStack, closing, contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from crawler.storage import meta_names
+from crawler.storage.checkpoints import Checkpoints
 from crawler.storage.errors import CrawlStorageError, JobError, JobVersionError
 from crawler.storage.schema import SCHEMA_VERSION, TABLES
 
@@ -42,12 +43,6 @@ MAX_PAGES = 200
 """Commit at once when this many pages are through, however recent the last commit is."""
 
 CACHE_KB = 32 * 1024
-LOG_PAGES = 16_384
-"""Let SQLite copy its log into the file once the log has this many pages of 4 kB.
-
-With SQLite's default of 1,000, the pages of the indexes, which are written in random order, are
-copied several times as often.
-"""
 
 FILE_NAME = "crawl.db"
 
@@ -84,6 +79,7 @@ class Database:
         self._failure: str | None = None
         self.before_commit: list[Callable[[], None]] = []
         self._work = 0
+        self._checkpoints = None if self.path is None else Checkpoints(self.path)
         try:
             # scrapy shell opens a job in one thread and uses it in another, never in both at once.
             self._connection = sqlite3.connect(
@@ -115,7 +111,8 @@ class Database:
         execute("PRAGMA journal_mode = WAL")
         execute("PRAGMA synchronous = NORMAL")
         execute(f"PRAGMA cache_size = -{CACHE_KB}")
-        execute(f"PRAGMA wal_autocheckpoint = {LOG_PAGES}")
+        if self._checkpoints is not None:
+            self._checkpoints.prepare(self._connection)
         execute("PRAGMA temp_store = MEMORY")
         tables = {name for (name,) in execute("SELECT name FROM sqlite_master")}
         if not tables:
@@ -202,6 +199,8 @@ class Database:
                 self._connection.execute("COMMIT")
         except sqlite3.Error as error:
             self._give_up(error)
+        if self._checkpoints is not None:
+            self._checkpoints.advance(self._connection)
         self._committed_at = time.monotonic()
         self._work = 0
 
@@ -242,6 +241,8 @@ class Database:
         except sqlite3.ProgrammingError:  # closed before
             return
         finally:
+            if self._checkpoints is not None:
+                self._checkpoints.close()
             self._connection.close()
 
 
