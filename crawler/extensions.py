@@ -49,6 +49,7 @@ class JobKeeper(CrawlerComponent):
         connect = crawler.signals.connect
         connect(self._opened, signals.spider_opened)
         connect(_freeze_start, signals.engine_started)
+        connect(self._requested, signals.request_reached_downloader)
         connect(self._broke, signals.spider_error)
         connect(self._idle, signals.spider_idle)
         connect(self._closed, signals.spider_closed)
@@ -60,6 +61,16 @@ class JobKeeper(CrawlerComponent):
         if self._job.visits.number == 0:  # another scheduler than ours begins no visit
             self._job.begin_visit()
         self._loop.start(COMMIT_INTERVAL_SECS, now=False)
+
+    def _requested(self) -> None:
+        """Load what verdicts need while the first answer is on its way."""
+        loading = self._job.load_loops()
+        if loading is not None:
+            loading.add_done_callback(lambda _: gc.freeze())  # part of the start
+            disconnect = self._crawler.signals.disconnect
+            # Later: the signal is on its way to other receivers now.
+            loop = asyncio.get_running_loop()
+            loop.call_soon(disconnect, self._requested, signals.request_reached_downloader)
 
     def _broke(self, response: Response) -> None:
         request_broke = getattr(self._crawler.engine.scheduler, "request_broke", None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from crawler.pages.boilerplate import CountedBoilerplate
 from crawler.pages.capture import Archivist
 from crawler.pages.commits import Commits
 from crawler.pages.live_parameters import is_settled_as, newest, settle
+from crawler.pages.loop_loading import LoopLoading
 from crawler.pages.page_context import Fetched
 from crawler.pages.page_links import LinkStore
 from crawler.pages.page_store import PageStore
@@ -29,7 +29,7 @@ from crawler.storage.directory import check_identity, identity_of, locked
 from crawler.storage.errors import JobError
 from crawler.url_rules.disabled import open_rules
 from crawler.urls.canonical import Canonicalizer, MalformedUrl
-from neardup import Deduplicator, HammingIndex, prepare
+from neardup import Deduplicator, HammingIndex
 from neardup.fingerprints.digest import payload_digest
 from neardup.storage.catch_up import open_index
 from neardup.storage.signatures import (
@@ -40,6 +40,7 @@ from neardup.storage.signatures import (
 )
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Sequence
     from pathlib import Path
 
@@ -47,8 +48,6 @@ if TYPE_CHECKING:
     from crawler.pages.page_context import Captured
     from crawler.pages.reasons import Stored
     from crawler.run import JobOptions
-
-logger = logging.getLogger(__name__)
 
 
 class Job:
@@ -124,7 +123,7 @@ class Job:
         self._exit.callback(self.callbacks.closing)
 
     def _opened_archivist(self, *, adopts_settings: bool) -> tuple[Archivist, Commits]:
-        prepare(_say_that_it_compiles)
+        loops = LoopLoading()
         wanted = self.options.parameters
         is_settled = adopts_settings or is_settled_as(self.database, wanted)
         held = None if is_settled else newest(self.database.read)
@@ -160,6 +159,7 @@ class Job:
             Elsewhere(self.database, self.store),
             self.visits.number,
             tuned,
+            loops,
             obey_robots_meta=self.options.obey_robots_meta,
             keep_versions=self.options.keep_versions,
             keep_near_texts=self.options.keep_near_texts,
@@ -346,15 +346,13 @@ class Job:
     async def start_pool(self) -> None:
         await self.archivist.pool.start()
 
+    def load_loops(self) -> asyncio.Task[None] | None:
+        """Load what verdicts need in a thread; return its task if it begins now."""
+        return self.archivist.loops.begin()
+
     async def close_pool(self) -> None:
         await self.archivist.pool.close()
 
     def close(self) -> None:
         """Commit and release the directory; closing twice is allowed."""
         self._exit.close()
-
-
-def _say_that_it_compiles(done: int, steps: int) -> None:
-    logger.warning(
-        "compiling what compares texts, once per installation: step %d of %d", done + 1, steps
-    )

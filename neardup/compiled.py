@@ -2,11 +2,8 @@
 
 import atexit
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -15,9 +12,9 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
-import xxhash
 from filelock import FileLock
-from llvmlite.binding import get_host_cpu_name  # type: ignore[import-untyped]
+
+from neardup.compiled_files import compiled_folder, is_complete, note_complete
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -28,15 +25,11 @@ _config: Any = numba.config
 # Nothing in C calls a loop, so none needs the wrapper for that, a tenth of the time to compile.
 _OPTIONS: Any = {"nogil": True, "no_cfunc_wrapper": True}
 
-_PACKAGE = Path(__file__).parent
-_PREPARED = "prepared"
 _COMPILE = (
     "import sys; sys.path[:] = sys.argv[2:]; "
     "from neardup.compiled import compile_alone; compile_alone(sys.argv[1].split())"
 )
 _MAX_WAIT_SECS = 120.0
-_KEPT_SECS = 30 * 24 * 3600.0
-_ROOMS = frozenset({"batch", "evaluation", "features", "fingerprints", "indexes"})
 
 
 def compiled(signature: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -54,7 +47,7 @@ def compiled(signature: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """
 
     def compile_it(function: Callable[P, R]) -> Callable[P, R]:
-        folder = _folder()
+        folder = compiled_folder()
         # A disk may be full by now.
         with suppress(OSError), _kept_in(folder) as kept:
             if kept:
@@ -63,20 +56,6 @@ def compiled(signature: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
         return cast("Callable[P, R]", numba.njit(signature, **_OPTIONS)(function))
 
     return compile_it
-
-
-def is_complete(name: str = _PREPARED) -> bool:
-    """Whether it was noted that the loops of this name are compiled and kept."""
-    note = _note_of(name)
-    return note is not None and note.exists()
-
-
-def note_complete(name: str = _PREPARED) -> None:
-    """Note that the loops of this name are compiled and kept."""
-    note = _note_of(name)
-    if note is not None:
-        with suppress(OSError):
-            note.touch()
 
 
 def are_compiled(modules: Sequence[str]) -> bool:
@@ -116,7 +95,7 @@ def load(modules: Sequence[str]) -> None:
 
 def compile_alone(modules: Sequence[str]) -> None:
     """Load modules after other processes that do so: the first one compiles for all."""
-    folder = _folder()
+    folder = compiled_folder()
     if folder is not None:
         with FileLock(folder / "compiling.lock"):
             load(modules)
@@ -127,7 +106,7 @@ def _compiler(modules: tuple[str, ...]) -> "subprocess.Popen[bytes] | None":
     """Start the process that compiles some modules; None: there need or can be none."""
     if are_compiled(modules):
         return None
-    folder = _folder()
+    folder = compiled_folder()
     # A program that has Python inside may start itself once more.
     is_python = Path(sys.executable or "").name.startswith("python")
     if folder is None or not is_python or getattr(sys, "frozen", False):
@@ -153,16 +132,6 @@ def _end(child: "subprocess.Popen[bytes]") -> None:
     child.wait()
 
 
-@cache
-def _note_of(name: str) -> Path | None:
-    """Return the file that notes loops as compiled for this Python and this processor."""
-    folder = _folder()
-    if folder is None:
-        return None
-    machine = f"{sys.implementation.cache_tag}-{numba.__version__}-{get_host_cpu_name()}"
-    return folder / f"{name}-{machine}"
-
-
 @contextmanager
 def _kept_in(folder: Path | None) -> Iterator[bool]:
     before = _config.CACHE_DIR
@@ -172,50 +141,3 @@ def _kept_in(folder: Path | None) -> Iterator[bool]:
         yield folder is not None
     finally:
         _config.CACHE_DIR = before
-
-
-@cache
-def _folder() -> Path | None:
-    """Return a folder for the code of just this package; None: none can be written.
-
-    Numba looks at the file of a function alone. What the function calls in another file stands in
-    its code too, constants as well, and would stay there as they were.
-    """
-    sources = xxhash.xxh3_64()
-    for path in sorted(_PACKAGE.rglob("*.py")):
-        if _is_compiled(path.relative_to(_PACKAGE)):
-            sources.update(path.read_bytes())
-    for place in _places():
-        folder = place / f"neardup-{sources.hexdigest()}"
-        try:
-            if not folder.exists():
-                _remove_old(place)
-            folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=folder):
-                return folder
-        except OSError:
-            continue
-    return None
-
-
-def _remove_old(place: Path) -> None:
-    """Remove code of other versions, unless one may be in use beside this one."""
-    for folder in place.glob("neardup-*"):
-        if time.time() - folder.stat().st_mtime > _KEPT_SECS:
-            shutil.rmtree(folder, ignore_errors=True)
-
-
-def _is_compiled(path: Path) -> bool:
-    """Whether compiled code may hold something of a file: it may import what these rooms hold."""
-    return path.parts[0] in _ROOMS or len(path.parts) == 1
-
-
-def _places() -> Iterator[Path]:
-    if _config.CACHE_DIR:
-        yield Path(_config.CACHE_DIR)
-        return
-    yield _PACKAGE / "__pycache__"
-    if os.environ.get("XDG_CACHE_HOME"):
-        yield Path(os.environ["XDG_CACHE_HOME"])
-    with suppress(RuntimeError):  # nobody's home
-        yield Path.home() / ".cache"

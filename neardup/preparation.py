@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from neardup.compiled_files import is_complete, note_complete
 from neardup.document import analyse
 from neardup.features.bitmaps import bitmap_of, max_similarity
 from neardup.features.tokens import folded_bytes, word_bytes
@@ -25,15 +26,13 @@ def prepare(notice: Callable[[int, int], object] | None = None) -> None:
         notice: Called before each step where there is something to compile, with the number of
             steps that are done and the number of all.
     """
-    from neardup import compiled  # noqa: PLC0415  (numba takes a third of a second to import)
-
-    is_complete = compiled.is_complete()
+    is_done = is_complete()
     for done, load in enumerate(_STEPS):
-        if notice is not None and not is_complete:
+        if notice is not None and not is_done:
             notice(done, len(_STEPS))
         load()
-    if not is_complete:
-        compiled.note_complete()
+    if not is_done:
+        note_complete()
 
 
 def _load_folding() -> None:
@@ -53,7 +52,8 @@ def _load_verifier() -> None:
 
 
 def _load_index() -> None:
-    HammingIndex().close()
+    with HammingIndex() as index:
+        index.query(0)
 
 
 _STEPS = (_load_folding, _load_fingerprints, _load_index, _load_verifier)

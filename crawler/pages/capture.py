@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from crawler.pages import verdicts
 from crawler.pages.ask_fleet import Asking
 from crawler.pages.judge import Judge, is_better, repeat
+from crawler.pages.loop_loading import LoopLoading
 from crawler.pages.page_context import (
     Captured,
     Fetched,
@@ -56,6 +57,7 @@ class Archivist:
     Args:
         elsewhere: Originals of duplicates that other crawls have.
         tuned: Parameters of verdicts.
+        loops: Loads the compiled loops of verdicts, which wait for it.
         keep_versions: Number of texts of a page that are kept, its newest included; 0 keeps all.
         keep_near_texts: Whether the texts of near-duplicates are stored.
         keep_links: Whether the links of pages are stored, for visits in which a page is not sent.
@@ -72,6 +74,7 @@ class Archivist:
     elsewhere: Elsewhere
     visit: int
     tuned: Tuned
+    loops: LoopLoading = field(default_factory=LoopLoading)
     obey_robots_meta: bool = True
     keep_versions: int = 0
     keep_near_texts: bool = True
@@ -138,6 +141,7 @@ class Archivist:
         is_known = known is not None
         links_only = is_enough(page, elsewhere=is_known)
         reading = await self._read(fetched, links_only=links_only)
+        await self.loops.finished()
         if turn is not None:
             await turn
         if links_only and not is_enough(page, elsewhere=is_known):
@@ -172,6 +176,7 @@ class Archivist:
 
     async def capture_read(self, fetched: Fetched, reading: Reading) -> Captured:
         """Judge and store an answer with a given reading, such as the text of an item."""
+        await self.loops.finished()
         return await self._settle(self._context(fetched, reading), None)
 
     async def _settle(self, page: PageContext, known: PageVerdict | None) -> Captured:

@@ -22,6 +22,7 @@ from neardup.indexes.arrays import (
     checked_limit,
     checked_radius,
 )
+from neardup.indexes.index_engine import Engine
 
 __all__ = ["HammingIndex", "Match", "Matches"]
 
@@ -48,7 +49,7 @@ class HammingIndex:
     segments, and one or two for each million entries. A query looks up its 16-bit blocks in each.
 
     Not for several threads at once. An entry takes 33 bytes of memory, with a path as many on disk
-    and none but the page cache's in memory. The first index of a process loads compiled code, for
+    and none but the page cache's in memory. The first query of a process loads compiled code, for
     a third of a second. What searches segments takes some seconds to compile on a new machine:
     another process does so while up to 16 times as many entries are compared one and all.
 
@@ -80,10 +81,6 @@ class HammingIndex:
     ) -> None:
         self._radius = checked_radius(radius)
         capacity = checked_whole("buffer_size", buffer_size, 1, MAX_BUFFER_SIZE)
-        from neardup.indexes.index_engine import (  # noqa: PLC0415  (numba takes a third of a second)
-            Engine,
-        )
-
         self._closed = False
         self._engine = Engine(None if path is None else Path(path), self._radius, capacity)
         self._search = self._engine.search

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from neardup.compiled import are_ready
 from neardup.indexes.arrays import Rows
 from neardup.indexes.building import built
 from neardup.indexes.columns import MAX_ENTRIES, joined_rows, no_rows
@@ -212,6 +211,8 @@ class Engine:
 
     def _seal_in_time(self, count: int) -> None:
         """Turn a full buffer into a segment, once what searches segments is compiled."""
+        from neardup.compiled import are_ready  # noqa: PLC0415  (numba takes long)
+
         capacity = self._buffer.capacity
         is_ready = are_ready(LOOPS, wait=count >= MAX_BUFFERS * capacity)
         if count >= capacity and is_ready:

@@ -9,7 +9,6 @@ import numpy.typing as npt
 from neardup.indexes import search_state as field
 from neardup.indexes.arrays import Fingerprints, Ids, Match, Matches, Rows
 from neardup.indexes.columns import SPARE_ROWS
-from neardup.indexes.newest import find_newest
 from neardup.indexes.segment import Segment
 
 R = TypeVar("R")
@@ -25,6 +24,7 @@ BATCH_ROOM = 1 << 18
 
 
 Find: TypeAlias = Callable[[npt.NDArray[np.int64], int, int, int, int], int]
+FindNewest: TypeAlias = Callable[[npt.NDArray[np.int64], int, int, int], int]
 
 
 class EntryBuffer:
@@ -116,6 +116,8 @@ class Search:
         self._segments: tuple[Segment, ...] = ()
         # Compiled only where there are segments.
         self._find: Find | None = None
+        # Loaded by the first query: an index is opened before there is anything to wait for.
+        self._find_newest: FindNewest | None = None
         self._state = np.zeros(field.HEAD, np.int64)
         self._state[field.RADIUS] = radius
         self.read_buffer()
@@ -168,7 +170,9 @@ class Search:
         """Put out the matches of a fingerprint where there is room, and return how many it has."""
         held = self._buffer.count
         if self._find is None:
-            return int(find_newest(self._state, value, limit, held))
+            if self._find_newest is None:
+                self._find_newest = _find_newest()
+            return self._find_newest(self._state, value, limit, held)
         return self._find(self._state, value, limit, held, 0)
 
     def query_many(self, values: Fingerprints, limit: int) -> Matches:
@@ -218,6 +222,12 @@ class Search:
         self._state[field.OUT_DISTANCES] = self._distances.ctypes.data
         self._state[field.CAPACITY] = count
         self._room = count
+
+
+def _find_newest() -> FindNewest:
+    from neardup.indexes.newest import find_newest  # noqa: PLC0415  (numba takes long)
+
+    return find_newest
 
 
 def _find() -> Find:

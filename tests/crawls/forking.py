@@ -32,8 +32,12 @@ _MODULES = (
     "scrapy.cmdline",
     "scrapy.crawler",
     "crawler.spiders.page_spider",
+    "crawler.console.page_export",
+    "crawler.console.report_text",
     "crawler.extensions",
     "crawler.feeds.feed_files",
+    "crawler.lab.loading",
+    "crawler.maintenance.crawl_report",
     "crawler.pipelines",
     "crawler.scheduler",
 )

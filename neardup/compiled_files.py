@@ -1,0 +1,94 @@
+"""The folder that keeps compiled loops, and the notes of those that are complete.
+
+Nothing here imports numba, which takes a third of a second.
+"""
+
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+import xxhash
+from llvmlite.binding import get_host_cpu_name  # type: ignore[import-untyped]
+
+_PACKAGE = Path(__file__).parent
+_PREPARED = "prepared"
+_KEPT_SECS = 30 * 24 * 3600.0
+_ROOMS = frozenset({"batch", "evaluation", "features", "fingerprints", "indexes"})
+
+
+def is_complete(name: str = _PREPARED) -> bool:
+    """Whether it was noted that the loops of this name are compiled and kept."""
+    note = _note_of(name)
+    return note is not None and note.exists()
+
+
+def note_complete(name: str = _PREPARED) -> None:
+    """Note that the loops of this name are compiled and kept."""
+    note = _note_of(name)
+    if note is not None:
+        with suppress(OSError):
+            note.touch()
+
+
+@cache
+def compiled_folder() -> Path | None:
+    """Return a folder for the code of just this package; None: none can be written.
+
+    Numba looks at the file of a function alone. What the function calls in another file stands in
+    its code too, constants as well, and would stay there as they were.
+    """
+    sources = xxhash.xxh3_64()
+    for path in sorted(_PACKAGE.rglob("*.py")):
+        if _is_compiled(path.relative_to(_PACKAGE)):
+            sources.update(path.read_bytes())
+    for place in _places():
+        folder = place / f"neardup-{sources.hexdigest()}"
+        try:
+            if not folder.exists():
+                _remove_old(place)
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                return folder
+        except OSError:
+            continue
+    return None
+
+
+def _remove_old(place: Path) -> None:
+    """Remove code of other versions, unless one may be in use beside this one."""
+    for folder in place.glob("neardup-*"):
+        if time.time() - folder.stat().st_mtime > _KEPT_SECS:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_compiled(path: Path) -> bool:
+    """Whether compiled code may hold something of a file: it may import what these rooms hold."""
+    return path.parts[0] in _ROOMS or len(path.parts) == 1
+
+
+def _places() -> Iterator[Path]:
+    if os.environ.get("NUMBA_CACHE_DIR"):
+        yield Path(os.environ["NUMBA_CACHE_DIR"])
+        return
+    yield _PACKAGE / "__pycache__"
+    if os.environ.get("XDG_CACHE_HOME"):
+        yield Path(os.environ["XDG_CACHE_HOME"])
+    with suppress(RuntimeError):  # nobody's home
+        yield Path.home() / ".cache"
+
+
+@cache
+def _note_of(name: str) -> Path | None:
+    """Return the file that notes loops as compiled for this Python and this processor."""
+    folder = compiled_folder()
+    if folder is None:
+        return None
+    machine = (sys.implementation.cache_tag, version("numba"), get_host_cpu_name())
+    return folder / "-".join([name, *map(str, machine)])
