@@ -28,6 +28,9 @@ _SKIPPED = frozenset(
     "head script style template svg iframe object embed audio video canvas map "
     "select datalist textarea input frameset frame applet".split()
 )
+RUBY = "（）"
+"""Brackets around the reading of characters in what is shown; no text is judged with them."""
+
 CONTAINERS = frozenset([*BLOCKS, "noscript"]) - {"br", "iframe", "select", "textarea", "option"}
 
 
@@ -97,6 +100,13 @@ def _ends(parents: list[int]) -> list[int]:
     return ends
 
 
+def lacks_brackets(reading: Element) -> bool:
+    """Return whether a page does not bracket the reading of a ruby for browsers without ruby."""
+    before = reading.getprevious()
+    is_empty = not reading.text and not len(reading)
+    return not is_empty and (before is None or str(before.tag).rpartition("}")[2] != "rp")
+
+
 class _Cutter:
     """The state of ``cut_blocks`` between two elements.
 
@@ -153,6 +163,8 @@ class _Cutter:
                         break
                 else:
                     self._end_inline(tag)
+                    if tag == "rt" and lacks_brackets(element):
+                        pieces.append(RUBY[1])
                 text = element.tail
             if text:
                 pieces.append(text)
@@ -191,6 +203,8 @@ class _Cutter:
             self._strings.append("\n")
         elif tag == "img":
             self._has_image = True
+        elif tag == "rt" and lacks_brackets(element):
+            self._pieces.append(RUBY[0])
         if attributes := element.items():
             self._inline |= attribute_bits(attributes)
         if tag in SHAPING:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lxml.etree import iterwalk
 
+from crawler.reading.content.blocks import RUBY, lacks_brackets
 from crawler.reading.decoding import decode
 from crawler.reading.documents.document_text import (
     CODE,
@@ -75,8 +76,11 @@ def add_hypertext(root: Element, lines: Lines) -> None:
                 else:
                     said.append("\t" if name in _CELLS else _INNER[kinds[-1]])
                 kinds.append(_kind(name, kinds[-1]))
+            said.append(RUBY[0] if name == "rt" and lacks_brackets(element) else "")
             said.append(element.text or "")
             continue
+        if name == "rt" and lacks_brackets(element):
+            said.append(RUBY[1])
         if is_block and name not in _HIDDEN:
             kind = kinds.pop()
             if kinds[-1] not in _INNER:

@@ -177,6 +177,20 @@ def test_terms_and_definitions_are_told_apart() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("html", "shown"),
+    [
+        ("<ruby>漢字<rt>かんじ</rt></ruby>。", "漢字（かんじ）。"),
+        ("<ruby>漢<rt>かん</rt>字<rt>じ</ruby>。", "漢（かん）字（じ）。"),
+        ("<ruby>漢字<rp>(</rp><rt>かんじ</rt><rp>)</rp></ruby>。", "漢字(かんじ)。"),
+        ("<ruby>漢<rt></rt>字<rt>じ</rt></ruby>", "漢字（じ）"),
+        ("漢字\u3000かんじ", "漢字 かんじ"),
+    ],
+)
+def test_the_reading_of_characters_is_in_brackets(html: str, shown: str) -> None:
+    assert text_of(body_of(f"<p>{html}</p>")) == shown
+
+
 def test_each_piece_of_code_has_its_own_lines() -> None:
     body = body_of("<pre><div>a</div><div>b</div></pre><p>between</p><pre>c<br>d</pre>")
     assert [(one.tag, one.text) for one in body] == [

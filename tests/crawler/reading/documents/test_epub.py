@@ -81,6 +81,13 @@ def test_the_empty_first_cell_of_an_indented_row_stays() -> None:
     assert found.blocks == [("row", "Tea"), ("row", "\t5"), ("row", "6")]
 
 
+def test_the_reading_of_characters_is_in_brackets() -> None:
+    chapter = XHTML.format(
+        "<p><ruby>漢字<rt>かんじ</rt></ruby>と<ruby>仮<rp>(</rp><rt>か</rt><rp>)</rp></ruby></p>"
+    )
+    assert read_epub(epub({"a.xhtml": chapter})).text == "漢字（かんじ）と仮(か)"
+
+
 def test_blocks_within_a_cell_or_within_code_join_no_words() -> None:
     shown = (
         "<table><tr><td>one<br/>two</td><td><p>three</p><p>four</p></td></tr></table>"
