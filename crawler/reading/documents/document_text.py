@@ -63,6 +63,7 @@ class DocumentText:
         links: Targets of its links as written, in their order.
         notes: Oddities that did not keep it from being read.
         kind: The ``DocumentKind`` that it is.
+        targets: Where a block leads as a whole, by its index.
     """
 
     blocks: list[DocumentBlock]
@@ -70,6 +71,7 @@ class DocumentText:
     links: list[str] = field(default_factory=list)
     notes: tuple[str, ...] = ()
     kind: str = ""
+    targets: dict[int, str] = field(default_factory=dict)
 
     @property
     def text(self) -> str:
@@ -82,7 +84,7 @@ class DocumentText:
         parent = body
         code: list[str] = []
         codes: list[tuple[Element, list[str]]] = []
-        for kind, text in self.blocks:
+        for at, (kind, text) in enumerate(self.blocks):
             holder = _HOLDERS.get(kind, "")
             if not holder:
                 parent = body
@@ -97,10 +99,14 @@ class DocumentText:
             elif kind == CODE:
                 code = [text]
                 codes.append((etree.SubElement(body, CODE), code))
-            elif kind in HEADINGS:
-                etree.SubElement(parent, "head", rend=kind).text = text
             else:
-                etree.SubElement(parent, kind).text = text
+                is_heading = kind in HEADINGS
+                made = etree.SubElement(parent, "head" if is_heading else kind)
+                if is_heading:
+                    made.set("rend", kind)
+                if target := NOT_IN_XML.sub("", self.targets.get(at, "")):
+                    made = etree.SubElement(made, "ref", target=target)
+                made.text = text
         for element, lines in codes:
             element.text = "\n".join(lines)
         return body

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from html.entities import html5
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from crawler.reading.documents.document_text import (
 from crawler.reading.documents.hypertext import add_hypertext, parse_fragment
 from crawler.reading.documents.package import parse_xml
 from crawler.reading.documents.xml_mending import mended
+from crawler.reading.metadata.dates import iso_date
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +31,11 @@ _ENTRIES = frozenset({"item", "entry"})
 # The first that an entry has; a summary says less than the content.
 _CONTENTS = ("encoded", "content", "description", "summary")
 _DATES = ("lastBuildDate", "updated", "pubDate", "date", "modified")
+_ENTRY_DATES = ("published", "pubDate", "date", "issued", "updated", "modified")
 _AUTHORS = ("creator", "author", "managingEditor", "publisher")
+_MAILBOX = re.compile(r"[^\s@()]+@[^\s@()]+\s+\(([^()]+)\)")
+"""An author of RSS: ``ann@example.com (Ann Example)``."""
+
 _XML = "{http://www.w3.org/XML/1998/namespace}"
 _ATOM = "{http://www.w3.org/2005/Atom}"
 _TEXT_TYPES = frozenset({"text", "text/plain"})
@@ -41,29 +47,62 @@ _REFERENCE = re.compile(
 )
 
 
-def read_feed(body: bytes, content_type: str | None) -> DocumentText:
-    """Read a feed: its title, and of each entry the title and the content.
+@dataclass(slots=True)
+class _Entry:
+    """What an entry says of itself.
 
-    Faults of its XML are passed over, as readers of feeds do.
+    Attributes:
+        element: The entry.
+        authors: Names of its authors.
+        day: Day of its publication, or else of its last change.
+        link: The page that it is about, as written.
+    """
+
+    element: Element
+    authors: list[str]
+    day: str | None
+    link: str
+
+
+def read_feed(body: bytes, content_type: str | None) -> DocumentText:
+    """Read a feed: its title, and of each entry the title, authors, day and content.
+
+    Titles of entries, or else their first lines, lead where the entries do. Faults of its XML are
+    passed over, as readers of feeds do.
 
     Raises:
         UnreadableError: It cannot be read.
     """
     utf8 = _redeclared(decode(body, content_type).utf8)
     root = _root(utf8)
-    lines, links = Lines(), list[str]()
+    lines = Lines()
     channel = next((one for one in root if _name(one) == "channel"), root)
     lines.add("h1", _title(_child(channel, "title")))
     for name in ("description", "subtitle"):
         _add_content(_child(channel, name), lines)
-    links += _links(channel)
-    for entry in root.iter():
-        if _name(entry) in _ENTRIES:
-            lines.add("h2", _title(_child(entry, "title")))
-            found = (_child(entry, name) for name in _CONTENTS)
-            _add_content(next((one for one in found if one is not None), None), lines)
-            links += _links(entry)
-    return DocumentText(lines.blocks, _metadata(root, channel), links)
+    links, targets = list(_links(channel)), dict[int, str]()
+    entries = [_read_entry(one) for one in root.iter() if _name(one) in _ENTRIES]
+    for entry in entries:
+        start = len(lines.blocks)
+        lines.add("h2", _title(_child(entry.element, "title")))
+        lines.add(PARAGRAPH, " · ".join(filter(None, (", ".join(entry.authors), entry.day))))
+        found = (_child(entry.element, name) for name in _CONTENTS)
+        _add_content(next((one for one in found if one is not None), None), lines)
+        if entry.link and len(lines.blocks) > start:
+            targets[start] = entry.link
+        links += _links(entry.element)
+    return DocumentText(lines.blocks, _metadata(root, channel, entries), links, targets=targets)
+
+
+def _read_entry(element: Element) -> _Entry:
+    authors = (_author(one) for one in element if _name(one) in _AUTHORS)
+    dates = (iso_date(_text(_child(element, name)).strip()) for name in _ENTRY_DATES)
+    return _Entry(
+        element,
+        authors=list(dict.fromkeys(filter(None, authors))),
+        day=next(filter(None, dates), None),
+        link=next(_links(element), ""),
+    )
 
 
 def _root(utf8: bytes) -> Element:
@@ -140,19 +179,29 @@ def _links(element: Element) -> Iterator[str]:
                 yield target.strip()
 
 
-def _metadata(root: Element, channel: Element) -> Metadata:
+def _metadata(root: Element, channel: Element, entries: list[_Entry]) -> Metadata:
+    """Return the metadata of a feed; the newest day and the only author of its entries may do."""
+
     def said(*names: str) -> list[tuple[str, str]]:
         return [(f"feed:{name}", _text(_child(channel, name)).strip()) for name in names]
 
+    newest = max((entry.day for entry in entries if entry.day), default=None)
+    authors = {author for entry in entries for author in entry.authors}
+    is_one = len(authors) == 1 and all(entry.authors for entry in entries)
     return DocumentProperties(
         title=[("feed:title", _title(_child(channel, "title")))],
-        author=[(f"feed:{name}", _author(_child(channel, name))) for name in _AUTHORS],
-        date=said(*_DATES),
+        author=[
+            *((f"feed:{name}", _author(_child(channel, name))) for name in _AUTHORS),
+            ("feed:entries", authors.pop() if is_one else None),
+        ],
+        date=[*said(*_DATES), ("feed:entries", newest)],
         language=[*said("language"), ("feed:xml:lang", root.get(f"{_XML}lang"))],
     ).metadata()
 
 
 def _author(element: Element | None) -> str:
-    """Return the name of a person, without the address that Atom adds."""
+    """Return the name of a person, without the address that a feed adds."""
     name = None if element is None else _child(element, "name")
-    return _text(element if name is None else name)
+    said = " ".join(_text(element if name is None else name).split())
+    mailbox = _MAILBOX.fullmatch(said)
+    return mailbox[1].strip() if mailbox else said

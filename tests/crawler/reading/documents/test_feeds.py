@@ -5,6 +5,7 @@ from contextlib import suppress
 
 import pytest
 
+from crawler.reading.content.content_text import markdown
 from crawler.reading.documents.document_text import UnreadableError
 from crawler.reading.documents.feeds import read_feed
 
@@ -53,6 +54,48 @@ def test_the_entries_of_atom_are_read() -> None:
     assert found.text.split("\n") == ["News", "One", "First", "Second", "Two", "a < b"]
     assert found.metadata[:4] == ("News", "A. Writer", "2024-05-31", "de")
     assert found.links == ["http://a.test/one", "http://a.test/two"]
+
+
+ENTRIES = """<rss xmlns:dc="http://purl.org/dc/elements/1.1/"><channel><title>News</title>
+<item><title>One</title><link>http://a.test/1</link><author>ann@a.test (Ann Example)</author>
+<pubDate>Fri, 31 May 2024 12:00:00 GMT</pubDate><description>First</description></item>
+<item><title>Two</title><link>/2</link><dc:creator>Ann Example</dc:creator>
+<dc:date>2024-06-02T08:00:00Z</dc:date></item>
+<item><link>/3</link><dc:creator>Ann Example</dc:creator><description>Third</description></item>
+<item><link>/4</link><description>Fourth</description></item></channel></rss>"""
+
+
+def test_entries_have_their_authors_days_and_links() -> None:
+    found = read_feed(ENTRIES.encode(), "application/rss+xml")
+    assert found.text.split("\n") == [
+        "News",
+        *("One", "Ann Example · 2024-05-31", "First"),
+        *("Two", "Ann Example · 2024-06-02"),
+        *("Ann Example", "Third"),
+        "Fourth",
+    ]
+    shown = markdown(found.body()).split("\n\n")
+    assert shown[1:3] == ["## [One](http://a.test/1)", "Ann Example · 2024-05-31"]
+    assert shown[4:6] == ["## [Two](/2)", "Ann Example · 2024-06-02"]
+    assert shown[6:] == ["[Ann Example](/3)", "Third", "[Fourth](/4)"]
+    assert found.metadata[:3] == ("News", None, "2024-06-02")
+    assert dict(found.metadata.sources) == {
+        "title": "feed:title",
+        "date": "feed:entries",
+    }
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "author"), [("Ann", "Ann", "Ann"), ("Ann", "Bob", None), ("Ann", "", None)]
+)
+def test_the_only_author_of_all_entries_is_that_of_the_feed(
+    first: str, second: str, author: str | None
+) -> None:
+    entries = "".join(
+        f"<item><title>x</title><author>{name}</author></item>" for name in (first, second)
+    )
+    found = read_feed(f"<rss><channel>{entries}</channel></rss>".encode(), None)
+    assert found.metadata.author == author
 
 
 def test_only_what_says_so_is_marked_up_in_atom() -> None:
