@@ -35,7 +35,7 @@ class CompareCommand(PlainCommand):
     description = (
         "Measure two pages in every way and show where their texts differ. URLs are looked up "
         "in the crawl that --crawl names; without it they are fetched, as robots.txt allows. "
-        "Files are HTML or plain text."
+        "Files are HTML, plain text, feeds or documents: PDF, Word, slides, OpenDocument, EPUB."
     )
 
     def add_own_options(self, parser: argparse.ArgumentParser) -> None:

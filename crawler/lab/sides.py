@@ -14,6 +14,7 @@ from crawler.lab.sources.source import SourceError
 from crawler.reading.content.content_text import shown_text
 from crawler.reading.content.content_xml import ContentError
 from crawler.reading.content_types import why_not_html
+from crawler.reading.documents.kinds import document_kind
 from crawler.reading.pool import Html, HtmlReader
 from crawler.reading.worker_pool import ReadingError
 from crawler.urls.canonical import Canonicalizer
@@ -37,6 +38,7 @@ _CANONICALIZER = Canonicalizer()
 _COMPARED = 5_000
 """The number of URLs among which a similar one is looked for; more take seconds."""
 
+_XML = "application/xml"
 _ENDINGS = (".html", ".htm", ".xhtml")
 
 
@@ -183,16 +185,16 @@ def read_pages(pages: Sequence[Html]) -> list[TextSide]:
 
 
 def read_files(paths: Sequence[Path]) -> list[TextSide]:
-    """Read files, HTML as a crawl does and any other as plain text in UTF-8.
+    """Read files, HTML and documents as a crawl does and any other as plain text in UTF-8.
 
     Raises:
         SourceError: One of them cannot be read, or is neither.
     """
     contents = [_content(path) for path in paths]
     pages = {
-        place: Html(path.resolve().as_uri(), content, None)
+        place: Html(path.resolve().as_uri(), content, _XML if is_document else None)
         for place, (path, content) in enumerate(zip(paths, contents, strict=True))
-        if _is_html(path, content)
+        if (is_document := _is_document(content)) or _is_html(path, content)
     }
     read = dict(zip(pages, read_pages(list(pages.values())), strict=True)) if pages else {}
     return [
@@ -218,6 +220,11 @@ def _content(path: Path) -> bytes:
     return content
 
 
+def _is_document(content: bytes) -> bool:
+    # PDF and packed files are told by their bytes, feeds where XML is declared.
+    return document_kind(_XML, content) is not None
+
+
 def _is_html(path: Path, content: bytes) -> bool:
     return path.suffix.lower() in _ENDINGS or why_not_html(None, content) is None
 
@@ -227,5 +234,5 @@ def _decoded(path: Path, content: bytes) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise SourceError(
-            f"{path}, byte {error.start:,}: neither HTML nor text in UTF-8: {error.reason}"
+            f"{path}, byte {error.start:,}: no HTML, document or text in UTF-8: {error.reason}"
         ) from None

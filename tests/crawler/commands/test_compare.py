@@ -13,10 +13,11 @@ from crawler.demo import DemoServer
 from tests.crawler.commands.in_process import run
 from tests.crawler.commands.lab_crawl import BASE, edited, make_lab_crawl
 from tests.crawler.pages.test_capture import html
+from tests.crawler.reading.documents.made import Placed, epub, packed, pdf
 from tests.crawls.command import scrapy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 
@@ -120,6 +121,40 @@ def test_pages_of_one_title_are_told_apart_by_their_headings(tmp_path: Path) -> 
     assert found["names"][1]["subheading"] == "Section 2"
 
 
+TEXT = (
+    '<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>'
+    "<w:p><w:r><w:t>Tides</w:t></w:r></w:p><w:p><w:r><w:t>{}</w:t></w:r></w:p></w:body></w:document>"
+)
+FEED = "<rss><channel><title>Tides</title><item><title>{}</title></item></channel></rss>"
+
+
+@pytest.mark.parametrize(
+    ("name", "made"),
+    [
+        ("a.epub", lambda said: epub({"a.xhtml": f"<h1>Tides</h1><p>{said}</p>"})),
+        ("a.pdf", lambda said: pdf([[Placed("Tides"), Placed(said, y=650)]])),
+        (
+            "a.docx",
+            lambda said: packed(
+                {"[Content_Types].xml": "<Types/>", "word/document.xml": TEXT.format(said)}
+            ),
+        ),
+        ("a.rss", lambda said: FEED.format(said).encode()),
+    ],
+)
+def test_documents_are_compared_by_their_text(
+    tmp_path: Path, name: str, made: Callable[[str], bytes]
+) -> None:
+    document, same = tmp_path / name, tmp_path / "a.txt"
+    said = "the ferry to the island leaves the old harbour at nine each morning"
+    document.write_bytes(made(said))
+    same.write_text(f"Tides\n{said.replace('nine', 'ten')}\n", encoding="utf-8")
+    done = run("compare", str(document), str(same))
+    assert done.returncode == 0, done.stderr
+    assert "nine" in done.stdout
+    assert "ten" in done.stdout
+
+
 def test_parameters_can_be_tried(files: tuple[str, str]) -> None:
     assert compare(*files, "--min-similarity", "0.999")["verdict"] == "new"
     assert compare(*files, "--min-words", "500")["verdict"] == "too_short"
@@ -187,7 +222,7 @@ class TestFetching:
         (("FILE", "FILE", "--contxt", "3"), "did you mean --context?"),
         (("FILE", "FILE", "--context", "-3"), "--context"),
         (("FILE", "FILE", "--text", "show"), "judged or shown expected; did you mean shown?"),
-        (("FILE", "BINARY"), "neither HTML nor text in UTF-8"),
+        (("FILE", "BINARY"), "no HTML, document or text in UTF-8"),
         (("FILE", "FOLDER"), "Is a directory"),
     ],
 )
