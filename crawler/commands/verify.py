@@ -6,7 +6,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawler.console.command_line import PlainCommand, one_directory
+from crawler.console.command_line import CommandError, PlainCommand, one_directory
 
 if TYPE_CHECKING:
     import argparse
@@ -72,6 +72,8 @@ class VerifyCommand(PlainCommand):
         from crawler.maintenance.verify.verification import repair, verify
 
         feed = None if opts.feed is None else Path(opts.feed)
+        if feed is not None and not feed.exists():
+            raise CommandError(f"--feed {opts.feed}: no such file")
         with closing(CrawlDirectory(Path(one_directory(args)))) as directory:
             found = verify(directory, self.progress, feed)
             if opts.repair and found.findings:

@@ -66,6 +66,12 @@ def test_json_is_one_object(tmp_path: Path) -> None:
     assert json.loads(done.stdout)["done"]
 
 
+def test_a_feed_that_is_not_there_is_a_line(clean: Path) -> None:
+    done = scrapy("verify", str(clean), "--feed", "missing.jsonl")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "scrapy verify: --feed missing.jsonl: no such file\n"
+
+
 def test_a_feed_is_held_against_the_store(clean: Path, tmp_path: Path) -> None:
     feed = tmp_path / "feed.jsonl"
     items = [json.dumps(page) for page in pages(clean, "--verdict", "kept")]
