@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,7 +11,7 @@ from crawler.console.command_line import CommandError
 from crawler.console.escaping import say
 from crawler.console.lab_options import whole
 from crawler.feeds.exporters import EXPORTERS, export
-from crawler.feeds.page_files import write_files, write_together
+from crawler.feeds.page_files import PagePaths, others_in, write_files, write_together
 from crawler.feeds.page_writers import MEDIA_TYPES, PageWriter, text_without
 from crawler.options import did_you_mean
 from crawler.pages.export import (
@@ -110,9 +111,23 @@ def export_to(
     shown = Shown(links=opts.links is not False, images=bool(opts.images))
     writer, pages = PageWriter(to.kind, shown, is_common), export_contents(connection, chosen)
     if to.is_folder:
-        yield from write_files(pages, writer, Path(to.name))
+        paths = PagePaths(to.kind)
+        yield from write_files(pages, writer, Path(to.name), paths)
+        _say_others(to.name, paths)
     else:
         yield write_together(pages, writer, to.name)
+
+
+def _say_others(folder: str, paths: PagePaths) -> None:
+    """Say which documents of earlier exports lie in a folder and are none of this one."""
+    others = others_in(Path(folder), paths)
+    if count := others.total():
+        kinds = ", ".join(f"{number:,} {ending}" for ending, number in sorted(others.items()))
+        verb = "file is" if count == 1 else "files are"
+        say(
+            f"{folder}: {count:,} {verb} of no page of this export and left: {kinds}",
+            to_stderr=True,
+        )
 
 
 def _boilerplate(connection: sqlite3.Connection, folder: Path) -> HostBoilerplate | None:
@@ -149,6 +164,8 @@ def destination(output: str, wanted: str | None) -> Destination:
         raise CommandError(f"-o {output} and --format {wanted} name two formats")
     if kind == "html":
         raise CommandError("html is written as a file a page: -o DIR/ --format html")
+    if name == "-" and kind == "parquet" and sys.stdout.isatty():
+        raise CommandError("parquet is no text for a terminal: -o pages.parquet")
     if name != "-":
         if not Path(name).parent.is_dir():
             raise CommandError(f"-o {output}: no such directory: {Path(name).parent}")

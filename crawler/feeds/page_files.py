@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import xxhash
@@ -13,7 +16,6 @@ from crawler.urls.parts import MalformedUrl
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from pathlib import Path
 
     from crawler.feeds.page_writers import PageWriter
 
@@ -45,6 +47,10 @@ class PagePaths:
             self._folders.add(_hash(path_key(folder)))
         return path
 
+    def has(self, path: str) -> bool:
+        """Return whether a page has this path."""
+        return self._is_file(path_key(path))
+
     def _plain_path(self, url: str) -> str:
         name, number = f"page~{digest(url)}", 1
         path = f"{name}{_ENDINGS[self._kind]}"
@@ -65,14 +71,16 @@ def _hash(key: str) -> int:
 
 
 def write_files(
-    pages: Iterable[tuple[dict[str, Any], bytes]], writer: PageWriter, folder: Path
+    pages: Iterable[tuple[dict[str, Any], bytes]],
+    writer: PageWriter,
+    folder: Path,
+    paths: PagePaths,
 ) -> Iterator[int]:
     """Write each page into a file below a folder, which is made; yield how many there are so far.
 
     A file appears under its name only when it is complete, and takes the place of one that an
     earlier export left there.
     """
-    paths = PagePaths(writer.kind)
     folder.mkdir(parents=True, exist_ok=True)
     for count, (page, content) in enumerate(pages, 1):
         path = folder / paths.path_of(page["url"])
@@ -80,6 +88,18 @@ def write_files(
         with whole_file(path) as file:
             file.write(writer.write(page, content).encode("utf-8", "replace"))
         yield count
+
+
+def others_in(folder: Path, paths: PagePaths) -> Counter[str]:
+    """Return how many documents of no page lie below a folder, by the endings of their names."""
+    others, endings = Counter[str](), frozenset(_ENDINGS.values())
+    for place, _, names in os.walk(folder):
+        for name in names:
+            ending = os.path.splitext(name)[1].lower()
+            path = Path(place, name).relative_to(folder).as_posix()
+            if ending in endings and not paths.has(path):
+                others[ending] += 1
+    return others
 
 
 def write_together(

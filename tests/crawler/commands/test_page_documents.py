@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import pty
+import subprocess
+import sys
 from contextlib import closing
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -23,6 +27,7 @@ from neardup import Parameters
 from neardup.fingerprints.digest import text_digest
 from tests.crawler.commands.in_process import run
 from tests.crawler.pages.test_capture import OPTIONS, fetched
+from tests.crawls.command import PROJECT, TIMEOUT_SECS
 from tests.sites.prose import prose
 
 if TYPE_CHECKING:
@@ -99,6 +104,38 @@ def test_each_page_becomes_a_file_that_is_named_like_its_url(folder: Path, tmp_p
     assert "example.com/guide/index.md" in files
     assert len({path_key(path) for path in files}) == len(files)
     assert not any(set(path) & set('*?:"<>|\\') for path in files)
+
+
+def test_files_of_an_earlier_export_are_counted_and_stay(folder: Path, tmp_path: Path) -> None:
+    output = tmp_path / "out"
+    export(folder, output)
+    export(folder, output, "--format", "text")
+    (output / "notes.csv").write_text("mine")
+    done = run("pages", str(folder), "-o", f"{output}/", "--type", "forum")
+    said = f"{output}/: 7 files are of no page of this export and left: 3 .md, 4 .txt"
+    assert done.stderr.splitlines() == [said, f"1 files in {output}/"]
+    assert len([path for path in output.rglob("*") if path.is_file()]) == 9
+    assert "of no page" not in run("pages", str(folder), "-o", f"{tmp_path}/new/").stderr
+
+
+def test_parquet_is_not_written_to_a_terminal(folder: Path) -> None:
+    ours, theirs = pty.openpty()
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "scrapy", "pages", str(folder), "--format", "parquet"],
+            cwd=PROJECT,
+            stdin=subprocess.DEVNULL,
+            stdout=theirs,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=TIMEOUT_SECS,
+            check=False,
+        )
+    finally:
+        os.close(theirs)
+        os.close(ours)
+    assert done.returncode == 2
+    assert done.stderr == ("scrapy pages: parquet is no text for a terminal: -o pages.parquet\n")
 
 
 def test_markdown_has_its_metadata_in_front(folder: Path, tmp_path: Path) -> None:
