@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
 from scrapy.exceptions import DontCloseSpider, NotConfigured
+from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.asyncio import create_looping_call
 
 from crawler.console.progress import LiveProgress, PlainProgress
@@ -127,6 +128,12 @@ def _freeze_start() -> None:
     """
     if not gc.get_freeze_count():
         gc.freeze()  # no collection before: it would itself hold up the event loop for 0.1 s
+
+
+class PlainStats(MemoryStatsCollector):
+    """Scrapy's statistics, without its search for deprecated arguments at every access."""
+
+    __getattribute__ = object.__getattribute__
 
 
 class StoredState(CrawlerComponent):

@@ -51,7 +51,15 @@ DOWNLOADER_MIDDLEWARES = {
 }
 ROBOTSTXT_PARSER = "crawler.downloadermiddlewares.robots.FirstRules"
 # LongUrls says which URLs are too long; this one drops them without a word.
-SPIDER_MIDDLEWARES = {"scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": None}
+# Each costs three generators for every page, whatever it does.
+SPIDER_MIDDLEWARES = {
+    "scrapy.spidermiddlewares.start.StartSpiderMiddleware": None,
+    "scrapy.spidermiddlewares.metacopy.MetaCopyDetectionMiddleware": None,
+    "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": None,
+    "scrapy.spidermiddlewares.referer.RefererMiddleware": None,
+    "scrapy.spidermiddlewares.depth.DepthMiddleware": None,
+    "crawler.spidermiddlewares.DepthsAndReferers": 900,
+}
 CONCURRENT_ITEMS = 1  # of one page; each more costs a task for every page
 
 EXTENSIONS = {
@@ -76,6 +84,8 @@ RETRY_GIVE_UP_LOG_LEVEL = "DEBUG"
 REMOTE_CONTROL_ENABLED = False  # it runs arbitrary Python for whoever reads its token
 TELNETCONSOLE_ENABLED = False
 LOGSTATS_INTERVAL = 0  # progress is shown by crawler.extensions.Progress
+STATS_CLASS = "crawler.extensions.PlainStats"
 STATS_DUMP = False
+DOWNLOADER_STATS = False  # they write out the headers of every request and answer to count bytes
 LOG_LEVEL = "WARNING"
 FEED_EXPORT_ENCODING = "utf-8"

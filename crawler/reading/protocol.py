@@ -48,6 +48,10 @@ _LENGTHS = struct.Struct("<IQ")
 _KEY_BYTES = 16
 
 
+_CORES = os.cpu_count() or 1
+"""Number of cores, asked for once: the system reads a file at each question."""
+
+
 @dataclass(frozen=True, slots=True)
 class ReadingOptions:
     """Options for reading pages.
@@ -83,7 +87,7 @@ class ReadingOptions:
 
     @property
     def size(self) -> int:
-        return self.workers or os.cpu_count() or 1
+        return self.workers or _CORES
 
 
 def frame(message: Message, payload_bytes: int = 0) -> bytes:

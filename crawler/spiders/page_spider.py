@@ -32,7 +32,7 @@ from crawler.urls.canonical import MalformedUrl
 from crawler.urls.requested import requestable
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping
+    from collections.abc import AsyncIterator, Awaitable, Iterable, Iterator, Mapping
     from typing import Self
 
     from scrapy.crawler import Crawler
@@ -163,30 +163,33 @@ class PageSpider(Spider):
         # Led by itself: perhaps nothing else leads to it any more, and it keeps its permission.
         return self.page_request(known.url, {"depth": known.depth, LED_BY: known.url, FIXED: True})
 
-    async def parse(self, response: Response) -> AsyncIterator[Any]:
-        """Capture a page, yield it, then the requests for its links."""
+    async def parse(self, response: Response) -> Iterable[Any]:
+        """Capture a page; return it, then the requests for its links.
+
+        A coroutine that returns a plain generator: Scrapy resumes an asynchronous one, and those
+        around it, for each of the links.
+        """
         if AGAIN in response.meta:
-            for request in follow_again(self, response):
-                yield request
-            return
+            return follow_again(self, response)
         take_shortest_way(self, response)
         captured = await self._capture(response)
         if captured is None:
-            yield self._whole(response)
-            return
+            return (self._whole(response),)
         self.job.frontier.leased.note_stored(response)
         self.archivist.seconds["download"] += response.meta.get("download_latency", 0.0)
         self._count(captured)
         self._learn(response, captured)
         self._note_seed(response, captured)
+        return self._results(response, captured)
+
+    def _results(self, response: Response, captured: Captured) -> Iterator[Any]:
         yield page_of_capture(captured, markdown=self.job.options.markdown)
         for promoted in self._promoted():
             yield page_of_capture(promoted, markdown=self.job.options.markdown)
             if (links := self.follow_promoted(promoted)) is not None:
                 yield links
         if self.follow_duplicates or not captured.is_duplicate:
-            for request in self.follow(response, captured):
-                yield request
+            yield from self.follow(response, captured)
 
     def follow_promoted(self, promoted: Captured) -> Request | None:
         """Return a request for the links of a page, None where they were followed before."""

@@ -24,7 +24,7 @@ from crawler.urls.scope import DENIED, Scope, may_lead_back, moved_scope
 from crawler.urls.seeds import check_seed, host_folder, split_seeds
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator, Mapping
+    from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
     from typing import Self
 
     from scrapy.crawler import Crawler
@@ -177,13 +177,12 @@ class SiteSpider(ProbingSpider):
                 meta[SEED] = seed
         return self.page_request(known.url, meta)
 
-    async def parse(self, response: Response) -> AsyncIterator[Any]:
+    async def parse(self, response: Response) -> Iterable[Any]:
         """Capture a page that is within the scope, wherever it was redirected to."""
         redirected: list[str] = response.meta.get("redirect_urls", [])
         if redirected and not self._may_land(response, redirected[0]):
-            return
-        async for result in super().parse(response):
-            yield result
+            return ()
+        return await super().parse(response)
 
     def _may_land(self, response: Response, source: str) -> bool:
         """Return whether a redirect is to be taken; that of a seed may move the scope."""

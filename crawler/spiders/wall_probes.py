@@ -6,6 +6,7 @@ robots.txt and the scope, and counts as no page. ``crawler.pages.walls`` compare
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request
@@ -18,7 +19,7 @@ from crawler.spiders.page_spider import PageSpider
 from crawler.storage.errors import CrawlStorageError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import Iterable, Iterator
 
     from scrapy.http import Response
     from twisted.python.failure import Failure
@@ -33,9 +34,10 @@ _NO_SUCH_PAGE = frozenset(range(400, 500)) - {408, 425, 429}
 class ProbingSpider(PageSpider):
     """Captures pages, and probes hosts that seem to answer unknown URLs with a page."""
 
-    async def parse(self, response: Response) -> AsyncIterator[Any]:
-        async for result in super().parse(response):
-            yield result
+    async def parse(self, response: Response) -> Iterable[Any]:
+        return chain(await super().parse(response), self._probes(response))
+
+    def _probes(self, response: Response) -> Iterator[Request]:
         url = self.archivist.walls.wanted_probe(response.url, self._may_probe)
         if url is not None:
             yield Request(

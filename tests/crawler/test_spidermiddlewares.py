@@ -1,0 +1,92 @@
+"""Requests get the depth and the referer that Scrapy's own middlewares give them."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from scrapy import Request
+from scrapy.http import HtmlResponse
+from scrapy.spidermiddlewares.depth import DepthMiddleware
+from scrapy.spidermiddlewares.referer import RefererMiddleware
+from scrapy.utils.test import get_crawler
+
+from crawler.extensions import PlainStats
+from crawler.spidermiddlewares import DepthsAndReferers
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from scrapy.crawler import Crawler
+
+URL = "http://site.test/a?x=1"
+TARGETS = ("http://site.test/b", "https://site.test/c", "http://other.test/", "ftp://site.test/d")
+SETTINGS: tuple[dict[str, Any], ...] = (
+    {},
+    {"DEPTH_LIMIT": 2},
+    {"DEPTH_PRIORITY": 3, "DEPTH_STATS_VERBOSE": True},
+    {"REFERRER_POLICY": "no-referrer"},
+    {"REFERRER_POLICY": "origin"},
+    {"REFERER_ENABLED": False},
+)
+
+
+async def outputs(items: list[Any]) -> AsyncIterator[Any]:
+    for item in items:
+        yield item
+
+
+async def through(middleware: Any, response: HtmlResponse, result: AsyncIterator[Any]) -> list[Any]:
+    return [item async for item in middleware.process_spider_output_async(response, result)]
+
+
+def made(depth: int | None, policy: str | None) -> tuple[HtmlResponse, list[Any]]:
+    meta = {} if depth is None else {"depth": depth}
+    headers = {} if policy is None else {"Referrer-Policy": policy}
+    response = HtmlResponse(URL, headers=headers, request=Request(URL, meta=meta))
+    requests = [Request(url) for url in TARGETS]
+    requests.append(Request(TARGETS[0], headers={"Referer": "http://own.test/"}))
+    requests.append(Request(TARGETS[0], meta={"referrer_policy": "unsafe-url"}))
+    return response, [{"an": "item"}, *requests]
+
+
+def shown(crawler: Crawler, response: HtmlResponse, items: list[Any]) -> Any:
+    told = [
+        (item.url, item.meta, item.headers.get("Referer"), item.priority)
+        if isinstance(item, Request)
+        else item
+        for item in items
+    ]
+    return told, response.meta, crawler.stats.get_stats() if crawler.stats else None
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+@pytest.mark.parametrize("depth", [None, 0, 1, 2])
+@pytest.mark.parametrize("policy", [None, "no-referrer"])
+def test_depth_and_referer_are_those_of_scrapys_middlewares(
+    settings: dict[str, Any], depth: int | None, policy: str | None
+) -> None:
+    ours, theirs = get_crawler(settings_dict=settings), get_crawler(settings_dict=settings)
+    response, items = made(depth, policy)
+    given = asyncio.run(through(DepthsAndReferers.from_crawler(ours), response, outputs(items)))
+
+    expected_response, expected = made(depth, policy)
+    chain: list[Any] = [DepthMiddleware.from_crawler(theirs)]
+    if settings.get("REFERER_ENABLED", True):
+        chain.append(RefererMiddleware.from_crawler(theirs))
+    for middleware in chain:
+        expected = asyncio.run(through(middleware, expected_response, outputs(expected)))
+    assert shown(ours, response, given) == shown(theirs, expected_response, expected)
+
+
+def test_plain_statistics_count_as_scrapys_do() -> None:
+    crawler = get_crawler(settings_dict={"STATS_CLASS": PlainStats})
+    stats = crawler.stats
+    assert isinstance(stats, PlainStats)
+    stats.inc_value("pages")
+    stats.inc_value("pages", 2)
+    stats.max_value("depth", 3)
+    stats.max_value("depth", 1)
+    stats.set_value("reason", "finished")
+    assert stats.get_stats() == {"pages": 3, "depth": 3, "reason": "finished"}
