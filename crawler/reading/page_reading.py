@@ -110,7 +110,7 @@ class PageReader:
             secs = parsed.secs + time.process_time() - started
             return parsed._replace(visible_digest=digest, secs=secs)
         self._visible = read_visible(self._root)
-        digest = text_digest(self._visible.text)
+        digest = text_digest(self._visible.whole())
         signs = read_wall_signs(self._root, self._visible, self._url)
         secs = parsed.secs + time.process_time() - started
         return parsed._replace(visible_digest=digest, signs=signs, secs=secs)
@@ -221,7 +221,7 @@ def shown_content(
     unlinked = tidy(visible.unlinked)
     if unlinked:
         return PackedContent(pack_lines(unlinked), None, "unlinked")
-    return PackedContent(pack_lines(judged.text), None, "visible")
+    return PackedContent(pack_lines(part_of(judged.text)), None, "visible")
 
 
 def _make_absolute(body: Element, base: str) -> None:

@@ -367,7 +367,7 @@ def extract_of(
     """
     text = decompress(packed).decode()
     if not is_main:  # only pages with the same visible text are its duplicates
-        words = count_words(word_bytes(folded_bytes(text)))
+        words = count_words(word_bytes(folded_bytes(part_of(text))))
         digest = visible_digest or text_digest(text)
         return Extract(packed, words, digest, None, is_main, visible_digest)
     document = analyse(text, replace(parameters, min_words=1))

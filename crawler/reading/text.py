@@ -7,9 +7,9 @@ counts only if it is at least a third of the text outside links, and a fifth of 
 three documentation sites with 3,548 pages it is less on .5 % of the pages.
 
 The text beside the main text may be the only difference between two pages: captions, asides,
-prices, sizes to choose from. So a main text is stored and judged with all text outside links
-(``neardup.whole``): pages are equal only if both are, and as similar as both are. A template around
-every page does not make equal pages differ.
+prices, sizes to choose from, pictures (``shown_attributes.py``). So a main text is stored and
+judged with all text outside links and with these (``neardup.whole``): pages are equal only if both
+are, and as similar as both are. A template around every page does not make equal pages differ.
 
 All others, those with short main texts too, are duplicates only of pages with the same visible
 text. Fingerprints of all visible text will not do: the surroundings of short main texts would have
@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 
 from lxml.etree import XPath, strip_elements
 
+from crawler.reading.shown_attributes import SHOWN_BY_ATTRIBUTES, lines_of
 from neardup.features.folding import fold
 from neardup.verification import split
 from neardup.whole import with_whole
@@ -40,6 +41,9 @@ BLOCKS = (
     "li main menu nav ol option p pre section select summary table tbody td textarea tfoot th "
     "thead tr ul"
 ).split()
+
+_BLOCKS = frozenset(BLOCKS)
+_READ = {*BLOCKS, *SHOWN_BY_ATTRIBUTES}
 
 _TEXT = XPath("string()", smart_strings=False)
 _FRAMES = XPath("//frame/@src", smart_strings=False)
@@ -69,12 +73,19 @@ class Visible(NamedTuple):
         unlinked: Visible text outside links, navigation and controls.
         is_frameset: Whether other pages are shown in it, whose URLs stand at the end of the text.
         controls: Text of options, labels and buttons outside links and navigation.
+        by_attributes: Lines that stand for pictures and the like, as ``shown_attributes`` has them.
     """
 
     text: str
     unlinked: str
     is_frameset: bool = False
     controls: str = ""
+    by_attributes: str = ""
+
+    def whole(self) -> str:
+        """Return all visible text with what is shown by attributes, if there is any text."""
+        shown = self.by_attributes if self.text.strip() else ""
+        return with_whole(self.text, shown)
 
 
 def read_visible(root: Element) -> Visible:
@@ -88,7 +99,11 @@ def read_visible(root: Element) -> Visible:
     """
     shown = copy(root)
     strip_elements(shown, *_HIDDEN, with_tail=False)
-    for element in shown.iter(*BLOCKS):
+    lines: list[str] = []
+    for element in shown.iter(*_READ):
+        lines.extend(lines_of(element))
+        if element.tag not in _BLOCKS:
+            continue
         if not (element.text or "")[:1].isspace():
             element.text = "\n" + (element.text or "")
         if not (element.tail or "")[:1].isspace():
@@ -99,7 +114,7 @@ def read_visible(root: Element) -> Visible:
     controls = "\n".join(map(_TEXT, shown.iter(*_CONTROLS)))
     if controls:
         strip_elements(shown, *_CONTROLS, with_tail=False)
-    return Visible(text, _TEXT(shown), bool(frames), controls)
+    return Visible(text, _TEXT(shown), bool(frames), controls, tidy("\n".join(lines)))
 
 
 def ink(text: str) -> int:
@@ -117,7 +132,8 @@ class JudgedText(NamedTuple):
     """The text that the verdict on a page rests on.
 
     Attributes:
-        text: Text to store; a main text has all text outside links with it.
+        text: Text to store; a main text has all text outside links with it, and any text what is
+            shown by attributes.
         is_main: Whether the text may be judged by its fingerprint.
         notes: Reasons why the main text was not found or not credible.
         words: Number of words of a text longer than ``MAX_COMPARED_CHARACTERS``.
@@ -150,7 +166,7 @@ def judge_page(main: str, visible: Visible) -> JudgedText:
         notes += (f"text of {len(text):,} characters compared by equality alone",)
     text = tidy(visible.text)
     words = len(split(text)) if len(text) > MAX_COMPARED_CHARACTERS else None
-    return JudgedText(text, False, notes, words)
+    return JudgedText(visible._replace(text=text).whole(), False, notes, words)
 
 
 def judge_whole(text: str) -> JudgedText:
@@ -164,8 +180,10 @@ def judge_whole(text: str) -> JudgedText:
 
 
 def _beyond(main: str, visible: Visible) -> str:
-    """Return the text outside links, or nothing if that is the main text."""
+    """Return all that is shown outside links, or nothing if that is the main text."""
     outside = tidy(f"{visible.unlinked}\n{visible.controls}")
+    if visible.by_attributes:
+        return "\n".join(filter(None, (outside, visible.by_attributes)))
     return "" if _fold_alike(outside, main) else outside
 
 

@@ -1,0 +1,199 @@
+"""Read what a page shows by its attributes: pictures, players and frames, and words of controls.
+
+Two pages of a gallery may have every word in common and other pictures; two forms, other buttons.
+One line stands for each such element, and the lines are judged beside the text of a page
+(``text.py``), never shown or exported. A line of words is the words; an address becomes one word,
+so that it weighs in a similarity as one word does.
+
+An address stands without its host and without what leads up from the page, so that copies at
+several places have one. What changes with each fetch is left out: hidden inputs and passwords,
+pictures of one pixel, pictures that ask whether a person is there, and in the query of an address
+sessions, signatures, random numbers and the URL of the page itself.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import xxhash
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    Reader = Callable[["Element"], Sequence[str]]
+
+Element = Any  # lxml has no types
+
+_MAX_ADDRESS_CHARACTERS = 200
+"""Longer addresses, such as pictures inside the page, stand as a hash."""
+
+# Pages that load a picture late have its address here, and in "src" one that all pictures share.
+_SOURCES = ("data-src", "data-original", "data-lazy-src", "src")
+_SOURCE_SETS = ("data-srcset", "srcset")
+_POINT = frozenset(("0", "1", "0px", "1px"))
+_LEADING = re.compile(r"(?:[a-z][a-z0-9+.-]*:)?(?://[^/?#]*)?(?:/|\.{1,2}/)*", re.IGNORECASE)
+_NO_WORD = re.compile(r"[^0-9A-Za-z]+")
+_PATH_SESSION = re.compile(r";jsessionid=[^/?]*", re.IGNORECASE)
+_CHALLENGE = re.compile(
+    r"captcha|securimage|seccode|verif(?:y|ication)_?(?:code|img|image)", re.IGNORECASE
+)
+_ENDING = re.compile(r"\.(?:avif|bmp|gif|ico|jpe?g|png|svg|tiff?|webp)$", re.IGNORECASE)
+_NOT_SHOWN = re.compile(r"(?:about|blob|chrome|file|javascript):", re.IGNORECASE)
+_MAX_PICTURES_OF_CHALLENGE = 3
+
+_VOLATILE_NAMES = re.compile(
+    r"x-amz-.*|x-goog-.*|signature|sig|expires|policy|key-pair-id|.*token|csrf.*|nonce"
+    r"|(?:php|asp|j)?sess(?:ion)?_?id.*|sid",
+    re.IGNORECASE,
+)
+# Names of arguments by which pages get round a cache, if their values are long numbers.
+_STAMPED_NAMES = re.compile(
+    r"|_|t|ts|time|timestamp|r|rand|rnd|random|cb|cache.*|no_?cache|v|ver|version|m|mtime",
+    re.IGNORECASE,
+)
+_LONG_NUMBER = re.compile(r"\d{6,}|\d*\.\d{4,}")
+_RANDOM_FRACTION = re.compile(r"0?\.\d{6,}")
+_PAGE_URL = re.compile(r":(?://|%2f%2f)|%3a(?://|%2f%2f)", re.IGNORECASE)
+
+# Values of the other types are never shown, are shown as dots, or are a day or a time by default.
+_BUTTONS = frozenset(("button", "reset", "submit"))
+_FIELDS = frozenset(("", "text", "search", "email", "number", "tel"))
+
+
+def address_word(address: str) -> str:
+    """Return the one word that stands for an address; empty: nothing that lasts is shown by it."""
+    address = address.strip()
+    if address[:5].lower() == "data:":
+        return f"data_{xxhash.xxh3_64_hexdigest(address.encode('utf-8', 'replace'))}"
+    return _address_word(address)
+
+
+# The pictures of a template are on all pages of a site.
+@lru_cache(4096)
+def _address_word(address: str) -> str:
+    if not address or _NOT_SHOWN.match(address) or _CHALLENGE.search(address):
+        return ""
+    lasting = _LEADING.sub("", address.partition("#")[0], count=1)
+    path, _, query = lasting.partition("?")
+    path = _PATH_SESSION.sub("", path)
+    kept = [one for one in query.split("&") if one and not _is_volatile(one)]
+    lasting = "?".join([path, "&".join(kept)]) if kept else path
+    if len(lasting) > _MAX_ADDRESS_CHARACTERS or not lasting.isascii():
+        return f"address_{xxhash.xxh3_64_hexdigest(lasting.encode('utf-8', 'replace'))}"
+    return _NO_WORD.sub("_", lasting)
+
+
+def _is_volatile(argument: str) -> bool:
+    """Return whether an argument may be another one at the next fetch, or at another URL."""
+    name, sign, value = argument.partition("=")
+    if not sign:
+        name, value = "", argument
+    if _VOLATILE_NAMES.fullmatch(name) or _PAGE_URL.search(value):
+        return True
+    is_stamp = _STAMPED_NAMES.fullmatch(name) and _LONG_NUMBER.fullmatch(value)
+    return bool(is_stamp) or _RANDOM_FRACTION.fullmatch(value) is not None
+
+
+def _picture(element: Element) -> Sequence[str]:
+    told = dict(element.items())
+    if told.get("width") in _POINT or told.get("height") in _POINT:
+        return ()
+    address = _source(told)
+    alt = told.get("alt", "")
+    if not address or _is_challenge(element, address):
+        return (alt,)
+    return (address_word(address), alt)
+
+
+def _source(told: Mapping[str, str]) -> str:
+    """Return the address of a picture, which lazy pages have beside ``src``."""
+    sources = [told[name] for name in _SOURCES if name in told]
+    sources += [told[name].partition(" ")[0].rstrip(",") for name in _SOURCE_SETS if name in told]
+    lasting = (one for one in sources if one and one[:5] != "data:")
+    return next(lasting, next(filter(None, sources), ""))
+
+
+def _is_challenge(element: Element, address: str) -> bool:
+    """Return whether a picture asks whether a person is there: another one at each fetch.
+
+    Such a picture is made for the form that it stands in, so its address has a query or no ending,
+    or it is inside the page. A form around a whole page has more pictures.
+    """
+    path, _, query = address.partition("?")
+    if not query and _ENDING.search(path):
+        return False
+    form = next(element.iterancestors("form"), None)
+    if form is None or len(form.findall(".//img")) > _MAX_PICTURES_OF_CHALLENGE:
+        return False
+    return any((one.get("type") or "text").lower() == "text" for one in form.iter("input"))
+
+
+def _input(element: Element) -> Sequence[str]:
+    kind = (element.get("type") or "").lower()
+    if kind == "image":
+        return _picture(element)
+    value, placeholder = element.get("value") or "", element.get("placeholder") or ""
+    if kind in _BUTTONS:
+        return (value,)
+    if kind in _FIELDS:
+        return (placeholder, "" if "://" in value else value)
+    return ()
+
+
+def _words_of(name: str) -> Reader:
+    def words(element: Element) -> Sequence[str]:
+        value = element.get(name)
+        return () if value is None else (value,)
+
+    return words
+
+
+def _number_of(name: str) -> Reader:
+    """Return what reads a number that is drawn: one word with its sign and its fraction."""
+
+    def number(element: Element) -> Sequence[str]:
+        value = element.get(name)
+        if value is None:
+            return ()
+        return (f"{element.tag}_{value.strip().replace('-', 'minus').replace('.', '_')}",)
+
+    return number
+
+
+def _addresses_of(*names: str) -> Reader:
+    def addresses(element: Element) -> Sequence[str]:
+        return [address_word(element.get(name) or "") for name in names]
+
+    return addresses
+
+
+_READERS: dict[str, Reader] = {
+    "area": _words_of("alt"),
+    "audio": _addresses_of("src"),
+    "embed": _addresses_of("src"),
+    "iframe": _addresses_of("src", "data-src"),
+    "image": _addresses_of("href", "xlink:href"),
+    "img": _picture,
+    "input": _input,
+    "li": _number_of("value"),
+    "meter": _number_of("value"),
+    "object": _addresses_of("data"),
+    "ol": _number_of("start"),
+    "optgroup": _words_of("label"),
+    "option": _words_of("label"),
+    "progress": _number_of("value"),
+    "source": _addresses_of("src"),
+    "textarea": _words_of("placeholder"),
+    "video": _addresses_of("src", "poster"),
+}
+
+SHOWN_BY_ATTRIBUTES = tuple(_READERS)
+"""Tags of the elements that ``lines_of`` knows."""
+
+
+def lines_of(element: Element) -> Sequence[str]:
+    """Return the lines that stand for what an element shows by its attributes, empty ones too."""
+    reader = _READERS.get(element.tag)
+    return () if reader is None else reader(element)

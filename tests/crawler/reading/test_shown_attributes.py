@@ -1,0 +1,170 @@
+"""What a page shows by its attributes keeps it apart from others, and nothing volatile does."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawler.reading.html_parsing import parse
+from crawler.reading.protocol import ReadingOptions
+from crawler.reading.shown_attributes import address_word
+from crawler.reading.text import Visible, read_visible
+from neardup import Deduplicator, Document
+from tests.crawler.reading.pages import page, read_page
+from tests.sites.prose import prose
+
+SHORT, LONG = 12, 200
+
+
+def document_of(body: bytes, url: str = "http://h/page") -> Document:
+    document = read_page(url, body, "text/html", ReadingOptions()).document(50)
+    assert document is not None
+    return document
+
+
+def with_words(shown: str, words: int = SHORT) -> bytes:
+    return page(f"<article><p>{prose('A coat', words)}</p>{shown}</article>")
+
+
+def lines(body: str) -> list[str]:
+    return read_visible(parse(f"<p>a</p>{body}".encode())).by_attributes.splitlines()
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        "<img src=/photo/{}.jpg>",
+        "<img src=data:image/gif;base64,AA data-src=/photo/{}.jpg>",
+        "<img src=data:image/gif;base64,AA{}>",
+        "<img srcset='/photo/{}.jpg 1x, /photo/{}-large.jpg 2x'>",
+        "<img src=/photo.php?id={}>",
+        "<a href=/next><img src=/next.png alt='Photo {}'></a>",
+        "<a href=/next><img src=/photo/{}.jpg></a>",
+        "<svg><image href=/photo/{}.svg /></svg>",
+        "<map><area alt='Hall {}' href=/hall></map>",
+        "<select><optgroup label='Size {}'><option>small</optgroup></select>",
+        "<select><option label='Size {}'>small</select>",
+        "<input type=submit value='Buy {}'>",
+        "<input type=button value='Buy {}'>",
+        "<input type=image src=/buy-{}.png>",
+        "<input placeholder='Search volume {}'>",
+        "<input value='Volume {}'>",
+        "<textarea placeholder='What of {}?'></textarea>",
+        "<textarea>What of {}?</textarea>",
+        "<fieldset><legend>Size {}</legend></fieldset>",
+        "<details><summary>Size {}</summary></details>",
+        "<svg><title>Size {}</title></svg>",
+        "<ol start={}><li>of them</ol>",
+        "<ol><li value={}>of them</ol>",
+        "<meter value=.{}></meter>",
+        "<progress value=.{}></progress>",
+        "<iframe src=/embed/{}></iframe>",
+        "<video src=/film/{}.webm></video>",
+        "<video poster=/film/{}.jpg></video>",
+        "<audio><source src=/song/{}.ogg></audio>",
+        "<object data=/film/{}.swf></object>",
+        "<embed src=/film/{}.swf>",
+    ],
+)
+@pytest.mark.parametrize("words", [SHORT, LONG])
+def test_pages_that_show_other_things_have_other_digests(shown: str, words: int) -> None:
+    one, other, again = (
+        document_of(with_words(shown.replace("{}", name), words)) for name in ("44", "46", "44")
+    )
+    assert one.digest != other.digest
+    assert one.digest == again.digest
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        "<input type=hidden name=csrf value={}>",
+        "<input type=password value={}>",
+        "<input value='http://h/page?sid={}'>",
+        "<img src=/count?{} width=1 height=1>",
+        "<img src=/photo.jpg?v=1690000{}>",
+        "<img src=/photo.jpg?1690000{}>",
+        "<img src=/photo.jpg?r=0.12345678{}>",
+        "<img src='/photo.jpg?w=300&amp;X-Amz-Signature=ab{}'>",
+        "<img src=/photo.jpg;jsessionid={}>",
+        "<img src=/captcha/{}.png>",
+        "<form><img src=/code?of={}><input name=code></form>",
+        "<form><img src=data:image/png;base64,AA{}><input name=code></form>",
+        "<iframe src='https://w/like?href=http%3A%2F%2Fh%2F{}'></iframe>",
+        "<img src=http://cdn{}.h/photo.jpg>",
+        "<a href=/{}><img src=/photo.jpg></a>",
+    ],
+)
+def test_what_changes_with_each_fetch_leaves_pages_equal(shown: str) -> None:
+    one, other = (document_of(with_words(shown.replace("{}", name))) for name in ("44", "46"))
+    assert one.digest == other.digest
+
+
+@pytest.mark.parametrize("words", [0, SHORT])
+def test_every_picture_of_a_gallery_is_kept(words: int) -> None:
+    deduplicator = Deduplicator()
+    for number in range(20):
+        body = with_words(f"<a href=/photo/{number + 1}><img src=/p/{number}.jpg></a>", words)
+        assert not deduplicator.judge_document(number, document_of(body)).is_duplicate
+
+
+def test_a_copy_without_pictures_is_a_near_duplicate() -> None:
+    deduplicator = Deduplicator()
+    deduplicator.judge_document(0, document_of(with_words("<img src=/logo.png alt=Acme>", LONG)))
+    verdict = deduplicator.judge_document(1, document_of(with_words("", LONG)))
+    assert (verdict.kind, verdict.duplicate_of) == ("near_duplicate", 0)
+
+
+def test_a_page_without_any_text_stays_empty() -> None:
+    one, other = (document_of(page(f"<img src=/{name}.png>")) for name in "ab")
+    assert one.digest == other.digest
+    assert not one.words
+
+
+@pytest.mark.parametrize("words", [SHORT, LONG])
+def test_nothing_of_it_is_shown_or_counted(words: int) -> None:
+    shown = "<p><img src=/photo/44.jpg alt='A photo'> <input type=submit value=Buy></p>"
+    plain, full = (
+        read_page("http://h/page", with_words(one, words), "text/html", ReadingOptions())
+        for one in ("", shown)
+    )
+    assert full.text == plain.text
+    one, other = full.document(50), plain.document(50)
+    assert one is not None
+    assert other is not None
+    assert one.words == other.words
+    assert full.shown_text == plain.shown_text
+
+
+def test_lines_of_elements() -> None:
+    assert lines("<img src=../a/b.png alt='Two  words'><input type=submit value=Go>") == [
+        "a_b_png",
+        "Two words",
+        "Go",
+    ]
+    assert Visible(" \n", "").whole().strip() == ""
+
+
+@pytest.mark.parametrize(
+    ("address", "word"),
+    [
+        ("/a/b.jpg", "a_b_jpg"),
+        ("https://h/a/b.jpg#c", "a_b_jpg"),
+        ("//h/a/b.jpg", "a_b_jpg"),
+        ("../../a/b.jpg", "a_b_jpg"),
+        ("./a/b.jpg", "a_b_jpg"),
+        (".hidden/b.jpg", "_hidden_b_jpg"),
+        ("b.php?id=7&sid=af", "b_php_id_7"),
+        ("b.php?id=1234567", "b_php_id_1234567"),
+        ("javascript:void(0)", ""),
+        ("about:blank", ""),
+        ("", ""),
+    ],
+)
+def test_an_address_is_one_word(address: str, word: str) -> None:
+    assert address_word(address) == word
+
+
+def test_long_and_foreign_addresses_stay_apart() -> None:
+    words = {address_word(one) for one in ("/ä.jpg", "/ö.jpg", f"/{'a' * 300}", f"/{'a' * 301}")}
+    assert len(words) == 4
+    assert all(word.startswith("address_") for word in words)
