@@ -1,4 +1,4 @@
-"""Mark requests with depth and referer; delay start requests, and links until a verdict."""
+"""Delay start requests while many wait, and links until the verdict on their page."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import Request
 from scrapy.exceptions import NotConfigured
-from scrapy.spidermiddlewares.depth import DepthMiddleware
-from scrapy.spidermiddlewares.referer import RefererMiddleware
 
 from crawler.foreign_items import ForeignItems
 from crawler.items import Page
@@ -17,9 +15,7 @@ from crawler.options import Options
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
-    from typing import Self
 
-    from scrapy import Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
@@ -27,46 +23,6 @@ if TYPE_CHECKING:
     from crawler.job import Job
 
 _LOOK_SECS = 0.05
-
-
-class DepthsAndReferers(DepthMiddleware):
-    """Scrapy's middlewares for depths and for referers as one.
-
-    Each middleware wraps the output of a callback into three asynchronous generators, which asyncio
-    notes when they begin and end, and resumes them for every request.
-    """
-
-    _referers: RefererMiddleware | None
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        made = super().from_crawler(crawler)
-        is_on = crawler.settings.getbool("REFERER_ENABLED")
-        made._referers = RefererMiddleware.from_crawler(crawler) if is_on else None
-        return made
-
-    async def process_spider_output_async(
-        self,
-        response: Response | None,
-        result: AsyncIterator[Any],
-        spider: Spider | None = None,
-    ) -> AsyncIterator[Any]:
-        if response is not None and "depth" not in response.meta:
-            response.meta["depth"] = 0
-            if self.verbose_stats:
-                self.stats.inc_value("request_depth_count/0")
-        async for output in result:
-            if not isinstance(output, Request):
-                yield output
-            elif (request := self.get_processed_request(output, response)) is not None:
-                yield request
-
-    def get_processed_request(self, request: Request, response: Response | None) -> Request | None:
-        """Set depth and referer; return None for a request beyond ``DEPTH_LIMIT``."""
-        kept = super().get_processed_request(request, response)
-        if kept is None or self._referers is None:
-            return kept
-        return self._referers.get_processed_request(kept, response)
 
 
 class PacedStart:

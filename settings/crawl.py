@@ -58,7 +58,7 @@ SPIDER_MIDDLEWARES = {
     "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": None,
     "scrapy.spidermiddlewares.referer.RefererMiddleware": None,
     "scrapy.spidermiddlewares.depth.DepthMiddleware": None,
-    "crawler.spidermiddlewares.DepthsAndReferers": 900,
+    "crawler.lean_parts.DepthsAndReferers": 900,
 }
 CONCURRENT_ITEMS = 1  # of one page; each more costs a task for every page
 
@@ -84,8 +84,9 @@ RETRY_GIVE_UP_LOG_LEVEL = "DEBUG"
 REMOTE_CONTROL_ENABLED = False  # it runs arbitrary Python for whoever reads its token
 TELNETCONSOLE_ENABLED = False
 LOGSTATS_INTERVAL = 0  # progress is shown by crawler.extensions.Progress
-STATS_CLASS = "crawler.extensions.PlainStats"
+STATS_CLASS = "crawler.lean_parts.PlainStats"
 STATS_DUMP = False
 DOWNLOADER_STATS = False  # they write out the headers of every request and answer to count bytes
 LOG_LEVEL = "WARNING"
+LOG_FORMATTER = "crawler.lean_parts.ShownLogs"
 FEED_EXPORT_ENCODING = "utf-8"

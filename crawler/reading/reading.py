@@ -24,6 +24,7 @@ from neardup import Document, analyse
 from neardup.features.shingles import count_words
 from neardup.features.tokens import folded_bytes, word_bytes
 from neardup.fingerprints.digest import text_digest
+from neardup.names import NO_NAME
 from neardup.whole import part_of
 
 if TYPE_CHECKING:
@@ -370,7 +371,8 @@ def extract_of(
         words = count_words(word_bytes(folded_bytes(part_of(text))))
         digest = visible_digest or text_digest(text)
         return Extract(packed, words, digest, None, is_main, visible_digest)
-    document = analyse(text, replace(parameters, min_words=1))
+    # Its name is made of the page's metadata too, so that one made of its lines alone is no use.
+    document = analyse(text, replace(parameters, min_words=1), NO_NAME)
     return Extract(
         packed,
         document.words,

@@ -1,19 +1,21 @@
-"""Requests get the depth and the referer that Scrapy's own middlewares give them."""
+"""The lean parts do what Scrapy's own do."""
 
 from __future__ import annotations
 
 import asyncio
+import logging
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from scrapy import Request
+from scrapy import Request, Spider
+from scrapy.exceptions import DropItem
 from scrapy.http import HtmlResponse
+from scrapy.logformatter import LogFormatter
 from scrapy.spidermiddlewares.depth import DepthMiddleware
 from scrapy.spidermiddlewares.referer import RefererMiddleware
 from scrapy.utils.test import get_crawler
 
-from crawler.extensions import PlainStats
-from crawler.spidermiddlewares import DepthsAndReferers
+from crawler.lean_parts import DepthsAndReferers, PlainStats, ShownLogs
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -90,3 +92,23 @@ def test_plain_statistics_count_as_scrapys_do() -> None:
     stats.max_value("depth", 1)
     stats.set_value("reason", "finished")
     assert stats.get_stats() == {"pages": 3, "depth": 3, "reason": "finished"}
+
+
+@pytest.mark.parametrize("level", ["DEBUG", "INFO", "WARNING", "ERROR", 10, 30])
+def test_messages_that_are_shown_are_those_of_scrapy(level: str | int) -> None:
+    crawler = get_crawler(settings_dict={"LOG_LEVEL": level})
+    spider = Spider.from_crawler(crawler, "probe")
+    least = level if isinstance(level, int) else logging.getLevelNamesMapping()[level]
+    request, (response, _) = Request(URL), made(0, None)
+    usual, quiet = DropItem("why"), DropItem("why", log_level="DEBUG")
+    told = [
+        (
+            logs.crawled(request, response, spider),
+            logs.scraped({"an": "item"}, response, spider),
+            logs.dropped({"an": "item"}, usual, response, spider),
+            logs.dropped({"an": "item"}, quiet, response, spider),
+        )
+        for logs in (ShownLogs.from_crawler(crawler), LogFormatter.from_crawler(crawler))
+    ]
+    expected = [one if one and one["level"] >= least else None for one in told[1]]
+    assert list(told[0]) == expected

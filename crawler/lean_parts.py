@@ -1,0 +1,107 @@
+"""Parts of Scrapy that do the same in less time for each page; ``settings.crawl`` names them."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from scrapy import Request
+from scrapy.logformatter import LogFormatter
+from scrapy.spidermiddlewares.depth import DepthMiddleware
+from scrapy.spidermiddlewares.referer import RefererMiddleware
+from scrapy.statscollectors import MemoryStatsCollector
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from typing import Self
+
+    from scrapy import Spider
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from scrapy.logformatter import LogFormatterResult
+    from twisted.python.failure import Failure
+
+
+class DepthsAndReferers(DepthMiddleware):
+    """Scrapy's middlewares for depths and for referers as one.
+
+    Each middleware wraps the output of a callback into three asynchronous generators, which asyncio
+    notes when they begin and end, and resumes them for every request.
+    """
+
+    _referers: RefererMiddleware | None
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        made = super().from_crawler(crawler)
+        is_on = crawler.settings.getbool("REFERER_ENABLED")
+        made._referers = RefererMiddleware.from_crawler(crawler) if is_on else None
+        return made
+
+    async def process_spider_output_async(
+        self,
+        response: Response | None,
+        result: AsyncIterator[Any],
+        spider: Spider | None = None,
+    ) -> AsyncIterator[Any]:
+        if response is not None and "depth" not in response.meta:
+            response.meta["depth"] = 0
+            if self.verbose_stats:
+                self.stats.inc_value("request_depth_count/0")
+        async for output in result:
+            if not isinstance(output, Request):
+                yield output
+            elif (request := self.get_processed_request(output, response)) is not None:
+                yield request
+
+    def get_processed_request(self, request: Request, response: Response | None) -> Request | None:
+        """Set depth and referer; return None for a request beyond ``DEPTH_LIMIT``."""
+        kept = super().get_processed_request(request, response)
+        if kept is None or self._referers is None:
+            return kept
+        return self._referers.get_processed_request(kept, response)
+
+
+class PlainStats(MemoryStatsCollector):
+    """Scrapy's statistics, without its search for deprecated arguments at every access."""
+
+    __getattribute__ = object.__getattribute__
+
+
+class ShownLogs(LogFormatter):
+    """Scrapy's messages about single pages, made only where ``LOG_LEVEL`` shows them.
+
+    Scrapy makes a record of each, three a page, and its handlers leave out what is below the level.
+    """
+
+    _level: int
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        made = super().from_crawler(crawler)
+        level = crawler.settings["LOG_LEVEL"]
+        made._level = level if isinstance(level, int) else logging.getLevelNamesMapping()[level]
+        return made
+
+    def crawled(  # type: ignore[override]  # Scrapy logs nothing of None
+        self, request: Request, response: Response, spider: Spider
+    ) -> LogFormatterResult | None:
+        is_shown = self._level <= logging.DEBUG
+        return super().crawled(request, response, spider) if is_shown else None
+
+    def scraped(  # type: ignore[override]
+        self, item: Any, response: Response | Failure | None, spider: Spider
+    ) -> LogFormatterResult | None:
+        is_shown = self._level <= logging.DEBUG
+        return super().scraped(item, response, spider) if is_shown else None
+
+    def dropped(  # type: ignore[override]
+        self,
+        item: Any,
+        exception: BaseException,
+        response: Response | Failure | None,
+        spider: Spider,
+    ) -> LogFormatterResult | None:
+        """Return the message about a dropped item where the level of its exception is shown."""
+        made = super().dropped(item, exception, response, spider)
+        return made if made is not None and made["level"] >= self._level else None
