@@ -121,11 +121,12 @@ class RulesCommand(PlainCommand):
         """Print, export or forget rules of a crawl directory."""
         from crawler.storage.database import open_for_reading
         from crawler.url_rules.rule_report import rule_report
-        from crawler.url_rules.rule_store import forget_rule
 
         folder = Path(one_directory(args))
         _check(opts)
         if opts.forget is not None:
+            from crawler.url_rules.rule_store import forget_rule
+
             again = forget_rule(folder, int(opts.forget))
             say(f"rule {opts.forget} is forgotten; requests that are queued again: {again:,}")
             return

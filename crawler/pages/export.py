@@ -10,8 +10,6 @@ from crawler.pages.page_row import to_unsigned
 from crawler.pages.reasons import Reason, detail_of, in_words
 from crawler.pages.verdicts import UNCHANGED
 from crawler.reading.content.content_text import shown_text
-from neardup.features.shingles import count_words
-from neardup.features.tokens import folded_bytes, word_bytes
 
 if TYPE_CHECKING:
     import sqlite3
@@ -56,7 +54,7 @@ class PageFilter(NamedTuple):
             return False
         if self.page_type and row["page_type"] != self.page_type:
             return False
-        words = count_words(word_bytes(folded_bytes(page["text"] or ""))) if self.min_words else 0
+        words = _count_words(page["text"] or "") if self.min_words else 0
         return words >= self.min_words
 
 
@@ -165,3 +163,10 @@ def hex_digest(digest: bytes | None) -> str | None:
 
 def hex_fingerprint(fingerprint: int | None) -> str | None:
     return None if fingerprint is None else f"{fingerprint:016x}"
+
+
+def _count_words(text: str) -> int:
+    from neardup.features.shingles import count_words  # noqa: PLC0415  # needs NumPy
+    from neardup.features.tokens import folded_bytes, word_bytes  # noqa: PLC0415
+
+    return count_words(word_bytes(folded_bytes(text)))

@@ -8,7 +8,7 @@ from crawler.pages.last_captures import LastCapture, LastCaptures
 from crawler.pages.page_row import COLUMNS, PageRow, row_of, to_unsigned
 from crawler.pages.verdicts import KEPT, NOT_HTML, ORIGINALS, WITHOUT_PAGE, listed, says_less
 from crawler.pages.volatile_names import VolatileNames
-from crawler.reading.reading import StoredText
+from crawler.reading.stored_text import StoredText
 from crawler.storage import meta_names
 
 if TYPE_CHECKING:

@@ -10,9 +10,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
-import zstandard
-
-from crawler.reading.content.content_xml import PackedContent, content_of_lines, pack_lines
+from crawler.reading.content.content_xml import PackedContent, content_of_lines
 from crawler.reading.frames import decompress
 from crawler.reading.metadata.metadata_record import (
     NO_HEADERS,
@@ -20,6 +18,7 @@ from crawler.reading.metadata.metadata_record import (
     Metadata,
     PageHeaders,
 )
+from crawler.reading.stored_text import StoredText
 from neardup import Document, analyse
 from neardup.features.shingles import count_words
 from neardup.features.tokens import folded_bytes, word_bytes
@@ -90,28 +89,6 @@ class WallSigns(NamedTuple):
 
     skeleton: bytes
     kind: str
-
-
-class StoredText(NamedTuple):
-    """The text of a page that is judged and the content that is shown, as they are stored.
-
-    Attributes:
-        text: As ``Extract.text_zstd``.
-        content: As ``PackedContent.xml_zstd``.
-    """
-
-    text: bytes
-    content: bytes
-
-    @classmethod
-    def of(cls, text: bytes, content: bytes | None) -> StoredText:
-        """Return a stored text; a content that is missing is made of its lines."""
-        if content is None:
-            try:
-                content = pack_lines(part_of(decompress(text).decode()))
-            except (zstandard.ZstdError, UnicodeDecodeError):
-                content = b""  # scrapy verify finds both
-        return cls(text, content)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote, urlsplit
-
-import tldextract
 
 from crawler.urls.canonical import Canonicalizer, MalformedUrl
 from crawler.urls.parts import PLAIN_HOST, PLAIN_PATH, PLAIN_PORT, shown
@@ -14,6 +13,8 @@ from crawler.urls.requested import requestable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from tldextract import TLDExtract
 
 #: What a scope can be, and what it covers around each seed.
 KINDS = {
@@ -26,11 +27,6 @@ OUT_OF_SCOPE, DENIED, NOT_ALLOWED = "out of scope", "by deny", "by allow"
 """Reasons that keep a URL out, as reports print them."""
 
 _canonicalize = Canonicalizer()
-# No list is ever downloaded: the one that the package brings along. Its private part too, so that
-# the domain of someone.github.io is not all of github.io.
-_extract = tldextract.TLDExtract(
-    suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True
-)
 # Canonical already, as most URLs are. No dot segment may hide in the path: "/3/../private" is not
 # below "/3/".
 _PLAIN = re.compile(rf"https?://({PLAIN_HOST})({PLAIN_PORT})({PLAIN_PATH})(?:[?#]|\Z)")
@@ -156,9 +152,22 @@ def _folders(places: list[_Place]) -> dict[str, tuple[str, ...]]:
     return {origin: tuple(paths) for origin, paths in folders.items()}
 
 
+@cache
+def _extractor() -> TLDExtract:
+    """Return what knows the suffixes of the list that the package brings; none is downloaded.
+
+    Its private part counts too, so that the domain of someone.github.io is not all of github.io.
+    """
+    import tldextract  # noqa: PLC0415  # it imports requests, for a download
+
+    return tldextract.TLDExtract(
+        suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True
+    )
+
+
 def registered_domain(host: str) -> str:
     """Return the registered domain; "" for an address, localhost and other names without one."""
-    found = _extract(host)
+    found = _extractor()(host)
     return f"{found.domain}.{found.suffix}" if found.domain and found.suffix else ""
 
 

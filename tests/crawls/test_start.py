@@ -1,4 +1,4 @@
-"""What a crawl imports, and what it imports before its first request leaves."""
+"""What a crawl imports, before its first request and after it, and what is read from it later."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.crawler.console.test_command_line import modules_of
 from tests.crawls.command import PROJECT, TIMEOUT_SECS
 from tests.sites.many import ManyPages, pages
 
@@ -40,9 +41,13 @@ finally:
 
 
 @pytest.fixture(scope="module")
-def imported(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
+def jobdir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("start") / "job"
+
+
+@pytest.fixture(scope="module")
+def imported(jobdir: Path) -> dict[str, set[str]]:
     """Modules at the first request of a crawl, and at its end."""
-    jobdir: Path = tmp_path_factory.mktemp("start") / "job"
     with ManyPages(pages(3)) as site:
         arguments = ["-a", f"url={site.url}", "-s", f"JOBDIR={jobdir}"]
         done = subprocess.run(
@@ -64,4 +69,19 @@ def test_the_first_request_leaves_before_compiled_code_is_loaded(
 def test_a_crawl_imports_nothing_of_the_lab(imported: dict[str, set[str]]) -> None:
     others = ("crawler.lab", "crawler.fleet.fleet", "crawler.maintenance.merge")
     assert not [name for name in imported["all"] if name.startswith(others)]
-    assert not imported["all"] & {"redis", "warcio", "trafilatura", "matplotlib", "nicegui"}
+    assert not imported["all"] & {"aiohttp", "redis", "warcio", "trafilatura", "matplotlib"}
+
+
+@pytest.mark.usefixtures("imported")
+@pytest.mark.parametrize(
+    ("command", "others"),
+    [
+        ("pages", {"numpy", "rich", "requests", "tldextract", "trafilatura"}),
+        ("report", {"numba", "filelock", "requests", "tldextract", "trafilatura"}),
+        ("rules", {"numpy", "filelock", "requests", "tldextract", "trafilatura"}),
+    ],
+)
+def test_what_reads_a_crawl_imports_what_it_needs(
+    jobdir: Path, command: str, others: set[str]
+) -> None:
+    assert not modules_of(command, str(jobdir)) & others

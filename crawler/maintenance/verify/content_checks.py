@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from crawler.maintenance.verify.finding import Culprits, Rule, Stage
 from crawler.reading.content.content_xml import FROM_LINES, ContentError, unpack_content
-from crawler.reading.reading import StoredText
+from crawler.reading.stored_text import StoredText
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,7 +11,7 @@ import zstandard
 
 from crawler.job import Job
 from crawler.pages.shared_verdicts import FleetKeptText, PageVerdict
-from crawler.reading.reading import StoredText
+from crawler.reading.stored_text import StoredText
 from neardup import Deduplicator, Document, Parameters, Verdict
 
 if TYPE_CHECKING:
