@@ -113,11 +113,11 @@ class PageStore:
         self._note_visit(row.visit)
 
     def _replace(self, key: bytes) -> None:
-        self.database.write(
-            "DELETE FROM near_texts WHERE page IN"
-            " (SELECT id FROM pages WHERE key = ? AND latest = 1)",
-            (key,),
-        )
+        latest = self.database.read("SELECT id FROM pages WHERE key = ? AND latest = 1", (key,))
+        ids = latest.fetchall()
+        if not ids:  # nearly every page of a first visit
+            return
+        self.database.write_many("DELETE FROM near_texts WHERE page = ?", ids)
         # A duplicate may have HTML, if it was kept before all pages were judged again.
         self.database.write(
             "UPDATE pages SET latest = 0, html = CASE WHEN duplicate_of IS NULL THEN html END"
