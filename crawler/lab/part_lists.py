@@ -154,8 +154,10 @@ class PartLists:
             watch: Called with the share that is done, and with what is being done.
         """
         count = len(members.texts)
-        is_asked = _firsts(members) == np.arange(count)
+        firsts = _firsts(members)
         is_held = is_kept & (self._pages.columns().words >= self._parameters.min_words)
+        # A text whose first page is dropped may have a later page that is kept under its own name.
+        is_asked = (firsts == np.arange(count)) | _is_first_held(firsts, is_held)
         for start in range(self._places, count, _PLACES_AT_ONCE):
             watch(start / count, f"parts looked for among {start:,} of {count:,} pages")
             stop = min(count, start + _PLACES_AT_ONCE)
@@ -164,14 +166,14 @@ class PartLists:
             try:
                 for place, text in zip(asked.tolist(), texts, strict=True):
                     if text is not None:
-                        self._look(place, text, is_held=bool(is_held[place]))
+                        self._look(place, text, firsts, is_held=bool(is_held[place]))
             except BaseException:
                 # A text that cannot be read leaves the index half way.
                 self._begin()
                 raise
             self._places = stop
 
-    def _look(self, place: int, text: str, *, is_held: bool) -> None:
+    def _look(self, place: int, text: str, firsts: NDArray[np.int64], *, is_held: bool) -> None:
         hashes = occurrences(part_of(text), size=self._parameters.verify_shingle_size)
         if not len(hashes):
             return
@@ -179,10 +181,10 @@ class PartLists:
         document = Document(page.words, page.text_digest, None, text, group=place, sample=sample)
         found = first = self._finder.find(document, ())
         for part in first.relations.parts:
-            self._note(part.id, place, part.containment)
+            self._note(int(firsts[part.id]), place, part.containment)
         excluded: set[int] = set()
         while (container := found.relations.container) is not None:
-            self._note(place, container.id, container.containment)
+            self._note(int(firsts[place]), container.id, container.containment)
             excluded.add(container.id)
             if len(excluded) == MAX_CONTAINERS:
                 break
@@ -194,6 +196,14 @@ class PartLists:
         self._parts.extend((part,))
         self._containers.extend((container,))
         self._containments.extend((containment,))
+
+
+def _is_first_held(firsts: NDArray[np.int64], is_held: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return whether each page is the first of its text that is held."""
+    is_first = np.zeros(len(firsts), np.bool_)
+    held = np.flatnonzero(is_held & (firsts >= 0))
+    is_first[held[np.unique(firsts[held], return_index=True)[1]]] = True
+    return is_first
 
 
 def _firsts(members: Members) -> NDArray[np.int64]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from crawler.lab.choice import Choice
@@ -60,8 +60,23 @@ def parts_of(book: Book, parameters: Parameters) -> tuple[list[str], dict[int, t
     return kinds, parts
 
 
+def book_of_two_names() -> Book:
+    whole = "\n".join(LINES[6:12])
+    text = "\n".join(LINES[7:12])
+    made = [
+        Made(whole, title="Blue shoe | Shop"),
+        Made(text),
+        Made(text, title="Red shoe | Shop"),
+        Made(LINES[10]),
+    ]
+    return Book(made, RUNNING)
+
+
 class TestPartsProperties:
     @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    # The first page of a text repeats another page, and the second has a name of its own.
+    @example(book_of_two_names(), True, True, True, 3)
+    @example(book_of_two_names(), True, True, False, 0)
     @given(books(), st.booleans(), st.booleans(), st.booleans(), st.integers(0, 12))
     def test_parts_are_those_of_a_deduplicator(
         self, book: Book, drops: bool, names: bool, aside: bool, first: int
