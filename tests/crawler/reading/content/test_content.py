@@ -47,6 +47,18 @@ def test_content_leaves_menus_and_footers_out() -> None:
     assert content.kind in PAGE_TYPES
 
 
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("<p>tiny</p>", None),
+        ("<title>A</title><h1>Hello</h1><p>A short text of a page.</p>", None),
+        ('<meta property="og:type" content="article"><h1>Hello</h1><p>Short.</p>', "article"),
+    ],
+)
+def test_a_short_page_has_the_type_that_it_declares(said: str, kind: str | None) -> None:
+    assert content_of(said).kind == kind
+
+
 def test_headings_of_chosen_text_are_chosen_unless_they_are_unlikely() -> None:
     odds = np.array([0.3, 0.3, 0.9, 0.1, 0.9, 0.3, 0.1])
     headings = np.array([True, True, False, True, False, True, False])
