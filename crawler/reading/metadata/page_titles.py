@@ -23,8 +23,11 @@ _SECOND_LEVEL = frozenset("ac co com edu gov net ne or org gob gouv".split())
 # What follows the name of a site: "Acme Forums", "Acme's blog".
 _KIND_OF_SITE = re.compile(
     r"s?(?:blogs?|community|docs|documentation|forums?|help|official|onlineshop|onlinestore|"
-    r"officialsite|officialwebsite|shop|store|support|website|wiki)$"
+    r"officialsite|officialwebsite|shop|store|support|website|wiki|"
+    r"coop|gmbh|global|inc|international|llc|ltd|online|uk|us|usa)$"
 )
+# Ends that are parts only where they name the site: "Searching [Acme]", "Shoes. Acme.com".
+_END = re.compile(r"\s+\[([^\[\]]+)\]$|\.\s+(\S+)$")
 _MAX_PARTS = 12
 _MIN_CHARACTERS = 2
 
@@ -71,8 +74,9 @@ def title_of(title: str, names: frozenset[str], heading: str, others: Iterable[s
     told = {folded_name(text) for text in others}
     folded = folded_name(heading)
     if len(folded) >= _MIN_CHARACTERS and folded not in names and folded in told:
-        return heading
-    return _without_rest(without_site(title, names), {folded, *told} - names - {""})
+        return without_site(heading, names)
+    short = _without_rest(without_site(title, names), {folded, *told} - names - {""})
+    return without_site(short, names)  # og:title may end in it too
 
 
 def without_site(title: str, names: frozenset[str], *, only_last: bool = False) -> str:
@@ -84,11 +88,14 @@ def without_site(title: str, names: frozenset[str], *, only_last: bool = False) 
         only_last: Whether a name stays at the beginning, as in that of a home page.
     """
     for _ in range(_MAX_PARTS):
+        end = _END.search(title)
         separators = list(_SEPARATOR.finditer(title))
-        if not separators:
+        last, first = (separators[-1], separators[0]) if separators else (None, None)
+        if end is not None and _is_of_site(end[1] or end[2], names):
+            rest = title[: end.start()]
+        elif first is None or last is None:
             break
-        last, first = separators[-1], separators[0]
-        if _is_of_site(title[last.end() :], names):
+        elif _is_of_site(title[last.end() :], names):
             rest = title[: last.start()]
         elif not only_last and _is_of_site(title[: first.start()], names):
             rest = title[first.end() :]

@@ -29,7 +29,13 @@ TEXTS = st.text(st.sampled_from("ab Acme|-–:·»"), max_size=40)
         ("Lamps - Acme's Forum", "Lamps"),
         ("Lamps - Acme Community", "Lamps"),
         ("Acme Blog: Lamps", "Lamps"),
+        ("Lamps [Acme Documentation]", "Lamps"),
+        ("Lamps. Acme", "Lamps"),
+        ("Lamps | Acme US", "Lamps"),
+        ("Lamps | Acme Co-op", "Lamps"),
         ("Lamps | Forum", "Lamps | Forum"),
+        ("Lamps [Brass]", "Lamps [Brass]"),
+        ("Lamps. Brass", "Lamps. Brass"),
         # Nothing tells that these parts are the site's.
         ("Lamps | Brass", "Lamps | Brass"),
         ("Lamps | Acme Watch", "Lamps | Acme Watch"),
@@ -44,6 +50,11 @@ TEXTS = st.text(st.sampled_from("ab Acme|-–:·»"), max_size=40)
 )
 def test_titles_without_names_of_the_site(title: str, short: str) -> None:
     assert without_site(title, NAMES) == short
+
+
+@pytest.mark.parametrize("heading", ["Lamps | Acme", "Other"])
+def test_the_name_of_the_site_is_cut_off_where_two_places_have_it(heading: str) -> None:
+    assert title_of("Lamps | Acme | All", NAMES, heading, ["Lamps | Acme"]) == "Lamps"
 
 
 def test_a_home_page_keeps_the_name_in_front_of_its_motto() -> None:
