@@ -1,12 +1,17 @@
-"""Extend Scrapy's handler of http and https with a bound on the head of an answer.
+"""Extend Scrapy's handler of http and https: bound the head of an answer, and idle connections.
 
 Scrapy bounds the time of an answer as a whole (``DOWNLOAD_TIMEOUT``) and the
 bytes of its body (``DOWNLOAD_MAXSIZE``), Twisted the length of a header's line;
 neither bounds the number of lines.
+
+Twisted keeps a connection for four minutes after its last answer, a few for each host. A crawl of
+more hosts than a process may have files open would come to that limit: every further connection
+would fail, and so would robots.txt.
 """
 
 from __future__ import annotations
 
+import resource
 from typing import TYPE_CHECKING, Any
 
 from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
@@ -21,9 +26,17 @@ if TYPE_CHECKING:
     from twisted.internet.defer import Deferred
 
 
+MAX_IDLE = 500
+"""Keep at most this many connections that wait for a next request, of all hosts together."""
+
+_SHARE_OF_FILES = 4
+"""Let idle connections take at most one in this many of the files that a process may open."""
+
+
 class BoundedHeadHandler(HTTP11DownloadHandler):
     """Gives an answer up whose head is larger than ``CRAWL_MAX_HEADER_BYTES``.
 
+    It closes the connections that have been idle for longest where there are too many.
     Connections are made by ``_pool._factory``. It is private to Twisted, so
     the handler looks for it at the start, and the crawl fails where it is missing.
 
@@ -41,6 +54,51 @@ class BoundedHeadHandler(HTTP11DownloadHandler):
                 "use another version, or leave http and https out of DOWNLOAD_HANDLERS"
             )
         self._pool._factory = _watched(original, limit)  # type: ignore[assignment]  # a callable does
+        IdleConnections(self._pool, max_idle())
+
+
+def max_idle() -> int:
+    """Return how many connections may be idle in this process."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return MAX_IDLE if soft == resource.RLIM_INFINITY else min(MAX_IDLE, soft // _SHARE_OF_FILES)
+
+
+class IdleConnections:
+    """Closes the connection of a pool that has been idle for longest where there are too many.
+
+    Args:
+        pool: Twisted's pool; its method that takes a connection back is replaced.
+        most: Number of connections that may be idle.
+
+    Raises:
+        RuntimeError: This version of Twisted keeps idle connections otherwise.
+    """
+
+    def __init__(self, pool: Any, most: int) -> None:
+        if not hasattr(pool, "_putConnection") or not hasattr(pool, "_timeouts"):
+            raise RuntimeError(
+                "this version of Twisted keeps no _putConnection and _timeouts in its pool, by "
+                "which idle connections are bounded; use another version, or leave http and "
+                "https out of DOWNLOAD_HANDLERS"
+            )
+        self._pool = pool
+        self._most = most
+        self._put = pool._putConnection
+        pool._putConnection = self.put
+
+    def put(self, key: Any, connection: Any) -> None:
+        """Take a connection back. Complexity: O(connections of its host)."""
+        self._put(key, connection)
+        # A connection that is used leaves this dict: the first has been idle for longest.
+        ends = self._pool._timeouts
+        while len(ends) > self._most:
+            self._close(ends[next(iter(ends))])
+
+    def _close(self, end: Any) -> None:
+        """Close a connection as the pool does at its end, but now."""
+        close, arguments = end.func, end.args
+        end.cancel()
+        close(*arguments)
 
 
 def _watched(original: Callable[..., Any], limit: int) -> Callable[..., Any]:

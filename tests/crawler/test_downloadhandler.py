@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import resource
 from typing import Any, cast
 
 import pytest
@@ -10,7 +11,13 @@ from twisted.internet.testing import StringTransport
 from twisted.web._newclient import HTTP11ClientProtocol, Request
 from twisted.web.http_headers import Headers
 
-from crawler.downloadhandler import BoundedHeadHandler, HeadWatch
+from crawler.downloadhandler import (
+    MAX_IDLE,
+    BoundedHeadHandler,
+    HeadWatch,
+    IdleConnections,
+    max_idle,
+)
 from crawler.downloading.encodings import HeadTooLargeError
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n"
@@ -62,3 +69,20 @@ def test_crawl_fails_where_connections_cannot_be_watched(monkeypatch: pytest.Mon
 
 def test_an_error_says_what_was_too_much() -> None:
     assert isinstance(Connection().ask(HEAD, b"X-Long: x\r\n" * 20), HeadTooLargeError)
+
+
+def test_crawl_fails_where_idle_connections_cannot_be_bounded() -> None:
+    with pytest.raises(RuntimeError, match="keeps no _putConnection"):
+        IdleConnections(object(), 1)
+
+
+@pytest.mark.parametrize(("files", "most"), [(200, 50), (1024, 256), (4_000, MAX_IDLE)])
+def test_idle_connections_leave_files_for_the_others(files: int, most: int) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and files > hard:
+        pytest.skip(f"this process may not open {files:,} files")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (files, hard))
+    try:
+        assert max_idle() == most
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
