@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import gc
+
 import pytest
+from protego._urlpattern import _URLPattern
 from scrapy.utils.test import get_crawler
 
-from crawler.downloadermiddlewares.robots import FirstRules
+from crawler.downloadermiddlewares.robots import FirstRules, LatelyAsked
 
 RULES = b"User-agent: *\nDisallow: /a\nDisallow: /b\n"
 
@@ -62,3 +65,33 @@ def test_the_file_that_ended_a_crawl_leaves_one_parser_few_rules() -> None:
     assert len(whole) < 512_000
     (only,) = parsed(whole).rp._user_agents.values()
     assert len(only._rules) == 15_000
+
+
+def parsed_patterns() -> int:
+    gc.collect()
+    return sum(isinstance(one, _URLPattern) for one in gc.get_objects())
+
+
+def test_rules_of_hosts_that_were_asked_long_ago_are_packed_and_still_hold() -> None:
+    before = parsed_patterns()
+    lately = LatelyAsked(3)
+    hosts = [parsed(b"User-agent: *\nDisallow: /%d\n" % number) for number in range(10)]
+    for rules in hosts:
+        lately.note(rules)
+    assert parsed_patterns() - before == 3
+    for _ in range(2):
+        for number, rules in enumerate(hosts):
+            lately.note(rules)
+            assert not rules.allowed(f"http://x.example/{number}", "crawl-once/0.1")
+            assert rules.allowed(f"http://x.example/{number + 1}", "crawl-once/0.1")
+            assert parsed_patterns() - before <= 3
+    assert hosts[-1].rp.crawl_delay("crawl-once/0.1") is None
+
+
+def test_rules_of_a_long_file_stay_parsed() -> None:
+    lines = b"".join(b"Disallow: /%d\n" % number for number in range(1_000))
+    rules = parsed(b"User-agent: *\n" + lines)
+    rules.pack()
+    before = parsed_patterns()
+    assert not rules.allowed("http://x.example/7", "crawl-once/0.1")
+    assert parsed_patterns() == before
