@@ -34,16 +34,14 @@ from tldextract import TLDExtract
 
 from crawler.reading.content.block_features import PageFeatures
 from crawler.reading.content.blocks import PageBlocks, cut_blocks
+from crawler.reading.content.choosing import choose_blocks
 from crawler.reading.content.content_model import FILE, ContentModel
 from crawler.reading.content.content_text import plain_text
 from crawler.reading.content.content_xml import PAGE_TYPES
 from crawler.reading.content.main_content import (
     agree,
-    choose,
-    even_out,
     is_likely_article,
     read_article,
-    with_headings,
 )
 from crawler.reading.decoding import decode
 from crawler.reading.html_parsing import parse
@@ -275,9 +273,8 @@ def f1_of(found: list[str], truth: list[str]) -> float:
 
 def scores(page: Labelled, model: ContentModel, odds: Any) -> tuple[Scores, Scores, Scores]:
     """Return the scores of what is shown of a page, of its chosen blocks, and of trafilatura."""
-    likely = even_out(model.content_odds(rows_of(page, odds)), page.features)
-    best = choose(likely, page.features.sizes)
-    chosen = np.flatnonzero(with_headings(best, likely, page.features.headings))
+    likely = model.content_odds(rows_of(page, odds))
+    chosen = np.flatnonzero(choose_blocks(page.blocks, page.features, likely))
     texts = [page.blocks.texts[at] for at in chosen]
     peer = scores_of_text(page, page.peer)
     by_blocks = scores_of_text(page, "\n".join(texts))

@@ -1,9 +1,9 @@
 """Find the main content of a page, and the type of the page.
 
 The page is cut into blocks; a small model says how likely each is content; those are chosen that
-make the expected F1 of the page highest. Pages that are articles are read by trafilatura too, which
-is made for them, and its result is taken where the two agree on the place. ``docs/choices.md`` has
-what was tried.
+make the expected F1 of the page highest (``choosing``). Pages that are articles are read by
+trafilatura too, which is made for them, and its result is taken where the two agree on the place.
+``docs/choices.md`` has what was tried.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from trafilatura import bare_extraction
 
 from crawler.reading.content.block_features import PageFeatures
 from crawler.reading.content.blocks import cut_blocks
+from crawler.reading.content.choosing import choose_blocks
 from crawler.reading.content.content_body import build_body
 from crawler.reading.content.content_model import load_model
 from crawler.reading.content.content_xml import PAGE_TYPES
@@ -28,9 +29,6 @@ if TYPE_CHECKING:
 
 Element = Any  # lxml has no types
 
-# Blocks in containers of one path are content together, or not: this much of their common odds.
-_GROUP_SHARE = 0.4
-
 # trafilatura takes five times as long as all else here, so that only likely articles are worth it.
 _MIN_ARTICLE_ODDS = 0.5
 _MAX_ARTICLE_BLOCKS = 3000
@@ -39,9 +37,6 @@ _MAX_ARTICLE_BLOCKS = 3000
 _MIN_COMMON = 0.6
 _MIN_COVERED = 0.15
 _WORD = re.compile(r"\w+")
-
-# A heading of a chosen text is taken where it is at least so likely content.
-_MIN_HEADING_ODDS = 0.2
 
 
 # A page of less text has a type that is less likely only where it declares that: the model saw few
@@ -101,8 +96,7 @@ def read_content(root: Element) -> MainContent:
     rows = np.concatenate(
         [features.blocks, np.broadcast_to(page, (len(features.blocks), len(page)))], axis=1
     )
-    odds = even_out(model.content_odds(rows), features)
-    chosen = with_headings(choose(odds, features.sizes), odds, features.headings)
+    chosen = choose_blocks(blocks, features, model.content_odds(rows))
     at = np.flatnonzero(chosen).tolist()
     texts = [blocks.texts[one] for one in at]
     text = "\n".join(texts)
@@ -167,43 +161,3 @@ def agree(article: Element, texts: list[str]) -> bool:
     ours = Counter(_WORD.findall(" ".join(texts)))
     common = (theirs & ours).total()
     return common > _MIN_COMMON * theirs.total() and common > _MIN_COVERED * ours.total()
-
-
-def even_out(odds: NDArray[np.float32], features: PageFeatures) -> NDArray[np.float64]:
-    """Return the odds of blocks, moved towards those of their group, weighted by words."""
-    if len(odds) == 0:
-        return np.zeros(0)
-    weights = features.sizes + 0.5
-    sums = np.bincount(features.groups, weights=weights * odds)
-    means = sums / np.bincount(features.groups, weights=weights)
-    return (1 - _GROUP_SHARE) * odds + _GROUP_SHARE * means[features.groups]
-
-
-def choose(odds: NDArray[np.float64], sizes: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return which blocks to take so that the expected F1 of the page is highest.
-
-    The blocks that are most likely content are taken first. Where a page is hard to read the
-    best choice takes blocks that are less likely than not; a fixed limit would leave it empty.
-    """
-    if len(odds) == 0:
-        return np.zeros(0, dtype=bool)
-    order = np.argsort(-odds, kind="stable")
-    found = np.cumsum((odds * sizes)[order])
-    expected = 2 * found / (np.cumsum(sizes[order]) + found[-1] + 1e-9)
-    chosen: NDArray[np.bool_] = odds >= odds[order[int(expected.argmax())]]
-    return chosen
-
-
-def with_headings(
-    chosen: NDArray[np.bool_], odds: NDArray[np.float64], headings: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
-    """Return the chosen blocks and the headings right above them, unless these are unlikely.
-
-    A heading has few words, so that the expected F1 hardly tells whether it should be taken: what
-    stands elsewhere on a page would decide it.
-    """
-    found = chosen.copy()
-    likely = headings & (odds >= _MIN_HEADING_ODDS)
-    for at in np.flatnonzero(likely & ~chosen)[::-1].tolist():
-        found[at] = at + 1 < len(found) and found[at + 1]
-    return found

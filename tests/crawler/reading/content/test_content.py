@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +13,7 @@ from crawler.reading.content.block_features import PageFeatures
 from crawler.reading.content.blocks import MAX_BLOCKS, cut_blocks
 from crawler.reading.content.content_body import build_body
 from crawler.reading.content.content_xml import PAGE_TYPES
-from crawler.reading.content.main_content import MainContent, read_content, with_headings
+from crawler.reading.content.main_content import MainContent, read_content
 from crawler.reading.content.page_features import read_page_kinds
 from crawler.reading.html_parsing import parse
 
@@ -57,13 +56,6 @@ def test_content_leaves_menus_and_footers_out() -> None:
 )
 def test_a_short_page_has_the_type_that_it_declares(said: str, kind: str | None) -> None:
     assert content_of(said).kind == kind
-
-
-def test_headings_of_chosen_text_are_chosen_unless_they_are_unlikely() -> None:
-    odds = np.array([0.3, 0.3, 0.9, 0.1, 0.9, 0.3, 0.1])
-    headings = np.array([True, True, False, True, False, True, False])
-    found = with_headings(odds > 0.5, odds, headings)
-    assert found.tolist() == [True, True, True, False, True, False, False]
 
 
 def test_reading_content_leaves_the_tree_as_it_was() -> None:

@@ -1,0 +1,100 @@
+"""Choose the blocks of a page that are content, by how likely each of them is.
+
+A choice by single blocks leaves holes in what a reader sees: a cell without its neighbours, a list
+that lacks an item. So a table or list is chosen as a whole or not at all, by most of its words.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from crawler.reading.content.block_units import block_units
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from crawler.reading.content.block_features import PageFeatures
+    from crawler.reading.content.blocks import PageBlocks
+
+    Odds = NDArray[np.float64]
+    Chosen = NDArray[np.bool_]
+    Units = NDArray[np.int64]
+
+# Blocks in containers of one path are content together, or not: this much of their common odds.
+_GROUP_SHARE = 0.4
+
+# A heading of a chosen text is taken where it is at least so likely content.
+_MIN_HEADING_ODDS = 0.2
+
+# A table or list is taken where so much of its words is in blocks that were chosen themselves.
+_MIN_CHOSEN = 0.5
+
+
+def choose_blocks(blocks: PageBlocks, features: PageFeatures, odds: NDArray[np.float32]) -> Chosen:
+    """Return which blocks are content, bool, (blocks,): tables and lists whole or not at all.
+
+    Args:
+        blocks: Blocks of the page.
+        features: Their features.
+        odds: How likely each block is content by itself, (blocks,).
+
+    Complexity: O(blocks * log(blocks) + containers).
+    """
+    if len(odds) == 0:
+        return np.zeros(0, bool)
+    likely = even_out(odds, features)
+    chosen = with_headings(choose(likely, features.sizes), likely, features.headings)
+    return with_whole_units(chosen, features.sizes, block_units(blocks))
+
+
+def even_out(odds: NDArray[np.float32], features: PageFeatures) -> Odds:
+    """Return the odds of blocks, moved towards those of their group, weighted by words."""
+    means = _means(odds, features.sizes, features.groups)
+    return (1 - _GROUP_SHARE) * odds + _GROUP_SHARE * means
+
+
+def choose(odds: Odds, sizes: NDArray[np.float64]) -> Chosen:
+    """Return which blocks to take so that the expected F1 of the page is highest.
+
+    The blocks that are most likely content are taken first. Where a page is hard to read the
+    best choice takes blocks that are less likely than not; a fixed limit would leave it empty.
+    """
+    order = np.argsort(-odds, kind="stable")
+    found = np.cumsum((odds * sizes)[order])
+    expected = 2 * found / (np.cumsum(sizes[order]) + found[-1] + 1e-9)
+    chosen: Chosen = odds >= odds[order[int(expected.argmax())]]
+    return chosen
+
+
+def _means(odds: NDArray[Any], sizes: NDArray[np.float64], groups: Units) -> Odds:
+    """Return the mean of the odds in the group of each block, weighted by words."""
+    weights = sizes + 0.5
+    sums = np.bincount(groups, weights=weights * odds)
+    # Numbers that no group has weigh nothing.
+    means: Odds = sums / np.maximum(np.bincount(groups, weights=weights), 0.5)
+    return means[groups]
+
+
+def with_headings(chosen: Chosen, odds: Odds, headings: Chosen) -> Chosen:
+    """Return the chosen blocks and the headings right above them, unless these are unlikely.
+
+    A heading has few words, so that the expected F1 hardly tells whether it should be taken: what
+    stands elsewhere on a page would decide it.
+    """
+    found = chosen.copy()
+    likely = headings & (odds >= _MIN_HEADING_ODDS)
+    for at in np.flatnonzero(likely & ~chosen)[::-1].tolist():
+        found[at] = at + 1 < len(found) and found[at + 1]
+    return found
+
+
+def with_whole_units(chosen: Chosen, sizes: NDArray[np.float64], units: Units) -> Chosen:
+    """Return the chosen blocks, of each table and list all or none, as most of its words are.
+
+    Where nothing would be left of a page, each table or list with a chosen block is taken.
+    """
+    shares = _means(chosen, sizes, units)
+    found: Chosen = np.where(units > 0, shares >= _MIN_CHOSEN, chosen)
+    return found if found.any() else chosen | (shares > 0) & (units > 0)

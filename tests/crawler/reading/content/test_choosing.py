@@ -1,0 +1,116 @@
+"""Which blocks of a page are chosen: tables and lists whole or not at all, and no menus."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.reading.content.block_features import PageFeatures
+from crawler.reading.content.block_units import block_units
+from crawler.reading.content.blocks import cut_blocks
+from crawler.reading.content.choosing import choose_blocks, with_headings
+from crawler.reading.html_parsing import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from crawler.reading.content.blocks import PageBlocks
+
+PROSE = "The directive sets what the server does with a request, and where it is looked for. " * 3
+DIRECTIVE = f"""<h1>A module</h1><p>{PROSE}</p><section><h2>Listen</h2>
+<table><tr><th><a href=#d>Description:</a></th><td>Ports that the server listens to</td></tr>
+<tr><th><a href=#s>Syntax:</a></th><td>Listen port</td></tr>
+<tr><th><a href=#c>Context:</a></th><td>server config</td></tr></table><p>{PROSE}</p></section>"""
+
+
+def blocks_of(html: str) -> tuple[PageBlocks, PageFeatures]:
+    root = parse(html.encode())
+    blocks = cut_blocks(root)
+    return blocks, PageFeatures(blocks, root)
+
+
+def chosen_of(html: str, odds: Mapping[str, float]) -> list[str]:
+    """Return the chosen texts; prose is likely, other texts are as likely as ``odds`` says."""
+    blocks, features = blocks_of(html)
+    likely = [0.95 if text == PROSE.strip() else odds.get(text, 0.02) for text in blocks.texts]
+    chosen = choose_blocks(blocks, features, np.array(likely, np.float32))
+    return [text for text, is_chosen in zip(blocks.texts, chosen, strict=True) if is_chosen]
+
+
+def units_of(html: str) -> list[str]:
+    """Return the tag of the unit of each block, or nothing where it is in none."""
+    blocks, _ = blocks_of(html)
+    return [blocks.tags[unit] if unit else "" for unit in block_units(blocks).tolist()]
+
+
+def test_a_table_with_cells_that_are_unlikely_is_whole() -> None:
+    cells = ["Ports that the server listens to", "Listen port", "server config"]
+    found = chosen_of(DIRECTIVE, {**dict.fromkeys(cells, 0.9), "Syntax:": 0.01, "Listen": 0.9})
+    names = ["Description:", "Syntax:", "Context:"]
+    assert [text for text in found if text in {*cells, *names}] == [
+        text for pair in zip(names, cells, strict=True) for text in pair
+    ]
+
+
+def test_a_table_that_is_unlikely_is_absent_though_one_cell_is_likely() -> None:
+    assert "server config" not in chosen_of(DIRECTIVE, {"server config": 0.9})
+
+
+@pytest.mark.parametrize(
+    ("html", "units"),
+    [
+        ("<ul><li>a<li>b<ul><li>c</ul></ul>d", ["ul"] * 3 + [""]),
+        ("<table><tr><td>a<td>b<tr><td>c<td><ul><li>d</ul></table>", ["table"] * 4),
+        ("<dl><dt>a<dd>b<dt>c<dd>d</dl>", ["dl"] * 4),
+        # Layout: headings, forms, tables in tables, one cell in each row.
+        ("<ul><li><h2>a</h2><li>b</ul>", ["", ""]),
+        ("<table><tr><td>a<td><form>b</form></table>", ["", ""]),
+        ("<table><tr><td>a<td><table><tr><td>b<td>c</table></table>", ["", "table", "table"]),
+        ("<table><tr><td>a<tr><td>b</table>", ["", ""]),
+        # Records: more blocks than items, and rows of several kinds.
+        ("<ul>" + "<li><div>a</div><div>b</div><div>c</div>" * 3 + "</ul>", [""] * 9),
+        ("<table>" + "<tr><td>1<td>a<td>b<tr><td>c<td>d" * 2 + "</table>", [""] * 10),
+    ],
+)
+def test_units_are_tables_and_lists_but_for_layout_and_records(html: str, units: list[str]) -> None:
+    assert units_of(html) == units
+
+
+def test_headings_of_chosen_text_are_chosen_unless_they_are_unlikely() -> None:
+    odds = np.array([0.3, 0.3, 0.9, 0.1, 0.9, 0.3, 0.1])
+    headings = np.array([True, True, False, True, False, True, False])
+    found = with_headings(odds > 0.5, odds, headings)
+    assert found.tolist() == [True, True, True, False, True, False, False]
+
+
+_TAGS = "p div ul ol li dl dt dd table tr td th h2 section a".split()
+_NODES = st.recursive(
+    st.sampled_from(["light", "harbour lights", "Pilots wait at the outer buoy."]),
+    lambda inner: st.builds(
+        lambda tag, parts: f"<{tag}>{''.join(parts)}</{tag}>",
+        st.sampled_from(_TAGS),
+        st.lists(inner, max_size=5),
+    ),
+    max_leaves=30,
+)
+
+
+class TestChoosingProperties:
+    @given(_NODES, st.randoms(use_true_random=False))
+    def test_each_table_or_list_is_whole_or_absent(self, html: str, random: Any) -> None:
+        blocks, features = blocks_of(f"<p>before</p>{html}<p>after</p>")
+        odds = np.array([random.random() for _ in blocks.texts], np.float32)
+        chosen = choose_blocks(blocks, features, odds)
+        units = block_units(blocks)
+        for unit in set(units.tolist()) - {0}:
+            assert len(set(chosen[units == unit].tolist())) == 1
+
+    @given(_NODES, st.randoms(use_true_random=False))
+    def test_something_is_chosen_of_a_page_with_words(self, html: str, random: Any) -> None:
+        blocks, features = blocks_of(html)
+        odds = np.array([random.random() for _ in blocks.texts], np.float32)
+        assert choose_blocks(blocks, features, odds).any() == bool(blocks.texts)
