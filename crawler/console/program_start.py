@@ -43,7 +43,7 @@ def _end(kind: type[BaseException], error: BaseException, traceback: TracebackTy
     if not issubclass(kind, KeyboardInterrupt):
         sys.__excepthook__(kind, error, traceback)
         return
-    print("scrapy: interrupted", file=sys.stderr)
+    sys.stderr.write("scrapy: interrupted\n")
     sys.exit(_INTERRUPTED)
 
 

@@ -45,7 +45,8 @@ def test_help_names_the_commands_of_the_same_group() -> None:
 
 _WORDS = (
     "crawler crawler.console crawler.console.command_line crawler.console.escaping"
-    " crawler.console.lab_options crawler.console.progress_line crawler.default_settings"
+    " crawler.console.lab_options crawler.console.program_start crawler.console.progress_line"
+    " crawler.default_settings"
     " crawler.frontier crawler.frontier.redis crawler.mirror crawler.mirror.errors crawler.options"
     " crawler.storage crawler.storage.errors neardup neardup.errors"
 ).split()

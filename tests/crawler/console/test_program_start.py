@@ -42,10 +42,12 @@ def project(tmp_path: Path) -> Path:
 
 
 def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
+    # Scrapy sets this one in a process of tests that asks for the project's settings.
+    rest = {name: value for name, value in os.environ.items() if name != "SCRAPY_SETTINGS_MODULE"}
     return subprocess.Popen(
         [sys.executable, "-m", "scrapy", *arguments],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(PROJECT)},
+        env={**rest, "PYTHONPATH": str(PROJECT)},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
