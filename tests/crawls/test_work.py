@@ -8,10 +8,10 @@ import pytest
 
 from tests.crawls.work import (
     ARTICLES,
-    MARGIN,
     CopyingSite,
     Work,
     count_work,
+    margin_of,
     modules_that_rose,
     pinned,
 )
@@ -32,7 +32,7 @@ def test_every_article_is_fetched_and_few_copies(work: Work) -> None:
 
 @pytest.mark.parametrize("name", list(pinned().a_page))
 def test_no_count_is_above_its_ceiling(work: Work, name: str) -> None:
-    ceiling = MARGIN * pinned().a_page[name]
+    ceiling = margin_of(name) * pinned().a_page[name]
     assert work.a_page[name] <= ceiling, modules_that_rose(work)
 
 

@@ -37,6 +37,12 @@ ARTICLES = 740
 MARGIN = 1.05
 """Counts differ between two crawls by so much, since answers come in another order."""
 
+_MARGIN_OF_COMMITS = 1.3
+"""So much do counts differ that grow with commits, which come ten times a second: a busy machine
+makes more of them for as many pages."""
+
+_OF_COMMITS = frozenset({"statements", "rows", "bytes written"})
+
 _PINNED = Path(__file__).with_name("work_pinned.json")
 _WRITTEN = re.compile(r"^wchar: (\d+)", re.MULTILINE)
 _PEAK = re.compile(r"VmHWM:\s+(\d+)")
@@ -219,6 +225,11 @@ class CopyingSite(MadeSite):
         return Response(body.encode())
 
 
+def margin_of(name: str) -> float:
+    """Return how many times a count of ``Work.a_page`` may be as high as the one that is pinned."""
+    return _MARGIN_OF_COMMITS if name in _OF_COMMITS else MARGIN
+
+
 def pinned() -> Work:
     """Return the crawl of ``CopyingSite`` with the least work so far."""
     return Work(**json.loads(_PINNED.read_text(encoding="utf-8")))
@@ -227,7 +238,7 @@ def pinned() -> Work:
 def pin(work: Work) -> None:
     """Store a crawl as the one to be measured by, if none of its counts rose."""
     before = pinned().a_page if _PINNED.exists() else {}
-    rose = [name for name, n in work.a_page.items() if n > MARGIN * before.get(name, n)]
+    rose = [name for name, n in work.a_page.items() if n > margin_of(name) * before.get(name, n)]
     if rose:
         raise SystemExit(f"not pinned, {', '.join(rose)} rose:\n{modules_that_rose(work)}")
     _PINNED.write_text(json.dumps(asdict(work), indent=1, sort_keys=True) + "\n", encoding="utf-8")
