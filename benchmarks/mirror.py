@@ -1,4 +1,4 @@
-"""Mirrors of real documentation: wget, httrack, ours with and without reading text.
+"""Mirrors of real documentation: wget, httrack, and ours.
 
     python benchmarks/mirror.py [--sites NAME ...] [--mirrors NAME ...] [--cap N] [--repeat N]
                                 [--json] [--write]

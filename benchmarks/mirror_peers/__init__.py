@@ -1,1 +1,1 @@
-"""Mirrors made side by side: wget, httrack, ours with and without reading text."""
+"""Mirrors made side by side: wget, httrack, and ours."""
