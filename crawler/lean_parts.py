@@ -12,7 +12,7 @@ from scrapy.spidermiddlewares.referer import RefererMiddleware
 from scrapy.statscollectors import MemoryStatsCollector
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Iterable
     from typing import Self
 
     from scrapy import Spider
@@ -22,44 +22,58 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
 
-class DepthsAndReferers(DepthMiddleware):
+class DepthsAndReferers(RefererMiddleware):
     """Scrapy's middlewares for depths and for referers as one.
 
     Each middleware wraps the output of a callback into three asynchronous generators, which asyncio
-    notes when they begin and end, and resumes them for every request.
+    notes when they begin and end, and resumes them for every request. Redirects ask it for the
+    referer alone, so that it is a ``RefererMiddleware``.
     """
 
-    _referers: RefererMiddleware | None
+    _depths: DepthMiddleware
+    _has_referers: bool
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        made = super().from_crawler(crawler)
-        is_on = crawler.settings.getbool("REFERER_ENABLED")
-        made._referers = RefererMiddleware.from_crawler(crawler) if is_on else None
+        made = cls(crawler.settings)
+        made._depths = DepthMiddleware.from_crawler(crawler)
+        made._has_referers = crawler.settings.getbool("REFERER_ENABLED")
         return made
 
+    def process_spider_output(
+        self, response: Response | None, result: Iterable[Any], spider: Spider | None = None
+    ) -> Iterable[Any]:
+        self._begin(response)
+        for output in result:
+            if (kept := self._marked(output, response)) is not None:
+                yield kept
+
     async def process_spider_output_async(
-        self,
-        response: Response | None,
-        result: AsyncIterator[Any],
-        spider: Spider | None = None,
+        self, response: Response | None, result: AsyncIterator[Any], spider: Spider | None = None
     ) -> AsyncIterator[Any]:
+        self._begin(response)
+        async for output in result:
+            if (kept := self._marked(output, response)) is not None:
+                yield kept
+
+    def _begin(self, response: Response | None) -> None:
         if response is not None and "depth" not in response.meta:
             response.meta["depth"] = 0
-            if self.verbose_stats:
-                self.stats.inc_value("request_depth_count/0")
-        async for output in result:
-            if not isinstance(output, Request):
-                yield output
-            elif (request := self.get_processed_request(output, response)) is not None:
-                yield request
+            if self._depths.verbose_stats:
+                self._depths.stats.inc_value("request_depth_count/0")
+
+    def _marked(self, output: Any, response: Response | None) -> Any:
+        """Set depth and referer of a request; return None for one beyond ``DEPTH_LIMIT``."""
+        if not isinstance(output, Request):
+            return output
+        kept = self._depths.get_processed_request(output, response)
+        return None if kept is None else self.get_processed_request(kept, response)
 
     def get_processed_request(self, request: Request, response: Response | None) -> Request | None:
-        """Set depth and referer; return None for a request beyond ``DEPTH_LIMIT``."""
-        kept = super().get_processed_request(request, response)
-        if kept is None or self._referers is None:
-            return kept
-        return self._referers.get_processed_request(kept, response)
+        """Set the referer of a request, unless ``REFERER_ENABLED`` is off."""
+        if not self._has_referers:
+            return request
+        return super().get_processed_request(request, response)
 
 
 class PlainStats(MemoryStatsCollector):

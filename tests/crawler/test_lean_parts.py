@@ -112,3 +112,13 @@ def test_messages_that_are_shown_are_those_of_scrapy(level: str | int) -> None:
     ]
     expected = [one if one and one["level"] >= least else None for one in told[1]]
     assert list(told[0]) == expected
+
+
+def test_redirects_find_it_and_get_referers_alone() -> None:
+    made = DepthsAndReferers.from_crawler(get_crawler(Spider))
+    assert isinstance(made, RefererMiddleware)
+    response = HtmlResponse(URL, request=Request(URL, meta={"depth": 4}))
+    request = made.get_processed_request(Request(TARGETS[0]), response)
+    assert request is not None
+    assert request.headers["Referer"] == URL.encode()
+    assert "depth" not in request.meta
