@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Element = Any  # lxml has no types
 
 _MAX_ADDRESS_CHARACTERS = 200
-"""Longer addresses, such as pictures inside the page, stand as a hash."""
+"""Of longer addresses and of pictures inside the page only the hash stands."""
 
 # Pages that load a picture late have its address here, and in "src" one that all pictures share.
 _SOURCES = ("data-src", "data-original", "data-lazy-src", "src")
@@ -66,7 +66,7 @@ def address_word(address: str) -> str:
     """Return the one word that stands for an address; empty: nothing that lasts is shown by it."""
     address = address.strip()
     if address[:5].lower() == "data:":
-        return f"data_{xxhash.xxh3_64_hexdigest(address.encode('utf-8', 'replace'))}"
+        return f"data_{xxhash.xxh3_64_hexdigest(address.encode('utf-8', 'surrogatepass'))}"
     return _address_word(address)
 
 
@@ -80,9 +80,10 @@ def _address_word(address: str) -> str:
     path = _PATH_SESSION.sub("", path)
     kept = [one for one in query.split("&") if one and not _is_volatile(one)]
     lasting = "?".join([path, "&".join(kept)]) if kept else path
-    if len(lasting) > _MAX_ADDRESS_CHARACTERS or not lasting.isascii():
-        return f"address_{xxhash.xxh3_64_hexdigest(lasting.encode('utf-8', 'replace'))}"
-    return _NO_WORD.sub("_", lasting)
+    is_short = len(lasting) <= _MAX_ADDRESS_CHARACTERS and lasting.isascii()
+    said = _NO_WORD.sub("_", lasting) if is_short else "address"
+    # Words are compared without regard to case, and "a-b" and "a_b" are two addresses.
+    return f"{said}_{xxhash.xxh3_64_hexdigest(lasting.encode('utf-8', 'surrogatepass'))}"
 
 
 def _is_volatile(argument: str) -> bool:

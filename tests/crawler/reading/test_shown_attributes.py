@@ -8,7 +8,8 @@ from crawler.reading.html_parsing import parse
 from crawler.reading.protocol import ReadingOptions
 from crawler.reading.shown_attributes import address_word
 from crawler.reading.text import Visible, read_visible
-from neardup import Deduplicator, Document
+from neardup import Deduplicator, Document, tokens
+from neardup.fingerprints.digest import text_digest
 from tests.crawler.reading.pages import page, read_page
 from tests.sites.prose import prose
 
@@ -137,7 +138,7 @@ def test_nothing_of_it_is_shown_or_counted(words: int) -> None:
 
 def test_lines_of_elements() -> None:
     assert lines("<img src=../a/b.png alt='Two  words'><input type=submit value=Go>") == [
-        "a_b_png",
+        address_word("/a/b.png"),
         "Two words",
         "Go",
     ]
@@ -145,23 +146,35 @@ def test_lines_of_elements() -> None:
 
 
 @pytest.mark.parametrize(
-    ("address", "word"),
+    ("address", "same"),
     [
-        ("/a/b.jpg", "a_b_jpg"),
-        ("https://h/a/b.jpg#c", "a_b_jpg"),
-        ("//h/a/b.jpg", "a_b_jpg"),
-        ("../../a/b.jpg", "a_b_jpg"),
-        ("./a/b.jpg", "a_b_jpg"),
-        (".hidden/b.jpg", "_hidden_b_jpg"),
-        ("b.php?id=7&sid=af", "b_php_id_7"),
-        ("b.php?id=1234567", "b_php_id_1234567"),
+        ("https://h/a/b.jpg#c", "/a/b.jpg"),
+        ("//h/a/b.jpg", "/a/b.jpg"),
+        ("../../a/b.jpg", "/a/b.jpg"),
+        ("./a/b.jpg", "/a/b.jpg"),
+        ("b.php?id=7&sid=af", "b.php?id=7"),
         ("javascript:void(0)", ""),
         ("about:blank", ""),
-        ("", ""),
     ],
 )
-def test_an_address_is_one_word(address: str, word: str) -> None:
-    assert address_word(address) == word
+def test_an_address_is_one_word_wherever_it_stands(address: str, same: str) -> None:
+    word = address_word(address)
+    assert word == address_word(same)
+    assert tokens(word) == ([word.lower()] if word else [])
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("a/b.jpg", "a_b.jpg"),
+        ("a-b.jpg", "a.b.jpg"),
+        ("v?id=aBc", "v?id=abC"),
+        ("hidden/b.jpg", ".hidden/b.jpg"),
+        ("b.php?id=1234567", "b.php?id=1234568"),
+    ],
+)
+def test_two_addresses_are_two_words(one: str, other: str) -> None:
+    assert text_digest(address_word(one)) != text_digest(address_word(other))
 
 
 def test_long_and_foreign_addresses_stay_apart() -> None:
