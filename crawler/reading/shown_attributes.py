@@ -55,6 +55,8 @@ _STAMPED_NAMES = re.compile(
 )
 _LONG_NUMBER = re.compile(r"\d{6,}|\d*\.\d{4,}")
 _RANDOM_FRACTION = re.compile(r"0?\.\d{6,}")
+# Names of arguments whose URL is what a player, a viewer or a resizer of pictures shows.
+_SHOWN_NAMES = re.compile(r"url|src|source|file|image|img", re.IGNORECASE)
 _PAGE_URL = re.compile(r":(?://|%2f%2f)|%3a(?://|%2f%2f)", re.IGNORECASE)
 
 # Values of the other types are never shown, are shown as dots, or are a day or a time by default.
@@ -91,8 +93,10 @@ def _is_volatile(argument: str) -> bool:
     name, sign, value = argument.partition("=")
     if not sign:
         name, value = "", argument
-    if _VOLATILE_NAMES.fullmatch(name) or _PAGE_URL.search(value):
+    if _VOLATILE_NAMES.fullmatch(name):
         return True
+    if _PAGE_URL.search(value):
+        return _SHOWN_NAMES.fullmatch(name) is None
     is_stamp = _STAMPED_NAMES.fullmatch(name) and _LONG_NUMBER.fullmatch(value)
     return bool(is_stamp) or _RANDOM_FRACTION.fullmatch(value) is not None
 

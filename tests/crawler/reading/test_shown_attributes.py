@@ -64,6 +64,8 @@ def lines(body: str) -> list[str]:
         "<audio><source src=/song/{}.ogg></audio>",
         "<object data=/film/{}.swf></object>",
         "<embed src=/film/{}.swf>",
+        "<img src='/resized?url=https%3A%2F%2Fc%2F{}.jpg&w=640'>",
+        "<iframe src='https://w/player/?url=https%3A//api/tracks/{}'></iframe>",
     ],
 )
 @pytest.mark.parametrize("words", [SHORT, LONG])
