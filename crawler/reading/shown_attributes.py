@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import xxhash
@@ -130,9 +131,15 @@ def _is_challenge(element: Element, address: str) -> bool:
     if not query and _ENDING.search(path):
         return False
     form = next(element.iterancestors("form"), None)
-    if form is None or len(form.findall(".//img")) > _MAX_PICTURES_OF_CHALLENGE:
+    # Not all pictures are counted: a form around a page may have many, and each asks.
+    if form is None or _has_many_pictures(form):
         return False
     return any((one.get("type") or "text").lower() == "text" for one in form.iter("input"))
+
+
+def _has_many_pictures(form: Element) -> bool:
+    further = islice(form.iter("img"), _MAX_PICTURES_OF_CHALLENGE, None)
+    return next(further, None) is not None
 
 
 def _input(element: Element) -> Sequence[str]:

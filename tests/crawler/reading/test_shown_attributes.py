@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 
 from crawler.reading.html_parsing import parse
 from crawler.reading.protocol import ReadingOptions
-from crawler.reading.shown_attributes import address_word
+from crawler.reading.shown_attributes import address_word, lines_of
 from crawler.reading.text import Visible, read_visible
 from neardup import Deduplicator, Document, tokens
 from neardup.fingerprints.digest import text_digest
@@ -183,3 +185,15 @@ def test_long_and_foreign_addresses_stay_apart() -> None:
     words = {address_word(one) for one in ("/ä.jpg", "/ö.jpg", f"/{'a' * 300}", f"/{'a' * 301}")}
     assert len(words) == 4
     assert all(word.startswith("address_") for word in words)
+
+
+def test_a_picture_is_read_without_all_others_of_its_form() -> None:
+    form = parse(b"<form>" + b"<img src=/a>" * 5_000 + b"</form>").find(".//form")
+    picture = form.find("img")
+    tracemalloc.start()
+    try:
+        lines_of(picture)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 20_000
