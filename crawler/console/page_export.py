@@ -148,7 +148,8 @@ def destination(output: str, wanted: str | None) -> Destination:
         CommandError: There is no such format or directory, or the two options name two formats.
     """
     if wanted is not None and wanted not in _FORMATS:
-        hint = did_you_mean(wanted, sorted(_FORMATS))
+        names = sorted(_FORMATS)
+        hint = did_you_mean(wanted, names) or f"; there are {', '.join(names)}"
         raise CommandError(f"--format {wanted}: no such format{hint}")
     if output != "-" and (output.endswith(("/", os.sep)) or Path(output).is_dir()):
         return _folder(output, wanted or "markdown")

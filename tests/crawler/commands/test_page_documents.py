@@ -226,6 +226,7 @@ def test_all_pages_can_stand_in_one_file(folder: Path, tmp_path: Path) -> None:
     ("arguments", "said"),
     [
         (["--format", "markdwon"], "--format markdwon: no such format; did you mean markdown?"),
+        (["--format", "foo"], "--format foo: no such format; there are csv, html, jl"),
         (["--format", "html"], "html is written as a file a page: -o DIR/ --format html"),
         (["-o", "{tmp}/out/", "--format", "parquet"], "parquet is one file: -o pages.parquet"),
         (["-o", "{tmp}/pages.doc"], "its ending names no format"),
