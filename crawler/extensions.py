@@ -92,20 +92,18 @@ class JobKeeper(CrawlerComponent):
         """
         try:
             promoted = self._job.promote_siblings(is_last=True)
+            is_more = self._job.archivist.settle() if promoted is None else True
         except CrawlStorageError:  # the job remembers it
             return
-        spider = self._crawler.spider
-        if isinstance(spider, PageSpider):
+        if isinstance(self._crawler.spider, PageSpider):
             for captured in promoted or ():
-                request = spider.follow_promoted(captured)
-                if request is not None:
-                    self._crawler.engine.crawl(request)
                 sending = asyncio.ensure_future(self._send(captured))
                 self._sending.add(sending)
                 sending.add_done_callback(self._sending.discard)
         self._job.commit_if_due()
-        if promoted is not None:
+        if is_more:
             self._alarm.wake()
+        if promoted is not None:
             raise DontCloseSpider
 
     async def _send(self, captured: Captured) -> None:

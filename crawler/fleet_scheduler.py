@@ -154,7 +154,7 @@ class FleetScheduler(FrontierScheduler):
         if self._job.failure is not None or self._is_at_limit():
             return False
         is_busy = len(self._queue) > 0 or self._rules.is_regrouping or self._rules.is_validating
-        return is_busy or self._moved.is_busy or not self._fleet.is_finished
+        return is_busy or self._unfollowed.is_busy or not self._fleet.is_finished
 
     def _is_at_limit(self) -> bool:
         """Return whether the pages of all workers and those under way here reach ``max_pages``."""

@@ -229,7 +229,7 @@ class Job:
     @property
     def _is_something_left(self) -> bool:
         """Whether requests of this visit wait, or may do so when it continues."""
-        is_queueing = self.visits.is_queueing or self.visits.notes.is_scope_new
+        is_queueing = self.visits.is_queueing or self.visits.notes.is_following_again
         is_queueing = is_queueing or len(self.frontier.queue) > 0
         return is_queueing or self.url_rules.is_unvalidated or has_releasable(self.database)
 

@@ -1,4 +1,4 @@
-"""Follow the links of a stored page again: after a shorter way to it, or a moved scope.
+"""Follow the links of a stored page again: after a shorter way, a moved scope or a promotion.
 
 A page that was fetched waits in the queue again then, less deep, with a request that is answered
 from what is stored: no page is fetched twice for that, unless its links are not known.
@@ -72,7 +72,7 @@ def follow_again(spider: PageSpider, response: Response) -> Iterator[Request]:
     captured = spider.links_of(key, response)
     if captured is not None:
         spider.job.store.note_depth(key, response.meta["depth"])
-        if spider.follow_duplicates or not captured.is_duplicate:
+        if spider.follows(captured):
             yield from spider.follow(response, captured)
         return
     target = spider.page_request(spider.job.frontier.redirects.target_url(key) or response.url)
@@ -160,11 +160,13 @@ _MAX_LOOKED_AT = 20
 """Look at this many captures a turn; with forty links each it takes some milliseconds."""
 
 
-class MovedScopes:
-    """Follows what was refused before a seed was redirected, and its redirect moved the scope.
+class UnfollowedLinks:
+    """Follows links of stored pages that were refused, or that belonged to duplicates.
 
-    The links of pages that were stored by then are looked at, and redirects that were refused.
-    How far it came is in ``meta``, committed with what it queued, so a kill loses nothing of it.
+    Pages are looked at from the first one after the redirect of a seed has moved the scope, with
+    redirects that were refused; from a promoted duplicate on where links of duplicates are not
+    followed. How far it came is in ``meta``, committed with what it queued, so a kill loses
+    nothing of it.
 
     Args:
         job: What is stored.
@@ -181,7 +183,7 @@ class MovedScopes:
 
     @property
     def is_busy(self) -> bool:
-        return self._notes.is_scope_new
+        return self._notes.is_following_again
 
     def follow_some(self) -> None:
         """Look at some captures; queue what leads into the scope of today."""

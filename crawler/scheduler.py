@@ -22,7 +22,7 @@ from crawler.host_loads import (
     requests_in_progress,
 )
 from crawler.job_registry import job_of
-from crawler.link_depths import MovedScopes, ShorterWays
+from crawler.link_depths import ShorterWays, UnfollowedLinks
 from crawler.other_spellings import OtherSpellings, requestable_request, source_of
 from crawler.pages.reasons import Reason, in_words
 from crawler.pages.verdicts import UNREADABLE
@@ -97,7 +97,7 @@ class FrontierScheduler(BaseScheduler):
         self._downloader: Downloader = self._crawler.engine.downloader
         self._loads = HostLoads(self._downloader, self._frontier.pauses)
         self._ways = ShorterWays(self._crawler, self._job, self._stored, self._lower)
-        self._moved = MovedScopes(self._job, spider, self._enqueue)
+        self._unfollowed = UnfollowedLinks(self._job, spider, self._enqueue)
         self._job.begin_visit()
         return self._dupefilter.open()
 
@@ -215,7 +215,7 @@ class FrontierScheduler(BaseScheduler):
         self._ways.note_skipped()
         if self._job.failure is not None or self._pool.is_behind or not self._has_room():
             return None
-        self._moved.follow_some()
+        self._unfollowed.follow_some()
         self._loads.begin()
         delayed = self._delayed.take(self._loads)
         if delayed is not None:
@@ -224,7 +224,7 @@ class FrontierScheduler(BaseScheduler):
             request = self._rebuild(queued)
             if request is not None:
                 return self._hand_out(queued, request)
-        if self._ways.note_skipped() or self._rules.is_busy or self._moved.is_busy:
+        if self._ways.note_skipped() or self._rules.is_busy or self._unfollowed.is_busy:
             self._alarm.wake()  # it goes on after whatever else waits for the reactor
         self._alarm.set(self._loads.free_at)
         return None
@@ -342,7 +342,7 @@ class FrontierScheduler(BaseScheduler):
         if self._is_at_limit():
             return self._has_urgent()
         rules, is_waiting = self._rules, bool(self._queue or self._delayed)
-        return is_waiting or rules.is_regrouping or rules.is_validating or self._moved.is_busy
+        return is_waiting or rules.is_regrouping or rules.is_validating or self._unfollowed.is_busy
 
     def _has_room(self) -> bool:
         """Return whether requests may be handed out; beyond the limit only those pages need."""

@@ -55,9 +55,9 @@ class DuplicateLinks(CrawlerComponent):
     """Holds the requests of a callback back until its items are judged.
 
     It is on only with ``NEARDUP_FOLLOW_DUPLICATES = False``: if one of a response's
-    items is a duplicate, none of the response's requests is queued. Our own
-    spiders do it themselves; for other spiders, requests wait until the
-    callback is through.
+    items is a duplicate, none of the response's requests is queued. A ``Page``
+    counts for none: our own spiders leave its links out, and what else they
+    request is wanted, such as the probe of its host.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -89,6 +89,6 @@ class DuplicateLinks(CrawlerComponent):
 
     async def _is_duplicate(self, item: Any) -> bool:
         if isinstance(item, Page):
-            return item.duplicate_of is not None
+            return False
         captured = await self._foreign.judge_ahead(item)
         return captured is not None and captured.is_duplicate

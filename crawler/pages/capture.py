@@ -85,25 +85,31 @@ class Archivist:
     seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(STAGES, 0.0))
     _judge: Judge = field(init=False)
     _asking: Asking | None = field(default=None, init=False)
-    _promotion: Promotion = field(init=False)
+    promotion: Promotion = field(init=False)
     _promoted: list[Promoted] = field(default_factory=list, init=False)
     walls: Walls = field(init=False)
     siblings: SiblingPromotion = field(init=False)
 
     def __post_init__(self) -> None:
         self._judge = Judge(self.store, self.known, self.deduplicator, self.elsewhere)
-        self._promotion = Promotion(self.store, self.deduplicator)
-        self.walls = Walls(self.store, self.deduplicator, self._promotion, is_on=self.find_walls)
+        self.promotion = Promotion(self.store, self.deduplicator)
+        self.walls = Walls(self.store, self.deduplicator, self.promotion, is_on=self.find_walls)
         self.siblings = SiblingPromotion(self)
 
-    def settle(self) -> None:
+    def settle(self) -> bool:
         """Promote a duplicate for each text that only an older version of its original holds.
 
         Call it at the end of a visit: until then such a duplicate may still be requested, and its
         text may have changed too.
+
+        Returns:
+            Whether any was promoted.
         """
-        for promoted in self._promotion.settle(self.tuned.id, self.keep_versions):
+        is_any = False
+        for promoted in self.promotion.settle(self.tuned.id, self.keep_versions):
             self._note_promoted(promoted)
+            is_any = True
+        return is_any
 
     def share(self, verdicts: SharedVerdicts) -> None:
         """Let a fleet decide from now on."""
@@ -282,7 +288,7 @@ class Archivist:
 
         In a fleet they are settled at once, because it requests each page only once.
         """
-        if self._promotion.supersede(previous.id) and self._asking is not None:
+        if self.promotion.supersede(previous.id) and self._asking is not None:
             self.settle()
 
     def _store_links(self, page: PageContext, *, nofollow: bool) -> None:
@@ -366,7 +372,7 @@ class Archivist:
 
     def _confirm(self, duplicate: PageRow) -> PageRow:
         """Find another original for an unchanged duplicate, or keep it."""
-        confirmed = self._promotion.confirm(duplicate, self.tuned.id)
+        confirmed = self.promotion.confirm(duplicate, self.tuned.id)
         if isinstance(confirmed, Promoted):
             self._note_promoted(confirmed)
             return confirmed.row

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.pages.stored_texts import document_of
@@ -11,7 +11,7 @@ from crawler.pages.verdicts import TEXT_DUPLICATE
 from neardup import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from crawler.pages.page_row import PageRow
     from crawler.pages.page_store import PageStore
@@ -44,10 +44,13 @@ class Promotion:
     Args:
         store: The page store.
         deduplicator: Deduplicator that judges the texts and learns those of promoted duplicates.
+        after_promotion: Functions called with the ``pages.id`` of each promoted duplicate, before
+            anything is committed.
     """
 
     store: PageStore
     deduplicator: Deduplicator
+    after_promotion: list[Callable[[int], None]] = field(default_factory=list)
 
     def confirm(self, row: PageRow, parameters: int) -> PageRow | Promoted:
         """Judge a duplicate that was found unchanged after its original changed.
@@ -159,6 +162,8 @@ class Promotion:
         self.store.insert(kept)
         self.store.name_container(kept, verdict.parts)
         self.store.forget(row.id)
+        for act in self.after_promotion:
+            act(kept.id)
         return Promoted(kept, document)
 
     def supersede(self, page_id: int) -> bool:

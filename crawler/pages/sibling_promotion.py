@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from crawler.pages import live_parameters
 from crawler.pages.page_context import Captured
-from crawler.pages.promotion import Promoted, Promotion
+from crawler.pages.promotion import Promoted
 from crawler.pages.stored_texts import unpack_judged
 from crawler.pages.verdicts import INEXACT, SAME_TEMPLATE, listed
 from crawler.pages.wall_clusters import host_of
@@ -59,7 +59,7 @@ class SiblingPromotion:
     def __init__(self, archivist: Archivist) -> None:
         self._archivist = archivist
         self._store = archivist.store
-        self._promotion = Promotion(archivist.store, archivist.deduplicator)
+        self._promotion = archivist.promotion
         self._waiting: dict[int, None] = {}
         self._judged: set[int] = set()
         self._min_similarities: dict[int, float] = {}

@@ -53,7 +53,6 @@ class VisitNotes:
         self._database.set_meta(meta_names.SITEMAPS, "0")
         self._database.set_meta(meta_names.NO_ROBOTS, "{}")
         self._database.set_meta(meta_names.CUT_SITEMAPS, "[]")
-        self.note_followed_again(None)
 
     def begin_plan(self) -> None:
         self._database.set_meta(meta_names.MOVED_SEEDS, "{}")
@@ -76,17 +75,22 @@ class VisitNotes:
             act(seed, target)
 
     @property
-    def is_scope_new(self) -> bool:
-        """Whether stored pages are still to be looked at for links into a scope that moved."""
+    def is_following_again(self) -> bool:
+        """Whether stored pages are still to be looked at for links that were not followed."""
         return self._followed_again is not None
 
     @property
     def followed_again(self) -> int | None:
-        """The last capture looked at since the scope moved; None where none is left to look at."""
+        """The last capture that was looked at again; None where none is left to look at."""
         return self._followed_again
 
+    def follow_from(self, page_id: int) -> None:
+        """Let the links of a stored page, and of all after it, be looked at again."""
+        if self._followed_again is None or page_id <= self._followed_again:
+            self.note_followed_again(page_id - 1)
+
     def note_followed_again(self, page_id: int | None) -> None:
-        """Note how far stored pages were looked at for links into a scope that moved."""
+        """Note how far stored pages were looked at for links that were not followed."""
         if page_id != self._followed_again:
             self._database.set_meta(
                 meta_names.FOLLOWED_AGAIN, "" if page_id is None else str(page_id)

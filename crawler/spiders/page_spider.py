@@ -15,7 +15,7 @@ from crawler.downloadermiddlewares.failures import explain
 from crawler.downloadermiddlewares.limits import NOT_GZIP, why_cut
 from crawler.items import page_of_capture
 from crawler.job_registry import job_of
-from crawler.link_depths import follow_again, links_request, take_shortest_way
+from crawler.link_depths import follow_again, take_shortest_way
 from crawler.options import Options, did_you_mean
 from crawler.other_spellings import ask_another
 from crawler.pages import verdicts
@@ -186,15 +186,12 @@ class PageSpider(Spider):
         yield page_of_capture(captured, markdown=self.job.options.markdown)
         for promoted in self._promoted():
             yield page_of_capture(promoted, markdown=self.job.options.markdown)
-            if (links := self.follow_promoted(promoted)) is not None:
-                yield links
-        if self.follow_duplicates or not captured.is_duplicate:
+        if self.follows(captured):
             yield from self.follow(response, captured)
 
-    def follow_promoted(self, promoted: Captured) -> Request | None:
-        """Return a request for the links of a page, None where they were followed before."""
-        url, depth = promoted.row.url, promoted.row.depth
-        return None if self.follow_duplicates else links_request(self, url, depth, url)
+    def follows(self, captured: Captured) -> bool:
+        """Return whether the links of a page are to be followed."""
+        return self.follow_duplicates or not captured.is_duplicate
 
     def links_of(self, key: bytes, response: Response | None = None) -> Captured | None:
         """Return the stored capture of a page for its links; None where it is not enough.

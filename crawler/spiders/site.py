@@ -117,6 +117,8 @@ class SiteSpider(ProbingSpider):
         for seed, target in spider.notes.moved_seeds().items():
             spider.within = moved_scope(spider.within, seed, target) or spider.within
         spider.notes.after_moved_seed.append(spider.move_scope)
+        if not spider.follow_duplicates:
+            spider.archivist.promotion.after_promotion.append(spider.notes.follow_from)
         if _yes_or_no("sitemaps", spider.sitemaps) and spider.depth_limit != 0:
             crawler.signals.connect(spider.robots_parsed, signals.robots_parsed)
         return spider
@@ -135,7 +137,7 @@ class SiteSpider(ProbingSpider):
         """Replace the scope, and have the links of all stored pages judged by it."""
         if scope is not self.within:
             self.within = scope
-            self.notes.note_followed_again(0)
+            self.notes.follow_from(1)
             for url in self.notes.take_cut_sitemaps():
                 # What it listed is not stored, so it is asked for once more.
                 meta = {FIXED: True, LED_BY: url}
@@ -143,10 +145,13 @@ class SiteSpider(ProbingSpider):
                 self.crawler.engine.crawl(request.replace(dont_filter=True))
 
     def leads_further(self, key: bytes) -> bool:
-        """Return whether a stored page has links within the scope that were never queued."""
+        """Return whether a stored page has links within the scope that were not so near yet."""
         captured = self.links_of(key)
-        return captured is not None and any(
-            link.key not in self.frontier.seen and self.within.allows(link.url)
+        if captured is None or not self.follows(captured):
+            return False
+        depth, known = captured.row.depth + 1, self.frontier.seen.depth
+        return any(
+            ((found := known(link.key)) is None or found > depth) and self.within.allows(link.url)
             for link in captured.links
         )
 
@@ -205,9 +210,9 @@ class SiteSpider(ProbingSpider):
         refused = self.job.store_failure(
             source, FAILED, Reason.REDIRECTED_OUT.stored(), depth=depth, redirected=others
         )
-        if self.within.allows(url) and not self.notes.is_scope_new:
+        if self.within.allows(url):
             # It was refused a moment ago, and the scope has moved since.
-            self.notes.note_followed_again(refused.row.id - 1)
+            self.notes.follow_from(refused.row.id)
         statuses = meta.get("redirect_reasons", ())
         self.job.note_moved(source, url, statuses[-1], permanent=set(statuses) <= {301, 308})
         if SEED in meta:

@@ -35,7 +35,7 @@ QUEUEING: Final = "queueing"
 """1 while known pages are still to be queued in this visit, 0 afterwards, else empty."""
 
 FOLLOWED_AGAIN: Final = "followed_again"
-"""The number of the last page whose links were followed once more after a scope moved, or empty."""
+"""The last page looked at again after a scope moved or a duplicate was kept; empty: none left."""
 
 SITEMAPS: Final = "sitemaps"
 """The number of sitemaps that were requested in this visit."""

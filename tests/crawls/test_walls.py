@@ -80,6 +80,14 @@ def test_a_text_without_a_wording_is_told_by_the_answer_to_a_url_that_cannot_exi
     assert check(tmp_path).findings == ()
 
 
+def test_a_host_is_probed_though_links_of_duplicates_are_not_followed(tmp_path: Path) -> None:
+    with WalledSite(["silent"], answers_unknown=True) as site:
+        crawl(site.url, tmp_path, *QUICK, "-s", "NEARDUP_FOLLOW_DUPLICATES=False")
+        rows = rows_of(tmp_path, site)
+        assert verdicts_of(rows, "silent") == {"soft_404": PAGES}
+        assert len(probes(site, rows)) == 1
+
+
 def test_no_page_is_lost_where_unknown_urls_are_told_and_sessions_have_many(
     tmp_path: Path,
 ) -> None:

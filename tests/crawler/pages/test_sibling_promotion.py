@@ -14,7 +14,8 @@ import pytest
 from crawler.job import Job
 from crawler.pages.boilerplate import HostBoilerplate
 from crawler.pages.sibling_promotion import BATCH, LAST_BATCH
-from crawler.pages.verdicts import KEPT, NEAR_DUPLICATE, NEW, SAME_TEMPLATE
+from crawler.pages.verdicts import KEPT, NEAR_DUPLICATE, NEW, SAME_TEMPLATE, TEXT_DUPLICATE
+from crawler.pages.visits import YES
 from crawler.storage.database import open_for_reading
 from neardup import Parameters
 from tests.crawler.maintenance.rejudge.captured import PLAN, Said, judge_again, rows
@@ -42,6 +43,16 @@ DROPPED = 9
 def opened(folder: Path, parameters: Parameters | None = None) -> Job:
     job = Job(folder, replace(OPTIONS, parameters=parameters or Parameters()))
     job.claim(PLAN)
+    job.begin_visit()
+    return job
+
+
+def following(folder: Path) -> Job:
+    """Open a crawl that follows no links of duplicates."""
+    job = Job(folder, OPTIONS)
+    job.archivist.promotion.after_promotion.append(job.visits.notes.follow_from)
+    job.claim(PLAN)
+    job.tell(replace(job.run, revisit=YES))
     job.begin_visit()
     return job
 
@@ -196,6 +207,52 @@ class TestAtTheEnd:
         judge_again(tmp_path)
         with closing(opened(tmp_path)) as job:
             assert finish(job) == []
+
+
+class TestFollowing:
+    """The links of each page that is kept after all are to be looked at again."""
+
+    @pytest.mark.parametrize("is_committed", [True, False])
+    def test_a_kill_loses_the_note_only_with_the_page(
+        self, tmp_path: Path, *, is_committed: bool
+    ) -> None:
+        job = following(tmp_path)
+        for path, said in sections():
+            says(job, path, said)
+        job.database.commit()
+        job.promote_siblings(is_last=True)
+        first = job.visits.notes.followed_again
+        assert first == SECTIONS  # the captures behind it are those that were promoted
+        if is_committed:
+            job.database.commit()
+        job.database.fail("killed")
+        job.close()
+        with closing(opened(tmp_path)) as job:
+            assert job.visits.notes.followed_again == (first if is_committed else None)
+        assert (verdicts(tmp_path)[NEAR_DUPLICATE] == 0) is is_committed
+
+    def test_the_earliest_that_is_not_looked_at_yet_is_noted(self, tmp_path: Path) -> None:
+        with closing(opened(tmp_path)) as job:
+            notes = job.visits.notes
+            for page_id in (7, 9, 4):
+                notes.follow_from(page_id)
+            assert notes.followed_again == 3
+
+    def test_what_a_killed_process_did_not_settle_is_noted_by_the_next(
+        self, tmp_path: Path
+    ) -> None:
+        said = section(0)
+        with closing(opened(tmp_path)) as job:
+            capture(job, [("/original", said), ("/copy", said)])
+        job = following(tmp_path)
+        capture(job, [("/original", Said(prose("another", 80)))])
+        job.visits.end_queueing()
+        job.database.commit()
+        job.database.fail("killed")
+        job.close()
+        with closing(following(tmp_path)) as job:
+            assert job.visits.notes.is_following_again
+        assert verdicts(tmp_path)[TEXT_DUPLICATE] == 0
 
 
 class TestCounting:
