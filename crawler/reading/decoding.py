@@ -25,8 +25,9 @@ _MISTAKEN_FOR_FALLBACK = "cp1250"
 _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\f\r")
 _FORM_FEED_IS_SPACE = bytes.maketrans(b"\f", b" ")
 _NONCHARACTERS = ("\ufffe".encode(), "\uffff".encode())
+# A pattern of one fixed byte is sought ten times as fast as one of two.
 _REFERENCES = re.compile(
-    rb"&#(?:0*(?:[0-8]|1[124-9]|2[0-9]|3[01]|6553[45])(?![0-9]);?"
+    rb"&(?=#)#(?:0*(?:[0-8]|1[124-9]|2[0-9]|3[01]|6553[45])(?![0-9]);?"
     rb"|[xX]0*(?:[0-8bcefBCEF]|1[0-9a-fA-F]|[fF]{3}[efEF])(?![0-9a-fA-F]);?)"
 )
 
@@ -58,9 +59,9 @@ def decode(body: bytes, content_type: str | None) -> Decoded:
 
     Complexity: O(length); a page that no declaration fits costs a detection of some 10 ms.
     """
-    encoding, mark_bytes = find_encoding(body, content_type)
+    encoding, mark_bytes, is_valid = _found(body, content_type)
     body = body[mark_bytes:]
-    if encoding == "utf-8" and _is_valid(body):
+    if is_valid:
         return Decoded(_without_controls(body), encoding)
     text = to_unicode(body, encoding)
     return Decoded(_without_controls(text.encode("utf-8", "replace")), encoding)
@@ -73,14 +74,24 @@ def find_encoding(body: bytes, content_type: str | None) -> tuple[str, int]:
     unlike them a declaration that the bytes contradict is not believed. Bytes that are UTF-8 are
     read so, since text in another encoding is hardly ever valid UTF-8 by accident.
     """
+    return _found(body, content_type)[:2]
+
+
+def _found(body: bytes, content_type: str | None) -> tuple[str, int, bool]:
+    """Return what ``find_encoding`` does, and whether the body is known to be valid UTF-8."""
     encoding, mark = read_bom(body)
     if encoding is not None and mark is not None:
-        return encoding, len(mark)
+        return encoding, len(mark), encoding == "utf-8" and _is_valid(body)
     wide = _wide_encoding(body[:_SAMPLE_BYTES])
     if wide is not None:
-        return wide, 0
-    header = header_encoding(content_type)
-    return _by_declaration(body, header, declared_encoding(body)), 0
+        return wide, 0, False
+    header, meta = header_encoding(content_type), declared_encoding(body)
+    declared = header or meta
+    if declared is not None and declared.startswith(_SEVEN_BITS):
+        return declared, 0, False
+    if _is_utf8(body, declared):
+        return "utf-8", 0, True
+    return _by_declaration(body, header, meta), 0, False
 
 
 def header_encoding(content_type: str | None) -> str | None:
@@ -94,11 +105,8 @@ def declared_encoding(body: bytes) -> str | None:
 
 
 def _by_declaration(body: bytes, header: str | None, meta: str | None) -> str:
+    """Return the encoding of a body that is not read as valid UTF-8."""
     declared = header or meta
-    if declared is not None and declared.startswith(_SEVEN_BITS):
-        return declared
-    if _is_utf8(body, declared):
-        return "utf-8"
     if _is_mostly_utf8(body) and (declared is None or declared.startswith("utf-8")):
         return "utf-8"
     for encoding in (header, meta):
@@ -120,13 +128,13 @@ def _guess(body: bytes) -> str:
 
 
 def _is_utf8(body: bytes, declared: str | None) -> bool:
-    try:
-        text = body.decode()
-    except UnicodeDecodeError:
-        return False
-    if declared is None or not declared.startswith(_MANY_BYTES) or text.isascii():
+    if body.isascii():
         return True
-    return _beyond_ascii(text) >= _NO_ACCIDENT or not _fits(body, declared)
+    if not _is_valid(body):
+        return False
+    if declared is None or not declared.startswith(_MANY_BYTES):
+        return True
+    return _beyond_ascii(body.decode()) >= _NO_ACCIDENT or not _fits(body, declared)
 
 
 def _is_valid(utf8: bytes) -> bool:
@@ -186,4 +194,4 @@ def _without_controls(utf8: bytes) -> bytes:
     if _NONCHARACTERS[0][:1] in utf8:  # one byte is sought in a tenth of the time of three
         for noncharacter in _NONCHARACTERS:
             utf8 = utf8.replace(noncharacter, b"")
-    return _REFERENCES.sub(b" ", utf8) if b"&#" in utf8 else utf8
+    return _REFERENCES.sub(b" ", utf8)

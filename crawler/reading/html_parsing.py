@@ -33,7 +33,8 @@ _START_BYTES = 4096
 # <html lang="en" />: a closed root, after which libxml2 reads nothing.
 _CLOSED_ROOT = re.compile(rb"(<html\b[^<>]*?)/\s*>", re.IGNORECASE)
 _ROOT_END = re.compile(rb"</html\s*>", re.IGNORECASE)
-_ROOT_ENDS = (b"</html", b"</HTML", b"</Html")
+# Sought by its first byte alone, which takes half the time of three searches for common spellings.
+_FIRST_ROOT_END = re.compile(rb"<(?=/[hH][tT][mM][lL])")
 _TAG = re.compile(rb"<(/?)([a-z][^\s/<>]*)((?:[^<>\"']|\"[^\"]*\"|'[^']*')*+)>", re.IGNORECASE)
 # Tags that cannot nest, or whose nesting does no harm.
 _KEPT = frozenset(b"html head body title meta base link script style br hr img area frame".split())
@@ -84,10 +85,10 @@ def _reopen_root(utf8: bytes) -> bytes:
     start = utf8[:_START_BYTES]
     if _CLOSED_ROOT.search(start):
         utf8 = _CLOSED_ROOT.sub(rb"\1>", start, count=1) + utf8[_START_BYTES:]
-    first = min((at for at in map(utf8.find, _ROOT_ENDS) if at >= 0), default=-1)
-    if first < 0 or not utf8[utf8.find(b">", first) + 1 :].strip():
+    first = _FIRST_ROOT_END.search(utf8)
+    if first is None or not utf8[utf8.find(b">", first.end()) + 1 :].strip():
         return utf8
-    return utf8[:first] + _ROOT_END.sub(b" ", utf8[first:])
+    return utf8[: first.start()] + _ROOT_END.sub(b" ", utf8[first.start() :])
 
 
 def _flatten(utf8: bytes) -> bytes:
@@ -121,7 +122,7 @@ def _empty_head(root: Element) -> None:
     libxml2 knows neither ``article`` nor elements of a site's own, and a page may leave out the
     tags of its head and body.
     """
-    head = root.find("head")
+    head = next(root.iterchildren("head"), None)
     moved = [] if head is None else [one for one in head if one.tag not in _OF_HEAD]
     if not moved:
         return

@@ -56,6 +56,7 @@ def test_links_nested_in_each_other_are_kept() -> None:
         b"<html><body><p>first</p></body></html>kept",
         b"<html><head></head></html><body><p>kept</p></body></html>",
         b"<html><body>x</body></HTML><html><body><p>kept</p></body></html>",
+        b"<html><body>x</body></hTmL ><p>kept</p></html>",
         b"<html><body>x</body><body><p>kept</p></body></html>",
     ],
 )
