@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote, urljoin, urlsplit
-
-from lxml.etree import XPath
 
 from crawler.reading.reading import Link
 from crawler.reading.url_joining import PlainJoiner
@@ -14,18 +13,8 @@ from crawler.reading.url_joining import PlainJoiner
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from crawler.reading.page_elements import PageElements
     from crawler.urls.canonical import Canonicalizer
-
-Element = Any  # lxml has no types
-
-# Frames are a visible part of the page, so their documents are pages of the site.
-_LINKING = {"a": "href", "area": "href", "frame": "src", "iframe": "src"}
-_RELATIONS = XPath("//link[@rel][@href]")
-_BASES = XPath("//base/@href", smart_strings=False)
-
-# Pages of a series and translations. Feeds, styles and icons are links too, but to no pages.
-_SERIES = frozenset({"next", "prev", "previous", "first", "last", "contents", "index", "up"})
-_PAGE_TYPES = frozenset({"", "text/html", "application/xhtml+xml"})
 
 # Browsers strip the first set from the ends of a URL and drop the second anywhere in it.
 _ENDS = "".join(map(chr, range(33)))
@@ -39,6 +28,9 @@ _NO_HOST = re.compile(r"https?://(?![^/?#])", re.IGNORECASE)
 # them is bounded too, by this many characters a link that may be taken, and a megabyte.
 _MEAN_LENGTH = 256
 _MIN_ROOM = 2**20
+_MAX_PLACES = 64
+_MAX_HELD = 16_384
+_MAX_HELD_CHARACTERS = 500
 _ASCII_MARKS = "".join(map(chr, range(33, 127)))
 
 # Stands for an empty segment of a path while urljoin, which drops those, works on it.
@@ -62,6 +54,37 @@ class PageLinks(NamedTuple):
     too_long: int = 0
 
 
+class _TooLongError(Exception):
+    """A URL that is longer than any that is requested."""
+
+
+class _Start(NamedTuple):
+    """What the references of a page start from, and the links of those that are known there."""
+
+    base: str
+    encoding: str
+    joiner: PlainJoiner
+    of_site: dict[str, Link]
+    of_folder: dict[str, Link]
+
+
+class _HeldLinks:
+    """Holds links by their references, for each host and folder: a site repeats its navigation."""
+
+    def __init__(self) -> None:
+        self._of: dict[str, dict[str, Link]] = {}
+
+    def of(self, place: str | None) -> dict[str, Link]:
+        """Return the links that are held of a place; what is added to them is held too."""
+        if place is None or len(place) > _MAX_HELD_CHARACTERS:
+            return {}
+        links = self._of.pop(place, {})
+        self._of[place] = links  # the last one: the first ones are dropped
+        while len(self._of) > _MAX_PLACES or sum(map(len, self._of.values())) > _MAX_HELD:
+            del self._of[next(iter(self._of))]
+        return links
+
+
 class LinkReader:
     """Extracts the links of pages, with the keys by which the crawl knows them.
 
@@ -81,15 +104,18 @@ class LinkReader:
         keep_fragments: bool = False,
     ) -> None:
         self._known_as = canonicalizer.known_as
+        self._held = _HeldLinks()
         self._max_links = max_links
         self._max_url_length = max_url_length
         self._keep_fragments = keep_fragments
 
-    def read(self, root: Element, base: str, encoding: str, more: Iterable[str] = ()) -> PageLinks:
+    def read(
+        self, page: PageElements, base: str, encoding: str, more: Iterable[str] = ()
+    ) -> PageLinks:
         """Resolve and collect the links of a page.
 
         Args:
-            root: Root of the page; not changed.
+            page: Elements of the page; not changed.
             base: URL against which references are resolved, as ``base_url`` returns it.
             encoding: Encoding of the page, in which browsers send non-ASCII characters of a query.
             more: Further references to follow: the target of a meta refresh.
@@ -97,27 +123,28 @@ class LinkReader:
         links: dict[bytes, Link] = {}
         others: dict[bytes, dict[str, None]] = {}
         cut = malformed = too_long = 0
-        joiner = PlainJoiner(base)
+        start = self._start(base, encoding)
+        of_site, of_folder = start.of_site, start.of_folder
         left, room = self._max_links, self._max_links * _MEAN_LENGTH + _MIN_ROOM
-        for address, nofollow in self._addresses(root, more):
+        for address, nofollow in self._addresses(page, more):
             if left <= 0 or room <= 0:
                 cut += 1  # without a key for each: a million of them would take longer than a page
                 continue
             try:
-                url = self._resolved(joiner, base, address, encoding)
-                if url is not None and len(url) > self._max_url_length:
-                    too_long += 1
-                    continue
-                if not url:
-                    continue
-                key, is_canonical = self._known_as(url)
+                link = of_site.get(address) or of_folder.get(address) or self._link(start, address)
+            except _TooLongError:
+                too_long += 1
+                continue
             except ValueError:
                 malformed += 1
                 continue
-            link = links.get(key)
             if link is None:
-                links[key] = Link(url, key, nofollow, is_canonical)
-            elif link.url == url or link.nofollow != nofollow or url in others.get(key, ()):
+                continue
+            url, key = link.url, link.key
+            first = links.get(key)
+            if first is None:
+                links[key] = link._replace(nofollow=True) if nofollow else link
+            elif first.url == url or first.nofollow != nofollow or url in others.get(key, ()):
                 continue
             else:
                 others.setdefault(key, {})[url] = None
@@ -127,24 +154,35 @@ class LinkReader:
             links[key] = links[key]._replace(others=tuple(spellings))
         return PageLinks(list(links.values()), cut, malformed, too_long)
 
-    def _resolved(self, joiner: PlainJoiner, base: str, address: str, encoding: str) -> str | None:
-        """Return the URL of a reference, or the reference itself if it is too long as written."""
-        if len(address) <= self._max_url_length:
-            return joiner.join(address) or resolve(base, address, encoding)
-        scheme = _SCHEME.match(address)
-        return None if scheme and scheme[0].lower() not in _FETCHED else address
+    def _start(self, base: str, encoding: str) -> _Start:
+        joiner = PlainJoiner(base)
+        held = self._held.of
+        return _Start(base, encoding, joiner, held(joiner.site), held(joiner.folder))
 
-    def _addresses(self, root: Element, more: Iterable[str]) -> Iterator[tuple[str, bool]]:
+    def _link(self, start: _Start, address: str) -> Link | None:
+        """Return the link of a reference, or None if it leads to no page."""
+        is_long = len(address) > self._max_url_length
+        if is_long and (scheme := _SCHEME.match(address)) and scheme[0].lower() not in _FETCHED:
+            return None
+        plain = None if is_long else start.joiner.join(address)
+        url = address if is_long else plain or resolve(start.base, address, start.encoding)
+        if not url:
+            return None
+        if len(url) > self._max_url_length:
+            raise _TooLongError
+        key, is_canonical = self._known_as(url)
+        link = Link(url, key, nofollow=False, is_canonical=is_canonical)
+        if plain is not None and len(plain) <= _MAX_HELD_CHARACTERS and address[0] not in "?#":
+            is_of_site = address[0] == "/" or plain is address
+            (start.of_site if is_of_site else start.of_folder)[address] = link
+        return link
+
+    def _addresses(self, page: PageElements, more: Iterable[str]) -> Iterator[tuple[str, bool]]:
         """Yield every reference once, as written, those to be followed first."""
-        followed: dict[str, None] = {}
-        not_followed: dict[str, None] = {}
-        for address, nofollow in _references(root):
-            (not_followed if nofollow else followed)[self._bare(address)] = None
-        for addresses in (_relations(root), more):
-            followed.update(dict.fromkeys(map(self._bare, addresses)))
+        followed = dict.fromkeys(map(self._bare, chain(page.followed, page.relations, more)))
         for address in followed:
             yield address, False
-        for address in not_followed:
+        for address in dict.fromkeys(map(self._bare, page.not_followed)):
             if address not in followed:
                 yield address, True
 
@@ -152,14 +190,14 @@ class LinkReader:
         return address if self._keep_fragments else address.partition("#")[0]
 
 
-def base_url(root: Element, url: str) -> str:
+def base_url(page: PageElements, url: str) -> str:
     """Return the URL against which a page resolves its links: its first ``<base href>``."""
-    for address in _BASES(root):
-        try:
-            return resolve(url, address) or url
-        except ValueError:
-            return url
-    return url
+    if page.base is None:
+        return url
+    try:
+        return resolve(url, page.base) or url
+    except ValueError:
+        return url
 
 
 def resolve(base: str, address: str, encoding: str = "utf-8") -> str | None:
@@ -214,25 +252,3 @@ def _query_in(address: str, encoding: str) -> str:
     except (LookupError, UnicodeError):
         return address
     return path + mark + written + hash_mark + fragment
-
-
-def _references(root: Element) -> Iterator[tuple[str, bool]]:
-    """Yield the references of a page in its order, and whether each is ``nofollow``."""
-    for element in root.iter(*_LINKING):
-        tag = element.tag
-        address = element.get(_LINKING[tag])
-        if address is not None:
-            is_link = tag in {"a", "area"}
-            yield address, is_link and "nofollow" in element.get("rel", "").lower()
-        if tag == "a" and (address := element.get("xlink:href")) is not None:
-            yield address, False
-
-
-def _relations(root: Element) -> Iterator[str]:
-    """Yield the targets of ``<link>`` that are pages."""
-    for element in _RELATIONS(root):
-        names = element.get("rel").lower().split()
-        kind = element.get("type", "").partition(";")[0].strip().lower()
-        translated = "alternate" in names and "stylesheet" not in names
-        if kind in _PAGE_TYPES and (translated or not _SERIES.isdisjoint(names)):
-            yield element.get("href")

@@ -30,6 +30,7 @@ from crawler.reading.link_extraction import LinkReader, base_url
 from crawler.reading.metadata.declared_headers import with_headers
 from crawler.reading.metadata.metadata_reader import read_metadata
 from crawler.reading.metadata.metadata_record import NO_METADATA
+from crawler.reading.page_elements import collect
 from crawler.reading.reading import Extracted, Parsed, ReadingTask
 from crawler.reading.text import ink, judge_page, judge_whole, read_visible, tidy
 from crawler.reading.url_joining import PlainJoiner
@@ -50,7 +51,7 @@ Element = Any  # lxml has no types
 logger = logging.getLogger(__name__)
 
 _PERMALINKS = frozenset({"", "#", "¶", "§", "\N{LINK SYMBOL}"})
-_NO_PAGE = parse(b"")  # links of documents are beside it
+_NO_PAGE = collect(parse(b""))  # links of documents are beside it
 
 
 class PageReader:
@@ -69,7 +70,7 @@ class PageReader:
         self._root: Element = None
         self._visible: Visible | None = None
         self._body = b""
-        self._url = ""
+        self._url = self._base = ""
         self._metadata = NO_METADATA
         self._document: DocumentText | None = None
 
@@ -86,12 +87,13 @@ class PageReader:
             return self._parse_document(job, job.kind, started)
         decoded = decode(job.body, job.content_type)
         self._body, self._url = job.body, job.url
-        self._root = root = parse(decoded.utf8)
-        base = base_url(root, job.url)
-        said = read_metadata(root, base, job.url)
+        self._root = parse(decoded.utf8)
+        page = collect(self._root)
+        self._base = base = base_url(page, job.url)
+        said = read_metadata(page, base, job.url)
         self._metadata = metadata = with_headers(said, job.headers, job.url)
         more = () if metadata.refresh_url is None else (metadata.refresh_url,)
-        found = self._links.read(root, base, decoded.encoding, more)
+        found = self._links.read(page, base, decoded.encoding, more)
         notes = (f"{found.malformed} malformed links",) if found.malformed else ()
         secs = time.process_time() - started
         return Parsed(
@@ -129,7 +131,7 @@ class PageReader:
             found, notes = main_content(self._root, self._url)
             judged = judge_page("" if found is None or found.is_cut else found.text, self._visible)
             judged = judged._replace(notes=notes + judged.notes)
-            content = shown_content(found, base_url(self._root, self._url), judged, self._visible)
+            content = shown_content(found, self._base, judged, self._visible)
         else:
             raise RuntimeError("extract() follows see()")
         packed = self._compress(judged.text.encode("utf-8", "replace"))

@@ -29,14 +29,22 @@ _MAX_FOLDERS = 16
 
 
 class PlainJoiner:
-    """Joins the plain references of one page."""
+    """Joins the plain references of one page.
+
+    Attributes:
+        site: Scheme and host of a plain base, on which alone the join of ``/...`` depends.
+        folder: URL of its folder, on which alone the join of other paths depends.
+    """
 
     def __init__(self, base: str) -> None:
         self._base = base
         plain = _PLAIN_BASE.fullmatch(base)
         self._is_plain = plain is not None and bool(plain[3])
-        if plain is not None:
-            self._page, self._origin, self._path = plain.groups()
+        self.site: str | None = None
+        self.folder: str | None = None
+        if plain is not None and self._is_plain:
+            self._page, self.site, self._path = plain.groups()
+            self.folder = self._page.rpartition("/")[0] + "/"
         self._folders: dict[str, str] = {}
 
     def join(self, reference: str) -> str | None:
@@ -53,7 +61,7 @@ class PlainJoiner:
             case "whole":
                 return reference
             case "rooted":
-                return self._origin + reference
+                return f"{self.site}{reference}"
             case "fragment":
                 return self._base + reference
             case _:
@@ -64,7 +72,7 @@ class PlainJoiner:
         folder = self._folders.get(ups)
         if folder is None:
             above = self._path.rsplit("/", len(ups) // len("../") + 1)[0]
-            folder = f"{self._origin}{above}/"
+            folder = f"{self.site}{above}/"
             if len(self._folders) < _MAX_FOLDERS:
                 self._folders[ups] = folder
         return folder

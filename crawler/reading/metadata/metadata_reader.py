@@ -16,7 +16,6 @@ from crawler.reading.link_extraction import resolve
 from crawler.reading.metadata.bylines import read_byline
 from crawler.reading.metadata.dates import iso_date
 from crawler.reading.metadata.json_ld import MAX_LIST, described_by, schema_org_nodes
-from crawler.reading.metadata.metadata_elements import collect
 from crawler.reading.metadata.metadata_record import Metadata
 from crawler.reading.metadata.page_names import first_heading, identifiers, subheading
 from crawler.reading.metadata.page_titles import (
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 
     from crawler.reading.metadata.bylines import Byline
     from crawler.reading.metadata.json_ld import Described
-    from crawler.reading.metadata.metadata_elements import MetaElements
+    from crawler.reading.page_elements import PageElements
 
 Element = Any  # lxml has no types
 Found = tuple[str, str | None]
@@ -41,7 +40,9 @@ Found = tuple[str, str | None]
 
 _HEADING = XPath("string(//h1)", smart_strings=False)
 # A union of all such attributes would take time squared.
-_AUTHOR = XPath("((//@rel[. = 'author'])[1] | (//@itemprop[. = 'author'])[1])[1]/..")
+_AUTHOR = XPath(
+    "((/descendant::*/@rel[. = 'author'])[1] | (/descendant::*/@itemprop[. = 'author'])[1])[1]/.."
+)
 _NAMED = XPath("(.//*[@itemprop = 'name'])[1]")
 _TEXT = XPath("string()", smart_strings=False)
 
@@ -99,28 +100,27 @@ _MAX_NAMED_URL = 2048
 """Leave out longer URLs of images and alternates."""
 
 
-def read_metadata(root: Element, base: str, url: str | None = None) -> Metadata:
+def read_metadata(page: PageElements, base: str, url: str | None = None) -> Metadata:
     """Collect the metadata of a page.
 
     Args:
-        root: Root of the page; not changed.
+        page: Elements of the page; not changed.
         base: URL against which references are resolved.
         url: URL of the page, if it is another.
     """
-    found = collect(root)
-    metas = found.metas
-    nodes = schema_org_nodes(found.json_ld)
+    root, metas = page.root, page.metas
+    nodes = schema_org_nodes(page.json_ld)
     facts = _Facts(metas, described_by(nodes))
     heading = first_heading(root)
     h1 = [] if heading is None else [(heading.element.tag, heading.text)]
-    canonical_url = _absolute(found.canonical, base)
+    canonical_url = _absolute(page.canonical, base)
     facts.note("declared_url", "link:canonical", canonical_url)
     refresh_secs, refresh_url = _refresh(metas.get("refresh"), base)
-    titles: list[Found] = [("title", found.title), *facts.of_metas(("og:title",))]
+    titles: list[Found] = [("title", page.title), *facts.of_metas(("og:title",))]
     full_title = facts.first("title", titles) or facts.first("title", [("h1", _HEADING(root))])
     first = facts.first("h1", h1)
-    author = _author(facts, found) or _marked_author(facts, root)
-    date, modified = _dates(facts, found)
+    author = _author(facts, page) or _marked_author(facts, root)
+    date, modified = _dates(facts, page)
     is_dated = facts.sources.get("date", "time") != "time"
     if (author is None or not is_dated) and not is_home_page(url or base):
         byline = read_byline(
@@ -132,7 +132,7 @@ def read_metadata(root: Element, base: str, url: str | None = None) -> Metadata:
         )
         author = author or facts.first("author", filter(None, [byline.author]))
         date, modified = _seen_dates(facts, byline, date, modified)
-    images: list[Found] = [*facts.of_metas(_IMAGES), ("link:image_src", found.image)]
+    images: list[Found] = [*facts.of_metas(_IMAGES), ("link:image_src", page.image)]
     site_names = list(facts.of_metas(_SITE_NAMES))
     return Metadata(
         title=full_title and _short_title(full_title, facts, url or base, first),
@@ -140,12 +140,12 @@ def read_metadata(root: Element, base: str, url: str | None = None) -> Metadata:
         date=date,
         language=_language(facts, root),
         canonical_url=canonical_url,
-        robots=directives(",".join(found.robots)),
+        robots=directives(",".join(page.robots)),
         refresh_url=refresh_url,
         refresh_secs=refresh_secs,
         heading=first,
         identifiers=identifiers(root, nodes, metas, canonical_url, heading),
-        subheading=line_of(subheading(root, heading)),
+        subheading=line_of(subheading(page.content, heading)),
         full_title=full_title,
         sitename=facts.first("sitename", [*site_names[:1], *facts.described("sitename")])
         or facts.first("sitename", site_names[1:]),
@@ -154,8 +154,8 @@ def read_metadata(root: Element, base: str, url: str | None = None) -> Metadata:
             "description", [*facts.of_metas(_DESCRIPTIONS), *facts.described("description")]
         ),
         image=facts.url("image", [*images, *facts.described("image")], base),
-        alternates=_alternates(facts, found, base),
-        tags=_words(facts, "tags", _KEYWORDS, found.lists.get("article:tag", [])),
+        alternates=_alternates(facts, page, base),
+        tags=_words(facts, "tags", _KEYWORDS, page.lists.get("article:tag", [])),
         categories=_words(facts, "categories", _CATEGORIES, []),
         schema_type=facts.first("schema_type", facts.described("schema_type")),
         declared_type=facts.first("declared_type", facts.of_metas(("og:type",))),
@@ -229,7 +229,7 @@ def _short_title(title: str, facts: _Facts, url: str, heading: str | None) -> st
     return short
 
 
-def _author(facts: _Facts, found: MetaElements) -> str | None:
+def _author(facts: _Facts, found: PageElements) -> str | None:
     # article:author often holds the URL of a profile.
     named = [(code, text) for code, text in facts.of_metas(_AUTHORS) if "://" not in text]
     return facts.first("author", [*named, *facts.described("author")])
@@ -245,7 +245,7 @@ def _marked_author(facts: _Facts, root: Element) -> str | None:
     return None
 
 
-def _dates(facts: _Facts, found: MetaElements) -> tuple[str | None, str | None]:
+def _dates(facts: _Facts, found: PageElements) -> tuple[str | None, str | None]:
     """Return the day of publication, else of the last change, and that of the last change."""
     changes: list[Found] = [*facts.of_metas(_MODIFIED[:-1]), *facts.described("modified")]
     changes += [("time:modified", found.modified), *facts.of_metas(_MODIFIED[-1:])]
@@ -307,7 +307,7 @@ def _subtag(place: int, part: str) -> str:
     return part.upper() if len(part) == 2 else part.title()
 
 
-def _alternates(facts: _Facts, found: MetaElements, base: str) -> tuple[tuple[str, str], ...]:
+def _alternates(facts: _Facts, found: PageElements, base: str) -> tuple[tuple[str, str], ...]:
     """Return language and URL of each translation that the page names."""
     read = (
         (language.strip(), _named_url(href, base))

@@ -13,6 +13,7 @@ from crawler.items import PAGE_FIELDS
 from crawler.pages.page_metadata import metadata_fields, packed_metadata
 from crawler.reading.html_parsing import parse
 from crawler.reading.metadata.metadata_reader import read_metadata
+from crawler.reading.page_elements import collect
 from tests.crawler.pages.test_page_metadata import PAGE
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def row() -> dict[str, Any]:
-    metadata = read_metadata(parse(PAGE.encode()), "http://acme.example/lamps/1")
+    metadata = read_metadata(collect(parse(PAGE.encode())), "http://acme.example/lamps/1")
     fields = metadata_fields(packed_metadata(metadata), metadata.title, metadata.date)
     return {**dict.fromkeys(PAGE_FIELDS), "url": "http://acme.example/lamps/1", **fields}
 

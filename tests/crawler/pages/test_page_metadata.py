@@ -7,6 +7,7 @@ from crawler.pages.page_metadata import METADATA_FIELDS, metadata_fields, packed
 from crawler.reading.html_parsing import parse
 from crawler.reading.metadata.metadata_reader import read_metadata
 from crawler.reading.metadata.metadata_record import NO_METADATA
+from crawler.reading.page_elements import collect
 
 PAGE = """<html lang=en><title>Brass lamps | Acme</title><h1>Brass lamps</h1>
 <meta property=og:site_name content=Acme><meta property=og:type content=product>
@@ -17,7 +18,7 @@ PAGE = """<html lang=en><title>Brass lamps | Acme</title><h1>Brass lamps</h1>
 
 
 def fields_of(body: str) -> dict[str, Any]:
-    metadata = read_metadata(parse(body.encode()), "http://acme.example/lamps/1")
+    metadata = read_metadata(collect(parse(body.encode())), "http://acme.example/lamps/1")
     return metadata_fields(packed_metadata(metadata), metadata.title, metadata.date)
 
 
@@ -68,6 +69,6 @@ def test_a_day_of_change_alone_is_no_day_of_publication() -> None:
 
 
 def test_a_title_is_stored_once_where_nothing_was_cut() -> None:
-    metadata = read_metadata(parse(b"<title>Lamps</title>"), "http://acme.example/lamps/1")
+    metadata = read_metadata(collect(parse(b"<title>Lamps</title>")), "http://acme.example/lamps/1")
     assert "full_title" not in json.loads(packed_metadata(metadata) or "{}")
     assert metadata_fields(None, "Lamps", None)["full_title"] == "Lamps"

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.reading.html_parsing import parse
 from crawler.reading.link_extraction import LinkReader, PageLinks, base_url, resolve
+from crawler.reading.page_elements import collect
 from crawler.urls.canonical import Canonicalizer
 
 PAGE = "http://host.example/folder/page.html"
@@ -13,8 +16,8 @@ CANONICALIZER = Canonicalizer()
 
 
 def found(body: str, *, limit: int = 1000, encoding: str = "utf-8") -> PageLinks:
-    root = parse(body.encode())
-    return LinkReader(CANONICALIZER, limit).read(root, base_url(root, PAGE), encoding)
+    page = collect(parse(body.encode()))
+    return LinkReader(CANONICALIZER, limit).read(page, base_url(page, PAGE), encoding)
 
 
 def urls(body: str) -> list[str]:
@@ -164,9 +167,9 @@ def test_malformed_addresses_are_counted_and_leave_the_rest() -> None:
 
 
 def test_fragments_make_pages_where_the_rule_is_off() -> None:
-    root = parse(b'<a href="#!/one"><a href="#!/two">')
+    page = collect(parse(b'<a href="#!/one"><a href="#!/two">'))
     reader = LinkReader(Canonicalizer(["fragment"]), 10, keep_fragments=True)
-    assert [link.url for link in reader.read(root, PAGE, "utf-8").links] == [
+    assert [link.url for link in reader.read(page, PAGE, "utf-8").links] == [
         PAGE + "#!/one",
         PAGE + "#!/two",
     ]
@@ -175,11 +178,61 @@ def test_fragments_make_pages_where_the_rule_is_off() -> None:
 class TestLinkProperties:
     @given(st.lists(st.text(max_size=30), max_size=20))
     def test_any_addresses_give_distinct_http_links(self, addresses: list[str]) -> None:
-        root = parse(b"<p>")
-        result = LinkReader(CANONICALIZER, 1000).read(root, PAGE, "utf-8", addresses)
+        page = collect(parse(b"<p>"))
+        result = LinkReader(CANONICALIZER, 1000).read(page, PAGE, "utf-8", addresses)
         keys = [link.key for link in result.links]
         assert len(set(keys)) == len(keys)
         for link in result.links:
             assert link.url.startswith(("http://", "https://"))
             assert "#" not in link.url
             assert link.key == CANONICALIZER.key(link.url)
+
+    @given(
+        st.lists(
+            st.tuples(
+                st.sampled_from(
+                    [
+                        "http://a.example/b/c.html",
+                        "http://a.example/b/d/?q",
+                        "http://a.example/e",
+                        "http://b.example/b/c.html",
+                        "http://a.example/b/" + "long/" * 200,
+                        "http://a.example",
+                    ]
+                ),
+                st.lists(
+                    st.sampled_from(
+                        "x x/y ../x /x /x?y=z ?x http://b.example/x http://[::1 //b.example/x"
+                        " mailto:x x;y".split()
+                    )
+                    | st.text("ax/.?#", max_size=6),
+                    max_size=6,
+                ),
+                st.booleans(),
+            ),
+            max_size=6,
+        )
+    )
+    def test_pages_read_before_change_no_link(
+        self, pages: list[tuple[str, list[str], bool]]
+    ) -> None:
+        reader = LinkReader(CANONICALIZER, 1000, max_url_length=300)
+        for base, addresses, is_nofollow in pages:
+            page = collect(parse(b""))
+            (page.not_followed if is_nofollow else page.followed).update(dict.fromkeys(addresses))
+            fresh = LinkReader(CANONICALIZER, 1000, max_url_length=300)
+            assert reader.read(page, base, "utf-8") == fresh.read(page, base, "utf-8")
+
+
+def test_links_held_for_other_pages_are_bounded() -> None:
+    reader = LinkReader(CANONICALIZER, 100_000)
+    page = collect(parse(b""))
+    page.followed = {f"page-{number}/" + "x" * 400: None for number in range(500)}
+    tracemalloc.start()
+    try:
+        for number in range(200):
+            reader.read(page, f"http://host.example/{number}/", "utf-8")
+        held_bytes = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    assert held_bytes < 40_000_000

@@ -13,6 +13,7 @@ from crawler.reading.decoding import decode
 from crawler.reading.html_parsing import parse
 from crawler.reading.link_extraction import LinkReader, base_url
 from crawler.reading.metadata.metadata_reader import read_metadata
+from crawler.reading.page_elements import collect
 from crawler.urls.canonical import Canonicalizer
 from tests.sites.packages import PACKAGES, SiteUnavailableError, html_folder
 
@@ -61,10 +62,10 @@ def test_links_of_pages_are_those_that_reading_finds(files: list[Path]) -> None:
             continue
         body, url = path.read_bytes(), f"http://host.example/folder/{path.name}"
         decoded = decode(body, "text/html")
-        root = parse(decoded.utf8)
-        base = base_url(root, url)
-        refresh = read_metadata(root, base).refresh_url
-        found = reader.read(root, base, decoded.encoding, [refresh] if refresh else [])
+        page = collect(parse(decoded.utf8))
+        base = base_url(page, url)
+        refresh = read_metadata(page, base).refresh_url
+        found = reader.read(page, base, decoded.encoding, [refresh] if refresh else [])
         document = read_document(body, url, "text/html")
         assert document is not None
         ours = {

@@ -10,6 +10,7 @@ import pytest
 from crawler.reading.html_parsing import parse
 from crawler.reading.metadata.dates import iso_date, named_day
 from crawler.reading.metadata.metadata_reader import read_metadata
+from crawler.reading.page_elements import collect
 
 if TYPE_CHECKING:
     from crawler.reading.metadata.metadata_record import Metadata
@@ -22,7 +23,7 @@ URL = "http://host.example/folder/page.html"
 
 def said(body: str, url: str = URL) -> Metadata:
     html = f"<title>The late ferry</title><body>{body}"
-    return read_metadata(parse(html.encode("utf-8", "replace")), url)
+    return read_metadata(collect(parse(html.encode("utf-8", "replace"))), url)
 
 
 def beside(marks: str) -> Metadata:
@@ -151,7 +152,7 @@ def test_a_home_page_has_no_byline() -> None:
 def test_pages_of_marks_alone_take_no_time(body: str) -> None:
     root = parse(f"<title>The late ferry</title><body>{body}".encode())
     started = time.process_time()
-    read_metadata(root, URL)
+    read_metadata(collect(root), URL)
     assert time.process_time() - started < 2
 
 

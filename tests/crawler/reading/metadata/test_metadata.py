@@ -11,12 +11,13 @@ from crawler.reading.metadata.dates import iso_date
 from crawler.reading.metadata.metadata_reader import read_metadata
 from crawler.reading.metadata.metadata_record import NO_METADATA, Metadata
 from crawler.reading.metadata.robots_directives import directives, robots_words
+from crawler.reading.page_elements import collect
 
 BASE = "http://host.example/folder/page.html"
 
 
 def said(body: str) -> Metadata:
-    return read_metadata(parse(body.encode()), BASE)
+    return read_metadata(collect(parse(body.encode())), BASE)
 
 
 def test_a_page_that_says_nothing() -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from crawler.reading.html_parsing import parse
 from crawler.reading.metadata.metadata_reader import read_metadata
 from crawler.reading.metadata.metadata_record import Metadata
+from crawler.reading.page_elements import collect
 
 TWICE = "<h1>Aa</h1><meta property=og:title content=Aa>"
 BASE = "http://host.example/folder/page.html"
@@ -34,7 +35,7 @@ JSON = st.recursive(
 
 
 def said(body: str) -> Metadata:
-    return read_metadata(parse(body.encode("utf-8", "replace")), BASE)
+    return read_metadata(collect(parse(body.encode("utf-8", "replace"))), BASE)
 
 
 def json_ld(described: object) -> str:

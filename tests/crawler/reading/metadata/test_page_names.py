@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from crawler.reading.html_parsing import parse
 from crawler.reading.metadata.metadata_reader import read_metadata
 from crawler.reading.metadata.page_names import MAX_IDENTIFIER_CHARACTERS, MAX_IDENTIFIERS
+from crawler.reading.page_elements import collect
 from neardup.names import MAX_NAME_CHARACTERS, unpacked
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ BASE = "http://shop.example/lamps/1?sid=7"
 
 
 def said(body: str) -> Metadata:
-    return read_metadata(parse(body.encode("utf-8", "replace")), BASE)
+    return read_metadata(collect(parse(body.encode("utf-8", "replace"))), BASE)
 
 
 def json_ld(*values: object) -> str:

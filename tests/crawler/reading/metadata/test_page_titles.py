@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from crawler.reading.html_parsing import parse
 from crawler.reading.metadata.metadata_reader import read_metadata
 from crawler.reading.metadata.page_titles import folded_name, host_names, title_of, without_site
+from crawler.reading.page_elements import collect
 
 NAMES = frozenset({"acme", "acmelamps"})
 TEXTS = st.text(st.sampled_from("ab Acme|-–:·»"), max_size=40)
@@ -123,7 +124,7 @@ def test_names_of_hosts(url: str, names: set[str]) -> None:
 def test_names_of_the_site_are_those_that_pages_and_hosts_give(
     url: str, body: str, title: str
 ) -> None:
-    metadata = read_metadata(parse(body.encode()), url)
+    metadata = read_metadata(collect(parse(body.encode())), url)
     assert metadata.title == title
     assert metadata.full_title in {"Lamps | Acme", "Acme | Lamps"}
     # What a page is called decides verdicts, and is told by the whole title.

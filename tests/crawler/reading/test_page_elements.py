@@ -1,0 +1,80 @@
+"""Tests of the one scan against a scan for each kind of element."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import etree
+
+from crawler.reading.html_parsing import parse
+from crawler.reading.page_elements import collect
+
+_TAGS = (
+    "<p>",
+    "</p>",
+    "<a href=a>",
+    "<a href=b rel='x NoFollow'>",
+    "<a href='' xlink:href=c>",
+    "<a xlink:href=a>",
+    "</a>",
+    "<map><area href=d><area href=e rel=nofollow></map>",
+    "<iframe src=f></iframe>",
+    "<frame src=g>",
+    "<base target=x>",
+    "<base href=h>",
+    "<base href=i>",
+    "<main id=1>",
+    "<main id=2>",
+    "</main>",
+    "<link rel=next href=j>",
+    "<link rel='Alternate Stylesheet' href=k>",
+    "<link rel=alternate type='text/html; x' href=l>",
+    "<link rel=alternate type=application/rss+xml href=m>",
+    "<link rel=prev>",
+    "<link rel=up href=''>",
+    "<title>t</title>",
+    "<svg><title>s</title></svg>",
+    "<script type=application/LD+json>{}</script>",
+    "<script>a</script>",
+)
+
+
+class TestCollectProperties:
+    @given(st.lists(st.sampled_from(_TAGS), max_size=20).map("".join))
+    def test_collect_finds_what_scans_for_each_kind_find(self, body: str) -> None:
+        root = parse(body.encode())
+        found = collect(root)
+        assert list(found.followed) == _distinct(_references(root, is_nofollow=False))
+        assert list(found.not_followed) == _distinct(_references(root, is_nofollow=True))
+        assert found.base == next(iter(root.xpath("//base/@href")), None)
+        assert found.content is next(root.iter("main"), root)
+        assert found.title == next(iter(root.xpath("//title[not(ancestor::svg)]/text()")), None)
+        assert found.json_ld == ["{}"] * body.count("LD+json")
+        assert found.relations == [
+            link.get("href")
+            for link in root.xpath("//link[@rel][@href]")
+            if link.get("href") in {"j", "l", ""}
+        ]
+
+    @given(st.lists(st.sampled_from(_TAGS), max_size=20).map("".join))
+    def test_collect_changes_no_page(self, body: str) -> None:
+        root = parse(body.encode())
+        before = etree.tostring(root)
+        collect(root)
+        assert etree.tostring(root) == before
+
+
+def _references(root: etree._Element, *, is_nofollow: bool) -> list[str]:
+    found = []
+    for element in root.iter("a", "area", "frame", "iframe"):
+        is_frame = element.tag in {"frame", "iframe"}
+        address = element.get("src" if is_frame else "href")
+        if address is not None and is_nofollow == ("nofollow" in element.get("rel", "").lower()):
+            found.append(address)
+        if element.tag == "a" and not is_nofollow and element.get("xlink:href") is not None:
+            found.append(element.get("xlink:href"))
+    return found
+
+
+def _distinct(addresses: list[str]) -> list[str]:
+    return list(dict.fromkeys(addresses))
