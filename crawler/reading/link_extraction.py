@@ -172,8 +172,8 @@ class LinkReader:
             raise _TooLongError
         key, is_canonical = self._known_as(url)
         link = Link(url, key, nofollow=False, is_canonical=is_canonical)
-        if plain is not None and len(plain) <= _MAX_HELD_CHARACTERS and address[0] not in "?#":
-            is_of_site = address[0] == "/" or plain is address
+        if plain is not None and len(plain) <= _MAX_HELD_CHARACTERS and address[:1] not in "?#":
+            is_of_site = address[0] == "/" or plain == address
             (start.of_site if is_of_site else start.of_folder)[address] = link
         return link
 

@@ -1,26 +1,30 @@
 """Join the references of a page to its base, most of them without taking both apart.
 
 A page has hundreds of references to one base, and nearly all are plain: printable ASCII, no ``;``
-or ``:`` in the path, no ``.`` or empty segment in it but ``..`` in front. The join of those is a
-prefix and the reference.
+in the path, no ``.`` or empty segment in a path that is joined but ``..`` in front, no ``:`` where
+it could end a scheme. The join of those is a prefix and the reference.
 """
 
 from __future__ import annotations
 
 import re
 
-_HOST = r"https?://[A-Za-z0-9.-]+(?::[0-9]+)?"
-_SEGMENT = r"(?!\.\.?+(?:[/?#]|\Z))[!\"$-.0-9<=>@-\[\]-~]++"
+_HOST = r"[A-Za-z0-9.-]+(?::[0-9]+)?"
+_NO_DOTS = r"(?!\.\.?+(?:[/?#]|\Z))"
+_FIRST = rf"{_NO_DOTS}[!\"$-.0-9<=>@-\[\]-~]++"
+_SEGMENT = rf"{_NO_DOTS}[!\"$-.0-:<=>@-\[\]-~]++"
+_ANY_PATH = r"(?:/[!\"$-:<=>@-\[\]-~]*+)?"
 _QUERY = r"(?:\?[!\"$-\[\]-~]++)"
 _FRAGMENT = r"(?:\#[!-\[\]-~]++)"
-_PATH = rf"{_SEGMENT}(?:/{_SEGMENT})*+/?{_QUERY}?{_FRAGMENT}?"
+_END = rf"{_QUERY}?{_FRAGMENT}?"
 
-_PLAIN_BASE = re.compile(rf"(({_HOST})((?:/{_SEGMENT})*+/?)){_QUERY}?")
+_PLAIN_BASE = re.compile(rf"((https?:)//{_HOST}((?:/{_SEGMENT})*+/?)){_QUERY}?")
 _PLAIN = re.compile(
-    rf"(?P<ups>(?:\.\./)*+)(?P<below>{_PATH})"
+    rf"(?P<ups>(?:\.\./)*+)(?P<below>{_FIRST}(?:/{_SEGMENT})*+/?{_END})"
     rf"|(?P<fragment>{_FRAGMENT})"
-    rf"|(?P<rooted>/{_PATH})"
-    rf"|(?P<whole>{_HOST}/(?:{_PATH})?)"
+    rf"|(?P<rooted>/(?:{_SEGMENT}(?:/{_SEGMENT})*+/?)?{_END})"
+    rf"|(?P<whole>https?://{_HOST}{_ANY_PATH}{_END})"
+    rf"|(?P<network>//{_HOST}{_ANY_PATH}{_END})"
     rf"|(?P<query>{_QUERY}{_FRAGMENT}?)"
 )
 
@@ -38,34 +42,39 @@ class PlainJoiner:
 
     def __init__(self, base: str) -> None:
         self._base = base
-        plain = _PLAIN_BASE.fullmatch(base)
-        self._is_plain = plain is not None and bool(plain[3])
         self.site: str | None = None
         self.folder: str | None = None
-        if plain is not None and self._is_plain:
-            self._page, self.site, self._path = plain.groups()
-            self.folder = self._page.rpartition("/")[0] + "/"
         self._folders: dict[str, str] = {}
+        plain = _PLAIN_BASE.fullmatch(base)
+        self._is_plain = plain is not None and bool(plain[3])
+        if plain is None or not self._is_plain:
+            return
+        page, scheme, self._path = plain.groups()
+        self.site = page.removesuffix(self._path)
+        self.folder = page.rpartition("/")[0] + "/"
+        self._before: dict[str | None, str] = {
+            "whole": "",
+            "network": scheme,
+            "rooted": self.site,
+            "query": page,
+            "fragment": base,
+        }
 
     def join(self, reference: str) -> str | None:
         """Return what ``urljoin`` returns for a plain reference to a plain base, else None.
 
         Complexity: O(length).
         """
-        plain = _PLAIN.fullmatch(reference) if self._is_plain else None
+        if not self._is_plain:
+            return None
+        if not reference:
+            return self._base
+        plain = _PLAIN.fullmatch(reference)
         if plain is None:
             return None
-        match plain.lastgroup:
-            case "below":
-                return self._above(plain["ups"]) + plain["below"]
-            case "whole":
-                return reference
-            case "rooted":
-                return f"{self.site}{reference}"
-            case "fragment":
-                return self._base + reference
-            case _:
-                return self._page + reference
+        if plain.lastgroup == "below":
+            return self._above(plain["ups"]) + plain["below"]
+        return self._before[plain.lastgroup] + reference
 
     def _above(self, ups: str) -> str:
         """Return the URL of a folder of the base, ``../`` for each that is above its own."""

@@ -47,7 +47,7 @@ FEED_TYPES = frozenset(
     {"application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json"}
 )
 _PAGE_TYPES = frozenset({"", "text/html", "application/xhtml+xml"})
-# The same relations as in crawler.reading.link_extraction.
+# The same relations as in crawler.reading.page_elements.
 _SERIES = frozenset({"next", "prev", "previous", "first", "last", "contents", "index", "up"})
 _NEEDED = frozenset(
     "stylesheet icon apple-touch-icon apple-touch-icon-precomposed apple-touch-startup-image"

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawler.reading.link_extraction import resolve
 from crawler.reading.url_joining import PlainJoiner
 
 _BASES = st.sampled_from(
@@ -23,6 +24,7 @@ _BASES = st.sampled_from(
         "http://a.example/b/../c",
         "http://a.example/b/./",
         "http://a.example/b;c/d",
+        "http://a.example/b:c/d:e",
         "http://a.example/b?",
         "http://a.example",
         "http://é.example/b",
@@ -78,6 +80,15 @@ class TestPlainJoiner:
             "https://h.example/e/f?g#h",
             "http://h.example/",
             "..e/.f/g..",
+            "",
+            "/",
+            "/?e",
+            "/e:f/g",
+            "e/f:g",
+            "//h/a",
+            "//h",
+            "https://h.example",
+            "https://h.example//e/../f:g/?h",
         ],
     )
     def test_plain_references_are_joined(self, reference: str) -> None:
@@ -85,7 +96,7 @@ class TestPlainJoiner:
         assert PlainJoiner(base).join(reference) == urljoin(base, reference)
 
     @pytest.mark.parametrize(
-        "reference", ["", ".", "a/../b", "a//b", "//h/a", "mailto:a@b", "a;b", "a b", "é", "a?"]
+        "reference", [".", "a/../b", "a//b", "///a", "mailto:a@b", "a:b", "a;b", "a b", "é", "a?"]
     )
     def test_other_references_are_left_to_others(self, reference: str) -> None:
         assert PlainJoiner("http://a.example/b/c").join(reference) is None
@@ -114,3 +125,8 @@ class TestPlainJoinerProperties:
     def test_join_equals_that_of_the_library(self, base: str, reference: str) -> None:
         joined = PlainJoiner(base).join(reference)
         assert joined is None or joined == urljoin(base, reference)
+
+    @given(_BASES.filter(lambda base: base.startswith("http:")), _REFERENCES)
+    def test_join_equals_what_is_resolved(self, base: str, reference: str) -> None:
+        joined = PlainJoiner(base).join(reference)
+        assert joined is None or joined == resolve(base, reference)
