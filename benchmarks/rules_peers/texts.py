@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawler.reading.decoding import decode
+from crawler.reading.flat_page import flatten
 from crawler.reading.html_parsing import parse
-from crawler.reading.text import read_visible
+from crawler.reading.visible_text import read_visible
 from neardup.fingerprints.digest import payload_digest, text_digest
 
 if TYPE_CHECKING:
@@ -23,6 +24,6 @@ def text_names(answers: Iterable[Answer]) -> list[str | None]:
         payload = payload_digest(answer.body)
         if payload not in known:
             root = parse(decode(answer.body, answer.content_type).utf8)
-            known[payload] = text_digest(read_visible(root).text).hex()
+            known[payload] = text_digest(read_visible(flatten(root)).text).hex()
         names.append(known[payload])
     return names

@@ -25,6 +25,7 @@ from crawler.reading.content.content_xml import (
 from crawler.reading.content.main_content import read_content
 from crawler.reading.decoding import decode
 from crawler.reading.documents.reader import read_document
+from crawler.reading.flat_page import flatten
 from crawler.reading.html_parsing import parse
 from crawler.reading.link_extraction import LinkReader, base_url
 from crawler.reading.metadata.declared_headers import with_headers
@@ -32,8 +33,9 @@ from crawler.reading.metadata.metadata_reader import read_metadata
 from crawler.reading.metadata.metadata_record import NO_METADATA
 from crawler.reading.page_elements import collect
 from crawler.reading.reading import Extracted, Parsed, ReadingTask
-from crawler.reading.text import ink, judge_page, judge_whole, read_visible, tidy
+from crawler.reading.text import ink, judge_page, judge_whole, tidy
 from crawler.reading.url_joining import PlainJoiner
+from crawler.reading.visible_text import read_visible
 from crawler.reading.wall_signs import read_wall_signs
 from crawler.urls.canonical import Canonicalizer
 from neardup.boilerplate import block_hashes
@@ -44,7 +46,8 @@ if TYPE_CHECKING:
     from crawler.reading.content.main_content import MainContent
     from crawler.reading.documents.document_text import DocumentText
     from crawler.reading.protocol import ReadingOptions
-    from crawler.reading.text import JudgedText, Visible
+    from crawler.reading.text import JudgedText
+    from crawler.reading.visible_text import Visible
 
 Element = Any  # lxml has no types
 
@@ -111,7 +114,7 @@ class PageReader:
             digest = text_digest(self._document.text)
             secs = parsed.secs + time.process_time() - started
             return parsed._replace(visible_digest=digest, secs=secs)
-        self._visible = read_visible(self._root)
+        self._visible = read_visible(flatten(self._root))
         digest = text_digest(self._visible.whole())
         signs = read_wall_signs(self._root, self._visible, self._url)
         secs = parsed.secs + time.process_time() - started

@@ -14,18 +14,18 @@ sessions, signatures, random numbers and the URL of the page itself.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from functools import lru_cache
-from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import xxhash
+
+from crawler.reading.flat_page import Tag
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    Reader = Callable[["Element"], Sequence[str]]
-
-Element = Any  # lxml has no types
+    Reader = Callable[[str], Sequence[str]]
 
 _MAX_ADDRESS_CHARACTERS = 200
 """Of longer addresses and of pictures inside the page only the hash stands."""
@@ -33,6 +33,7 @@ _MAX_ADDRESS_CHARACTERS = 200
 # Pages that load a picture late have its address here, and in "src" one that all pictures share.
 _SOURCES = ("data-src", "data-original", "data-lazy-src", "src")
 _SOURCE_SETS = ("data-srcset", "srcset")
+_PICTURES = frozenset(("img", "input"))
 _POINT = frozenset(("0", "1", "0px", "1px"))
 _LEADING = re.compile(r"(?:[a-z][a-z0-9+.-]*:)?(?://[^/?#]*)?(?:/|\.{1,2}/)*", re.IGNORECASE)
 _NO_WORD = re.compile(r"[^0-9A-Za-z]+")
@@ -102,15 +103,59 @@ def _is_volatile(argument: str) -> bool:
     return bool(is_stamp) or _RANDOM_FRACTION.fullmatch(value) is not None
 
 
-def _picture(element: Element) -> Sequence[str]:
-    told = dict(element.items())
-    if told.get("width") in _POINT or told.get("height") in _POINT:
+def lines_of(tags: Sequence[str], places: Sequence[int]) -> list[str]:
+    """Return the lines that stand for what elements show by their attributes, empty ones too.
+
+    Args:
+        tags: Tags of a page, as ``flat_page`` has them.
+        places: Indexes of the tags that are read: those that begin an element of
+            ``SHOWN_BY_ATTRIBUTES``, and all of forms.
+
+    Complexity: O(length).
+    """
+    lines = list[str]()
+    forms = list[int]()
+    asking: set[int] | None = None
+    for place in places:
+        tag = tags[place]
+        name = _name(tag)
+        if name == "form":
+            forms.append(place)
+        elif name == "/form":
+            forms.pop()
+        elif not forms or not _may_ask(tag):
+            lines += _READERS[name](tag)
+        else:
+            asking = _asking_forms(tags, places) if asking is None else asking
+            lines += _alternative(tag) if forms[-1] in asking else _READERS[name](tag)
+    return lines
+
+
+def _name(tag: str) -> str:
+    return tag.partition(" ")[0].removesuffix("/")
+
+
+def _attributes(tag: str) -> dict[str, str]:
+    return dict(Tag(tag).items())
+
+
+def _picture(tag: str) -> Sequence[str]:
+    told = _attributes(tag)
+    if not _is_seen(told):
         return ()
     address = _source(told)
     alt = told.get("alt", "")
-    if not address or _is_challenge(element, address):
-        return (alt,)
-    return (address_word(address), alt)
+    return (address_word(address), alt) if address else (alt,)
+
+
+def _alternative(tag: str) -> Sequence[str]:
+    """Return what stands for a picture that asks whether a person is there."""
+    told = _attributes(tag)
+    return (told.get("alt", ""),) if _is_seen(told) else ()
+
+
+def _is_seen(told: Mapping[str, str]) -> bool:
+    return told.get("width") not in _POINT and told.get("height") not in _POINT
 
 
 def _source(told: Mapping[str, str]) -> str:
@@ -121,62 +166,85 @@ def _source(told: Mapping[str, str]) -> str:
     return next(lasting, next(filter(None, sources), ""))
 
 
-def _is_challenge(element: Element, address: str) -> bool:
-    """Return whether a picture asks whether a person is there: another one at each fetch.
+def _may_ask(tag: str) -> bool:
+    """Return whether a picture in a form may ask whether a person is there.
 
-    Such a picture is made for the form that it stands in, so its address has a query or no ending,
-    or it is inside the page. A form around a whole page has more pictures.
+    Such a picture is another one at each fetch and made for its form, so its address has a query or
+    no ending, or it is inside the page.
     """
+    name = _name(tag)
+    told = _attributes(tag) if name in _PICTURES else {}
+    if name == "input" and told.get("type", "").lower() != "image":
+        return False
+    address = _source(told)
     path, _, query = address.partition("?")
-    if not query and _ENDING.search(path):
-        return False
-    form = next(element.iterancestors("form"), None)
-    # Not all pictures are counted: a form around a page may have many, and each asks.
-    if form is None or _has_many_pictures(form):
-        return False
-    return any((one.get("type") or "text").lower() == "text" for one in form.iter("input"))
+    return bool(address) and (bool(query) or not _ENDING.search(path))
 
 
-def _has_many_pictures(form: Element) -> bool:
-    further = islice(form.iter("img"), _MAX_PICTURES_OF_CHALLENGE, None)
-    return next(further, None) is not None
+def _asking_forms(tags: Sequence[str], places: Sequence[int]) -> set[int]:
+    """Return the places of forms in which a picture may ask whether a person is there.
+
+    They have a field for words, and few pictures: a form around a whole page has more.
+    """
+    asking = set[int]()
+    forms = list[tuple[int, Counter[str]]]()
+    for place in places:
+        name = _name(tags[place])
+        if name == "form":
+            forms.append((place, Counter()))
+        elif name == "/form":
+            start, found = forms.pop()
+            if found["input"] and found["img"] <= _MAX_PICTURES_OF_CHALLENGE:
+                asking.add(start)
+            if forms:
+                forms[-1][1].update(found)
+        elif forms and (name == "img" or (name == "input" and _is_for_words(tags[place]))):
+            forms[-1][1][name] += 1
+    return asking
 
 
-def _input(element: Element) -> Sequence[str]:
-    kind = (element.get("type") or "").lower()
+def _is_for_words(tag: str) -> bool:
+    return (_attributes(tag).get("type") or "text").lower() == "text"
+
+
+def _input(tag: str) -> Sequence[str]:
+    told = _attributes(tag)
+    kind = told.get("type", "").lower()
     if kind == "image":
-        return _picture(element)
-    value, placeholder = element.get("value") or "", element.get("placeholder") or ""
+        return _picture(tag)
+    value = told.get("value", "")
     if kind in _BUTTONS:
         return (value,)
     if kind in _FIELDS:
-        return (placeholder, "" if "://" in value else value)
+        return (told.get("placeholder", ""), "" if "://" in value else value)
     return ()
 
 
 def _words_of(name: str) -> Reader:
-    def words(element: Element) -> Sequence[str]:
-        value = element.get(name)
-        return () if value is None else (value,)
+    mark = f' {name}="'
+
+    def words(tag: str) -> Sequence[str]:
+        # Most lists and options have other attributes.
+        return (_attributes(tag).get(name, ""),) if mark in tag else ()
 
     return words
 
 
 def _number_of(name: str) -> Reader:
     """Return what reads a number that is drawn: one word with its sign and its fraction."""
+    words = _words_of(name)
 
-    def number(element: Element) -> Sequence[str]:
-        value = element.get(name)
-        if value is None:
-            return ()
-        return (f"{element.tag}_{value.strip().replace('-', 'minus').replace('.', '_')}",)
+    def number(tag: str) -> Sequence[str]:
+        values = (value.strip().replace("-", "minus").replace(".", "_") for value in words(tag))
+        return [f"{_name(tag)}_{value}" for value in values]
 
     return number
 
 
 def _addresses_of(*names: str) -> Reader:
-    def addresses(element: Element) -> Sequence[str]:
-        return [address_word(element.get(name) or "") for name in names]
+    def addresses(tag: str) -> Sequence[str]:
+        told = _attributes(tag)
+        return [address_word(told.get(name, "")) for name in names]
 
     return addresses
 
@@ -202,10 +270,4 @@ _READERS: dict[str, Reader] = {
 }
 
 SHOWN_BY_ATTRIBUTES = tuple(_READERS)
-"""Tags of the elements that ``lines_of`` knows."""
-
-
-def lines_of(element: Element) -> Sequence[str]:
-    """Return the lines that stand for what an element shows by its attributes, empty ones too."""
-    reader = _READERS.get(element.tag)
-    return () if reader is None else reader(element)
+"""Names of the elements that ``lines_of`` knows."""

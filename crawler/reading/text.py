@@ -20,20 +20,15 @@ pages of 100.
 from __future__ import annotations
 
 import re
-from copy import copy
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from lxml.etree import XPath, strip_elements
-
-from crawler.reading.shown_attributes import SHOWN_BY_ATTRIBUTES, lines_of
 from neardup.features.folding import fold
 from neardup.verification import split
 from neardup.whole import with_whole
 
-# Not shown by browsers that run scripts.
-_HIDDEN = ("head", "script", "style", "noscript", "template")
-_LINKED = ("a", "nav")
-_CONTROLS = ("button", "select", "label")
+if TYPE_CHECKING:
+    from crawler.reading.visible_text import Visible
+
 # Elements that begin a new line or cell: their words never join with the words beside them.
 BLOCKS = (
     "address article aside blockquote body br button caption center dd details dialog dir div dl "
@@ -41,14 +36,6 @@ BLOCKS = (
     "li main menu nav ol option p pre section select summary table tbody td textarea tfoot th "
     "thead tr ul"
 ).split()
-
-_BLOCKS = frozenset(BLOCKS)
-_READ = {*BLOCKS, *SHOWN_BY_ATTRIBUTES}
-
-_TEXT = XPath("string()", smart_strings=False)
-_FRAMES = XPath("//frame/@src", smart_strings=False)
-
-Element = Any  # lxml has no types
 
 # An index of links has a short text around them, a site's navigation a short one beside it.
 _MIN_SHARE_OF_VISIBLE = 1 / 5
@@ -63,58 +50,6 @@ MAX_COMPARED_CHARACTERS = 2_000_000
 The limit is on both together: to compare two longer ones holds the main process for half a second
 where they are Chinese, and for a tenth of one where they are English.
 """
-
-
-class Visible(NamedTuple):
-    """Texts of a page, white space as it came.
-
-    Attributes:
-        text: All visible text.
-        unlinked: Visible text outside links, navigation and controls.
-        is_frameset: Whether other pages are shown in it, whose URLs stand at the end of the text.
-        controls: Text of options, labels and buttons outside links and navigation.
-        by_attributes: Lines that stand for pictures and the like, as ``shown_attributes`` has them.
-    """
-
-    text: str
-    unlinked: str
-    is_frameset: bool = False
-    controls: str = ""
-    by_attributes: str = ""
-
-    def whole(self) -> str:
-        """Return all visible text with what is shown by attributes, if there is any text."""
-        shown = self.by_attributes if self.text.strip() else ""
-        return with_whole(self.text, shown)
-
-
-def read_visible(root: Element) -> Visible:
-    """Return the visible text of a page.
-
-    A frameset shows its frames, so their URLs stand for them: otherwise all framesets of a site
-    would have one text, the notice for browsers without frames.
-
-    Complexity: O(length), two copies of the tree in C: 0.6 ms for a page of 86 kB whose main text
-    takes 35 ms.
-    """
-    shown = copy(root)
-    strip_elements(shown, *_HIDDEN, with_tail=False)
-    lines: list[str] = []
-    for element in shown.iter(*_READ):
-        lines.extend(lines_of(element))
-        if element.tag not in _BLOCKS:
-            continue
-        if not (element.text or "")[:1].isspace():
-            element.text = "\n" + (element.text or "")
-        if not (element.tail or "")[:1].isspace():
-            element.tail = "\n" + (element.tail or "")
-    frames = _FRAMES(root)
-    text = "\n".join([_TEXT(shown), *frames])
-    strip_elements(shown, *_LINKED, with_tail=False)
-    controls = "\n".join(map(_TEXT, shown.iter(*_CONTROLS)))
-    if controls:
-        strip_elements(shown, *_CONTROLS, with_tail=False)
-    return Visible(text, _TEXT(shown), bool(frames), controls, tidy("\n".join(lines)))
 
 
 def ink(text: str) -> int:

@@ -23,7 +23,7 @@ from neardup.fingerprints.digest import text_digest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crawler.reading.text import Visible
+    from crawler.reading.visible_text import Visible
 
 Element = Any  # lxml has no types
 

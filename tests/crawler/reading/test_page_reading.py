@@ -10,11 +10,13 @@ from crawler.reading.content.blocks import MAX_BLOCKS
 from crawler.reading.content.content_text import markdown, shown_text
 from crawler.reading.content.content_xml import pack_lines, unpack_content
 from crawler.reading.content.main_content import read_content
+from crawler.reading.flat_page import flatten
 from crawler.reading.html_parsing import parse
 from crawler.reading.page_reading import PageReader, shown_content
 from crawler.reading.protocol import ReadingOptions
 from crawler.reading.reading import ReadingTask
-from crawler.reading.text import JudgedText, read_visible
+from crawler.reading.text import JudgedText
+from crawler.reading.visible_text import read_visible
 from neardup.fingerprints.digest import text_digest
 from neardup.whole import part_of
 from tests.crawler.reading.pages import NAVIGATION, PROSE, article, page, read_page
@@ -132,7 +134,7 @@ def test_a_page_of_too_many_blocks_is_shown_to_its_end(row: str, source: str) ->
     html = "".join(row.format(number) for number in range(count)) + "<p>The end</p>"
     root = parse(html.encode())
     found = read_content(root)
-    shown = shown_content(found, URL, JudgedText("", False, ()), read_visible(root))
+    shown = shown_content(found, URL, JudgedText("", False, ()), read_visible(flatten(root)))
     lines = shown_text(shown.xml_zstd).split("\n")
     assert [line for line in lines if line] == [f"row {n}" for n in range(count)] + ["The end"]
     assert shown.source == source

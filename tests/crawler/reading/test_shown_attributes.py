@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import tracemalloc
-
 import pytest
 
+from crawler.reading.flat_page import flatten
 from crawler.reading.html_parsing import parse
 from crawler.reading.protocol import ReadingOptions
-from crawler.reading.shown_attributes import address_word, lines_of
-from crawler.reading.text import Visible, read_visible
+from crawler.reading.shown_attributes import address_word
+from crawler.reading.visible_text import Visible, read_visible
 from neardup import Deduplicator, Document, tokens
 from neardup.fingerprints.digest import text_digest
 from tests.crawler.reading.pages import page, read_page
@@ -29,7 +28,7 @@ def with_words(shown: str, words: int = SHORT) -> bytes:
 
 
 def lines(body: str) -> list[str]:
-    return read_visible(parse(f"<p>a</p>{body}".encode())).by_attributes.splitlines()
+    return read_visible(flatten(parse(f"<p>a</p>{body}".encode()))).by_attributes.splitlines()
 
 
 @pytest.mark.parametrize(
@@ -187,13 +186,38 @@ def test_long_and_foreign_addresses_stay_apart() -> None:
     assert all(word.startswith("address_") for word in words)
 
 
-def test_a_picture_is_read_without_all_others_of_its_form() -> None:
-    form = parse(b"<form>" + b"<img src=/a>" * 5_000 + b"</form>").find(".//form")
-    picture = form.find("img")
-    tracemalloc.start()
-    try:
-        lines_of(picture)
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert peak < 20_000
+@pytest.mark.parametrize(
+    ("form", "asks"),
+    [
+        ("<form>{}<input></form>", True),
+        ("<form>{}<input type=''></form>", True),
+        ("<form>{}<input type=hidden></form>", False),
+        ("<form>{}</form><input>", False),
+        ("<form action=x></form>{}<input>", False),
+        ("<form>{}<img><img><input></form>", True),
+        ("<form>{}<img><img><img><input></form>", False),
+        ("<form>{}<noscript><img><img><img></noscript><input></form>", True),
+    ],
+)
+@pytest.mark.parametrize("picture", ["<img src=/code?of=1 alt=A>", "<img src=/code alt=A>"])
+def test_a_picture_asks_in_a_form_with_a_field_and_few_pictures(
+    form: str, picture: str, *, asks: bool
+) -> None:
+    assert len(lines(form.format(picture))) == (1 if asks else 2)
+    assert len(lines(form.format("<img src=/photo.jpg alt=A>"))) == 2
+
+
+@pytest.mark.parametrize(
+    ("shown", "expected"),
+    [
+        ("<img alt='a &quot;b&quot; &lt;c&gt; &amp;lt;'>", ['a "b" <c> &lt;']),
+        ("<img title=' alt=' alt=x>", ["x"]),
+        ("<option title=' label='>a", [""][:0]),
+        ('<img a"b=c alt=x>', ["x"]),
+        ("<img = alt=x>", ["x"]),
+        ("<img alt>", []),
+        ("<ol start=-3.5></ol>", ["ol_minus3_5"]),
+    ],
+)
+def test_attributes_are_read_as_they_are(shown: str, expected: list[str]) -> None:
+    assert lines(shown) == expected

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from crawler.reading.content.main_content import read_content
+from crawler.reading.flat_page import flatten
 from crawler.reading.html_parsing import parse
 from crawler.reading.page_reading import PageReader
 from crawler.reading.protocol import ReadingOptions
@@ -12,12 +13,11 @@ from crawler.reading.reading import ReadingTask, to_extract
 from crawler.reading.text import (
     MAX_COMPARED_CHARACTERS,
     JudgedText,
-    Visible,
     is_credible,
     judge_page,
-    read_visible,
     tidy,
 )
+from crawler.reading.visible_text import Visible, read_visible
 from neardup import Deduplicator, Document, Parameters, analyse
 from neardup.fingerprints.digest import text_digest
 from neardup.names import Name, unpacked
@@ -36,7 +36,7 @@ NOTICE = (
 
 def judged(body: bytes) -> JudgedText:
     root = parse(body)
-    return judge_page(read_content(root).text, read_visible(root))
+    return judge_page(read_content(root).text, read_visible(flatten(root)))
 
 
 def document_of(body: bytes) -> Document:
@@ -174,48 +174,6 @@ def test_a_huge_text_is_compared_by_equality_and_its_words_are_counted_by_the_wo
     assert extract.document(50).digest == parsed.visible_digest
 
 
-def shown(body: str) -> str:
-    return " ".join(read_visible(parse(body.encode())).text.split())
-
-
-@pytest.mark.parametrize(
-    ("body", "text"),
-    [
-        ("<title>no</title><p>yes</p>", "yes"),
-        ("<p>yes</p><script>no</script><style>no</style>", "yes"),
-        ("<noscript>no</noscript><template>no</template>yes", "yes"),
-        ("<p>one</p><p>two</p>", "one two"),
-        ("one<br>two<hr>three", "one two three"),
-        ("<table><tr><td>one</td><td>two</td></tr></table>", "one two"),
-        ("<ul><li>one<li>two</ul>", "one two"),
-        ("wo<b>r</b>d and f<i>oo</i>", "word and foo"),
-        ("before<div>within</div>after", "before within after"),
-        ("<select><option>one<option>two</select>", "one two"),
-        ("&auml;&nbsp;&lt;x&gt;", "ä <x>"),
-        ("<body>one</body><body>two</body>", "one two"),
-        ("<!-- no -->", ""),
-        ("", ""),
-    ],
-)
-def test_what_is_shown(body: str, text: str) -> None:
-    assert shown(body) == text
-
-
-def test_framesets_differ_by_their_frames() -> None:
-    one = shown("<frameset><frame src=a.html><noframes>Sorry</noframes></frameset>")
-    other = shown("<frameset><frame src=b.html><noframes>Sorry</noframes></frameset>")
-    assert one == "Sorry a.html"
-    assert one != other
-
-
-def test_links_and_controls_are_apart() -> None:
-    body = b"<nav>n</nav><p>text <a href=x>link</a> tail</p><button>b</button><label>l</label>"
-    visible = read_visible(parse(body))
-    assert visible.text.split() == ["n", "text", "link", "tail", "b", "l"]
-    assert visible.unlinked.split() == ["text", "tail"]
-    assert visible.controls.split() == ["b", "l"]
-
-
 @pytest.mark.parametrize(
     "choice",
     [
@@ -239,13 +197,6 @@ def test_what_is_to_choose_does_not_hide_the_main_text() -> None:
     document = document_of(article(after=f"<form><select>{countries}</select></form>"))
     assert document.fingerprint is not None
     assert part_of(document.text).strip() == part_of(document_of(article()).text).strip()
-
-
-def test_the_page_is_not_changed() -> None:
-    root = parse(b"<head><title>t</title></head><body><p>a</p><a href=x>b</a></body>")
-    before = list(root.itertext())
-    read_visible(root)
-    assert list(root.itertext()) == before
 
 
 def test_tidy_leaves_lines_of_words() -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from crawler.reading.flat_page import flatten
 from crawler.reading.html_parsing import parse
 from crawler.reading.reading import WallKind, WallSigns
-from crawler.reading.text import read_visible
+from crawler.reading.visible_text import read_visible
 from crawler.reading.wall_signs import MAX_WORDS, WORDINGS, read_wall_signs, returned_to
 
 FORM = '<form><input name="user"><input type="PASSWORD"></form>'
@@ -16,7 +17,7 @@ SHORT = "A few words that say nothing of the kind. " * 10
 
 def signs(body: str, title: str = "A site", url: str = "http://a.example/x/y") -> WallSigns | None:
     root = parse(f"<html><head><title>{title}</title></head><body>{body}</body></html>".encode())
-    return read_wall_signs(root, read_visible(root), url)
+    return read_wall_signs(root, read_visible(flatten(root)), url)
 
 
 def kind(body: str, title: str = "A site") -> str:
