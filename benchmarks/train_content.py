@@ -33,6 +33,7 @@ from sklearn.linear_model import LogisticRegression
 from tldextract import TLDExtract
 
 from crawler.reading.content.block_features import PageFeatures
+from crawler.reading.content.block_scoring import BlockScorer
 from crawler.reading.content.blocks import PageBlocks, cut_blocks
 from crawler.reading.content.choosing import choose_blocks
 from crawler.reading.content.content_model import FILE, ContentModel
@@ -273,7 +274,8 @@ def f1_of(found: list[str], truth: list[str]) -> float:
 
 def scores(page: Labelled, model: ContentModel, odds: Any) -> tuple[Scores, Scores, Scores]:
     """Return the scores of what is shown of a page, of its chosen blocks, and of trafilatura."""
-    likely = model.content_odds(rows_of(page, odds))
+    whole = np.concatenate([page.features.page, odds])
+    likely = BlockScorer(model).content_odds(page.features.blocks, whole)
     chosen = np.flatnonzero(choose_blocks(page.blocks, page.features, likely))
     texts = [page.blocks.texts[at] for at in chosen]
     peer = scores_of_text(page, page.peer)

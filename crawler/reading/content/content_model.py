@@ -1,9 +1,7 @@
-"""Apply the trained model: how likely each block is content, and each type that of the page.
+"""The trained model: how likely each block is content, and each type that of the page.
 
-``benchmarks/train_content.py`` trains it. Trees and a small net score each block, and the mean of
-both is the logarithm of the odds: they err on different blocks. The trees are symmetric, all nodes
-of a level ask the same question, so that a leaf's number is the answers as bits: a page takes six
-comparisons a tree and block, all in numpy, and one look into a table.
+``benchmarks/train_content.py`` trains it. Trees and a small net score each block
+(``block_scoring``); the type of the page is told by logistic regression.
 """
 
 from __future__ import annotations
@@ -22,13 +20,6 @@ if TYPE_CHECKING:
     Floats: TypeAlias = NDArray[np.float32]
 
 FILE = "content_model.npz"
-
-# What the net's score counts beside that of the trees.
-_NET_SHARE = 0.45
-# Features are so many standard deviations from their mean at most.
-_FARTHEST = 4
-# Rows that are worked on at once: ten megabytes of answers.
-_ROWS = 2048
 
 
 class ContentModel(NamedTuple):
@@ -73,36 +64,6 @@ class ContentModel(NamedTuple):
         shares: Floats = odds / odds.sum()
         return shares
 
-    def content_odds(self, rows: Floats) -> Floats:
-        """Return how likely each block is content, (blocks,), by rows of features.
-
-        Args:
-            rows: Features of blocks, then of the page, then its ``type_odds``; float32.
-        """
-        parts = [self._some(rows[at : at + _ROWS]) for at in range(0, len(rows), _ROWS)]
-        return np.concatenate(parts) if parts else np.zeros(0, np.float32)
-
-    def _some(self, rows: Floats) -> Floats:
-        trees, depth = self.features.shape
-        columns = np.ascontiguousarray(rows.T)
-        above = columns[self.features.ravel()] > self.borders.reshape(-1, 1)
-        answers = above.view(np.uint8).reshape(trees, depth, len(rows))
-        numbers = answers[:, depth - 1].copy()
-        for level in range(depth - 2, -1, -1):
-            numbers <<= 1
-            numbers |= answers[:, level]
-        places = numbers + (np.arange(trees, dtype=np.int32) << depth)[:, None]
-        of_trees = self.leaves.ravel().take(places).sum(axis=0) + self.bias
-        scores = (1 - _NET_SHARE) * of_trees + _NET_SHARE * self._net(rows)
-        odds: Floats = (1 / (1 + np.exp(-scores))).astype(np.float32)
-        return odds
-
-    def _net(self, rows: Floats) -> Floats:
-        scaled = np.clip((rows - self.row_mean) / self.row_scale, -_FARTHEST, _FARTHEST)
-        units = np.maximum(scaled @ self.hidden + self.hidden_bias, 0)
-        scores: Floats = units @ self.output + self.output_bias
-        return scores
-
 
 @cache
 def load_model() -> ContentModel:
@@ -111,5 +72,4 @@ def load_model() -> ContentModel:
         resources.files("crawler.reading.content").joinpath(FILE).open("rb") as file,
         np.load(file, allow_pickle=False) as stored,
     ):
-        model = ContentModel(*(stored[name] for name in ContentModel._fields))
-        return model._replace(hidden=model.hidden.astype(np.float32))
+        return ContentModel(*(stored[name] for name in ContentModel._fields))

@@ -16,6 +16,7 @@ import numpy as np
 from trafilatura import bare_extraction
 
 from crawler.reading.content.block_features import PageFeatures
+from crawler.reading.content.block_scoring import load_scorer
 from crawler.reading.content.blocks import cut_blocks
 from crawler.reading.content.choosing import choose_blocks
 from crawler.reading.content.content_body import build_body
@@ -90,13 +91,10 @@ def read_content(root: Element) -> MainContent:
     """
     blocks = cut_blocks(root)
     features = PageFeatures(blocks, root)
-    model = load_model()
-    types = model.type_odds(features.page)
+    types = load_model().type_odds(features.page)
     page = np.concatenate([features.page, types])
-    rows = np.concatenate(
-        [features.blocks, np.broadcast_to(page, (len(features.blocks), len(page)))], axis=1
-    )
-    chosen = choose_blocks(blocks, features, model.content_odds(rows))
+    odds = load_scorer().content_odds(features.blocks, page)
+    chosen = choose_blocks(blocks, features, odds)
     at = np.flatnonzero(chosen).tolist()
     texts = [blocks.texts[one] for one in at]
     text = "\n".join(texts)
