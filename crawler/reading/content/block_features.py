@@ -10,75 +10,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crawler.reading.content.block_flags import FLAGS
-from crawler.reading.content.block_texts import text_columns
-from crawler.reading.content.block_words import BlockWords
+from crawler.reading.content.block_columns import BlockColumns
+from crawler.reading.content.block_words import BlockWords, last_marked
 from crawler.reading.content.page_descriptions import page_descriptions
-from crawler.reading.content.page_features import page_row
+from crawler.reading.content.page_features import page_row, read_page_kinds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from crawler.reading.content.blocks import PageBlocks
 
 Element = Any  # lxml has no types
 Column = Any  # a numpy array with one value for each block
 
-_TAGS = "p li div td th dd dt pre section article button a label".split()
-_HEADING = {f"h{level}": level for level in range(1, 7)}
 _OFFSETS = (-2, -1, 1, 2)
-_LEVELS = (0, 1, 2, 3, 5)
 
 # Characters of a title in which the text of each block is searched.
 _MAX_TITLE = 1000
-
-
-class BlockColumns:
-    """Properties of the blocks of a page, one value for each block unless said otherwise.
-
-    Attributes:
-        chars, words, linked: Numbers of characters, words, characters of links.
-        ends: Whether it ends as a sentence does.
-        commas: Number of its commas and ends of sentences.
-        heading: Level of the heading that it is, or 0.
-        tag: Tag of its container.
-        flags: Flags of its container and all ancestors, (blocks, len(FLAGS)).
-        homes: Index of its container.
-        groups: Number of the group of blocks in containers of one path.
-        twins: Containers of the same parent and path, for each container.
-        twins_above: The same for the container three levels up.
-    """
-
-    def __init__(self, blocks: PageBlocks, title: str) -> None:
-        texts = text_columns(blocks.texts, title)
-        self.chars, self.words = texts["chars"], texts["words"]
-        self.digits, self.upper, self.commas = texts["digits"], texts["upper"], texts["commas"]
-        self.ends, self.price, self.legal = texts["ends"], texts["price"], texts["legal"]
-        self.action, self.date, self.in_title = texts["action"], texts["date"], texts["in_title"]
-        self.linked = np.array(blocks.linked, dtype=np.float64) * texts["density"]
-        self.links = np.array(blocks.links, dtype=np.float64)
-        self.link_share = self.linked / np.maximum(self.chars, 1)
-        tags, parents = blocks.tags, blocks.parents
-        levels = [
-            _HEADING.get(tag) or _HEADING.get(tags[parents[at]], 0) for at, tag in enumerate(tags)
-        ]
-        self.homes = np.array(blocks.homes, dtype=np.int64)
-        self.parents = np.array(parents, dtype=np.int64)
-        self.heading = np.array(levels, dtype=np.float64)[self.homes]
-        self.tag = np.array(tags)[self.homes]
-        self.depth = np.array(blocks.depths, dtype=np.float64)[self.homes]
-        self.same_text = _sizes_of_groups(np.array([hash(one) for one in blocks.texts], np.int64))
-        paths = np.array(blocks.paths, dtype=np.int64)
-        self.groups = np.unique(paths[self.homes], return_inverse=True)[1]
-        # Cards of a list, posts of a thread.
-        self.twins = _sizes_of_groups((self.parents * 1_000_003) ^ paths)
-        self.twins_above = self.twins[self.parents[self.parents[self.homes]]]
-        own = np.array(blocks.own, dtype=np.int64)
-        parent, grandparent = self.parents[self.homes], self.parents[self.parents[self.homes]]
-        self.flags = _bits(np.array(blocks.inherited, dtype=np.int64)[self.homes])
-        self.near_flags = _bits(own[self.homes] | own[parent] | own[grandparent])
-        self.inline_flags = _bits(np.array(blocks.inline, dtype=np.int64))
-        self.ends_of_containers = np.array(blocks.ends, dtype=np.int64)
 
 
 class PageFeatures:
@@ -94,30 +42,33 @@ class PageFeatures:
 
     def __init__(self, blocks: PageBlocks, root: Element) -> None:
         title = " ".join((root.findtext("head/title") or "").lower().split())[:_MAX_TITLE]
+        declared = [*root.iter("meta", "script")]
+        kinds, descriptions = read_page_kinds(root, declared), page_descriptions(declared)
         columns = BlockColumns(blocks, title)
         # A text without spaces has a word in every eight characters at least.
         self.sizes = np.maximum(columns.words, columns.chars / 8)
         self.groups = columns.groups
         self.headings = columns.heading > 0
-        self.page = page_row(blocks, columns, root, title)
-        rows = [*_own(columns), *_places(columns), *_tags(columns), *_neighbours(columns)]
-        rows += [*_surroundings(columns), *_of_group(columns)]
-        words = BlockWords(blocks.texts, title, page_descriptions(root))
-        rows += words.own()
-        rows += words.below_headings(columns.heading, columns.chars, columns.ends)
+        self.page = page_row(blocks, columns, kinds, title)
+        words = BlockWords(blocks.texts, title, descriptions)
+        rows = [*_own(columns), *_places(columns), columns.tags, *_neighbours(columns)]
+        rows += [*_surroundings(columns), *_of_group(columns), *words.own()]
+        rows += [words.below_headings(columns.heading, columns.chars, columns.ends)]
         rows += [*_words_around(columns, words), *_words_of_group(columns, words)]
-        flags = (columns.flags, columns.near_flags, columns.inline_flags)
-        self.blocks = np.concatenate([np.array(rows, dtype=np.float32).T, *flags], axis=1)
+        rows += [columns.flags, columns.near_flags, columns.inline_flags]
+        tables = [row if row.ndim > 1 else row[None] for row in rows]
+        # The model reads the values of a feature one after the other.
+        self.blocks = np.concatenate(tables, dtype=np.float32, casting="unsafe").T
 
 
 def _own(columns: BlockColumns) -> Iterator[Column]:
     """Yield what a block is by itself."""
-    yield from (np.log1p(columns.chars), np.log1p(columns.words), np.log1p(columns.linked))
-    yield from (columns.link_share, np.log1p(columns.links))
-    yield columns.chars / np.maximum(columns.words, 1)
+    chars, words = columns.chars, columns.words
+    yield np.log1p([chars, words, columns.linked])
+    yield from (columns.link_share, np.log1p(columns.links), chars / np.maximum(words, 1))
     yield from (columns.digits, columns.upper, columns.commas, columns.ends, columns.heading)
     yield from (columns.price, columns.legal, columns.action, columns.date)
-    yield from (columns.chars < 25, columns.same_text, columns.in_title, columns.depth)
+    yield from (chars < 25, columns.same_text, columns.in_title, columns.depth)
 
 
 def _places(columns: BlockColumns) -> Iterator[Column]:
@@ -128,8 +79,8 @@ def _places(columns: BlockColumns) -> Iterator[Column]:
     yield at / max(count, 1)
     yield before / max(columns.chars.sum(), 1.0)
     yield np.log1p(count - at)
-    last = np.maximum.accumulate(np.where(columns.heading > 0, at, -1)) if count else at
-    last_at = np.maximum(last, 0).astype(np.int64)
+    last = last_marked(columns.heading > 0)
+    last_at = np.maximum(last, 0)
     yield np.log1p(at - last)
     yield np.where(last >= 0, columns.heading[last_at], 0)
     yield np.log1p(before - before[last_at])
@@ -143,110 +94,75 @@ def _places(columns: BlockColumns) -> Iterator[Column]:
         yield np.zeros(count)
 
 
-def _tags(columns: BlockColumns) -> Iterator[Column]:
-    for tag in _TAGS:
-        yield columns.tag == tag
-
-
 def _neighbours(columns: BlockColumns) -> Iterator[Column]:
-    """Yield what stands before and after a block, and whether it stands in the same place."""
-    values = (np.log1p(columns.chars), columns.link_share, columns.ends, columns.heading)
+    """Yield what stands before and after a block, and whether it stands in the same place.
+
+    Beyond the page all is -1.
+    """
+    count, margin = len(columns.chars), max(_OFFSETS)
+    values = np.full((6, count + 2 * margin), -1.0)
+    page = values[:, margin : margin + count]
+    page[:] = (
+        *(np.log1p(columns.chars), columns.link_share, columns.ends, columns.heading),
+        *(columns.homes, columns.groups),
+    )
     for offset in _OFFSETS:
-        for column in values:
-            yield _shifted(column, offset)
-        for places in (columns.homes, columns.groups):
-            yield _shifted(places, offset) == places
+        shifted = values[:, margin + offset : margin + offset + count]
+        yield shifted[:4]
+        yield shifted[4:] == page[4:]
 
 
 def _surroundings(columns: BlockColumns) -> Iterator[Column]:
     """Yield what the containers around a block hold."""
-    count = len(columns.chars)
-    weights = (
-        columns.chars,
-        columns.linked,
-        np.ones(count),
-        columns.commas,
-        columns.link_share > 0.5,
+    chars, linked, inner, commas, mostly_linked = columns.sums_below(
+        [
+            columns.chars,
+            columns.linked,
+            np.ones(len(columns.chars)),
+            columns.commas,
+            columns.link_share > 0.5,
+        ]
     )
-    below = _sums_below(columns, weights)
-    total = max(columns.chars.sum(), 1.0)
-    place = columns.homes
-    for level in range(max(_LEVELS) + 1):
-        if level in _LEVELS:
-            chars, linked, inner, commas, mostly_linked = below[:, place]
-            yield np.log1p(chars)
-            yield linked / np.maximum(chars, 1)
-            yield chars / total
-            yield np.log1p(inner)
-            yield np.log1p(chars / np.maximum(inner, 1))
-            yield commas / np.maximum(chars, 1) * 100
-            yield np.log1p(columns.twins[place])
-            yield mostly_linked / np.maximum(inner, 1)
-        place = columns.parents[place]
+    some = np.maximum(chars, 1)
+    blocks = np.maximum(inner, 1)
+    logs = np.log1p([chars, inner, chars / blocks, columns.twins])
+    shares = (linked / some, chars / max(columns.chars.sum(), 1.0), commas / some * 100)
+    table = np.array(
+        [logs[0], *shares[:2], *logs[1:3], shares[2], logs[3], mostly_linked / blocks], np.float32
+    )
+    for places in columns.around:
+        yield table[:, places]
 
 
 def _words_around(columns: BlockColumns, words: BlockWords) -> Iterator[Column]:
     """Yield what kinds of words the containers around a block hold."""
-    below = _sums_below(columns, words.weights())
-    place = columns.homes
-    for level in range(max(_LEVELS) + 1):
-        if level in _LEVELS:
-            sizes, i, others, rating, consent, described, titled = below[:, place]
-            yield i / np.maximum(sizes, 1)
-            yield others / np.maximum(sizes, 1)
-            yield np.log1p(rating)
-            yield np.log1p(consent)
-            yield described / np.maximum(sizes, 1)
-            yield np.log1p(titled)
-        place = columns.parents[place]
+    sums = columns.sums_below(words.weights())
+    sizes = np.maximum(sums[0], 1)
+    _, i, others, rating, consent, described, titled = sums
+    rating, consent, titled = np.log1p([rating, consent, titled])
+    table = np.array(
+        [i / sizes, others / sizes, rating, consent, described / sizes, titled], np.float32
+    )
+    for places in columns.around:
+        yield table[:, places]
 
 
 def _words_of_group(columns: BlockColumns, words: BlockWords) -> Iterator[Column]:
     """Yield what kinds of words the blocks in containers of the same path hold together."""
-    groups = columns.groups
     sizes, i, _, rating, *_ = words.weights()
-    yield np.bincount(groups, i)[groups] / np.bincount(groups, sizes)[groups]
-    yield np.log1p(np.bincount(groups, rating)[groups])
-
-
-def _sums_below(columns: BlockColumns, weights: Sequence[Column]) -> Column:
-    """Return the sums of weights of blocks in and below each container, (weights, containers)."""
-    sums = np.zeros((len(weights), len(columns.parents) + 1))
-    for row, weight in zip(sums, weights, strict=True):
-        row[1:] = np.cumsum(np.bincount(columns.homes, weight, len(columns.parents)))
-    below: Column = sums[:, columns.ends_of_containers] - sums[:, :-1]
-    return below
+    sizes, i, rating = columns.sums_of_groups([sizes, i, rating])
+    groups = columns.groups
+    yield (i / sizes)[groups]
+    yield np.log1p(rating)[groups]
 
 
 def _of_group(columns: BlockColumns) -> Iterator[Column]:
     """Yield what the blocks in containers of the same path are together."""
     groups = columns.groups
-    inner = np.bincount(groups)[groups]
-    chars = np.bincount(groups, columns.chars)[groups]
-    linked = np.bincount(groups, columns.linked)[groups]
-    commas = np.bincount(groups, columns.commas)[groups]
-    yield from (np.log1p(inner), np.log1p(chars), linked / np.maximum(chars, 1))
-    yield from (np.log1p(chars / inner), commas / np.maximum(chars, 1) * 100)
-
-
-def _shifted(column: Column, offset: int) -> Column:
-    """Return each row's value ``offset`` rows further, and -1 beyond the page."""
-    out = np.full(len(column), -1.0)
-    if offset < 0:
-        out[-offset:] = column[:offset]
-    elif len(column) > offset:
-        out[:-offset] = column[offset:]
-    return out
-
-
-def _sizes_of_groups(keys: Column) -> Column:
-    """Return for each row how many rows have its key."""
-    inverse = np.unique(keys, return_inverse=True)[1]
-    return np.bincount(inverse)[inverse].astype(np.float64)
-
-
-def _bits(flags: Column) -> Column:
-    """Return a column for each flag, float32, (rows, len(FLAGS))."""
-    octets = flags.astype("<i8").view(np.uint8).reshape(len(flags), 8)
-    bits = np.unpackbits(octets, axis=1, count=len(FLAGS), bitorder="little")
-    return bits.astype(np.float32)
+    inner, chars, linked, commas = columns.sums_of_groups(
+        [np.ones(len(groups)), columns.chars, columns.linked, columns.commas]
+    )
+    some = np.maximum(chars, 1)
+    table = np.array([inner, chars, linked / some, chars / inner, commas / some * 100])
+    table[[0, 1, 3]] = np.log1p(table[[0, 1, 3]])
+    yield table[:, groups]

@@ -51,6 +51,7 @@ _SCRIPTS = np.array(
     ]
 )
 _FIFTHS = 5
+_SCRIPT_STEP = 16
 _FIRST_DENSE = 0x0E00
 
 _SENTENCE_ENDS = frozenset(".!?:;…。！？」』”»؟۔।\"')")
@@ -100,53 +101,77 @@ def text_columns(texts: list[str], title: str) -> dict[str, Column]:
     """
     starts = [text[:_LOOKED_AT] for text in texts]
     counts, letters, unspaced = _counts(starts)
-    shown = np.array([len(start) for start in starts], np.float64)
+    chars, shown = _lengths(texts), _lengths(starts)
+    spaces = np.array([text.count(" ") for text in texts], np.float64)
     digits = counts % _UPPER
-    # Prices and rights are told of by so few words that most pages have none of them.
-    whole = _BETWEEN.join(starts)
-    signs = _held(_PRICE_SIGNS, whole)
-    whole = whole.lower()
-    words = _held(_LEGAL_WORDS, whole)
-    lowered = whole.split(_BETWEEN) if words else starts
-    rows = [
-        (
-            len(text),
-            text.count(" ") + 1,
-            text[-1] in _SENTENCE_ENDS,
-            bool(signs) and _names_price(text, signs),
-            bool(words) and len(text) < _LOOKED_AT and any(word in low for word in words),
-            text[:3].lower() in _ACTION_STARTS
-            and len(text) < _SHORT
-            and _ACTION.match(text) is not None,
-            len(text) < _SHORT
-            and (numerals > 0 or "ago" in text)
-            and _DATE.search(text) is not None,
-            size > _MIN_IN_TITLE
-            and len(text) < min(_MAX_IN_TITLE, len(title) + 1)
-            and text.lower() in title,
-        )
-        for text, low, numerals, size in zip(
-            texts, lowered, digits.tolist(), letters.tolist(), strict=True
-        )
-    ]
-    table = np.array(rows, dtype=np.float64).reshape(len(rows), 8)
-    chars = table[:, 0]
-    sizes = (letters * chars / shown, table[:, 1] + unspaced * chars / shown, letters / shown)
+    sizes = (letters * chars / shown, spaces + 1 + unspaced * chars / shown, letters / shown)
     commas = (counts // _COMMA) * chars / shown
-    columns = (digits / shown, counts // _UPPER % _UPPER / shown, commas)
-    return dict(zip(_NAMES, (*sizes, *columns, *table.T[2:]), strict=True))
-
-
-def _held(words: Iterable[str], text: str) -> list[str]:
-    return [word for word in words if word in text]
-
-
-def _names_price(text: str, signs: list[str]) -> bool:
-    return (
-        len(text) < _MAX_PRICE
-        and any(sign in text for sign in signs)
-        and _PRICE.search(text) is not None
+    shares = (digits / shown, counts // _UPPER % _UPPER / shown, commas)
+    whole = _BETWEEN.join(starts)
+    marked = (
+        [at for at, text in enumerate(texts) if text[-1] in _SENTENCE_ENDS],
+        _priced(texts, whole),
+        [at for at in _holding(_LEGAL_WORDS, whole.lower()) if len(texts[at]) < _LOOKED_AT],
+        _actions(texts),
+        _dated(texts, whole, np.flatnonzero((digits > 0) & (chars < _SHORT)).tolist()),
+        _in_title(texts, title, (letters > _MIN_IN_TITLE) & (chars < _MAX_IN_TITLE)),
     )
+    kinds = np.zeros((len(marked), len(texts)))
+    for kind, found in zip(kinds, marked, strict=True):
+        kind[found] = 1
+    return dict(zip(_NAMES, (*sizes, *shares, *kinds), strict=True))
+
+
+def _lengths(texts: list[str]) -> Column:
+    return np.array([*map(len, texts)], np.float64)
+
+
+def _holding(words: Iterable[str], whole: str) -> set[int]:
+    """Return the numbers of the texts that hold one of the words, by the texts joined.
+
+    Most pages have none of the words, so that no text is looked at by itself.
+
+    Complexity: O(words * characters).
+    """
+    found = set()
+    for word in words:
+        at = number = 0
+        while at >= 0 and (place := whole.find(word, at)) >= 0:
+            number += whole.count(_BETWEEN, at, place)
+            found.add(number)
+            at = whole.find(_BETWEEN, place)
+    return found
+
+
+def _priced(texts: list[str], whole: str) -> list[int]:
+    return [
+        at
+        for at in _holding(_PRICE_SIGNS, whole)
+        if len(texts[at]) < _MAX_PRICE and _PRICE.search(texts[at])
+    ]
+
+
+def _actions(texts: list[str]) -> list[int]:
+    return [
+        at
+        for at, text in enumerate(texts)
+        if text[:3].lower() in _ACTION_STARTS and len(text) < _SHORT and _ACTION.match(text)
+    ]
+
+
+def _dated(texts: list[str], whole: str, numbered: Iterable[int]) -> list[int]:
+    """Return the texts with dates, of the short ones with digits and those that name no day."""
+    ago = (at for at in _holding(("ago",), whole) if len(texts[at]) < _SHORT)
+    return [at for at in {*numbered, *ago} if _DATE.search(texts[at])]
+
+
+def _in_title(texts: list[str], title: str, likely: Column) -> list[int]:
+    longest = len(title)
+    return [
+        at
+        for at in np.flatnonzero(likely).tolist()
+        if len(texts[at]) <= longest and texts[at].lower() in title
+    ]
 
 
 def _counts(starts: list[str]) -> tuple[Column, Column, Column]:
@@ -172,12 +197,24 @@ def _some_counts(starts: list[str]) -> tuple[Column, Column, Column]:
     sizes = np.array([len(start) for start in starts])
     places = np.cumsum(sizes + len(_BETWEEN)) - sizes - len(_BETWEEN)
     counts = np.add.reduceat(values, places).astype(np.int64)
-    if codes.max() < _FIRST_DENSE:
+    dense = np.flatnonzero(codes >= _FIRST_DENSE)
+    if not len(dense):
         return counts, sizes, np.zeros(len(starts))
-    scripts = _SCRIPTS[np.searchsorted(_SCRIPTS[:, 0], codes, "right") - 1]
-    letters = np.add.reduceat(scripts[:, 1], places)
-    letters[:-1] -= 1  # what stands between two texts
-    return counts, letters, np.add.reduceat(scripts[:, 2], places) / _FIFTHS
+    scripts = np.zeros((2, len(codes)), np.int64)
+    scripts[:, dense] = _scripts().take(codes[dense] // _SCRIPT_STEP, axis=1, mode="clip")
+    more, fifths = np.add.reduceat(scripts, places, axis=1)
+    return counts, sizes + more, fifths / _FIFTHS
+
+
+@cache
+def _scripts() -> Any:
+    """Return what a character counts for beyond one letter, and its fifths of a word; (2, steps).
+
+    A step is so many characters of one script.
+    """
+    firsts = np.arange(0, _SCRIPTS[-1, 0] + 1, _SCRIPT_STEP)
+    numbers = np.searchsorted(_SCRIPTS[:, 0], firsts, "right") - 1
+    return _SCRIPTS[numbers, 1:].T - [[1], [0]]
 
 
 @cache

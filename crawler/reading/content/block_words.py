@@ -7,6 +7,8 @@ page describes itself in its title, its ``meta`` elements and its data of schema
 
 from __future__ import annotations
 
+from collections import Counter
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -66,6 +68,12 @@ def _codes() -> dict[str, int]:
 
 _CODES = _codes()
 
+# The number of a word: a bit for each kind, one for words of the title, and above these the place
+# of the word among those of the descriptions.
+_TITLE = 1 << len(_KINDS)
+_PLACE = len(_KINDS) + 1
+_BITS = np.arange(_PLACE)
+
 
 class BlockWords:
     """What the words of the blocks of a page tell, float64, (blocks,) each unless said otherwise.
@@ -83,29 +91,25 @@ class BlockWords:
     """
 
     def __init__(self, texts: Sequence[str], title: str, descriptions: Iterable[str]) -> None:
-        titles = set(title.split())
-        runs = _Runs(descriptions)
+        telling = _TellingWords(title, descriptions)
         starts = [text[:_LOOKED_AT] for text in texts]
-        parts = [
-            _word_sums(starts[at : at + _TEXTS], titles, runs)
-            for at in range(0, len(starts), _TEXTS)
-        ]
-        sums = np.concatenate(parts, axis=1) if parts else np.zeros((len(_KINDS) + 3, 0))
+        sums = np.empty((_PLACE + 2, len(starts)))
+        for at in range(0, len(starts), _TEXTS):
+            sums[:, at : at + _TEXTS] = telling.sums(starts[at : at + _TEXTS])
         self.counts = sums[: len(_COUNTED)]
         self.headings = sums[len(_COUNTED) : len(_KINDS)] > 0
-        self.sizes, titled, described = sums[len(_KINDS) :]
+        titled, described, self.sizes = sums[len(_KINDS) :]
         self.titled = titled / self.sizes
-        self.of_title = np.minimum(titled / max(len(titles), 1), 3.0)
+        self.of_title = np.minimum(titled / max(len(set(title.split())), 1), 3.0)
         self.described = described / self.sizes
-        self.descriptions = runs.words
+        self.descriptions = telling.described
 
     def own(self) -> list[Column]:
         """Return what the words of a block are."""
-        i, we, you, rating, consent = self.counts / self.sizes
-        columns = [i, we, you, rating, consent, *np.log1p(self.counts[[0, 4]])]
-        return [*columns, self.described, self.titled, self.of_title]
+        told = np.log1p(self.counts[[0, 4]])
+        return [self.counts / self.sizes, told, self.described, self.titled, self.of_title]
 
-    def below_headings(self, heading: Column, chars: Column, ends: Column) -> list[Column]:
+    def below_headings(self, heading: Column, chars: Column, ends: Column) -> Column:
         """Return under what kind of heading a block is, and how far from the last of each kind.
 
         Args:
@@ -113,18 +117,16 @@ class BlockWords:
             chars: Number of characters of each block.
             ends: Whether it ends as a sentence does.
         """
-        at = np.arange(len(chars))
         is_heading = heading > 0
         # Short lines that are no heading by their tag often are one by their looks.
         is_label = (chars < _MAX_HEADING) & (is_heading | ((chars < _MAX_LABEL) & (ends == 0)))
-        last = np.maximum.accumulate(np.where(is_heading, at, -1))
-        columns = []
-        for kind in self.headings:
-            of_kind = kind & is_label
-            columns.append(np.where(last >= 0, (of_kind & is_heading)[np.maximum(last, 0)], 0))
-            columns.append(_distance(of_kind))
-        columns.append(_distance((self.described > 0.5) & (self.sizes > 8)))
-        columns.append(np.full(len(chars), np.log1p(self.descriptions)))
+        of_kind = self.headings & is_label
+        last = last_marked(is_heading)
+        columns = np.empty((2 * len(of_kind) + 2, len(chars)))
+        columns[:-2:2] = (of_kind & is_heading)[:, np.maximum(last, 0)] & (last >= 0)
+        columns[1:-2:2] = _distances(of_kind)
+        columns[-2] = _distances((self.described > 0.5) & (self.sizes > 8))
+        columns[-1] = np.log1p(self.descriptions)
         return columns
 
     def weights(self) -> list[Column]:
@@ -134,62 +136,73 @@ class BlockWords:
         return [self.sizes, i, we + you, rating, consent, described, self.titled * self.sizes]
 
 
-def _distance(marked: Column) -> Column:
-    """Return the logarithm of how many blocks ago the last marked one was."""
-    at = np.arange(len(marked))
-    last = np.maximum.accumulate(np.where(marked, at, -1))
-    return np.where(last >= 0, np.log1p(at - last), _NEVER)
+def last_marked(marked: Column) -> Column:
+    """Return the place of the last marked block up to each, or -1; along the last axis."""
+    places = np.where(marked, np.arange(marked.shape[-1]), -1)
+    last: Column = np.maximum.accumulate(places, axis=-1)
+    return last
 
 
-class _Runs:
-    """The runs of three words that the descriptions of a page have."""
+def _distances(marked: Column) -> Column:
+    """Return the logarithm of how many blocks ago the last marked one was, along the last axis."""
+    count = marked.shape[-1]
+    last = last_marked(marked)
+    distances = np.log1p(np.arange(count))[np.arange(count) - np.maximum(last, 0)]
+    return np.where(last >= 0, distances, _NEVER)
 
-    def __init__(self, descriptions: Iterable[str]) -> None:
-        self._numbers: dict[str, int] = {}
-        self.words = 0
-        runs: list[int] = []
-        for text in descriptions:
-            ids = [
-                self._numbers.setdefault(word, len(self._numbers) + 1)
-                for word in text.lower().split()
-            ]
-            self.words += len(ids)
-            runs += [_run(*three) for three in zip(ids, ids[1:], ids[2:], strict=False)]
-        self._runs = np.array(runs, np.int64)
 
-    def covered(self, words: list[str], homes: Column) -> Column:
-        """Return whether each word is in such a run within its block, (words,)."""
-        covered = np.zeros(len(words))
-        if not len(self._runs) or len(words) < _RUN:
-            return covered
-        numbers = self._numbers
-        ids = np.array([numbers.get(word, 0) for word in words], np.int64)
-        first, second, third = ids[:-2], ids[1:-1], ids[2:]
-        known = (first > 0) & (second > 0) & (third > 0) & (homes[2:] == homes[:-2])
-        same = known & np.isin(_run(first, second, third), self._runs)
+class _TellingWords:
+    """The words that tell something on a page: those of all pages, its title, its descriptions.
+
+    Attributes:
+        described: Number of words of the descriptions.
+    """
+
+    def __init__(self, title: str, descriptions: Iterable[str]) -> None:
+        places: dict[str, int] = {}
+        self.described = 0
+        self._runs = set[int]()
+        # Most pages describe themselves several times in the same words.
+        for text, times in Counter(descriptions).items():
+            words = [places.setdefault(word, len(places) + 1) for word in text.lower().split()]
+            self.described += times * len(words)
+            self._runs.update(map(_run, words, words[1:], words[2:]))
+        self._numbers = numbers = _CODES.copy()
+        for word in title.split():
+            numbers[word] = numbers.get(word, 0) | _TITLE
+        for word, place in places.items():
+            numbers[word] = numbers.get(word, 0) | place << _PLACE
+
+    def sums(self, texts: list[str]) -> Column:
+        """Return how many words tell each thing, those of runs and all, (things + 2, texts)."""
+        words = " ".join(texts).lower().split(" ")
+        numbers = np.fromiter(map(self._numbers.get, words, repeat(0)), np.int64, len(words))
+        sizes = np.array([text.count(" ") for text in texts]) + 1
+        homes = np.repeat(np.arange(len(texts)), sizes)
+        # Few words of a page tell anything.
+        telling = np.flatnonzero(numbers & ((1 << _PLACE) - 1))
+        words_of, things = np.nonzero(numbers[telling][:, None] >> _BITS & 1)
+        keys = things * len(texts) + homes[telling[words_of]]
+        counts = np.bincount(keys, minlength=_PLACE * len(texts)).reshape(_PLACE, len(texts))
+        covered = np.bincount(homes[self._covered(numbers >> _PLACE, homes)], minlength=len(texts))
+        return np.concatenate([counts, [covered, sizes]])
+
+    def _covered(self, places: Column, homes: Column) -> Column:
+        """Return which words are in a run of three words of the descriptions within a text.
+
+        Args:
+            places: The place of each word among those of the descriptions, or 0.
+            homes: The text of each word.
+        """
+        known = places > 0
+        likely = np.flatnonzero(known[:-2] & known[1:-1] & known[2:] & (homes[2:] == homes[:-2]))
+        covered = np.zeros(len(places), bool)
+        runs = _run(places[likely], places[likely + 1], places[likely + 2]).tolist()
+        first = likely[np.array([run in self._runs for run in runs], bool)]
         for shift in range(_RUN):
-            covered[shift : shift + len(same)] += same
-        return np.minimum(covered, 1)
+            covered[first + shift] = True
+        return np.flatnonzero(covered)
 
 
 def _run(first: Any, second: Any, third: Any) -> Any:
     return (first << 42) | (second << 21) | third
-
-
-def _word_sums(texts: list[str], titles: set[str], runs: _Runs) -> Column:
-    """Return numbers of words: of each kind, all, of the title, of descriptions; (kinds, texts)."""
-    count = len(texts)
-    words = " ".join(texts).lower().split(" ")
-    sizes = np.array([text.count(" ") + 1 for text in texts], np.int64)
-    homes = np.repeat(np.arange(count), sizes)
-    codes = np.array([_CODES.get(word, 0) for word in words], np.int64)
-    # Few words of a page tell anything.
-    telling = np.flatnonzero(codes)
-    codes, at = codes[telling], homes[telling]
-    kinds = [np.bincount(at[(codes >> bit & 1) > 0], minlength=count) for bit in range(len(_KINDS))]
-    titled = np.array([word in titles for word in words], np.float64)
-    described = runs.covered(words, homes)
-    return np.array(
-        [*kinds, sizes, np.bincount(homes, titled, count), np.bincount(homes, described, count)],
-        np.float64,
-    )

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 Element = Any  # lxml has no types
 
@@ -17,19 +20,23 @@ _PROPERTY = re.compile(r'"(?:description|articleBody)"\s*+:\s*+("(?:[^"\\]|\\.)*
 _TAG = re.compile(r"<[^<>]*+>")
 
 
-def page_descriptions(root: Element) -> list[str]:
+def page_descriptions(declared: Iterable[Element]) -> list[str]:
     """Return the descriptions of a page, without markup.
+
+    Args:
+        declared: Elements ``meta`` and ``script`` of the page.
 
     Complexity: O(elements + characters).
     """
-    found = []
-    for tag in root.iter("meta"):
-        name = tag.get("name") or tag.get("property") or ""
-        if name.lower() in _NAMES:
-            found.append(tag.get("content") or "")
-    for script in root.iter("script"):
-        if script.get("type") == "application/ld+json" and script.text:
-            found += _properties(script.text[:_MAX_DATA])
+    found, data = [], []
+    for element in declared:
+        if element.tag == "meta":
+            name = element.get("name") or element.get("property") or ""
+            if name.lower() in _NAMES:
+                found.append(element.get("content") or "")
+        elif element.get("type") == "application/ld+json" and element.text:
+            data += _properties(element.text[:_MAX_DATA])
+    found += data
     shortened = (text[:_MAX_DESCRIPTION] for text in found[:_MAX_DESCRIPTIONS])
     return [_TAG.sub(" ", text) for text in shortened]
 

@@ -7,15 +7,19 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from lxml.etree import XPath
 
+from crawler.reading.content.block_columns import TAGS
 from crawler.reading.content.block_flags import FLAGS
 
 if TYPE_CHECKING:
-    from crawler.reading.content.block_features import BlockColumns
+    from collections.abc import Iterable, Mapping
+
+    from crawler.reading.content.block_columns import BlockColumns
     from crawler.reading.content.blocks import PageBlocks
 
 Element = Any  # lxml has no types
@@ -33,12 +37,21 @@ PAGE_NAMES = (
 _OF_FLAGS = "main noscript forum product listing code review comment article".split()
 
 
-def page_row(blocks: PageBlocks, columns: BlockColumns, root: Element, title: str) -> Any:
-    """Return the features of a page, float32, (len(PAGE_NAMES),)."""
+def page_row(
+    blocks: PageBlocks, columns: BlockColumns, kinds: Mapping[str, float], title: str
+) -> Any:
+    """Return the features of a page, float32, (len(PAGE_NAMES),).
+
+    Args:
+        blocks: Blocks of the page.
+        columns: Their properties.
+        kinds: What the page says of its own type.
+        title: Title of the page.
+    """
     values = {
         **_shares(columns),
         **_counts(blocks, columns),
-        **read_page_kinds(root),
+        **kinds,
         "title_words": float(len(title.split())),
     }
     return np.array([values[name] for name in PAGE_NAMES], dtype=np.float32)
@@ -46,23 +59,21 @@ def page_row(blocks: PageBlocks, columns: BlockColumns, root: Element, title: st
 
 def _shares(columns: BlockColumns) -> dict[str, float]:
     """Return shares of the page's characters."""
-    total = max(float(columns.chars.sum()), 1.0)
-
-    def share(column: Any) -> float:
-        return float((columns.chars * column).sum() / total)
-
-    tags = columns.tag
-    return {
-        "link_share": share(columns.link_share),
-        "sentences_share": share(columns.ends),
-        "p_share": share(tags == "p"),
-        "li_share": share(tags == "li"),
-        "td_share": share((tags == "td") | (tags == "dd")),
-        "pre_share": share(tags == "pre"),
-        "heading_share": share(columns.heading > 0),
-        "twins_share": share(columns.twins_above > 3),
-        **{f"{name}_flags": share(columns.flags[:, FLAGS.index(name)]) for name in _OF_FLAGS},
+    tags = dict(zip(TAGS, columns.tags, strict=True))
+    of_blocks = {
+        "link_share": columns.link_share,
+        "sentences_share": columns.ends,
+        "p_share": tags["p"],
+        "li_share": tags["li"],
+        "td_share": tags["td"] | tags["dd"],
+        "pre_share": tags["pre"],
+        "heading_share": columns.heading > 0,
+        "twins_share": columns.twins_above > 3,
+        **{f"{name}_flags": columns.flags[FLAGS.index(name)] for name in _OF_FLAGS},
     }
+    sums = np.array([*of_blocks.values()], np.float64) @ columns.chars
+    shares = sums / max(float(columns.chars.sum()), 1.0)
+    return dict(zip(of_blocks, shares.tolist(), strict=True))
 
 
 def _counts(blocks: PageBlocks, columns: BlockColumns) -> dict[str, float]:
@@ -104,22 +115,26 @@ _ITEM_TYPES = XPath("//@itemtype", smart_strings=False)
 _MAX_DATA = 200_000
 
 
-def read_page_kinds(root: Element) -> dict[str, float]:
-    """Return what the page says of its own type: ``og:type`` and types of schema.org."""
+def read_page_kinds(root: Element, declared: Iterable[Element]) -> dict[str, float]:
+    """Return what a page says of its own type: ``og:type`` and types of schema.org.
+
+    Args:
+        root: Root of the page.
+        declared: Its elements ``meta`` and ``script``.
+    """
     found = dict.fromkeys([*_LD_KINDS, "og_article", "og_product", "og_website", "og_profile"], 0.0)
-    for tag in root.iter("meta"):
-        if tag.get("property") == "og:type":
-            kind = (tag.get("content") or "").lower()
+    types: list[str] = []
+    for element in declared:
+        if element.get("property") == "og:type" and element.tag == "meta":
+            kind = (element.get("content") or "").lower()
             for name in ("article", "product", "website", "profile"):
                 if name in kind:
                     found[f"og_{name}"] = 1.0
-    types: list[str] = []
-    for script in root.iter("script"):
-        if script.get("type") == "application/ld+json" and script.text:
-            types += _LD_TYPE.findall(script.text[:_MAX_DATA])
+        elif element.get("type") == "application/ld+json" and element.tag == "script":
+            types += _LD_TYPE.findall((element.text or "")[:_MAX_DATA])
     types += [str(kind).rstrip("/").rpartition("/")[2] for kind in _ITEM_TYPES(root)]
-    for kind in types:
+    for kind, times in Counter(types).items():
         for name, pattern in _LD_KINDS.items():
             if pattern.search(kind):
-                found[name] = found[name] + 1.0
+                found[name] += times
     return {name: math.log1p(value) for name, value in found.items()}

@@ -41,6 +41,32 @@ def counted(text: str) -> tuple[float, float, float]:
     )
 
 
+def letters(character: str) -> tuple[int, int]:
+    """Return the letters and fifths of a word that a character counts for."""
+    code = ord(character)
+    if 0x2E80 <= code < 0xA000 or 0xF900 <= code < 0xFB00 or 0x20000 <= code < 0x40000:
+        return 3, 3
+    if 0xAC00 <= code < 0xD7B0:
+        return 2, 0
+    unspaced = ((0x0E00, 0x0F00), (0x1000, 0x10A0), (0x1780, 0x1800))
+    return 1, int(any(first <= code < end for first, end in unspaced))
+
+
+def kinds(text: str, title: str) -> tuple[bool, ...]:
+    """Return what a short text names, looked for in it alone."""
+    low, says = text.lower(), sum(letters(character)[0] for character in text)
+    legal = "©|(c)|copyright|all rights reserved|cookie|privacy policy|terms of|newsletter"
+    date = re.search(r"\b(?:19|20)\d\d\b|\d\d?[:/.]\d\d|\bago\b", text)
+    price = re.search(r"[$€£¥₹]\s?\d|\d\s?(?:[€£₹]|kr|zł|USD|EUR)", text)
+    return (
+        text[-1] in ".!?:;…。！？」』”»؟۔।\"')",
+        price is not None and len(text) < 200,
+        any(word in low for word in legal.split("|")),
+        date is not None and len(text) < 60,
+        says > 10 and len(text) < 300 and len(text) <= len(title) and low in title,
+    )
+
+
 class TestTextColumns:
     def test_page_without_blocks_has_empty_columns(self) -> None:
         assert all(len(found) == 0 for found in text_columns([], "").values())
@@ -117,3 +143,22 @@ class TestTextColumnsProperties:
         alone, together = text_columns(texts, ""), text_columns(texts + others, "")
         for name, values in alone.items():
             assert together[name][: len(texts)].tolist() == values.tolist()
+
+    @given(_TEXTS, st.booleans())
+    def test_kinds_equal_those_of_each_text_by_itself(
+        self, texts: list[str], is_title: bool
+    ) -> None:
+        title = " | ".join(texts).lower() if is_title else "read more of copyright 2019"
+        columns = text_columns(texts, title)
+        names = ("ends", "price", "legal", "date", "in_title")
+        found = np.array([columns[name] for name in names]).T.astype(bool)
+        assert [tuple(row) for row in found.tolist()] == [kinds(text, title) for text in texts]
+
+    @given(_TEXTS)
+    def test_letters_equal_those_of_each_character_by_itself(self, texts: list[str]) -> None:
+        columns = text_columns(texts, "")
+        for at, text in enumerate(texts):
+            counts = [letters(character) for character in text]
+            assert columns["chars"][at] == sum(one for one, _ in counts)
+            words = text.count(" ") + 1 + sum(fifths for _, fifths in counts) / 5
+            assert columns["words"][at] == pytest.approx(words)

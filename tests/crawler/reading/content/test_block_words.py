@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 
 import numpy as np
@@ -26,6 +27,11 @@ _TEXTS = st.lists(
 def described(*texts: str, by: str) -> list[float]:
     found: list[float] = BlockWords(texts, "", [by]).described.tolist()
     return found
+
+
+def descriptions_of(head: str) -> list[str]:
+    root = parse(f"<head>{head}</head><p>x".encode())
+    return page_descriptions(root.iter("meta", "script"))
 
 
 class TestBlockWords:
@@ -79,6 +85,35 @@ class TestBlockWordsProperties:
         assert (together.counts[:, : len(some)] == alone.counts).all()
         assert (together.titled[: len(some)] == alone.titled).all()
 
+    @given(_TEXTS, _TEXTS)
+    def test_words_equal_those_that_are_looked_for_one_by_one(
+        self, texts: list[str], descriptions: list[str]
+    ) -> None:
+        by = [*descriptions, *texts[::3], *texts[::3]]
+        title = " ".join(texts[:1]).lower()
+        words = BlockWords(texts, title, by)
+        runs = {run for text in by for run in runs_of(text.lower().split())}
+        assert words.descriptions == sum(len(text.split()) for text in by)
+        for at, text in enumerate(texts):
+            its = text.lower().split(" ")
+            marked = {place + shift for place in places_of(its, runs) for shift in range(3)}
+            assert words.sizes[at] == len(its)
+            assert words.described[at] == len(marked) / len(its)
+            assert words.titled[at] == sum(word in title.split() for word in its) / len(its)
+            assert words.counts[2, at] == sum(map(is_you, its))
+
+
+def is_you(word: str) -> bool:
+    return re.fullmatch("(?:you|yours?)[,.!?:;]?", word) is not None
+
+
+def runs_of(words: list[str]) -> list[tuple[str, ...]]:
+    return list(zip(words, words[1:], words[2:], strict=False))
+
+
+def places_of(words: list[str], runs: set[tuple[str, ...]]) -> list[int]:
+    return [place for place, run in enumerate(runs_of(words)) if run in runs]
+
 
 class TestPageDescriptions:
     @pytest.mark.parametrize(
@@ -92,18 +127,17 @@ class TestPageDescriptions:
         ],
     )
     def test_a_page_describes_itself(self, head: str) -> None:
-        assert page_descriptions(parse(f"<head>{head}</head><p>x".encode())) == ["A fine pan"]
+        assert descriptions_of(head) == ["A fine pan"]
 
     def test_markup_in_a_description_is_left_out(self) -> None:
         data = json.dumps({"description": "<p>A <b>fine</b> pan</p>"}).replace("</", "<\\/")
         head = f'<script type="application/ld+json">{data}</script>'
-        found = page_descriptions(parse(f"<head>{head}</head><p>x".encode()))
+        found = descriptions_of(head)
         assert [text.split() for text in found] == [["A", "fine", "pan"]]
 
     @pytest.mark.parametrize("piece", ['"description": "', '"description": "\\', "<", '\\"'])
     def test_odd_data_take_no_time_squared(self, piece: str) -> None:
         head = f'<script type="application/ld+json">{piece * 60_000}</script>'
-        root = parse(f"<head>{head}</head><p>x".encode())
         started = time.process_time()
-        page_descriptions(root)
+        descriptions_of(head)
         assert time.process_time() - started < 2
