@@ -103,7 +103,7 @@ class KnownShingles:
     Attributes:
         bitmaps: The bitmaps of first parts that are no more among ``parts``.
         parts: The shingles of the first parts, as ``JaccardComparison.shingles_of`` returns them.
-        wholes: The shingles of the wholes, where these are other texts.
+        wholes: The shingles of the wholes; where these are no other texts, perhaps the ``parts``.
     """
 
     def __init__(self) -> None:

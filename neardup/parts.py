@@ -6,8 +6,9 @@ may go unnoticed, and never is a text called one that it is not.
 """
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -237,54 +238,56 @@ class _Reader:
             Below ``MIN_CONTAINMENT`` a bound of it. None where the other text is not stored, or the
             budget does not allow to read it.
         """
-        bitmap, theirs = self._known.bitmaps.get(number), self._known.parts.get(number)
-        if theirs is not None:
-            found = _share(self._of_part, theirs, is_ours=is_ours)
-            if found < MIN_CONTAINMENT:
-                return found
-        elif bitmap is not None:
-            self._bitmap = self._bitmap or bitmap_of(self._of_part.shingles)
-            bound = max_shared(self._bitmap, bitmap) / (self._bitmap if is_ours else bitmap).size
-            if bound < MIN_CONTAINMENT:
-                return bound
-        text = self._documents.text(number)
-        if text is None:
+        bound = self._bound(number, is_ours=is_ours)
+        if bound < MIN_CONTAINMENT:
+            return bound
+        other = _Other(number, self._known, self._read, self._of_part.shingles_of)
+        if other.part is None:
             return None
-        self._characters += len(text)
-        if self._characters > MAX_CHARACTERS:
-            return None
-        part, whole = split_whole(text)
-        if theirs is None:
-            theirs = self._of_part.shingles_of(part)
-            self._known.parts.add(number, theirs)
-        found = _share(self._of_part, theirs, is_ours=is_ours)
+        found = _share(self._of_part, other.part, is_ours=is_ours)
         if found >= MIN_CONTAINMENT and self._boilerplate is not None:
-            found = min(found, self._own_share(number, part, theirs, is_ours=is_ours))
-        if found < MIN_CONTAINMENT or (self._is_part_only and whole is part):
+            found = min(found, self._own_share(other, other.part, is_ours=is_ours))
+        if found < MIN_CONTAINMENT or other.whole is None:
+            return found if found < MIN_CONTAINMENT else None
+        if self._is_part_only and other.whole is other.part:
             return found
         size = self._parameters.verify_shingle_size
         self._of_whole = self._of_whole or JaccardComparison(self._whole, size)
-        theirs = self._of_whole.shingles_of(whole)
-        return min(found, _share(self._of_whole, theirs, is_ours=is_ours))
+        return min(found, _share(self._of_whole, other.whole, is_ours=is_ours))
 
-    def _own_share(self, number: int, text: str, theirs: Hashes, *, is_ours: bool) -> float:
+    def _bound(self, number: int, *, is_ours: bool) -> float:
+        """Return what the containment is at most, by the bitmap of another text."""
+        bitmap = self._known.bitmaps.get(number)
+        if bitmap is None:
+            return 1.0
+        self._bitmap = self._bitmap or bitmap_of(self._of_part.shingles)
+        return max_shared(self._bitmap, bitmap) / (self._bitmap if is_ours else bitmap).size
+
+    def _read(self, number: int) -> str | None:
+        text = self._documents.text(number)
+        self._characters += len(text or "")
+        return text if self._characters <= MAX_CHARACTERS else None
+
+    def _own_share(self, other: "_Other", theirs: Hashes, *, is_ours: bool) -> float:
         """Return the share of those shingles of a part that are more than boilerplate.
 
-        0 where there are none: such a text is no part of any other in particular.
+        0 where there are none, since such a text is no part of any other in particular, or where
+        the budget does not allow to tell.
 
         Args:
-            number: The id of the other text.
-            text: The other text, without its whole.
-            theirs: Its shingles.
+            other: The other text.
+            theirs: Its shingles, without its whole.
             is_ours: Whether the text in hand is the part.
         """
         shingles = self._of_part.shingles if is_ours else theirs
         own = self._own if is_ours else None
         if own is None:
             assert self._boilerplate is not None
-            group = self._document.group if is_ours else self._boilerplate.group(number)
-            part = split_whole(self._document.text)[0] if is_ours else text
-            own = self._own_shingles(part, shingles, group)
+            group = self._document.group if is_ours else self._boilerplate.group(other.number)
+            text = self._document.text if is_ours else other.text
+            if text is None:
+                return 0.0
+            own = self._own_shingles(split_whole(text)[0], shingles, group)
         if is_ours:
             self._own = own
         if len(own) == len(shingles):
@@ -303,6 +306,51 @@ class _Reader:
             return shingles
         of_spans = [self._of_part.shingles_of(part[start:end]) for start, end in spans]
         return np.setdiff1d(shingles, np.concatenate(of_spans))
+
+
+class _Other:
+    """Another text, which is read only where its shingles are not known.
+
+    Args:
+        number: Its id.
+        known: The shingles of texts that were candidates before.
+        read: Returns the text under an id; None where it is not to be had.
+        shingles_of: Returns the shingles of a text.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        known: KnownShingles,
+        read: Callable[[int], str | None],
+        shingles_of: Callable[[str], Hashes],
+    ) -> None:
+        self.number = number
+        self._known, self._read_text, self._shingles_of = known, read, shingles_of
+
+    @cached_property
+    def text(self) -> str | None:
+        return self._read_text(self.number)
+
+    @cached_property
+    def part(self) -> Hashes | None:
+        """The shingles of the text without its whole; None where it is not to be had."""
+        known = self._known.parts.get(self.number)
+        if known is None and self.text is not None:
+            known = self._shingles_of(split_whole(self.text)[0])
+            self._known.parts.add(self.number, known)
+        return known
+
+    @cached_property
+    def whole(self) -> Hashes | None:
+        """The shingles of its whole, ``part`` where it has no other; None likewise."""
+        known = self._known.wholes.get(self.number)
+        if known is None and self.text is not None:
+            part, whole = split_whole(self.text)
+            known = self.part if whole is part else self._shingles_of(whole)
+            assert known is not None
+            self._known.wholes.add(self.number, known)
+        return known
 
 
 def _share(comparison: JaccardComparison, theirs: Hashes, *, is_ours: bool) -> float:

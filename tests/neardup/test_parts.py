@@ -1,5 +1,6 @@
 import logging
 import random
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import replace
 from itertools import permutations
@@ -37,6 +38,18 @@ class Captures(MemoryDocuments):
 
     def words_of(self, ids: Collection[int]) -> dict[int, int]:
         return super().words_of({self.newest}.intersection(ids))
+
+
+class CountedReads(MemoryDocuments):
+    """Counts how often each text is read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reads = Counter[int]()
+
+    def text(self, id: int) -> str | None:  # noqa: A002  (the field's word)
+        self.reads[id] += 1
+        return super().text(id)
 
 
 def judged(*texts: str, parameters: Parameters | None = None) -> list[Verdict]:
@@ -91,6 +104,18 @@ class TestParts:
         )
         assert with_other == Verdict("new")
         assert with_same.part_of == 0
+
+    def test_a_text_that_holds_many_parts_is_read_once(self) -> None:
+        chapters = [prose(20 + number, 150) for number in range(6)]
+        captions = prose(5, 100)
+        whole = " ".join(chapters)
+        documents = CountedReads()
+        deduplicator = Deduplicator(documents=documents, passages=memory_passages(5))
+        deduplicator.judge(0, with_whole(whole, f"{whole} {captions}"))
+        for number, chapter in enumerate(chapters, 1):
+            verdict = deduplicator.judge(number, with_whole(chapter, f"{chapter} {captions}"))
+            assert verdict.part_of == 0
+        assert documents.reads[0] == 1
 
     def test_a_passage_of_very_many_texts_makes_no_part(self) -> None:
         template = prose(7, 200)
