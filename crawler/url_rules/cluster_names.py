@@ -74,6 +74,8 @@ def _domain(name: str) -> str:
 
 def _turn(segments: tuple[str, ...]) -> int | None:
     """Return the first segment of a circular path that occurs again; None for any other path."""
+    if len(segments) - len(set(segments)) < _OFTEN - 1:  # nearly all
+        return None
     counts = Counter(filter(None, segments))
     if not counts or max(counts.values()) < _OFTEN:
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from crawler.storage import meta_names
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
     from crawler.urls.canonical import Canonicalizer
 
 
+_RECENT = 4_096
+"""Hold the addresses of this many URLs: each is asked for when it is queued, leased and fetched."""
+
+
 class RuledAddresses:
     """Parses URLs into addresses, and applies the rules to them."""
 
@@ -32,8 +37,9 @@ class RuledAddresses:
         self._canonical = canonicalizer
         self._rules = rules
         self._skipped = skipped
+        self.parsed = lru_cache(_RECENT)(self._parsed)
 
-    def parsed(self, url: str) -> Address | None:
+    def _parsed(self, url: str) -> Address | None:
         """Return the address of a URL; None where it is malformed."""
         with suppress(MalformedUrl):
             return Address.parse(self._canonical(url))

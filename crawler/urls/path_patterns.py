@@ -94,10 +94,9 @@ class PathPatterns:
     def _kind(self, folder: tuple[str, ...], segment: str) -> str:
         if not segment:
             return segment
-        varies = self.varying(segment)
-        if _NUMBERED.search(segment):
-            return varies
-        return segment if self._is_one_of_few(folder, segment) else varies
+        if not _NUMBERED.search(segment) and self._is_one_of_few(folder, segment):
+            return segment
+        return self.varying(segment)
 
     def varying(self, segment: str) -> str:
         """Return the pattern of a segment that varies, whatever others were met."""

@@ -48,7 +48,8 @@ class _Host:
     patterns: PathPatterns = field(default_factory=PathPatterns)
     window: deque[Observation] = field(default_factory=lambda: deque(maxlen=_WINDOW))
     alike: OrderedDict[int, deque[Observation]] = field(default_factory=OrderedDict)
-    hypotheses: OrderedDict[Proposal, Hypothesis] = field(default_factory=OrderedDict)
+    # No OrderedDict, which hashes each key again when it is iterated over.
+    hypotheses: dict[Proposal, Hypothesis] = field(default_factory=dict)
     refuted: OrderedDict[Proposal, Refuted | None] = field(default_factory=OrderedDict)
     clusters: OrderedDict[int, int] = field(default_factory=OrderedDict)
     versions: Versions = field(default_factory=Versions)
@@ -142,22 +143,28 @@ class RuleLearner:
         if self._is_too_large(host, content.kept):
             content = content._replace(counts=False)
         seen = self._observation(host, address, content)
-        news = same_as is not None and self._compare(host, seen, same_as, same_links)
+        original = None if same_as is None else self._original(host, seen, same_as, same_links)
+        news = original is not None and self._compare(host, seen, original)
         for other in map(Address.parse, suggests):
             if other.is_learnable:
                 self._try_all(host, seen, AddressInContext.of(self._rules.apply(other)))
-        self._try_some(host, seen)
+        self._try_some(host, seen, None if original is None else original.place.address)
         host.remember(seen)
         news |= self._observe(host, seen, lookup)
         return self._believed(host) if news else []
 
-    def _compare(self, host: _Host, seen: Observation, same_as: str, links: int | None) -> bool:
-        """Compare a page with the one that it repeats; return whether that was news."""
+    def _original(
+        self, host: _Host, seen: Observation, same_as: str, links: int | None
+    ) -> Observation | None:
+        """Return the page that another one repeats; None where nothing is learned from the two."""
         address = Address.parse(same_as)
         if not address.is_learnable or address == seen.raw:
-            return False
+            return None
         kept = PageContent(b"", seen.content.kept, 1.0, seen.content.kept, links)
-        original = self._observation(host, address, kept)
+        return self._observation(host, address, kept)
+
+    def _compare(self, host: _Host, seen: Observation, original: Observation) -> bool:
+        """Compare a page with the one that it repeats; return whether that was news."""
         self._try_all(host, seen, original.place)
         texts = original.place.text, seen.place.text
         concerned = [
@@ -190,11 +197,14 @@ class RuleLearner:
         place = AddressInContext.of(self._rules.apply(address))
         return Observation(address, place, host.patterns(place.address.segments), content)
 
-    def _proposals(self, host: _Host, seen: Observation) -> Iterator[Proposal]:
+    def _proposals(
+        self, host: _Host, seen: Observation, tried: Address | None
+    ) -> Iterator[Proposal]:
+        apart_from = (seen.place.address, tried)
         same = [
             other
             for other in reversed(host.alike.get(seen.content.kept, ()))
-            if agreement(other.content, seen.content) and other.place.address != seen.place.address
+            if agreement(other.content, seen.content) and other.place.address not in apart_from
         ]
         for other in same[:_MAX_PAIRS]:
             for proposal in host.proposed(seen, other.place):
@@ -205,9 +215,15 @@ class RuleLearner:
         for proposal in host.proposed(seen, other):
             self._try(host, proposal)
 
-    def _try_some(self, host: _Host, seen: Observation) -> None:
-        """Try the first few rules that a page suggests; more of them would cost too much."""
-        for proposal in list(islice(self._proposals(host, seen), _MAX_TRIES)):
+    def _try_some(self, host: _Host, seen: Observation, tried: Address | None = None) -> None:
+        """Try the first few rules that a page suggests; more of them would cost too much.
+
+        Args:
+            host: The host of the page.
+            seen: The page.
+            tried: An address with which all rules were tried already.
+        """
+        for proposal in list(islice(self._proposals(host, seen, tried), _MAX_TRIES)):
             self._try(host, proposal)
 
     def _try(self, host: _Host, proposal: Proposal) -> None:
@@ -219,7 +235,7 @@ class RuleLearner:
         hypothesis = Hypothesis(context, transform, Evidence(spreads))
         host.hypotheses[proposal] = hypothesis
         if len(host.hypotheses) > _MAX_HYPOTHESES:
-            host.hypotheses.popitem(last=False)
+            del host.hypotheses[next(iter(host.hypotheses))]
         shapes = hypothesis.shapes
         for seen in host.window:
             if shapes is not None and not shapes.fullmatch(seen.place.text):
@@ -244,7 +260,7 @@ class RuleLearner:
             if hypothesis.refuted is not None:
                 self._refute(host, proposal)
             else:
-                host.hypotheses.move_to_end(proposal)
+                host.hypotheses[proposal] = host.hypotheses.pop(proposal)
                 strengthened = True
         return strengthened
 
