@@ -20,7 +20,7 @@ _END = rf"{_QUERY}?{_FRAGMENT}?"
 
 _PLAIN_BASE = re.compile(rf"((https?:)//{_HOST}((?:/{_SEGMENT})*+/?)){_QUERY}?")
 _PLAIN = re.compile(
-    rf"(?P<ups>(?:\.\./)*+)(?P<below>{_FIRST}(?:/{_SEGMENT})*+/?{_END})"
+    rf"(?:\./)?(?P<ups>(?:\.\./)*+)(?P<below>(?:{_FIRST}(?:/{_SEGMENT})*+/?|(?<=\./)){_END})"
     rf"|(?P<fragment>{_FRAGMENT})"
     rf"|(?P<rooted>/(?:{_SEGMENT}(?:/{_SEGMENT})*+/?)?{_END})"
     rf"|(?P<whole>https?://{_HOST}{_ANY_PATH}{_END})"

@@ -81,12 +81,17 @@ _MD5 = f"{_MIXED}[0-9a-f]{{32}}"
 # What PHP wrote in its several settings: 128 or 160 bits in 4 or 5 bits a character, or SHA-256.
 _SESSION_SHAPED = f"{_MIXED}(?:[0-9a-v]{{26}}|[0-9a-v]{{32}}|[0-9a-f]{{40}}|[0-9a-f]{{64}})"
 
-remove_jsessionid = Removal("jsessionid")
+_remove_jsessionid = Removal("jsessionid")
 remove_phpsessid = Removal("phpsessid")
 remove_aspsessionid = Removal("aspsessionid[a-z]{8}")
 remove_session_shaped = Removal("sid|sessid|sessionid|session_id|oscsid|zenid", _SESSION_SHAPED)
 remove_s = Removal("s", _MD5)
 _remove_coldfusion = Removal("cfid|cftoken")
+
+
+def remove_jsessionid(query: str) -> str:
+    """Remove ``jsessionid`` from a query."""
+    return _remove_jsessionid(query) if "jsessionid=" in query.lower() else query
 
 
 def remove_path_jsessionid(path: str) -> str:

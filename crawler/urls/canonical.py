@@ -27,8 +27,10 @@ RULES: tuple[Rule[str] | Rule[Parts], ...] = TEXT_RULES + PARTS_RULES
 
 _CACHED_KEYS = 16_384
 _CACHED_CHARACTERS = 500  # so that the cache is bounded in bytes too
-# Most links: nothing to do but to drop the fragment. A query is always looked at.
-_UNTOUCHED = re.compile(rf"(https?://{PLAIN_HOST}{PLAIN_PORT}{PLAIN_PATH})(?:#[\x00-\x7f]*)?")
+# Most links: nothing to do but to drop the fragment, and to look at a query.
+_PLAIN = re.compile(
+    rf"(https?://{PLAIN_HOST}{PLAIN_PORT}{PLAIN_PATH})(?:\?([!\"$-~]*))?(?:#[\x00-\x7f]*)?"
+)
 
 
 class Known(NamedTuple):
@@ -69,6 +71,10 @@ class Canonicalizer:
         self._first = [rule.apply for rule in rules[:start]]
         self._removals = [rule.apply for rule in removals]
         self._last = [rule.apply for rule in rules[start + len(removals) :]]
+        self._of_query = [
+            [rule.on_query for rule in some if rule.on_query is not None]
+            for some in (rules[:start], removals, rules[start + len(removals) :])
+        ]
         names = "|".join(rule.arguments for rule in removals) or "(?!)"
         self._removable = re.compile(f"(?:^|&)(?:{names})=", re.IGNORECASE | re.ASCII)
         self._cached = lru_cache(_CACHED_KEYS)(self._known)
@@ -86,10 +92,11 @@ class Canonicalizer:
 
         Complexity: linear in the length of the URL.
         """
-        untouched = _UNTOUCHED.fullmatch(url)
-        if untouched and "fragment" not in self._disabled:
-            return untouched[1]
-        return self._by_rules(url)
+        plain = _PLAIN.fullmatch(url)
+        if plain is None or "fragment" in self._disabled:
+            return self._by_rules(url)
+        address, query = plain.groups()
+        return str(address) if query is None else f"{address}{self._marked_query(query)}"
 
     def key(self, url: str) -> bytes:
         """Digest the canonical URL: 16 bytes, xxh3-128 of its UTF-8.
@@ -114,6 +121,18 @@ class Canonicalizer:
     def _known(self, url: str) -> Known:
         canonical = self(url)
         return Known(xxhash.xxh3_128_digest(canonical.encode()), canonical == url)
+
+    def _marked_query(self, query: str) -> str:
+        """Return the canonical query of a URL that needs no other change, with its mark."""
+        first, removals, last = self._of_query
+        for change in first:
+            query = change(query)
+        if self._removable.search(query):
+            for change in removals:
+                query = change(query)
+        for change in last:
+            query = change(query)
+        return "" if not query and "empty_query" not in self._disabled else f"?{query}"
 
     def _by_rules(self, url: str) -> str:
         for rule in self._text:

@@ -51,12 +51,14 @@ class Rule(Generic[T]):
         apply: The rule on the whole text (``Rule[str]``) or on the parts (``Rule[Parts]``). Pure.
         arguments: Regular expression of names, if the rule only removes arguments
             with such names; all of these rules can be skipped at once.
+        on_query: What it does to a query that is not empty, which depends on no other part.
     """
 
     name: str
     meaning: str
     apply: Callable[[T], T]
     arguments: str = ""
+    on_query: Callable[[str], str] | None = None
 
 
 def on_host(change: Callable[[str], str]) -> Callable[[Parts], Parts]:
@@ -191,8 +193,6 @@ def _canonical_escapes(parts: Parts) -> Parts:
 
 _path_jsessionid = on_path(arguments.remove_path_jsessionid)
 _query_jsessionid = on_query(arguments.remove_jsessionid)
-_sid = on_query(arguments.remove_session_shaped)
-_s = on_query(arguments.remove_s)
 _SID_NAMES = f"{arguments.remove_session_shaped.names}|{arguments.remove_s.names}"
 
 
@@ -200,8 +200,8 @@ def _remove_jsessionid(parts: Parts) -> Parts:
     return _query_jsessionid(_path_jsessionid(parts))
 
 
-def _remove_sid(parts: Parts) -> Parts:
-    return _s(_sid(parts))
+def _remove_sid(query: str) -> str:
+    return arguments.remove_s(arguments.remove_session_shaped(query))
 
 
 def _fill_path(parts: Parts) -> Parts:
@@ -216,8 +216,14 @@ def _drop_fragment(parts: Parts) -> Parts:
     return parts if parts.fragment is None else parts._replace(fragment=None)
 
 
+def _of_query(
+    name: str, meaning: str, change: Callable[[str], str], names: str = ""
+) -> Rule[Parts]:
+    return Rule(name, meaning, on_query(change), names, change)
+
+
 def _removal(name: str, meaning: str, removal: Removal) -> Rule[Parts]:
-    return Rule(name, meaning, on_query(removal), removal.names)
+    return _of_query(name, meaning, removal, removal.names)
 
 
 TEXT_RULES: tuple[Rule[str], ...] = (
@@ -235,8 +241,18 @@ PARTS_RULES: tuple[Rule[Parts], ...] = (
     Rule("ipv6", "an IPv6 address in any spelling", on_host(hosts.compress_ipv6)),
     Rule("default_port", "port 80 of http, 443 of https, none", _drop_default_port),
     Rule("empty_userinfo", "an empty user name or password", _drop_empty_userinfo),
-    Rule("percent_encoding", "escapes that no server can tell apart", _canonical_escapes),
-    Rule("jsessionid", "Java sessions, in the path or the query", _remove_jsessionid),
+    Rule(
+        "percent_encoding",
+        "escapes that no server can tell apart",
+        _canonical_escapes,
+        on_query=canonical_query,
+    ),
+    Rule(
+        "jsessionid",
+        "Java sessions, in the path or the query",
+        _remove_jsessionid,
+        on_query=arguments.remove_jsessionid,
+    ),
     Rule("aspnet_session", "ASP.NET sessions in the path", on_path(arguments.remove_path_aspnet)),
     Rule("dot_segments", "/./ and /../ in the path", on_path(resolve_dots)),
     Rule("empty_path", "no path is the path /", _fill_path),
@@ -246,10 +262,12 @@ PARTS_RULES: tuple[Rule[Parts], ...] = (
     _removal("mailing", "mc_cid, _hsenc and their kin", arguments.remove_mailing),
     _removal("phpsessid", "PHP sessions", arguments.remove_phpsessid),
     _removal("aspsessionid", "classic ASP sessions", arguments.remove_aspsessionid),
-    Rule("coldfusion", "CFID with CFTOKEN", on_query(arguments.remove_coldfusion), "cfid"),
-    Rule("sid", "sid, sessionid, s and kin with the value of a session", _remove_sid, _SID_NAMES),
-    Rule("empty_arguments", "&& or & at an end of the query", on_query(arguments.drop_empty)),
-    Rule("sort_arguments", "the order of the arguments", on_query(arguments.sort_arguments)),
+    _of_query("coldfusion", "CFID with CFTOKEN", arguments.remove_coldfusion, "cfid"),
+    _of_query(
+        "sid", "sid, sessionid, s and kin with the value of a session", _remove_sid, _SID_NAMES
+    ),
+    _of_query("empty_arguments", "&& or & at an end of the query", arguments.drop_empty),
+    _of_query("sort_arguments", "the order of the arguments", arguments.sort_arguments),
     Rule("empty_query", "a ? with nothing behind it", _drop_empty_query),
     Rule("fragment", "what stands behind #, which no server sees", _drop_fragment),
 )
