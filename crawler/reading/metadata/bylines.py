@@ -39,6 +39,8 @@ _MAX_WORDS_BESIDE = 7
 
 _LEFT_OUT = frozenset("button footer form nav noscript script select style svg template".split())
 _ENDS = frozenset({"article", "body", "main"})
+_MARKS = ("class", "itemprop", "id")
+_MARKS_AROUND = ("class", "itemprop")
 _DAY_CLASS = re.compile(
     r"(?<![a-z])(?:date|datetime|published|pubdate|posted|timestamp|time|byline)", re.IGNORECASE
 )
@@ -189,7 +191,7 @@ class _Reader:
         before = "" if named and _WORD.search(beside) else self._label
         if _OTHER_DAY.search(beside) or (len(before) < 40 and _OTHER_DAY.search(before)):
             return
-        is_marked = is_time or _DAY_CLASS.search(_marks(holder)) is not None
+        is_marked = is_time or _is_marked(holder, _DAY_CLASS)
         if not is_marked and len(_WORD.findall(beside)) > _MAX_WORDS_BESIDE:
             return
         found = day or (named[0] if named else "")
@@ -209,9 +211,8 @@ class _Reader:
             self._is_after_by = False
             self._take_author("byline", text, is_link=holder.tag == "a")
         else:
-            marks = _marks(holder)
             own = holder.get("class", "")
-            if _AUTHOR_CLASS.search(marks) and not _NO_AUTHOR.search(own):
+            if _is_marked(holder, _AUTHOR_CLASS) and not _NO_AUTHOR.search(own):
                 self._take_author("class:author", text)
 
     def _take_author(self, code: str, text: str, *, is_link: bool = False) -> None:
@@ -227,13 +228,19 @@ class _Reader:
             self.author = (code, name)
 
 
-def _marks(holder: Element) -> str:
-    """Return the classes and properties of an element, and of a small one around it."""
+def _is_marked(holder: Element, pattern: re.Pattern[str]) -> bool:
+    """Whether classes or properties of an element, or of a small one around it, are of a kind."""
+    if _has_mark(holder, _MARKS, pattern):
+        return True
     around = holder.getparent()
-    marks = f"{holder.get('class', '')} {holder.get('itemprop', '')} {holder.get('id', '')}"
-    if around is None or len(list(islice(around, _MAX_INNER + 1))) > _MAX_INNER:
-        return marks
-    return f"{marks} {around.get('class', '')} {around.get('itemprop', '')}"
+    if around is None or not _has_mark(around, _MARKS_AROUND, pattern):
+        return False
+    return len(list(islice(around, _MAX_INNER + 1))) <= _MAX_INNER
+
+
+def _has_mark(element: Element, names: tuple[str, ...], pattern: re.Pattern[str]) -> bool:
+    marks = map(element.get, names)
+    return any(mark is not None and pattern.search(mark) is not None for mark in marks)
 
 
 def _texts_behind(heading: Element) -> Iterator[tuple[Element, str]]:

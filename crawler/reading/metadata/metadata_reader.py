@@ -26,6 +26,7 @@ from crawler.reading.metadata.page_titles import (
     without_site,
 )
 from crawler.reading.metadata.robots_directives import directives
+from crawler.reading.url_joining import PlainJoiner
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -348,7 +349,7 @@ def _absolute(address: str | None, base: str) -> str | None:
     if not address or not address.strip() or len(address) > _MAX_URL:
         return None
     try:
-        url = resolve(base, address)
+        url = PlainJoiner(base).join(address) or resolve(base, address)
     except ValueError:
         return None
     return None if url is None or len(url) > _MAX_URL else url

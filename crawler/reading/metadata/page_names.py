@@ -208,11 +208,10 @@ def _is_hidden(element: Element) -> bool:
 
 def _hides(element: Element) -> bool:
     """Whether an element hides its content."""
-    return (
-        element.tag in _HIDDEN
-        or element.get("hidden") is not None
-        or _HIDES.search(element.get("style", "")) is not None
-    )
+    if element.tag in _HIDDEN or element.get("hidden") is not None:
+        return True
+    style = element.get("style")
+    return style is not None and _HIDES.search(style) is not None
 
 
 def identifiers(
