@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,7 +60,8 @@ class BlockColumns:
         for _ in range(max(_LEVELS)):
             above.append(parents[above[-1]])
         self.around = [above[level] for level in _LEVELS]
-        numbers = np.array([_NUMBERS.get(tag, 0) for tag in blocks.tags], dtype=np.int64)
+        found = map(_NUMBERS.get, blocks.tags, repeat(0))
+        numbers = np.fromiter(found, np.int64, len(blocks.tags))
         levels = np.where(numbers <= _LAST_HEADING, numbers, 0)
         self.heading = np.where(levels, levels, levels[parents])[homes].astype(np.float64)
         self.tags = numbers[homes] == _TAG_NUMBERS

@@ -23,7 +23,7 @@ _NAMES = "chars words density digits upper commas ends price legal action date i
 _LOOKED_AT = 600
 # Texts that are counted at once: 15 MB of codes.
 _TEXTS = 2048
-_DIGIT, _UPPER, _COMMA, _STOP = 1, 1 << 10, 1 << 20, 1 << 30
+_DIGIT, _UPPER, _COMMA, _SPACE, _STOP = 1, 1 << 10, 1 << 20, 1 << 30, 1 << 40
 _LAST_DIGIT = 0x1FFFF  # no later plane of Unicode has any
 _COMMAS = ",;，、。！？،؛؟।۔"
 _STOPS = ".!?"
@@ -100,12 +100,15 @@ def text_columns(texts: list[str], title: str) -> dict[str, Column]:
         title: Title of the page, in lower case.
     """
     starts = [text[:_LOOKED_AT] for text in texts]
-    counts, letters, unspaced = _counts(starts)
-    chars, shown = _lengths(texts), _lengths(starts)
-    spaces = np.array([text.count(" ") for text in texts], np.float64)
+    shown = np.array([*map(len, starts)], np.int64)
+    counts, letters, unspaced = _counts(starts, shown)
+    chars, spaces = shown.copy(), counts // _SPACE
+    for at in np.flatnonzero(shown == _LOOKED_AT).tolist():
+        chars[at] = len(texts[at])
+        spaces[at] += texts[at].count(" ", _LOOKED_AT)
     digits = counts % _UPPER
     sizes = (letters * chars / shown, spaces + 1 + unspaced * chars / shown, letters / shown)
-    commas = (counts // _COMMA) * chars / shown
+    commas = counts // _COMMA % _UPPER * chars / shown
     shares = (digits / shown, counts // _UPPER % _UPPER / shown, commas)
     whole = _BETWEEN.join(starts)
     marked = (
@@ -120,10 +123,6 @@ def text_columns(texts: list[str], title: str) -> dict[str, Column]:
     for kind, found in zip(kinds, marked, strict=True):
         kind[found] = 1
     return dict(zip(_NAMES, (*sizes, *shares, *kinds), strict=True))
-
-
-def _lengths(texts: list[str]) -> Column:
-    return np.array([*map(len, texts)], np.float64)
 
 
 def _holding(words: Iterable[str], whole: str) -> set[int]:
@@ -174,19 +173,20 @@ def _in_title(texts: list[str], title: str, likely: Column) -> list[int]:
     ]
 
 
-def _counts(starts: list[str]) -> tuple[Column, Column, Column]:
-    """Return for each text its digits, capitals and commas, in ten bits each, int64.
+def _counts(starts: list[str], sizes: Column) -> tuple[Column, Column, Column]:
+    """Return for each text its digits, capitals, commas and spaces, in ten bits each, int64.
 
     Beside them the letters that its characters count for, and its words without spaces.
     """
-    parts = [_some_counts(starts[at : at + _TEXTS]) for at in range(0, len(starts), _TEXTS)]
-    if not parts:
-        return np.zeros(0, np.int64), np.zeros(0), np.zeros(0)
-    counts, letters, unspaced = (np.concatenate(column) for column in zip(*parts, strict=True))
+    counts, letters = np.zeros((2, len(starts)), np.int64)
+    unspaced = np.zeros(len(starts))
+    for at in range(0, len(starts), _TEXTS):
+        some = slice(at, at + _TEXTS)
+        counts[some], letters[some], unspaced[some] = _some_counts(starts[some], sizes[some])
     return counts, letters, unspaced
 
 
-def _some_counts(starts: list[str]) -> tuple[Column, Column, Column]:
+def _some_counts(starts: list[str], sizes: Column) -> tuple[Column, Column, Column]:
     joined = _BETWEEN.join(starts)
     codes = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), "<u4")
     values = _values().take(codes, mode="clip")
@@ -194,9 +194,8 @@ def _some_counts(starts: list[str]) -> tuple[Column, Column, Column]:
     values[stops] = 0
     stops = stops[:-1] if len(stops) and stops[-1] == len(codes) - 1 else stops
     values[stops[codes[stops + 1] == ord(" ")]] = _COMMA
-    sizes = np.array([len(start) for start in starts])
     places = np.cumsum(sizes + len(_BETWEEN)) - sizes - len(_BETWEEN)
-    counts = np.add.reduceat(values, places).astype(np.int64)
+    counts = np.add.reduceat(values, places)
     dense = np.flatnonzero(codes >= _FIRST_DENSE)
     if not len(dense):
         return counts, sizes, np.zeros(len(starts))
@@ -219,11 +218,12 @@ def _scripts() -> Any:
 
 @cache
 def _values() -> Any:
-    """Return what each character counts, int32, (_LAST_DIGIT + 2,); all later ones nothing."""
-    values = np.zeros(_LAST_DIGIT + 2, np.int32)
+    """Return what each character counts, int64, (_LAST_DIGIT + 2,); all later ones nothing."""
+    values = np.zeros(_LAST_DIGIT + 2, np.int64)
     everything = "".join(map(chr, range(_LAST_DIGIT + 1)))
     values[[found.start() for found in re.finditer(r"\d", everything)]] = _DIGIT
     values[ord("A") : ord("Z") + 1] = _UPPER
     values[[ord(character) for character in _COMMAS]] = _COMMA
     values[[ord(character) for character in _STOPS]] = _STOP
+    values[ord(" ")] = _SPACE
     return values

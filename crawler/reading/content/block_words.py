@@ -73,6 +73,9 @@ _CODES = _codes()
 _TITLE = 1 << len(_KINDS)
 _PLACE = len(_KINDS) + 1
 _BITS = np.arange(_PLACE)
+# A word between two texts, which have no other space than single blanks.
+_BREAK = " \n "
+_BREAK_NUMBER = -1 << 62
 
 
 class BlockWords:
@@ -167,7 +170,7 @@ class _TellingWords:
             words = [places.setdefault(word, len(places) + 1) for word in text.lower().split()]
             self.described += times * len(words)
             self._runs.update(map(_run, words, words[1:], words[2:]))
-        self._numbers = numbers = _CODES.copy()
+        self._numbers = numbers = {**_CODES, _BREAK.strip(" "): _BREAK_NUMBER}
         for word in title.split():
             numbers[word] = numbers.get(word, 0) | _TITLE
         for word, place in places.items():
@@ -175,27 +178,28 @@ class _TellingWords:
 
     def sums(self, texts: list[str]) -> Column:
         """Return how many words tell each thing, those of runs and all, (things + 2, texts)."""
-        words = " ".join(texts).lower().split(" ")
+        words = _BREAK.join(texts).lower().split(" ")
         numbers = np.fromiter(map(self._numbers.get, words, repeat(0)), np.int64, len(words))
-        sizes = np.array([text.count(" ") for text in texts]) + 1
-        homes = np.repeat(np.arange(len(texts)), sizes)
+        is_break = numbers < 0
+        homes = np.cumsum(is_break)
+        sizes = np.bincount(homes) - 1
+        sizes[0] += 1  # no break is before the first text
         # Few words of a page tell anything.
         telling = np.flatnonzero(numbers & ((1 << _PLACE) - 1))
         words_of, things = np.nonzero(numbers[telling][:, None] >> _BITS & 1)
         keys = things * len(texts) + homes[telling[words_of]]
         counts = np.bincount(keys, minlength=_PLACE * len(texts)).reshape(_PLACE, len(texts))
-        covered = np.bincount(homes[self._covered(numbers >> _PLACE, homes)], minlength=len(texts))
+        covered = np.bincount(homes[self._covered(numbers >> _PLACE)], minlength=len(texts))
         return np.concatenate([counts, [covered, sizes]])
 
-    def _covered(self, places: Column, homes: Column) -> Column:
+    def _covered(self, places: Column) -> Column:
         """Return which words are in a run of three words of the descriptions within a text.
 
         Args:
-            places: The place of each word among those of the descriptions, or 0.
-            homes: The text of each word.
+            places: The place of each word among those of the descriptions, 0 or less for others.
         """
         known = places > 0
-        likely = np.flatnonzero(known[:-2] & known[1:-1] & known[2:] & (homes[2:] == homes[:-2]))
+        likely = np.flatnonzero(known[:-2] & known[1:-1] & known[2:])
         covered = np.zeros(len(places), bool)
         runs = _run(places[likely], places[likely + 1], places[likely + 2]).tolist()
         first = likely[np.array([run in self._runs for run in runs], bool)]
