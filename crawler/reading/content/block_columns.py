@@ -91,7 +91,7 @@ class BlockColumns:
         count = len(self.parents)
         sums = np.zeros((len(weights), count + 1))
         np.cumsum(_sums(self.homes, weights, count), axis=1, out=sums[:, 1:])
-        below: Column = sums[:, self._ends] - sums[:, :-1]
+        below: Column = sums.take(self._ends, axis=1) - sums[:, :-1]
         return below
 
     def sums_of_groups(self, weights: Sequence[Column]) -> Column:

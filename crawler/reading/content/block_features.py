@@ -131,7 +131,7 @@ def _surroundings(columns: BlockColumns) -> Iterator[Column]:
         [logs[0], *shares[:2], *logs[1:3], shares[2], logs[3], mostly_linked / blocks], np.float32
     )
     for places in columns.around:
-        yield table[:, places]
+        yield table.take(places, axis=1)
 
 
 def _words_around(columns: BlockColumns, words: BlockWords) -> Iterator[Column]:
@@ -144,7 +144,7 @@ def _words_around(columns: BlockColumns, words: BlockWords) -> Iterator[Column]:
         [i / sizes, others / sizes, rating, consent, described / sizes, titled], np.float32
     )
     for places in columns.around:
-        yield table[:, places]
+        yield table.take(places, axis=1)
 
 
 def _words_of_group(columns: BlockColumns, words: BlockWords) -> Iterator[Column]:
@@ -165,4 +165,4 @@ def _of_group(columns: BlockColumns) -> Iterator[Column]:
     some = np.maximum(chars, 1)
     table = np.array([inner, chars, linked / some, chars / inner, commas / some * 100])
     table[[0, 1, 3]] = np.log1p(table[[0, 1, 3]])
-    yield table[:, groups]
+    yield table.take(groups, axis=1)

@@ -111,13 +111,14 @@ def text_columns(texts: list[str], title: str) -> dict[str, Column]:
     commas = counts // _COMMA % _UPPER * chars / shown
     shares = (digits / shown, counts // _UPPER % _UPPER / shown, commas)
     whole = _BETWEEN.join(starts)
+    fits = chars < min(_MAX_IN_TITLE, len(title) + 1)
     marked = (
         [at for at, text in enumerate(texts) if text[-1] in _SENTENCE_ENDS],
-        _priced(texts, whole),
+        _priced(texts, np.flatnonzero((digits > 0) & (chars < _MAX_PRICE)).tolist()),
         [at for at in _holding(_LEGAL_WORDS, whole.lower()) if len(texts[at]) < _LOOKED_AT],
         _actions(texts),
         _dated(texts, whole, np.flatnonzero((digits > 0) & (chars < _SHORT)).tolist()),
-        _in_title(texts, title, (letters > _MIN_IN_TITLE) & (chars < _MAX_IN_TITLE)),
+        _in_title(texts, title, np.flatnonzero((letters > _MIN_IN_TITLE) & fits).tolist()),
     )
     kinds = np.zeros((len(marked), len(texts)))
     for kind, found in zip(kinds, marked, strict=True):
@@ -142,12 +143,11 @@ def _holding(words: Iterable[str], whole: str) -> set[int]:
     return found
 
 
-def _priced(texts: list[str], whole: str) -> list[int]:
-    return [
-        at
-        for at in _holding(_PRICE_SIGNS, whole)
-        if len(texts[at]) < _MAX_PRICE and _PRICE.search(texts[at])
-    ]
+def _priced(texts: list[str], numbered: list[int]) -> list[int]:
+    """Return the texts with prices, of the short ones with digits."""
+    short = [texts[at] for at in numbered]
+    signed = _holding(_PRICE_SIGNS, _BETWEEN.join(short))
+    return [numbered[at] for at in signed if _PRICE.search(short[at])]
 
 
 def _actions(texts: list[str]) -> list[int]:
@@ -159,18 +159,13 @@ def _actions(texts: list[str]) -> list[int]:
 
 
 def _dated(texts: list[str], whole: str, numbered: Iterable[int]) -> list[int]:
-    """Return the texts with dates, of the short ones with digits and those that name no day."""
+    """Return the short texts with dates, by those with digits and those that say "ago"."""
     ago = (at for at in _holding(("ago",), whole) if len(texts[at]) < _SHORT)
     return [at for at in {*numbered, *ago} if _DATE.search(texts[at])]
 
 
-def _in_title(texts: list[str], title: str, likely: Column) -> list[int]:
-    longest = len(title)
-    return [
-        at
-        for at in np.flatnonzero(likely).tolist()
-        if len(texts[at]) <= longest and texts[at].lower() in title
-    ]
+def _in_title(texts: list[str], title: str, likely: list[int]) -> list[int]:
+    return [at for at in likely if texts[at].lower() in title]
 
 
 def _counts(starts: list[str], sizes: Column) -> tuple[Column, Column, Column]:

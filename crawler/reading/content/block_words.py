@@ -72,7 +72,7 @@ _CODES = _codes()
 # of the word among those of the descriptions.
 _TITLE = 1 << len(_KINDS)
 _PLACE = len(_KINDS) + 1
-_BITS = np.arange(_PLACE)
+_BITS = 1 << np.arange(_PLACE)
 # A word between two texts, which have no other space than single blanks.
 _BREAK = " \n "
 _BREAK_NUMBER = -1 << 62
@@ -126,7 +126,7 @@ class BlockWords:
         of_kind = self.headings & is_label
         last = last_marked(is_heading)
         columns = np.empty((2 * len(of_kind) + 2, len(chars)))
-        columns[:-2:2] = (of_kind & is_heading)[:, np.maximum(last, 0)] & (last >= 0)
+        columns[:-2:2] = (of_kind & is_heading).take(np.maximum(last, 0), axis=1) & (last >= 0)
         columns[1:-2:2] = _distances(of_kind)
         columns[-2] = _distances((self.described > 0.5) & (self.sizes > 8))
         columns[-1] = np.log1p(self.descriptions)
@@ -150,7 +150,8 @@ def _distances(marked: Column) -> Column:
     """Return the logarithm of how many blocks ago the last marked one was, along the last axis."""
     count = marked.shape[-1]
     last = last_marked(marked)
-    distances = np.log1p(np.arange(count))[np.arange(count) - np.maximum(last, 0)]
+    places = np.arange(count)
+    distances = np.log1p(places).take(places - np.maximum(last, 0))
     return np.where(last >= 0, distances, _NEVER)
 
 
@@ -186,7 +187,7 @@ class _TellingWords:
         sizes[0] += 1  # no break is before the first text
         # Few words of a page tell anything.
         telling = np.flatnonzero(numbers & ((1 << _PLACE) - 1))
-        words_of, things = np.nonzero(numbers[telling][:, None] >> _BITS & 1)
+        words_of, things = np.nonzero(numbers.take(telling)[:, None] & _BITS)
         keys = things * len(texts) + homes[telling[words_of]]
         counts = np.bincount(keys, minlength=_PLACE * len(texts)).reshape(_PLACE, len(texts))
         covered = np.bincount(homes[self._covered(numbers >> _PLACE)], minlength=len(texts))
