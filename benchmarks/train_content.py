@@ -18,7 +18,6 @@ import re
 import sys
 import tempfile
 from collections import Counter, defaultdict
-from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,7 +40,7 @@ from crawler.reading.content.content_text import plain_text
 from crawler.reading.content.content_xml import PAGE_TYPES
 from crawler.reading.content.main_content import (
     agree,
-    is_likely_article,
+    is_doubtful_article,
     read_article,
 )
 from crawler.reading.decoding import decode
@@ -72,7 +71,6 @@ class Labelled:
     blocks: PageBlocks
     features: PageFeatures
     labels: Any
-    article: Any
     peer: str
     truth: list[str]
     wanted: list[str]
@@ -84,7 +82,7 @@ def words_of(text: str | None) -> list[str]:
 
 
 def read_pages(folder: Path, *, compared: bool) -> Iterator[Labelled]:
-    """Yield the pages of a folder with their labels, and trafilatura's content if asked to."""
+    """Yield the pages of a folder with their labels, and trafilatura's text if asked to."""
     domains = TLDExtract(suffix_list_urls=())
     with gzip.open(folder / "truth.jsonl.gz", "rt", encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines]
@@ -100,7 +98,6 @@ def read_pages(folder: Path, *, compared: bool) -> Iterator[Labelled]:
             blocks,
             PageFeatures(blocks, root),
             labels_of(blocks.texts, row["text"] or ""),
-            read_article(root) if compared else None,
             (trafilatura.extract(body.decode(errors="replace")) or "") if compared else "",
             words_of(row["text"]),
             row["wanted"] or [],
@@ -276,13 +273,16 @@ def scores(page: Labelled, model: ContentModel, odds: Any) -> tuple[Scores, Scor
     """Return the scores of what is shown of a page, of its chosen blocks, and of trafilatura."""
     whole = np.concatenate([page.features.page, odds])
     likely = BlockScorer(model).content_odds(page.features.blocks, whole)
-    chosen = np.flatnonzero(choose_blocks(page.blocks, page.features, likely))
-    texts = [page.blocks.texts[at] for at in chosen]
+    chosen = choose_blocks(page.blocks, page.features, likely)
+    texts = [page.blocks.texts[at] for at in np.flatnonzero(chosen)]
     peer = scores_of_text(page, page.peer)
     by_blocks = scores_of_text(page, "\n".join(texts))
-    if page.article is None or not is_likely_article(odds) or not agree(page.article, texts):
+    if not is_doubtful_article(odds, chosen, likely, page.features.sizes):
         return by_blocks, by_blocks, peer
-    return scores_of_text(page, plain_text(deepcopy(page.article))), by_blocks, peer
+    article = read_article(page.blocks, likely)
+    if article is None or not agree(article, texts):
+        return by_blocks, by_blocks, peer
+    return scores_of_text(page, plain_text(article)), by_blocks, peer
 
 
 def scores_of_text(page: Labelled, text: str) -> Scores:

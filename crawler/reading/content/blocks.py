@@ -24,10 +24,11 @@ MAX_BLOCKS = 20_000
 # Elements like <b> that go on in a further block; twice as many as are written within each other.
 _MAX_CARRIED = 16
 
-_SKIPPED = frozenset(
+SKIPPED = frozenset(
     "head script style template svg iframe object embed audio video canvas map "
     "select datalist textarea input frameset frame applet".split()
 )
+"""Elements of which nothing is a block, whatever they hold."""
 RUBY = "（）"
 """Brackets around the reading of characters in what is shown; no text is judged with them."""
 
@@ -141,7 +142,7 @@ class _Cutter:
         for event, element in walker:
             tag = element.tag
             if event == "start":
-                if tag in _SKIPPED:
+                if tag in SKIPPED:
                     walker.skip_subtree()
                     continue
                 if tag in CONTAINERS or not stack:
@@ -150,7 +151,7 @@ class _Cutter:
                     self._begin_inline(element, tag)
                 text = element.text
             else:
-                if tag in _SKIPPED:
+                if tag in SKIPPED:
                     pass
                 elif tag in CONTAINERS or (len(stack) == 1 and element is root):
                     if pieces or self._inline:

@@ -1,23 +1,26 @@
 """Find the main content of a page, and the type of the page.
 
 The page is cut into blocks; a small model says how likely each is content; those are chosen that
-make the expected F1 of the page highest (``choosing``). Pages that are articles are read by
-trafilatura too, which is made for them, and its result is taken where the two agree on the place.
-``docs/choices.md`` has what was tried.
+make the expected F1 of the page highest (``choosing``). What may be an article is read by
+trafilatura too, which is made for them, where the model doubts its own choice; its result is taken
+where the two agree on the place. ``docs/choices.md`` has what was tried.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from lxml.etree import strip_elements
 from trafilatura import bare_extraction
+from trafilatura.settings import Extractor
 
 from crawler.reading.content.block_features import PageFeatures
 from crawler.reading.content.block_scoring import load_scorer
-from crawler.reading.content.blocks import cut_blocks
+from crawler.reading.content.blocks import CONTAINERS, SKIPPED, cut_blocks
 from crawler.reading.content.choosing import choose_blocks
 from crawler.reading.content.content_body import build_body
 from crawler.reading.content.content_model import load_model
@@ -27,12 +30,28 @@ from crawler.reading.content.page_features import PAGE_NAMES
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from crawler.reading.content.blocks import PageBlocks
 
 Element = Any  # lxml has no types
 
-# trafilatura takes five times as long as all else here, so that only likely articles are worth it.
-_MIN_ARTICLE_ODDS = 0.5
+# trafilatura takes as long as all else here, so that only likely articles are worth it, and of them
+# those where so much of what was chosen is likely something else.
+_MIN_ARTICLE_ODDS = 0.2
+_MAX_CERTAINTY = 0.95
 _MAX_ARTICLE_BLOCKS = 3000
+# trafilatura is not shown what has no block, and is beside none, that is so likely content.
+_MIN_ODDS = 0.3
+# No comments, since they are no part of an article. Most of the rules by which it leaves things out
+# are off (``recall``): the model knows better. XML spares it writing a text that nobody reads.
+_OPTIONS = Extractor(
+    output_format="xml",
+    fast=True,
+    recall=True,
+    comments=False,
+    formatting=True,
+    links=True,
+    images=True,
+)
 # Both speak of the same place: so much of trafilatura's words are chosen ones, and it has so much
 # of these.
 _MIN_COMMON = 0.6
@@ -99,8 +118,8 @@ def read_content(root: Element) -> MainContent:
     texts = [blocks.texts[one] for one in at]
     text = "\n".join(texts)
     kind = page_type(types, features.page)
-    if is_likely_article(types) and len(chosen) <= _MAX_ARTICLE_BLOCKS:
-        article = read_article(root)
+    if is_doubtful_article(types, chosen, odds, features.sizes):
+        article = read_article(blocks, odds)
         if article is not None and agree(article, texts):
             return MainContent(kind, text, article, "trafilatura")
     return MainContent(kind, text, build_body(blocks, at), "blocks", blocks.is_cut)
@@ -121,36 +140,74 @@ def page_type(types: NDArray[np.float32], page: NDArray[np.float32]) -> str | No
     return PAGE_TYPES[int(types.argmax())]
 
 
-def is_likely_article(types: NDArray[np.float32]) -> bool:
-    """Return whether trafilatura is worth its time on a page, by the odds of each type."""
-    return bool(types[PAGE_TYPES.index("article")] > _MIN_ARTICLE_ODDS)
+def is_doubtful_article(
+    types: NDArray[np.float32],
+    chosen: NDArray[np.bool_],
+    odds: NDArray[np.float32],
+    sizes: NDArray[np.float64],
+) -> bool:
+    """Return whether trafilatura is worth its time on a page.
+
+    Args:
+        types: Odds of each type.
+        chosen: Which blocks are content.
+        odds: How likely each block is content by itself.
+        sizes: Number of words of each block.
+    """
+    if types[PAGE_TYPES.index("article")] <= _MIN_ARTICLE_ODDS or len(chosen) > _MAX_ARTICLE_BLOCKS:
+        return False
+    words = sizes[chosen]
+    return bool(odds[chosen] @ words <= _MAX_CERTAINTY * words.sum())
 
 
-def read_article(root: Element) -> Element | None:
+def read_article(blocks: PageBlocks, odds: NDArray[np.float32]) -> Element | None:
     """Return what trafilatura takes for the content of a page, or None where it fails.
+
+    Args:
+        blocks: Blocks of the page, which is not changed.
+        odds: How likely each block is content by itself.
 
     Raises:
         MemoryError: The page does not fit.
     """
     try:
-        found = bare_extraction(
-            root,
-            fast=True,
-            with_metadata=False,
-            include_links=True,
-            include_images=True,
-            include_formatting=True,
-        )
+        found = bare_extraction(pruned(blocks, odds), options=_OPTIONS)
     except MemoryError:
         raise
     except Exception:  # it fails now and then, and the blocks are there
         return None
-    if found is None or isinstance(found, dict):  # a dict only where one is asked for
-        return None
-    body = found.body
-    if found.commentsbody is not None:
-        body.extend(list(found.commentsbody))
-    return body
+    # A dict only where one is asked for.
+    return None if found is None or isinstance(found, dict) else found.body
+
+
+def pruned(blocks: PageBlocks, odds: NDArray[np.float32]) -> Element:
+    """Return a copy of a page without the containers of which nothing is likely content.
+
+    Raises:
+        ValueError: The page was cut, so that its end is not known.
+    """
+    root = deepcopy(blocks.containers[0])
+    strip_elements(root, *SKIPPED, with_tail=False)
+    containers = root.iterdescendants(*CONTAINERS)
+    for container, likely in zip(containers, container_odds(blocks, odds)[1:], strict=True):
+        if likely < _MIN_ODDS:
+            container.tag = "dropped"
+    strip_elements(root, "dropped", with_tail=False)
+    return root
+
+
+def container_odds(blocks: PageBlocks, odds: NDArray[np.float32]) -> list[float]:
+    """Return the highest odds of a block in each container; an image has those beside it."""
+    highest = np.zeros(len(blocks.containers))
+    np.maximum.at(highest, blocks.homes, odds)
+    beside = np.concatenate([[0], odds, [0]])
+    for at, home, _ in blocks.images:
+        highest[home] = max(highest[home], beside[at], beside[at + 1])
+    found: list[float] = highest.tolist()
+    for at in range(len(found) - 1, 0, -1):
+        parent = blocks.parents[at]
+        found[parent] = max(found[parent], found[at])
+    return found
 
 
 def agree(article: Element, texts: list[str]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +14,13 @@ from crawler.reading.content.block_features import PageFeatures
 from crawler.reading.content.blocks import MAX_BLOCKS, cut_blocks
 from crawler.reading.content.content_body import build_body
 from crawler.reading.content.content_xml import PAGE_TYPES
-from crawler.reading.content.main_content import MainContent, read_content
+from crawler.reading.content.main_content import (
+    MainContent,
+    is_doubtful_article,
+    pruned,
+    read_article,
+    read_content,
+)
 from crawler.reading.content.page_features import read_page_kinds
 from crawler.reading.html_parsing import parse
 
@@ -63,6 +70,45 @@ def test_reading_content_leaves_the_tree_as_it_was() -> None:
     before = text_of(root)
     read_content(root)
     assert text_of(root) == before
+
+
+ODD_CONTAINERS = """<html><head><noscript><p>in head</p></noscript></head><body>
+<nav><ul><li>Home</li><li>Shop</li></ul></nav>
+<main><figure><img src="/a.png"></figure><p>One <b>bold</b> text.</p>behind it
+<svg><p>drawn</p></svg><textarea><p>typed</p></textarea><div><p>unlikely</p></div></main>
+<aside><img src="/b.png"></aside><footer><p>Legal</p></footer></body></html>"""
+
+
+def test_an_article_is_pruned_of_containers_without_likely_blocks() -> None:
+    blocks = cut_blocks(parse(ODD_CONTAINERS.encode()))
+    odds = np.array([0.9 if text[:2] in ("On", "be") else 0.1 for text in blocks.texts], np.float32)
+    before = text_of(blocks.containers[0])
+    root = pruned(blocks, odds)
+    assert text_of(root) == "One bold text. behind it"
+    assert [image.get("src") for image in root.iter("img")] == ["/a.png"]
+    assert text_of(blocks.containers[0]) == before
+
+
+def test_an_article_is_read_from_what_is_likely_content_alone() -> None:
+    blocks = cut_blocks(parse(ARTICLE.encode()))
+    likely = np.array([len(text) > 50 for text in blocks.texts], np.float32)
+    likely[[text.startswith("Part 2.") for text in blocks.texts].index(True)] = 0
+    article = read_article(blocks, likely)
+    assert article is not None
+    assert re.findall(r"Part \d", text_of(article)) == [f"Part {at}" for at in (0, 1, 3, 4, 5)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "odds", "is_worth_it"),
+    [("article", 0.7, True), ("article", 0.99, False), ("product", 0.7, False)],
+)
+def test_trafilatura_is_asked_where_the_choice_of_an_article_is_in_doubt(
+    kind: str, odds: float, is_worth_it: bool
+) -> None:
+    types = np.array([one == kind for one in PAGE_TYPES], np.float32)
+    each = np.array([odds, odds, 0.1], np.float32)
+    chosen = np.array([True, True, False])
+    assert is_doubtful_article(types, chosen, each, np.ones(3)) == is_worth_it
 
 
 def test_posts_that_only_noscript_has_are_content() -> None:
