@@ -30,6 +30,8 @@ _ATOMS = frozenset({str, int, bool, type(None)})
 # They differ from a Request in how they are made, and come back as one that sends the same.
 _CLASSES = frozenset({Request, FormRequest, JsonRequest, XmlRpcRequest})
 _MAX_DEPTH = 50
+_VERBATIM = "verbatim_url"
+"""Scrapy's key in ``meta`` of a request with a URL that is not to be escaped."""
 
 
 class UnstorableError(ValueError):
@@ -87,14 +89,22 @@ def decode_request(encoded: bytes, url: str, priority: int, spider: Spider) -> R
                 parts[name] = _method(parts[name], spider)
         if "body" in parts:
             parts["body"] = b64decode(parts["body"], validate=True)
-        if "headers" in parts:
-            parts["headers"] = {
-                name.encode("latin-1"): [value.encode("latin-1") for value in values]
-                for name, values in parts["headers"]
-            }
-        return Request(url, priority=priority, **parts)
+        headers = {
+            name.encode("latin-1"): [value.encode("latin-1") for value in values]
+            for name, values in parts.pop("headers", ())
+        }
+        meta = parts.pop("meta", {})
+        # The URL of a request is escaped already; doing it again takes longer than all the rest.
+        # It is done where there is an encoding, so that one that is unknown is found here.
+        escaped = {} if "encoding" in parts else {_VERBATIM: True}
+        request = Request(url, priority=priority, meta=escaped | meta, **parts)
+        if escaped and _VERBATIM not in meta:
+            del request.meta[_VERBATIM]
+        if headers:  # their names and values are in Scrapy's form already
+            dict.update(request.headers, headers)
     except (TypeError, ValueError, LookupError, AttributeError) as error:
         raise MalformedRequestError(str(error)) from None
+    return request
 
 
 def check_json(part: Any, where: str, depth: int = 0) -> None:

@@ -221,10 +221,7 @@ class Buffer:
 
     def has_parked(self, host: int) -> bool:
         """Return whether a rule skips requests of a host."""
-        sql = (
-            f"SELECT 1 FROM requests WHERE host = ? AND state > {WAITING} AND state = {SKIPPED}"  # noqa: S608
-            " LIMIT 1"
-        )
+        sql = f"SELECT 1 FROM requests WHERE host = ? AND state = {SKIPPED} LIMIT 1"  # noqa: S608
         return self._database.read(sql, (host,)).fetchone() is not None
 
     def parked(self) -> Iterator[list[Leased]]:

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from crawler.frontier.order import QueuedRequest, next_in_turn
-from crawler.frontier.read_ahead import MAX_OF_A_HOST, Heads, HostLine
+from crawler.frontier.read_ahead import Heads, HostLine
 from crawler.storage.states import DONE, FAILED, LEASED, SKIPPED, UNFINISHED, WAITING
 
 if TYPE_CHECKING:
@@ -20,9 +20,6 @@ MAX_TRIES = 2
 
 MAX_UNWRITTEN = 2_000
 """Write leases and their ends at the latest after this many, else at the next commit."""
-
-_READ_AHEAD = 8_192
-"""Requests that are read ahead, of all hosts together."""
 
 _PUSH = (
     "INSERT INTO requests (state, tries, priority, depth, host, url, key, fixed, request)"  # noqa: S608
@@ -60,7 +57,7 @@ class RequestQueue:
     a process that died, and the requests that broke there for the first time, so no
     request is ever lost.
 
-    The lines of hosts are the table ``hosts``, the queue of a host is a range
+    The lines of hosts are the table ``hosts`` with ``host_turns``, the queue of a host is a range
     of the index ``requests_todo``. Memory holds the heads of both, the leases,
     and the changes until the next commit, all of it bounded, so it grows
     neither with the queue nor with the hosts.
@@ -128,7 +125,7 @@ class RequestQueue:
         host = next_in_turn(self._line, load, self.at_least)
         if host is None:
             return None
-        first, following = self._heads.take(host, self._most_ahead)
+        first, following = self._heads.take(host, self._heads.most(self._line.held))
         less, depth, request_id, url, request = first
         if following is None:
             self._line.leave(host)
@@ -142,12 +139,6 @@ class RequestQueue:
 
     def has_urgent(self, priority: int) -> bool:
         return any(found >= priority for _, found in islice(self._line, 1))
-
-    @property
-    def _most_ahead(self) -> int:
-        """The number of a host's requests to read at a time; few if its next turn is far off."""
-        hosts = self._line.held
-        return 2 if hosts is None else max(2, min(MAX_OF_A_HOST, _READ_AHEAD // hosts))
 
     def finish(self, ids: Collection[int], *, failed: bool = False) -> None:
         """End the leases of requests that are through, or that broke.
@@ -249,6 +240,7 @@ class RequestQueue:
         """Rebuild the line of hosts from the requests that wait. Complexity: O(n)."""
         self.write()
         self._database.write("DELETE FROM hosts")
+        self._database.empty("host_turns")
         self._database.write(
             "INSERT INTO hosts SELECT host, max(priority), min(id) FROM requests"  # noqa: S608
             f" WHERE state = {WAITING} GROUP BY host"
@@ -264,5 +256,6 @@ class RequestQueue:
         self._again.clear()
         self._database.empty("requests")
         self._database.empty("hosts")
+        self._database.empty("host_turns")
         self._line = HostLine(self._database)
         self._heads.clear()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
+from bisect import insort
+from collections import OrderedDict
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from crawler.storage.states import WAITING
@@ -16,13 +18,16 @@ if TYPE_CHECKING:
     Place = tuple[int, int]
 
 READ_HOSTS = 1_024
-"""Read at most this many hosts at a time."""
+"""Read at most this many hosts at a time, where memory cannot hold all."""
 
-MAX_HOSTS = 4_096
+MAX_HOSTS = 16_384
 """Hold at most this many hosts in memory, unless more are under way; about 300 bytes each."""
 
 MAX_CHANGES = 4_096
 """Write the moves at the latest after this many, else at the next commit."""
+
+MAX_TURNS = 4_096
+"""Copy the log of turns into the table of hosts once it has more than this many."""
 
 _AFTER = (
     "SELECT -priority, turn, host FROM hosts"
@@ -35,111 +40,151 @@ _STAND = (
     " SET priority = excluded.priority, turn = excluded.turn"
 )
 _LEAVE = "DELETE FROM hosts WHERE host = ?"
+_LOG = "INSERT INTO host_turns VALUES (?, ?)"
+_APPLY = (
+    "UPDATE hosts SET turn = last.turn"
+    " FROM (SELECT host, max(turn) AS turn FROM host_turns GROUP BY host) AS last"
+    " WHERE last.host = hosts.host AND last.turn > hosts.turn"
+)
 
 
 class HostLine:
     """Hosts with requests that wait, the most urgent first, in turn where they are equal.
 
     A place is the negated priority with the turn, so that places sort as the line does.
-    The authority is the table ``hosts`` with the changes that ``write`` has yet to make there.
+    The authority is the table ``hosts``, with the turns in ``host_turns`` and the changes that
+    ``write`` has yet to make there. Most moves only change a turn. They are appended to
+    ``host_turns``, since in ``hosts`` and its index each would change pages of its own.
     Memory holds every host up to ``_end``, changed or not; all of
     them where there is no ``_end``.
     """
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._turn = int(database.read("SELECT coalesce(max(turn), 0) FROM hosts").fetchone()[0])
         self._changes: dict[int, Place | None] = {}
-        self._head = [tuple(row) for row in self._database.read(_FIRST, (READ_HOSTS,))]
-        self._places: dict[int, Place] = {host: (less, turn) for less, turn, host in self._head}
-        is_cut = len(self._head) == READ_HOSTS
-        self._end: Place | None = self._head[-1][:2] if is_cut else None
+        self._turns: dict[int, int] = {}
+        # The hosts of each line, in turn, and the line of each host.
+        self._lines: dict[int, OrderedDict[int, int]] = {}
+        self._line_of: dict[int, int] = {}
+        self._end: Place | None = None
+        self._apply_turns()
+        self._turn = int(database.read("SELECT coalesce(max(turn), 0) FROM hosts").fetchone()[0])
+        self._hold(database.read(_FIRST, (MAX_HOSTS,)).fetchall(), MAX_HOSTS)
 
     @property
     def held(self) -> int | None:
         """The number of hosts in the line, None where there are more than memory holds."""
-        return len(self._head) if self._end is None else None
+        return len(self._line_of) if self._end is None else None
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
         """Yield host and priority, in order; nothing may be changed meanwhile."""
-        passed = 0
-        while passed < len(self._head) or self._read_more():
-            less, _, host = self._head[passed]
-            yield host, -less
-            passed += 1
+        for less in sorted(self._lines):
+            for host in self._lines[less]:
+                yield host, -less
+        while self._end is not None:
+            for less, _, host in self._read_more(self._end):
+                yield host, -less
 
-    def _read_more(self) -> bool:
-        if self._end is None:
-            return False
+    def _read_more(self, end: Place) -> list[tuple[int, int, int]]:
         self.write()
-        less, turn = self._end
+        self._apply_turns()
+        less, turn = end
         rows = self._database.read(_AFTER, (-less, -less, turn, READ_HOSTS)).fetchall()
-        self._head += rows
-        self._places.update((host, (less, turn)) for less, turn, host in rows)
-        self._end = rows[-1][:2] if len(rows) == READ_HOSTS else None
-        return bool(rows)
+        self._hold(rows, READ_HOSTS)
+        return rows
+
+    def _hold(self, rows: list[tuple[int, int, int]], most: int) -> None:
+        for less, turn, host in rows:
+            self._lines.setdefault(less, OrderedDict())[host] = turn
+            self._line_of[host] = less
+        self._end = rows[-1][:2] if len(rows) == most else None
 
     def stand(self, host: int, priority: int) -> None:
         """Move a host forward for a new request, unless its place is as urgent already.
 
         Complexity: O(log hosts).
         """
-        place = self._place(host)
-        if place is None or -priority < place[0]:
+        less = self._less(host)
+        if less is None or -priority < less:
             self.move(host, priority)
 
-    def _place(self, host: int) -> Place | None:
-        place = self._places.get(host)
-        if place is not None or self._end is None:
-            return place
+    def _less(self, host: int) -> int | None:
+        """Return the negated priority of a host, None where it is not in the line."""
+        less = self._line_of.get(host)
+        if less is not None or self._end is None:
+            return less
         if host in self._changes:
-            return self._changes[host]
-        found: Place | None = self._database.read(_PLACE, (host,)).fetchone()
-        return found
+            place = self._changes[host]
+        else:
+            place = self._database.read(_PLACE, (host,)).fetchone()
+        return None if place is None else place[0]
 
     def move(self, host: int, priority: int) -> None:
         """Send a host to the end of the line of a priority. Complexity: O(log hosts)."""
-        self._step_out(host)
+        before, less = self._step_out(host), -priority
         self._turn += 1
-        place = (-priority, self._turn)
-        self._note(host, place)
-        if self._end is None or place <= self._end:
-            insort(self._head, (*place, host))
-            self._places[host] = place
-            if len(self._head) > MAX_HOSTS:
+        if before == less and host not in self._changes:
+            self._turns[host] = self._turn
+        else:
+            self._changes[host] = (less, self._turn)
+            self._turns.pop(host, None)
+        if self._end is None or less < self._end[0]:
+            self._lines.setdefault(less, OrderedDict())[host] = self._turn
+            self._line_of[host] = less
+            if len(self._line_of) > MAX_HOSTS:
                 self._cut()
+        self._write_if_due()
 
     def leave(self, host: int) -> None:
         """Take out a host that has no requests any more. Complexity: O(log hosts)."""
         self._step_out(host)
-        self._note(host, None)
+        self._changes[host] = None
+        self._turns.pop(host, None)
+        self._write_if_due()
 
-    def _step_out(self, host: int) -> None:
-        place = self._places.pop(host, None)
-        if place is not None:
-            del self._head[bisect_left(self._head, (*place, host))]
-
-    def _note(self, host: int, place: Place | None) -> None:
-        if len(self._changes) >= MAX_CHANGES:
-            self.write()
-        self._changes[host] = place
+    def _step_out(self, host: int) -> int | None:
+        less = self._line_of.pop(host, None)
+        if less is not None:
+            line = self._lines[less]
+            del line[host]
+            if not line:
+                del self._lines[less]
+        return less
 
     def _cut(self) -> None:
-        for _, _, host in self._head[READ_HOSTS:]:
-            del self._places[host]
-        del self._head[READ_HOSTS:]
-        self._end = self._head[-1][:2]
+        """Hold the first hosts only; half, since new hosts may be as many as those served."""
+        kept = list(islice(self._places(), MAX_HOSTS // 2))
+        self._lines.clear()
+        self._line_of.clear()
+        self._hold(kept, len(kept))
+
+    def _places(self) -> Iterator[tuple[int, int, int]]:
+        for less in sorted(self._lines):
+            for host, turn in self._lines[less].items():
+                yield less, turn, host
+
+    def _write_if_due(self) -> None:
+        if len(self._changes) + len(self._turns) >= MAX_CHANGES:
+            self.write()
 
     def write(self) -> None:
-        if not self._changes:
-            return
         left = [(host,) for host, place in self._changes.items() if place is None]
         stood = [(host, -place[0], place[1]) for host, place in self._changes.items() if place]
-        if left:
-            self._database.write_many(_LEAVE, left)
-        if stood:
-            self._database.write_many(_STAND, stood)
+        turns = [(turn, host) for host, turn in self._turns.items()]
+        for sql, rows in ((_LEAVE, left), (_STAND, stood), (_LOG, turns)):
+            if rows:
+                self._database.write_many(sql, rows)
+        self._logged += len(turns)
         self._changes.clear()
+        self._turns.clear()
+        if self._logged > MAX_TURNS:
+            self._apply_turns()
+
+    def _apply_turns(self) -> None:
+        """Copy the turns of the log into the table ``hosts``."""
+        self._database.write(_APPLY)
+        self._database.empty("host_turns")
+        self._logged = 0
 
 
 if TYPE_CHECKING:
@@ -151,13 +196,16 @@ if TYPE_CHECKING:
     """Negated priority, depth, id, URL, request: rows sort in the order of their leases."""
 
 MAX_OF_A_HOST = 64
-MAX_BYTES = 2**23
+MAX_BYTES = 2**25
 """Bytes of all URLs and requests that are held, at most."""
 
 _MIN_COUNT = 2
 
 _ROW_BYTES = 250
 """Bytes of a row beside the characters of its URL and the bytes of its request."""
+
+_MEAN_OF = 1_000
+"""Requests that the mean size of a request is of, about."""
 
 _NEXT = (
     f"SELECT -priority, depth, id, url, request FROM requests WHERE state = {WAITING} AND host = ?"  # noqa: S608
@@ -184,6 +232,18 @@ class Heads:
         self._gone = gone
         self._heads: dict[int, _Head] = {}
         self._bytes = 0
+        self._mean_bytes: float = _ROW_BYTES
+
+    def most(self, hosts: int | None) -> int:
+        """Return how many requests of a host to read at a time.
+
+        Args:
+            hosts: The number of hosts that take turns; None where it is large.
+        """
+        if hosts is None:
+            return _MIN_COUNT
+        room = int(MAX_BYTES / self._mean_bytes) // max(1, hosts)
+        return max(_MIN_COUNT, min(MAX_OF_A_HOST, room))
 
     def take(self, host: int, most: int) -> tuple[Row, int | None]:
         """Remove and return a host's first request, with the priority of the one after it.
@@ -202,7 +262,9 @@ class Heads:
                 return rows[0], -rows[1][0] if len(rows) == _MIN_COUNT else None
             head = self._hold(host, _Head(rows, is_all))
         row = head.rows.pop(0)
-        self._bytes -= _bytes(row)
+        size = _bytes(row)
+        self._bytes -= size
+        self._mean_bytes += (size - self._mean_bytes) / _MEAN_OF
         following = -head.rows[0][0] if head.rows else None
         if not head.rows or not (head.is_all or len(head.rows) >= _MIN_COUNT):
             self.drop(host)

@@ -25,8 +25,12 @@ With SQLite's default of 4 MB, the pages of the indexes, which are written in ra
 copied several times as often.
 """
 
-MAX_REST_BYTES = 2**20
-"""Let the writing connection copy at most this many bytes, unless the passes are used up."""
+MAX_REST_BYTES = 4 * 2**20
+"""Let the writing connection copy at most this many bytes, unless the passes are used up.
+
+Two commits come in during the shortest pass, each of more than a megabyte where many hosts take
+turns: a lower bound costs all passes, each of which writes and syncs the same pages again.
+"""
 
 MAX_PASSES = 8
 """Let the thread copy at most this many times in a row: a log may grow as fast as it is copied."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from crawler.storage.states import SKIPPED, UNFINISHED, WAITING
 
-SCHEMA_VERSION = 20
+SCHEMA_VERSION = 21
 
 HOST_BLOCKS = """host_blocks (        -- in how many pages of a host each block of text stands
     host   INTEGER PRIMARY KEY,   -- as in wall_clusters
@@ -44,7 +44,9 @@ CREATE UNIQUE INDEX requests_key ON requests (key) WHERE key IS NOT NULL;
 CREATE INDEX requests_todo ON requests (host, priority DESC, depth, id) WHERE state = {WAITING};
 CREATE INDEX requests_unfinished ON requests (id) WHERE state IN ({UNFINISHED});
 CREATE INDEX requests_skipped ON requests (group_digest) WHERE state = {SKIPPED};
-CREATE INDEX requests_of_host ON requests (host, state) WHERE state > {WAITING};
+CREATE INDEX requests_skipped_of_host ON requests (host) WHERE state = {SKIPPED};
+-- Of any state, so that a request that is through changes no index but requests_todo.
+CREATE INDEX requests_of_host ON requests (host) WHERE url != '';
 
 CREATE TABLE hosts (
     host     INTEGER PRIMARY KEY,   -- one that has requests to do
@@ -52,6 +54,11 @@ CREATE TABLE hosts (
     turn     INTEGER NOT NULL       -- its place in the line of that priority
 );
 CREATE INDEX hosts_line ON hosts (priority DESC, turn);
+
+CREATE TABLE host_turns (           -- turns that hosts had since ``hosts`` was written
+    turn INTEGER PRIMARY KEY,       -- as in hosts; the last one of a host holds
+    host INTEGER NOT NULL
+);
 
 CREATE TABLE host_pauses (          -- hosts that refused, or did not answer, in this visit
     host        INTEGER PRIMARY KEY, -- as in requests

@@ -6,7 +6,15 @@ from array import array
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from crawler.frontier.order import Skip
-from crawler.storage.states import LEASED, SKIPPED, WAITING, RequestState
+from crawler.storage.states import (
+    DONE,
+    FAILED,
+    LEASED,
+    SKIPPED,
+    UNFINISHED,
+    WAITING,
+    RequestState,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -104,6 +112,18 @@ _OF_RULE = f"SELECT host, id FROM requests WHERE state = {SKIPPED} AND rule = ? 
 
 _COLUMNS = "id, key, url, fixed, rule, group_digest"
 
+# A partial index is used only if the query has the very words of its condition.
+_IN_STATE = {
+    WAITING: f"WHERE host = ? AND state = {WAITING}",
+    SKIPPED: f"WHERE host = ? AND state = {SKIPPED}",
+    DONE: "WHERE host = ? AND url != ''",
+    **{
+        state: f"INDEXED BY requests_unfinished WHERE host = ? AND state IN ({UNFINISHED})"
+        f" AND state = {state}"
+        for state in (LEASED, FAILED)
+    },
+}
+
 
 class SkippedRequests:
     """Sets requests of a queue aside, whole, and puts them back."""
@@ -113,14 +133,13 @@ class SkippedRequests:
         self._queue = queue
 
     def ids(self, host: int, state: RequestState) -> array[int]:
-        """Return the numbers of a host's requests in a state, eight bytes each."""
+        """Return the numbers of a host's requests in a state, eight bytes each.
+
+        No index has those that are done: these are among the numbers of all its requests.
+        """
         self._queue.write()
-        # A partial index is used only if the query has the very words of its condition.
-        which = (
-            f"state = {WAITING}" if state == WAITING else f"state > {WAITING} AND state = {state}"
-        )
         rows = self._database.read(
-            f"SELECT id FROM requests WHERE host = ? AND {which}",  # noqa: S608
+            f"SELECT id FROM requests {_IN_STATE[state]}",  # noqa: S608
             (host,),
         )
         return array("q", sorted(number for (number,) in rows))

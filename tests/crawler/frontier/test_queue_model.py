@@ -35,12 +35,18 @@ SMALL = {
     "read_ahead.READ_HOSTS": 2,
     "read_ahead.MAX_HOSTS": 3,
     "read_ahead.MAX_CHANGES": 3,
+    "read_ahead.MAX_TURNS": 3,
     "read_ahead.MAX_OF_A_HOST": 3,
     "read_ahead.MAX_BYTES": 1_000,
-    "queue.MAX_OF_A_HOST": 3,
     "queue.MAX_UNWRITTEN": 4,
 }
 """So that what is read ahead and put off reaches its bounds."""
+
+
+_LINE = (
+    "SELECT hosts.host, priority FROM hosts LEFT JOIN host_turns USING (host) GROUP BY hosts.host"
+    " ORDER BY priority DESC, max(hosts.turn, coalesce(max(host_turns.turn), 0))"
+)
 
 
 def key_of(number: int) -> bytes:
@@ -150,7 +156,7 @@ class QueueMachine(RuleBasedStateMachine):
     def _committed(self) -> None:
         """The table has the line as it is, and another process would find it."""
         self.saved = (deepcopy(self.model), self.pushed)
-        lines = self.database.read("SELECT host, priority FROM hosts ORDER BY priority DESC, turn")
+        lines = self.database.read(_LINE)
         expected = sorted(self.model.lines.items(), key=lambda item: (-item[1][0], item[1][1]))
         assert lines.fetchall() == [(host, priority) for host, (priority, _) in expected]
 

@@ -43,6 +43,44 @@ def test_huge_requests_are_not_held(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     database.close()
 
 
+def test_turns_are_appended_and_outlive_a_kill(tmp_path: Path) -> None:
+    database = Database(tmp_path)
+    queue = RequestQueue(database)
+    for n in range(30):
+        queue.push(NewRequest(n % 10, f"http://x/{n}", 0, b""))
+    database.commit()
+    before = database.read("SELECT * FROM hosts").fetchall()
+    assert [leased_host(queue) for _ in range(4)] == [0, 1, 2, 3]
+    database.commit()
+    assert database.read("SELECT * FROM hosts").fetchall() == before
+    assert database.read("SELECT host FROM host_turns ORDER BY turn").fetchall() == [
+        (0,), (1,), (2,), (3,)
+    ]  # fmt: skip
+    database.fail("killed")
+    database.close()
+    database = Database(tmp_path)
+    queue = RequestQueue(database)
+    assert [leased_host(queue) for _ in range(10)] == [*range(4, 10), *range(4)]
+    database.close()
+
+
+def leased_host(queue: RequestQueue) -> int:
+    request = queue.lease(idle)
+    assert request is not None
+    return request.host
+
+
+def test_several_requests_of_each_of_many_hosts_are_read_at_a_time(tmp_path: Path) -> None:
+    database = Database(tmp_path)
+    queue = RequestQueue(database)
+    for n in range(50_000):
+        queue.push(NewRequest(n % 10_000, f"http://x/{n}", 0, b""))
+    for _ in range(10_000):
+        queue.lease(idle)
+    assert len(rows_ahead(queue)) >= 3 * 10_000
+    database.close()
+
+
 class TestMemory:
     REQUESTS = 100_000
 

@@ -77,7 +77,7 @@ def test_a_kill_in_the_middle_begins_anew(tmp_path: Path) -> None:
     crawl.admit_all(urls(range(20), range(3)))
     crawl.take(SID)
     crawl.database.commit()
-    for kills in range(12):
+    for kills in range(30):
         for _ in range(kills):
             crawl.rules.regrouping.step()
         if kills % 2:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 UNWITNESSED = {
     "requests": {"state", "tries", "depth", "fixed"},
     "hosts": {"turn"},
+    "host_turns": {"turn", "host"},
     "host_pauses": {
         "host",
         "name",
@@ -85,6 +86,7 @@ ABSENT = (
     " WHERE url LIKE '%/other'), similarity = 1.0, links = 0, visit = 1",
     "INSERT INTO url_rules SELECT id + 1, 2, replace(rule, '\"sid\"', '\"tab\"'), positives,"
     " explored, saved, tried, origin, since, 'the texts differ' FROM url_rules",
+    "INSERT INTO host_turns VALUES (9, 1)",
     "INSERT INTO host_pauses VALUES (1, 'example.com', 9.0, 1, 5.0, 1, 5.0, 'HTTP 503')",
     "INSERT INTO file_kinds VALUES ('example.com /a .pdf', 'example.com', 'pdf', 9, 8, 1)",
     "INSERT INTO file_links VALUES (zeroblob(16), 'example.com /a .pdf', 'example.com', 'pdf',"
