@@ -51,12 +51,14 @@ _MAX_HELD_TEXTS = 128
 _MAX_HELD_CHARACTERS = 20_000
 
 _WINDOW = 16
-_MAX_WINDOWS = 1 << 20  # looked at together; a line may have 30 million
+_MAX_WINDOWS = 1 << 12  # looked at together; a line may have 30 million
 _MIN_CUT_CHARACTERS = 32  # one letter that is repeated would be cut at each place
 _ZERO_BITS = 5
 _FIRST_UNSPACED = 0x0E00  # Thai; Lao, Khmer, Han, kana and the like have higher codes
 _FACTOR = 0x9E3779B97F4A7C15
-_FACTORS = np.array([pow(_FACTOR, power, 1 << 64) for power in range(1, _WINDOW + 1)], np.uint64)
+_POWERS = np.cumprod(np.full(_MAX_WINDOWS + _WINDOW + 1, _FACTOR, np.uint64))[2:]
+# The factor is odd, so that it has an inverse: a sum is divided by the powers before its window.
+_DIVISORS = np.cumprod(np.full(_MAX_WINDOWS, pow(_FACTOR, -1, 1 << 64), np.uint64))
 
 _LETTER = re.compile(r"[^\W\d_]")
 _NUMBER = re.compile(r"\d[\d.,]*")
@@ -137,14 +139,17 @@ def _cuts(line: str) -> list[int]:
 
 
 def _places(codes: NDArray[np.uint32]) -> NDArray[np.int64]:
-    """Return the ends of the windows behind which a line may be cut."""
-    codes = codes.astype(np.uint64)
-    hashes = np.zeros(len(codes) - _WINDOW + 1, np.uint64)
-    for place, factor in enumerate(_FACTORS):
-        hashes += codes[place : len(codes) - _WINDOW + 1 + place] * factor
+    """Return the ends of the windows behind which a line may be cut.
+
+    The hash of a window is the sum of its codes, each times a power of the factor that its place in
+    the window tells, modulo 2**64.
+    """
+    sums = np.zeros(len(codes) + 1, np.uint64)
+    np.cumsum(codes * _POWERS[: len(codes)], out=sums[1:])
+    hashes = (sums[_WINDOW:] - sums[:-_WINDOW]) * _DIVISORS[: len(codes) - _WINDOW + 1]
     ends = codes[_WINDOW - 1 :]
     is_cut = ((ends == ord(" ")) | (ends >= _FIRST_UNSPACED)) & (
-        (hashes * _FACTORS[0]) >> np.uint64(64 - _ZERO_BITS) == 0
+        hashes >> np.uint64(64 - _ZERO_BITS) == 0
     )
     return np.flatnonzero(is_cut) + _WINDOW
 
@@ -293,6 +298,6 @@ def _said(piece: str) -> str:
 
 
 def _hash(said: str) -> int:
-    if not has_letter(said):
+    if not (said[:1].isalpha() or has_letter(said)):
         return NO_HASH
     return xxhash.xxh3_64_intdigest(said.encode("utf-8", "surrogatepass"))

@@ -48,6 +48,8 @@ def fold(text: str) -> str:
         return " ".join(text.lower().split())
     if _has_invisible(text):
         text = _INVISIBLE.sub("", text)
+    # A text whose only compatibility characters are such spaces is not normalized then.
+    text = text.replace("\N{NO-BREAK SPACE}", " ")
     cased = normalize("NFKC", _order_long_runs(text)).casefold()
     return " ".join(normalize("NFKC", cased).split())
 

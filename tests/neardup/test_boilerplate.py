@@ -219,3 +219,23 @@ class TestRests:
         known |= hashes(first) & hashes(second)
         assert self.says_other(first, second, known) == self.says_other(second, first, known)
         assert not self.says_other(first, first, known)
+
+
+def hashed_plainly(codes: list[int]) -> list[int]:
+    """Return the places where a line may be cut, each window of 16 characters hashed anew."""
+    factor, mask = 0x9E3779B97F4A7C15, (1 << 64) - 1
+    return [
+        end
+        for end in range(16, len(codes) + 1)
+        if (codes[end - 1] == ord(" ") or codes[end - 1] >= 0x0E00)
+        and sum(code * factor ** (at + 2) for at, code in enumerate(codes[end - 16 : end])) & mask
+        < 1 << 59
+    ]
+
+
+@pytest.mark.parametrize("words", [3, 400, 3_000])
+def test_a_line_is_cut_by_the_hash_of_the_characters_before(words: int) -> None:
+    line = prose(7, words).lower() + "\u6f22\u5b57" * words
+    places = hashed_plainly(list(map(ord, line)))
+    cuts = [at for at, before in zip(places, [0, *places], strict=False) if at - before >= 32]
+    assert [len("".join(spoken(line)[: n + 1])) for n in range(len(cuts))] == cuts
