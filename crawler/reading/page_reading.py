@@ -235,15 +235,18 @@ def _make_absolute(body: Element, base: str) -> None:
     The signs by which a heading links to itself are left out.
     """
     join = PlainJoiner(base).join
-    for element in body.iter("ref"):
-        is_own = (element.get("target") or "").startswith("#")
-        if is_own and not len(element) and (element.text or "").strip() in _PERMALINKS:
-            element.tag, element.text = "left-out", None
-    strip_tags(body, "left-out")
     for name, attribute in (("ref", "target"), ("graphic", "src")):
         for element in body.iter(name):
             address = element.get(attribute) or ""
-            element.set(attribute, join(address) or absolute(base, address) or address)
+            if address[:1] == "#" and name == "ref" and _is_permalink(element):
+                element.tag, element.text = "left-out", None
+            else:
+                element.set(attribute, join(address) or absolute(base, address) or address)
+    strip_tags(body, "left-out")
+
+
+def _is_permalink(element: Element) -> bool:
+    return not len(element) and (element.text or "").strip() in _PERMALINKS
 
 
 def whole_content(found: MainContent, visible: Visible) -> PackedContent:

@@ -37,6 +37,8 @@ _PARSER = XMLParser(resolve_entities=False, no_network=True, huge_tree=True)
 _TOO_DEEP = XPath("/".join("*" * MAX_DEPTH))
 NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """A character that XML 1.0 cannot hold, such as an escape."""
+_CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\r")
+_NONCHARACTERS = ("\ufffe".encode(), "\uffff".encode())
 _REFERENCE = re.compile(r"&#(?:x([0-9A-Fa-f]+)|([0-9]+));")
 
 
@@ -69,7 +71,17 @@ def pack_content(body: Element) -> bytes:
     xml = tostring(body, encoding="unicode", with_tail=False)
     if "&#" in xml:
         xml = _REFERENCE.sub(_allowed, xml)
-    return compress(NOT_IN_XML.sub("", xml).encode())
+    return compress(_encoded(xml))
+
+
+def _encoded(xml: str) -> bytes:
+    """Return XML as UTF-8 without characters that it cannot hold."""
+    # Bytes are sought in a tenth of the time of characters.
+    utf8 = xml.encode("utf-8", "ignore").translate(None, _CONTROLS)
+    if _NONCHARACTERS[0][:2] in utf8:
+        for noncharacter in _NONCHARACTERS:
+            utf8 = utf8.replace(noncharacter, b"")
+    return utf8
 
 
 def _allowed(reference: re.Match[str]) -> str:

@@ -6,6 +6,7 @@ Markdown (``markdown_writer``) shares the walk over the tree, and marks up the s
 from __future__ import annotations
 
 import re
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lxml.etree import iterwalk
@@ -58,17 +59,18 @@ class ListItem(NamedTuple):
     blocks: list[WrittenBlock]
 
 
-def first_child(element: Element) -> Element | None:
-    return element[0] if len(element) else None
-
-
 def is_block(element: Element) -> bool:
     """Return whether an element stands for itself, and is no part of a line."""
-    if element.tag != "code":
-        return element.tag not in _INLINE
-    parent = element.getparent()
-    if element.get("rend") == "block" or parent is None or parent.tag == "body":
+    tag = element.tag
+    if tag != "code":
+        return tag not in _INLINE
+    if element.get("rend") == "block" or "\n" in (element.text or ""):
         return True
+    parent = element.getparent()
+    if parent is None or parent.tag == "body":
+        return True
+    if not len(element):
+        return False
     return element.find(".//lb") is not None or "\n" in "".join(element.itertext())
 
 
@@ -98,22 +100,26 @@ class TextWriter:
     def blocks(self, place: Element) -> list[WrittenBlock]:
         """Return the blocks of an element; text between its children becomes paragraphs."""
         found = list[WrittenBlock]()
-        run = [self.text(place.text, first_child(place))]
-
-        def flush() -> None:
-            if lines := self.paragraph("".join(run)):
-                found.append(WrittenBlock("p", lines))
-            run.clear()
-
-        for child in place:
+        children = list(place)
+        run = list[str]()
+        if text := place.text:
+            run.append(self.text(text, children[0] if children else None))
+        for child, following in zip_longest(children, children[1:]):
             if is_block(child):
-                flush()
+                self._end_run(run, found)
                 found += self._block(child, found[-1] if found else None)
             else:
                 run.append(self.inline_element(child, frozenset()))
-            run.append(self.text(child.tail, child.getnext()))
-        flush()
+            if tail := child.tail:
+                run.append(self.text(tail, following))
+        self._end_run(run, found)
         return found
+
+    def _end_run(self, run: list[str], found: list[WrittenBlock]) -> None:
+        if run:
+            if lines := self.paragraph("".join(run)):
+                found.append(WrittenBlock("p", lines))
+            run.clear()
 
     def _block(self, element: Element, before: WrittenBlock | None) -> list[WrittenBlock]:
         tag = element.tag
@@ -134,14 +140,13 @@ class TextWriter:
     def _list(self, element: Element, before: WrittenBlock | None) -> list[WrittenBlock]:
         items, number = list[ListItem](), 0
         is_ordered = element.get("rend") == "ol"
-        loose = self.paragraph(self.text(element.text))
-        if loose:
+        if element.text and (loose := self.paragraph(self.text(element.text))):
             items.append(ListItem(None, [WrittenBlock("p", loose)]))
         for child in element:
             blocks = self.blocks(child) if child.tag == "item" else self._block(child, None)
-            if tail := self.paragraph(self.text(child.tail)):
+            if child.tail and (tail := self.paragraph(self.text(child.tail))):
                 blocks.append(WrittenBlock("p", tail))
-            number = _number(child.get("n"), number + 1)
+            number = _number(child.get("n"), number + 1) if is_ordered else 0
             is_new = child.tag == "item" and not (child.get("rend") or "").startswith("dd")
             if blocks and (is_new or not items):
                 items.append(ListItem(number if is_ordered else None, blocks))
@@ -162,7 +167,10 @@ class TextWriter:
 
     def paragraph(self, text: str) -> list[str]:
         """Return the lines of a run of text, in which white space counts as one space."""
-        return [line for part in text.split("\n") if (line := " ".join(part.split()))]
+        if "\n" in text:
+            return [line for part in text.split("\n") if (line := " ".join(part.split()))]
+        line = " ".join(text.split())
+        return [line] if line else []
 
     def heading(self, element: Element) -> list[str]:
         return self.paragraph(self.inline(element))
@@ -203,15 +211,17 @@ class TextWriter:
             place: The element.
             within: Marks that are open around it.
         """
-        parts = [self.text(place.text, first_child(place))]
-        for child in place:
+        children = list(place)
+        parts = [self.text(place.text, children[0] if children else None)]
+        for child, following in zip_longest(children, children[1:]):
             if not is_block(child):
                 parts.append(self.inline_element(child, within))
             elif child.tag == "code":
                 parts.append(f" {self.inline_element(child, within)} ")
             else:
                 parts.append(f" {self.inline(child, within)} ")
-            parts.append(self.text(child.tail, child.getnext()))
+            if tail := child.tail:
+                parts.append(self.text(tail, following))
         return "".join(parts)
 
     def inline_element(self, element: Element, within: frozenset[str]) -> str:
@@ -234,6 +244,8 @@ class TextWriter:
 
 def indented(mark: str, lines: list[str]) -> list[str]:
     """Return lines of which the first begins with a mark, and the others under its text."""
+    if len(lines) == 1:
+        return [f"{mark}{lines[0]}"]
     space = " " * len(mark)
     rest = (f"{space}{line}" if line else "" for line in lines[1:])
     return [f"{mark}{lines[0]}", *rest] if lines else []
@@ -243,7 +255,8 @@ def printable(text: str) -> str:
     """Return a text without characters that cannot be printed, but for white space and marks."""
     if text.isprintable():
         return text
-    return "".join(one for one in text if one.isprintable() or one.isspace() or one in _MARKS)
+    left_out = {one for one in set(text) - _MARKS if not one.isprintable() and not one.isspace()}
+    return "".join(one for one in text if one not in left_out) if left_out else text
 
 
 def _number(written: str | None, following: int) -> int:
