@@ -5,6 +5,7 @@ Started by ``process.py`` as ``python -m crawler.reading.reading_worker FD PAREN
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import gc
 import logging
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from crawler.reading.reading import Parsed
 
 _PR_SET_PDEATHSIG = 1
+_M_MXFAST = 1
 # Ctrl-C and a stop of the whole service reach all processes; the parent ends its workers itself,
 # after they have finished the pages that it still wants to store.
 _PARENTS_BUSINESS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -134,6 +136,16 @@ def spare_collector() -> None:
     gc.set_threshold(_COLLECTED_OBJECTS)
 
 
+def spare_allocator() -> None:
+    """Let glibc join freed pieces of memory at once, so that a page lies in one piece.
+
+    It would keep small ones apart, and go through tens of thousands of them when the tree of a page
+    has been freed: a tenth of the time that libxml2 takes.
+    """
+    with contextlib.suppress(AttributeError, OSError):  # no other C library has it
+        ctypes.CDLL(None).mallopt(_M_MXFAST, 0)
+
+
 def main() -> int:
     leave_signals_to_parent()
     die_with(int(sys.argv[2]))
@@ -164,6 +176,7 @@ class _Server:
         self._deadman = Deadman(options.timeout_secs + _GRACE_SECS)
         self._weariness = Weariness(options.recycle_pages, options.recycle_growth_mb)
         spare_collector()
+        spare_allocator()
         self._send(("ready",))
         while (received := receive(self._connection)) is not None:
             message, body = received

@@ -62,3 +62,15 @@ def test_a_worker_is_tired_when_it_has_read_much_and_grown() -> None:
 
 def test_resident_bytes_are_those_of_a_python() -> None:
     assert 1 << 20 < resident_bytes() < 1 << 36
+
+
+def test_pages_are_read_alike_with_another_allocator() -> None:
+    script = """
+from crawler.reading.html_parsing import parse
+from crawler.reading.reading_worker import spare_allocator
+bodies = [b"<p class=a>text</p>" * size for size in (1, 10_000, 100)]
+before = [len(parse(body).findall(".//p")) for body in bodies]
+spare_allocator()
+assert [len(parse(body).findall(".//p")) for body in bodies] == before
+"""
+    subprocess.run([sys.executable, "-c", script], cwd=PROJECT, check=True)
