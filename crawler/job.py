@@ -344,7 +344,8 @@ class Job:
         self._commits.end_visit()
 
     async def start_pool(self) -> None:
-        await self.archivist.pool.start()
+        if self.run.needs_workers:
+            await self.archivist.pool.start()
 
     def load_loops(self) -> asyncio.Task[None] | None:
         """Load what verdicts need in a thread; return its task if it begins now."""

@@ -57,6 +57,7 @@ class RunOptions:
         may_ask: Returns whether a URL may be requested, given the ``Request.meta`` of another
             spelling of it.
         title: Name of the crawl for people, where that is not its folder.
+        needs_workers: Whether texts are read at all.
         wants_bodies: Whether each page must be sent as a whole, changed or not.
     """
 
@@ -66,6 +67,7 @@ class RunOptions:
     seeds: frozenset[str] = frozenset()
     may_ask: Callable[[str, Mapping[str, Any]], bool] = _any_url
     title: str | None = None
+    needs_workers: bool = True
     wants_bodies: bool = False
 
 

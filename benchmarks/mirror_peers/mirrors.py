@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
     from mirror_peers.sites import Original
 
-WGET, HTTRACK, OURS = "wget", "httrack", "ours"
-MIRRORS = (WGET, HTTRACK, OURS)
+WGET, HTTRACK, OURS, NO_TEXT = "wget", "httrack", "ours", "ours, no text"
+MIRRORS = (WGET, HTTRACK, OURS, NO_TEXT)
 
-FINE = {WGET: {0, 8}, HTTRACK: {0}, OURS: {0, 1}}
+FINE = {WGET: {0, 8}, HTTRACK: {0}, OURS: {0, 1}, NO_TEXT: {0, 1}}
 """Exit statuses of a mirror that was made: 8 for something not found, 1 for one that had a cap."""
 
 # No limit of connections or bytes a second is 0: any other, however high, makes it wait a second
@@ -27,7 +27,7 @@ _WGET = ("-q", "-r", "-l", "inf", "-k", "-p", "-E", "-np", "-e", "robots=off")
 
 def is_there(mirror: str) -> bool:
     """Whether its program is installed."""
-    return mirror == OURS or shutil.which(mirror) is not None
+    return mirror in {OURS, NO_TEXT} or shutil.which(mirror) is not None
 
 
 def command(mirror: str, site: Original, folder: Path, cap: int | None) -> list[str]:
@@ -42,6 +42,8 @@ def command(mirror: str, site: Original, folder: Path, cap: int | None) -> list[
     if mirror == HTTRACK:
         return ["httrack", url, "-O", str(folder), *_HTTRACK, *([f"-M{limit}"] if limit else [])]
     arguments = ["mirror", url, str(folder)]
+    if mirror == NO_TEXT:
+        arguments += ["--text", "no"]
     if cap is not None:
         arguments += ["--max-pages", str(cap)]
     for name, value in SETTINGS.items():

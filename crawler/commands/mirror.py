@@ -28,6 +28,12 @@ _SPIDER_OPTIONS = (
     ("--accept", "NAMES", "files other than pages: only these, such as css,js,png or '*.min.*'"),
     ("--reject", "NAMES", "files and pages that are not fetched, such as zip,iso"),
     ("--sitemaps", "yes|no", "take pages from the sitemaps that robots.txt names (default yes)"),
+    (
+        "--text",
+        "yes|no",
+        "read the text of pages (default yes); no: a third of the CPU, but no URL rule is learned, "
+        "so that a site whose URLs never end (session ids, calendars) needs --max-pages",
+    ),
     ("--max-pages", "N", "stop after so many pages; the same command goes on"),
     ("--max-depth", "N", "links away from the URL, at most"),
     ("--max-bytes", "SIZE", "stop when the mirror has so many bytes, such as 500M"),

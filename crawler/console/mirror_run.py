@@ -59,7 +59,7 @@ FROM files
 DONE, INCOMPLETE = 0, 1
 INTERRUPTED = 130
 
-_KEPT_ARGUMENTS = ("scope", "allow", "deny", "requisites", "accept", "reject", "sitemaps")
+_KEPT_ARGUMENTS = ("scope", "allow", "deny", "requisites", "accept", "reject", "sitemaps", "text")
 
 
 class Mirroring:
@@ -93,6 +93,8 @@ class Mirroring:
         self._process = process
         self._packs = packs
         self._remembered = self._remember()
+        if self._arguments.get("text") == "no":  # rules are learned from texts
+            settings.set("CRAWL_LEARN_URL_RULES", False, priority="cmdline")
         settings.set("JOBDIR", str(folder / STATE_FOLDER), priority="cmdline")
         if not settings.get("WARC_FOLDER"):
             settings.set("WARC_FOLDER", str(folder / ARCHIVE), priority="cmdline")

@@ -17,12 +17,13 @@ from crawler.mirror.errors import MirrorError
 from crawler.mirror.file_store import MirrorStore
 from crawler.mirror.folder import MirrorFolder
 from crawler.mirror.paths import STATE_FOLDER
+from crawler.mirror.readings import reading_without_text
 from crawler.options import did_you_mean
 from crawler.pages import verdicts
 from crawler.pages.page_context import Captured
 from crawler.reading.content_types import why_not_html
 from crawler.request_meta import FOR_A_PAGE, SEED, WHOLE
-from crawler.spiders.site import SiteSpider
+from crawler.spiders.site import SiteSpider, yes_or_no
 from crawler.urls.scope import Scope
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ class MirrorSpider(SiteSpider):
         "requisites": "what pages need is taken from: host (of the site, default) or all",
         "accept": "files other than pages that are fetched: endings or patterns, by commas",
         "reject": "files and pages that are not fetched: endings or patterns, by commas",
+        "text": "yes (default) or no: read the text of pages, for near-duplicates and URL rules",
         "max_bytes": "stop when the mirror has so many bytes, like 500M",
     }
     planned: ClassVar[tuple[str, ...]] = (
@@ -85,11 +87,13 @@ class MirrorSpider(SiteSpider):
     requisites: str = "host"
     accept: str = ""
     reject: str = ""
+    text: str = "yes"
     max_bytes: str = ""
 
     mirror: MirrorStore
     around: Scope
     wanted: WantedNames
+    reads_text: bool
     most_bytes: int | None
     _sent_bytes: int
     _documents: WeakKeyDictionary[Response, LinkedDocument]
@@ -103,6 +107,7 @@ class MirrorSpider(SiteSpider):
         if requisites not in REQUISITES:
             hint = did_you_mean(requisites, REQUISITES)
             raise ValueError(f"-a requisites must be host or all, got {requisites!r}{hint}")
+        yes_or_no("text", arguments.get("text", "yes"))
         if arguments.get("max_bytes"):
             _size(arguments["max_bytes"])
 
@@ -113,8 +118,10 @@ class MirrorSpider(SiteSpider):
             raise ValueError("a mirror is made by scrapy mirror URL DIR")
         spider.archivist.keep_links = False  # they are in the files
         spider.archivist.read_documents = False  # they are files
+        spider.reads_text = yes_or_no("text", spider.text)
         told = replace(
             spider.job.run,
+            needs_workers=spider.reads_text,
             urgent_priority=NEEDED,
             title=str(spider.job.folder.parent),
         )
@@ -141,7 +148,11 @@ class MirrorSpider(SiteSpider):
     ) -> Captured:
         """Judge an answer and write it to its file, with nothing awaited in between."""
         self._count_bytes(len(fetched.body))
-        found = await super().captured(fetched, response, turn)
+        if self.reads_text:
+            found = await super().captured(fetched, response, turn)
+        else:
+            reading = reading_without_text(fetched.url, fetched.body, fetched.content_type)
+            found = await self.archivist.capture_read(fetched, reading)
         document = self._keep(fetched, is_seed=SEED in response.meta)
         if document is not None:
             self._documents[response] = document

@@ -86,7 +86,7 @@ class SiteSpider(ProbingSpider):
         _scope(seeds, arguments)
         for name in ("max_pages", "max_depth"):
             _whole_number(name, arguments.get(name, ""))
-        _yes_or_no("sitemaps", arguments.get("sitemaps", "yes"))
+        yes_or_no("sitemaps", arguments.get("sitemaps", "yes"))
 
     @classmethod
     def folder_name(cls, arguments: Mapping[str, str]) -> str:
@@ -119,7 +119,7 @@ class SiteSpider(ProbingSpider):
         spider.notes.after_moved_seed.append(spider.move_scope)
         if not spider.follow_duplicates:
             spider.archivist.promotion.after_promotion.append(spider.notes.follow_from)
-        if _yes_or_no("sitemaps", spider.sitemaps) and spider.depth_limit != 0:
+        if yes_or_no("sitemaps", spider.sitemaps) and spider.depth_limit != 0:
             crawler.signals.connect(spider.robots_parsed, signals.robots_parsed)
         return spider
 
@@ -388,7 +388,7 @@ def _whole_number(name: str, value: str) -> int | None:
     return int(value)
 
 
-def _yes_or_no(name: str, value: str) -> bool:
+def yes_or_no(name: str, value: str) -> bool:
     if value not in {"yes", "no"}:
         raise ValueError(f"-a {name} must be yes or no, got {value!r}")
     return value == "yes"

@@ -88,6 +88,43 @@ class TestFiles:
         assert "ok" in done.stdout
 
 
+class TestWithoutText:
+    def test_the_files_are_the_same(
+        self, site: NeedingSite, mirrored: Mirrored, tmp_path: Path
+    ) -> None:
+        other = mirror(site.url, tmp_path / "n", "--text", "no")
+        assert other.files == mirrored.files
+        sites = {path for path in mirrored.files if "/" in path}
+        assert [path for path in sites if other.read(path) != mirrored.read(path)] == []
+        assert check(other.folder).returncode == 0
+
+    def test_it_is_remembered_and_what_changed_is_told(
+        self, site: NeedingSite, tmp_path: Path
+    ) -> None:
+        mirror(site.url, tmp_path / "m", "--text", "no")
+        site.file("/docs/folder/inner", body("something new", ""))
+        again = mirror(site.url, tmp_path / "m")
+        assert "--text no" in again.done.stdout
+        inner = f"{host(site)}/docs/folder/inner.html"
+        assert b"something new" in again.read(inner)
+        changed = again.json("changes.json")["changed"]
+        assert [entry["path"] for entry in changed] == [inner]
+        assert check(again.folder).returncode == 0
+        done = scrapy("verify", str(again.folder / ".mirror"))
+        assert done.returncode == 0, done.stdout
+
+    def test_pages_of_the_same_words_are_all_kept(self, site: NeedingSite, tmp_path: Path) -> None:
+        names = [f"/copies/{number}" for number in range(20)]
+        site.linked = ("/docs/", *names)
+        for name in names:
+            site.file(name, body("the same words", f"<!-- {name} -->"))
+        found = mirror(site.url, tmp_path / "m", "--text", "no")
+        for name in names:
+            path = found.path_of(site.at(name))
+            assert path is not None
+            assert name.encode() in found.read(path)
+
+
 class TestCheck:
     def test_a_file_that_is_missing_is_named(self, site: NeedingSite, mirrored: Mirrored) -> None:
         (mirrored.folder / host(site) / "docs" / "b.html").unlink()
