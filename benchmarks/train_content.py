@@ -277,7 +277,8 @@ def scores(page: Labelled, model: ContentModel, odds: Any) -> tuple[Scores, Scor
     texts = [page.blocks.texts[at] for at in np.flatnonzero(chosen)]
     peer = scores_of_text(page, page.peer)
     by_blocks = scores_of_text(page, "\n".join(texts))
-    if not is_doubtful_article(odds, chosen, likely, page.features.sizes):
+    its = page.features
+    if not is_doubtful_article(odds, its.page, chosen, likely, its.sizes):
         return by_blocks, by_blocks, peer
     article = read_article(page.blocks, likely)
     if article is None or not agree(article, texts):

@@ -21,7 +21,7 @@ from crawler.reading.content.main_content import (
     read_article,
     read_content,
 )
-from crawler.reading.content.page_features import read_page_kinds
+from crawler.reading.content.page_features import PAGE_NAMES, read_page_kinds
 from crawler.reading.html_parsing import parse
 
 PROSE = (
@@ -99,16 +99,23 @@ def test_an_article_is_read_from_what_is_likely_content_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "odds", "is_worth_it"),
-    [("article", 0.7, True), ("article", 0.99, False), ("product", 0.7, False)],
+    ("kind", "declared", "odds", "is_worth_it"),
+    [
+        ("article", "", 0.7, True),
+        ("article", "", 0.99, False),
+        ("listing", "", 0.7, False),
+        ("listing", "og_article", 0.7, False),
+        ("listing", "og_article ld_article", 0.7, True),
+    ],
 )
 def test_trafilatura_is_asked_where_the_choice_of_an_article_is_in_doubt(
-    kind: str, odds: float, is_worth_it: bool
+    kind: str, declared: str, odds: float, is_worth_it: bool
 ) -> None:
     types = np.array([one == kind for one in PAGE_TYPES], np.float32)
+    page = np.array([name in declared.split() for name in PAGE_NAMES], np.float32)
     each = np.array([odds, odds, 0.1], np.float32)
     chosen = np.array([True, True, False])
-    assert is_doubtful_article(types, chosen, each, np.ones(3)) == is_worth_it
+    assert is_doubtful_article(types, page, chosen, each, np.ones(3)) == is_worth_it
 
 
 def test_posts_that_only_noscript_has_are_content() -> None:
