@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 Element = Any  # lxml has no types
 
-_SPACE = re.compile(r"\s+")
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _STRUCTURE = {
     "ul": "list",
@@ -291,9 +290,11 @@ def write_inline(into: Element, pieces: Sequence[Any]) -> None:  # noqa: PLR0912
         return
     for piece in pieces:
         if isinstance(piece, str):
-            text = _SPACE.sub(" ", piece)
-            if after_space:
-                text = text.lstrip()
+            text = " ".join(piece.split())
+            if not after_space and piece[0].isspace():
+                text = f" {text}"
+            if piece[-1].isspace() and text and text != " ":
+                text += " "
             if text:
                 here[2].append(text)
                 after_space = text[-1] == " "
@@ -360,7 +361,8 @@ def _follow(here: list[Any], child: Element | None) -> None:
             place.text = (place.text or "") + text
         else:
             last.tail = (last.tail or "") + text
-    here[1:] = child, []
+        here[2] = []
+    here[1] = child
 
 
 def _trim_end(into: Element) -> None:

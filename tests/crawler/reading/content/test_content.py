@@ -366,6 +366,15 @@ class TestContentProperties:
         found = re.findall(r"\S", "".join(content_of(html).body.itertext()))
         assert all(one in page for one in found)
 
+    @given(st.lists(st.tuples(st.booleans(), st.text("ab \n\t\xa0\u2028\u3000", max_size=6))))
+    def test_words_have_one_space_between_whatever_was_there(
+        self, parts: list[tuple[bool, str]]
+    ) -> None:
+        root = parse("".join(f"<i>{one}</i>" if shaped else one for shaped, one in parts).encode())
+        blocks = cut_blocks(root)
+        body = build_body(blocks, range(len(blocks.texts)))
+        assert "".join(body.itertext()) == " ".join("".join(root.itertext()).split())
+
     @given(_NODES)
     def test_a_page_with_words_has_content(self, html: str) -> None:
         shown = "".join(parse(html.encode()).itertext()).strip()
