@@ -27,6 +27,7 @@ from measuring import ROOT, installed, named, table, write
 from crawler.reading.content.content_text import plain_text
 from crawler.reading.content.main_content import read_content
 from crawler.reading.decoding import decode
+from crawler.reading.flat_page import flatten
 from crawler.reading.html_parsing import parse
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ Rows = dict[str, dict[str, float]]
 def ours(body: bytes) -> str:
     """Return our content of a page as plain text."""
     root = parse(decode(body, "text/html; charset=utf-8").utf8)
-    return plain_text(read_content(root).body)
+    return plain_text(read_content(root, flatten(root)).body)
 
 
 def readers() -> dict[str, Reader]:

@@ -44,6 +44,7 @@ from crawler.reading.content.main_content import (
     read_article,
 )
 from crawler.reading.decoding import decode
+from crawler.reading.flat_page import flatten
 from crawler.reading.html_parsing import parse
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ class Labelled:
 
     kind: str
     site: str
+    root: Any
     blocks: PageBlocks
     features: PageFeatures
     labels: Any
@@ -89,12 +91,13 @@ def read_pages(folder: Path, *, compared: bool) -> Iterator[Labelled]:
     for row in rows:
         body = gzip.decompress((folder / f"{row['id']}.html.gz").read_bytes())
         root = parse(decode(body, "text/html; charset=utf-8").utf8)
-        blocks = cut_blocks(root)
+        blocks = cut_blocks(flatten(root))
         url = row["url"] or ""
         site = domains(url).top_domain_under_public_suffix or row["id"]
         yield Labelled(
             row["type"],
             site,
+            root,
             blocks,
             PageFeatures(blocks, root),
             labels_of(blocks.texts, row["text"] or ""),
@@ -280,7 +283,7 @@ def scores(page: Labelled, model: ContentModel, odds: Any) -> tuple[Scores, Scor
     its = page.features
     if not is_doubtful_article(odds, its.page, chosen, likely, its.sizes):
         return by_blocks, by_blocks, peer
-    article = read_article(page.blocks, likely)
+    article = read_article(page.root, page.blocks, likely)
     if article is None or not agree(article, texts):
         return by_blocks, by_blocks, peer
     return scores_of_text(page, plain_text(article)), by_blocks, peer

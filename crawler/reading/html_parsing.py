@@ -63,6 +63,7 @@ def parse(utf8: bytes) -> Element:
         root = _parse(_flatten(utf8))
     _empty_head(root)
     _read_noframes(root)
+    root.getroottree().docinfo.clear()  # libxml2 would write XHTML with attributes of its own
     return root
 
 

@@ -45,6 +45,7 @@ from neardup.whole import part_of
 if TYPE_CHECKING:
     from crawler.reading.content.main_content import MainContent
     from crawler.reading.documents.document_text import DocumentText
+    from crawler.reading.flat_page import FlatPage
     from crawler.reading.protocol import ReadingOptions
     from crawler.reading.text import JudgedText
     from crawler.reading.visible_text import Visible
@@ -71,6 +72,7 @@ class PageReader:
         )
         self._compress = zstandard.ZstdCompressor().compress
         self._root: Element = None
+        self._page: FlatPage | None = None
         self._visible: Visible | None = None
         self._body = b""
         self._url = self._base = ""
@@ -114,7 +116,8 @@ class PageReader:
             digest = text_digest(self._document.text)
             secs = parsed.secs + time.process_time() - started
             return parsed._replace(visible_digest=digest, secs=secs)
-        self._visible = read_visible(flatten(self._root))
+        self._page = flatten(self._root)
+        self._visible = read_visible(self._page)
         digest = text_digest(self._visible.whole())
         signs = read_wall_signs(self._root, self._visible, self._url)
         secs = parsed.secs + time.process_time() - started
@@ -130,8 +133,8 @@ class PageReader:
         if self._document is not None:
             judged = judge_whole(self._document.text)
             content = document_content(self._document)
-        elif self._visible is not None:
-            found, notes = main_content(self._root, self._url)
+        elif self._page is not None and self._visible is not None:
+            found, notes = main_content(self._root, self._page, self._url)
             judged = judge_page("" if found is None or found.is_cut else found.text, self._visible)
             judged = judged._replace(notes=notes + judged.notes)
             content = shown_content(found, self._base, judged, self._visible)
@@ -162,7 +165,7 @@ class PageReader:
         )
 
     def forget(self) -> None:
-        self._root = self._visible = self._document = None
+        self._root = self._page = self._visible = self._document = None
         self._body = b""
 
     def _parse_document(self, job: ReadingTask, kind: str, started: float) -> Parsed:
@@ -178,14 +181,16 @@ class PageReader:
         )
 
 
-def main_content(root: Element, url: str) -> tuple[MainContent | None, tuple[str, ...]]:
+def main_content(
+    root: Element, page: FlatPage, url: str
+) -> tuple[MainContent | None, tuple[str, ...]]:
     """Return the main content of a page, or None, and what kept it from standing for the page.
 
     Raises:
         MemoryError: The page does not fit.
     """
     try:
-        found = read_content(root)
+        found = read_content(root, page)
     except MemoryError:
         raise
     except Exception as error:  # whatever it is, the page must not be lost

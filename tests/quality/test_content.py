@@ -15,6 +15,7 @@ import pytest
 from crawler.reading.content.content_text import plain_text
 from crawler.reading.content.main_content import read_content
 from crawler.reading.decoding import decode
+from crawler.reading.flat_page import flatten
 from crawler.reading.html_parsing import parse
 
 PAGES = Path(__file__).resolve().parents[3] / "shared" / "data" / "pages"
@@ -49,7 +50,7 @@ def test_content_of_each_type_of_page_reaches_its_floor() -> None:
     for row in map(json.loads, packed.splitlines()):
         body = gzip.decompress((PAGES / f"{row['id']}.html.gz").read_bytes())
         root = parse(decode(body, "text/html; charset=utf-8").utf8)
-        content = read_content(root)
+        content = read_content(root, flatten(root))
         found[row["type"]].append(bag_f1(plain_text(content.body), row["text"] or ""))
     means = {kind: round(mean(scores), 4) for kind, scores in found.items()}
     assert {kind: score for kind, score in means.items() if score < FLOORS[kind]} == {}

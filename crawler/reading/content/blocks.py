@@ -1,6 +1,6 @@
 """Cut a page into blocks: runs of text that stand in one element of their own.
 
-One pass over the tree in C's order, without recursion. A block knows its text, what of it is links,
+One pass over the tags of the page (``flat_page``). A block knows its text, what of it is links,
 and the container that it stands in; containers know their parents. Features are computed from these
 tables alone (``block_features``), and the chosen blocks become content again
 (``content_body``).
@@ -8,21 +8,27 @@ tables alone (``block_features``), and the chosen blocks become content again
 
 from __future__ import annotations
 
-from typing import Any
-
-from lxml.etree import iterwalk
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawler.reading.content.block_flags import TAG_BITS, attribute_bits
 from crawler.reading.content.content_body import SHAPING
+from crawler.reading.flat_page import Tag
 from crawler.reading.text import BLOCKS
 
-Element = Any  # lxml has no types
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crawler.reading.flat_page import FlatPage
 
 MAX_BLOCKS = 20_000
 """Cut at most this many blocks of a page; the rest of it is not looked at."""
 
 # Elements like <b> that go on in a further block; twice as many as are written within each other.
 _MAX_CARRIED = 16
+
+# Parsed tags are kept for further pages: at most so many, in some 5 MB, and no longer ones.
+_MAX_KNOWN = 10_000
+_MAX_KNOWN_CHARACTERS = 300
 
 SKIPPED = frozenset(
     "head script style template svg iframe object embed audio video canvas map "
@@ -34,12 +40,82 @@ RUBY = "（）"
 
 CONTAINERS = frozenset([*BLOCKS, "noscript"]) - {"br", "iframe", "select", "textarea", "option"}
 
+# What a tag asks for: nothing; to begin a container, to end it, or both; something of an inline
+# element; to leave out all up to the end of an element.
+_NOTHING, _BEGINS, _ENDS, _INLINE, _SKIPS = 0, 1, 2, 4, 8
+_OF_CONTAINERS = frozenset([_BEGINS, _ENDS, _BEGINS | _ENDS])
+
+
+class BlockTag(Tag):
+    """A tag with what it tells of blocks.
+
+    Attributes:
+        kind: What it asks for.
+        own: Flags of its element.
+        name: Name and class of its element.
+        shapes: Whether content keeps it as an inline element.
+    """
+
+    __slots__ = ("kind", "name", "own", "shapes")
+
+    def __init__(self, written: str) -> None:
+        super().__init__(written)
+        self.name = tag = self.tag
+        self.shapes = tag in SHAPING
+        self.kind = self.own = 0
+        if tag in CONTAINERS:
+            self.kind = self.begins * _BEGINS | self.ends * _ENDS
+            self.own = TAG_BITS.get(tag, 0)
+        elif tag in SKIPPED:
+            self.kind = _NOTHING if self.ends else _SKIPS
+            return
+        elif self.shapes or tag == "rt":
+            self.kind = _INLINE
+        if self.begins and " " in written:
+            attributes = self.items()
+            if bits := attribute_bits(attributes):
+                self.own |= bits
+                self.kind = self.kind or _INLINE
+            if tag in CONTAINERS:
+                for key, value in attributes:
+                    if key == "class":
+                        self.name = f"{tag}.{value}"
+
+
+class _BlockTags(dict[str, BlockTag]):
+    """Parsed tags, most of which the pages of a site have in common."""
+
+    def __missing__(self, written: str) -> BlockTag:
+        tag = BlockTag(written)
+        if len(written) <= _MAX_KNOWN_CHARACTERS:
+            if len(self) >= _MAX_KNOWN:
+                self.clear()
+            self[written] = tag
+        return tag
+
+
+_KNOWN = _BlockTags()
+
+
+class Span(NamedTuple):
+    """Where a block stands on a page.
+
+    Attributes:
+        first: Index of the tag of a container that its text stands behind.
+        end: Index of the next such tag.
+        carried: Inline elements that are open before it, the innermost last.
+    """
+
+    first: int
+    end: int
+    carried: tuple[BlockTag, ...]
+
 
 class PageBlocks:
     """The blocks of a page and their containers, as columns of one row each.
 
     Attributes:
-        containers: Elements, the root at first.
+        containers: Tags that begin the containers, the root's at first.
         parents: Index of each container's parent; the root's is 0.
         tags: Tag of each container.
         own: Flags of each container.
@@ -48,47 +124,55 @@ class PageBlocks:
         paths: Hash of the tags and classes of a container and its two next ancestors.
         ends: Index after the last container below each container.
         homes: Index of the container of each block.
-        pieces: Text of each block with the inline elements of ``SHAPING`` between: ``str``, an
-            element where it begins, None where one ends.
+        spans: Place of each block.
         texts: Text of each block, one space between words.
         linked: Number of characters of each block that are links.
         links: Number of links of each block.
         inline: Flags of the inline elements of each block.
-        images: Images without text: the index of the next block, their container, their pieces.
+        images: Images without text: the index of the next block, their container, their place.
         is_cut: Whether the page had more blocks than ``MAX_BLOCKS``.
     """
 
     def __init__(self, cutter: _Cutter) -> None:
-        self.containers: list[Element]
-        self.parents: list[int]
-        self.tags: list[str]
-        self.own: list[int]
-        self.inherited: list[int]
-        self.depths: list[int]
-        self.paths: list[int]
-        columns = list(map(list, zip(*cutter.rows, strict=True))) or [[] for _ in range(7)]
-        self.containers, self.parents, self.tags, self.own, self.inherited = columns[:5]
-        self.depths, self.paths = columns[5:]
+        self._cutter = cutter
+        self.containers, self.parents = cutter.containers, cutter.parents
+        self.tags = [one.tag for one in self.containers]
+        self.own = [one.own for one in self.containers]
+        self.inherited, self.depths = self.own[:1], [0]
+        for own, parent in zip(self.own[1:], self.parents[1:], strict=True):
+            self.inherited.append(own | self.inherited[parent])
+            self.depths.append(self.depths[parent] + 1)
+        self.paths = [
+            hash((one.name, self.tags[up], self.own[up], self.own[self.parents[up]]))
+            for one, up in zip(self.containers, self.parents, strict=True)
+        ]
         self.ends = _ends(self.parents)
         self.homes: list[int]
-        self.pieces: list[list[Any]]
+        self.spans: list[Span]
         self.texts: list[str]
         self.linked: list[int]
         self.links: list[int]
         self.inline: list[int]
         columns = list(map(list, zip(*cutter.blocks, strict=True))) or [[] for _ in range(6)]
-        self.homes, self.pieces, self.texts, self.linked, self.links, self.inline = columns
-        self.images: list[tuple[int, int, list[Any]]] = cutter.images
+        self.homes, self.spans, self.texts, self.linked, self.links, self.inline = columns
+        self.images = cutter.images
         self.is_cut = cutter.is_cut
 
+    def pieces(self, span: Span) -> list[Any]:
+        """Return the text of a block with the inline elements that content keeps.
 
-def cut_blocks(root: Element) -> PageBlocks:
+        It is in pieces: ``str``, a tag where an element begins, None where one ends.
+        """
+        return self._cutter.pieces(span)
+
+
+def cut_blocks(page: FlatPage) -> PageBlocks:
     """Cut a page into blocks, in the order of the page.
 
     Complexity: O(elements + characters).
     """
-    cutter = _Cutter()
-    cutter.cut(root)
+    cutter = _Cutter(page)
+    cutter.cut()
     return PageBlocks(cutter)
 
 
@@ -101,142 +185,159 @@ def _ends(parents: list[int]) -> list[int]:
     return ends
 
 
-def lacks_brackets(reading: Element) -> bool:
-    """Return whether a page does not bracket the reading of a ruby for browsers without ruby."""
-    before = reading.getprevious()
-    is_empty = not reading.text and not len(reading)
-    return not is_empty and (before is None or str(before.tag).rpartition("}")[2] != "rp")
-
-
 class _Cutter:
-    """The state of ``cut_blocks`` between two elements.
+    """The state of ``cut_blocks`` between two tags.
 
     Attributes:
-        rows: Containers, a row of the columns of ``PageBlocks`` each.
-        blocks: Blocks, likewise.
+        containers: Tags that begin containers.
+        parents: Index of each container's parent.
+        blocks: Blocks, a row of the columns of ``PageBlocks`` each.
     """
 
-    def __init__(self) -> None:
-        self.rows: list[tuple[Any, ...]] = []
-        self.blocks: list[tuple[Any, ...]] = []
-        self.images: list[tuple[int, int, list[Any]]] = []
+    def __init__(self, page: FlatPage) -> None:
+        self.containers: list[BlockTag] = []
+        self.parents: list[int] = []
+        self.blocks: list[tuple[int, Span, str, int, int, int]] = []
+        self.images: list[tuple[int, int, Span]] = []
         self.is_cut = False
-        self._stack: list[tuple[int, str, int, int, int, int]] = []
-        self._pieces: list[Any] = []
+        self._page = page
+        self._known = _KNOWN
+        self._stack: list[int] = [0]
         self._strings: list[str] = []
-        self._linked = 0
-        self._links = 0
-        self._in_link = 0
-        self._inline = 0
+        self._linked = self._links = self._in_link = self._inline = 0
         self._has_image = False
-        self._open: list[Element] = []
-        self._first_here = 0  # the outermost of the open elements that the pieces have
+        self._open: list[BlockTag] = []
+        self._first = 0
+        self._carried: tuple[BlockTag, ...] = ()
+        # Brackets around readings of characters, by the index of the tag that they stand for.
+        self._brackets: dict[int, str] = {}
+        self._readings: list[bool] = []
 
-    def cut(self, root: Element) -> None:  # noqa: PLR0912  # calls cost more
+    def cut(self) -> None:
         """Walk through the page.
 
-        Most of the time is spent here for each element, so that its texts are added in place.
+        Most of the time is spent here for each tag, so that its texts are added in place.
         """
-        pieces, strings, stack = self._pieces, self._strings, self._stack
-        walker = iterwalk(root, events=("start", "end"))
-        for event, element in walker:
-            tag = element.tag
-            if event == "start":
-                if tag in SKIPPED:
-                    walker.skip_subtree()
-                    continue
-                if tag in CONTAINERS or not stack:
-                    self._begin(element, tag)
-                else:
-                    self._begin_inline(element, tag)
-                text = element.text
-            else:
-                if tag in SKIPPED:
-                    pass
-                elif tag in CONTAINERS or (len(stack) == 1 and element is root):
-                    if pieces or self._inline:
-                        self._flush()
+        known, strings, stack, blocks = self._known, self._strings, self._stack, self.blocks
+        last = len(self._page.tags) - 1
+        self._begin(known[self._page.tags[0]])
+        strings.append(self._page.texts[0])
+        steps = self._steps(0, last)
+        for at, written, text in steps:
+            tag = known[written]
+            kind = tag.kind
+            if kind in _OF_CONTAINERS:
+                if strings:
+                    self._flush(at)
+                self._first = at
+                if kind & _BEGINS:
+                    self._begin(tag)
+                if kind & _ENDS:
                     stack.pop()
-                    if element is root:
-                        return
-                    if len(self.blocks) >= MAX_BLOCKS:
+                    if len(blocks) >= MAX_BLOCKS:
                         self.is_cut = True
-                        break
-                else:
-                    self._end_inline(tag)
-                    if tag == "rt" and lacks_brackets(element):
-                        pieces.append(RUBY[1])
-                text = element.tail
+                        return
+                if text.isspace():
+                    continue
+            elif kind == _INLINE:
+                self._add_inline(at, tag)
+            elif kind == _SKIPS:
+                text = _text_behind(tag.tag, steps)  # noqa: PLW2901  # another one takes its place
             if text:
-                pieces.append(text)
                 strings.append(text)
                 if self._in_link:
                     self._linked += len(text.strip())
-        self._flush()
+        self._flush(last)
 
-    def _begin(self, element: Element, tag: str) -> None:
-        if self._pieces or self._inline:
-            self._flush()
-        at = len(self.rows)
-        attributes = element.items()
-        own, name = TAG_BITS.get(tag, 0), tag
-        if attributes:
-            own |= attribute_bits(attributes)
-            for key, value in attributes:
-                if key == "class":
-                    name = f"{tag}.{value}"
-                    break
-        if at:
-            parent, parent_tag, parent_own, above, inherited, depth = self._stack[-1]
-            inherited |= own
-            path = hash((name, parent_tag, parent_own, above))
-            depth += 1
-        else:
-            parent, parent_own, inherited, depth, path = 0, own, own, 0, hash(name)
-        self.rows.append((element, parent, tag, own, inherited, depth, path))
-        self._stack.append((at, tag, own, parent_own, inherited, depth))
+    def pieces(self, span: Span) -> list[Any]:
+        """Return the pieces of a block; elements that go on behind it end in it."""
+        pieces: list[Any] = [*span.carried, *filter(None, [self._page.texts[span.first]])]
+        opened = len(span.carried)
+        steps = self._steps(span.first, span.end)
+        for at, written, text in steps:
+            tag = self._known[written]
+            if tag.kind == _SKIPS:
+                text = _text_behind(tag.tag, steps)  # noqa: PLW2901
+            elif tag.shapes:
+                if tag.begins:
+                    pieces.append(tag)
+                    opened += 1
+                if tag.ends and opened:
+                    pieces.append(None)
+                    opened -= 1
+            elif at in self._brackets:
+                pieces.append(self._brackets[at])
+            if text:
+                pieces.append(text)
+        return pieces + [None] * opened
 
-    def _begin_inline(self, element: Element, tag: str) -> None:
-        if tag == "a":
-            self._in_link += 1
-            self._links += 1
-        elif tag == "br":
-            self._strings.append("\n")
-        elif tag == "img":
-            self._has_image = True
-        elif tag == "rt" and lacks_brackets(element):
-            self._pieces.append(RUBY[0])
-        if attributes := element.items():
-            self._inline |= attribute_bits(attributes)
-        if tag in SHAPING:
-            self._pieces.append(element)
-            self._open.append(element)
+    def _steps(self, first: int, end: int) -> Iterator[tuple[int, str, str]]:
+        """Return the tags between two others, with their indices and the texts behind them."""
+        inner = slice(first + 1, end)
+        page = self._page
+        return zip(range(first + 1, end), page.tags[inner], page.texts[inner], strict=True)
 
-    def _end_inline(self, tag: str) -> None:
-        if tag == "a" and self._in_link:
-            self._in_link -= 1
-        if self._open and tag in SHAPING:
+    def _begin(self, tag: BlockTag) -> None:
+        self.parents.append(self._stack[-1])
+        self._stack.append(len(self.containers))
+        self.containers.append(tag)
+
+    def _add_inline(self, at: int, tag: BlockTag) -> None:
+        name = tag.tag
+        self._strings.append("")
+        if tag.begins:
+            self._inline |= tag.own
+            if name == "a":
+                self._links += 1
+                self._in_link += not tag.ends
+            elif name == "br":
+                self._strings.append("\n")
+            elif name == "img":
+                self._has_image = True
+            if tag.shapes and not tag.ends:
+                self._open.append(tag)
+        elif tag.shapes:
+            self._in_link -= name == "a"
             self._open.pop()
-            if len(self._open) >= self._first_here:
-                self._pieces.append(None)
-            else:
-                self._first_here = len(self._open)
+        if name == "rt":
+            self._add_reading(at, tag)
 
-    def _flush(self) -> None:
+    def _add_reading(self, at: int, tag: BlockTag) -> None:
+        """Put brackets around the reading of a ruby that a page brackets for no browser."""
+        if tag.begins and not tag.ends:
+            before = self._known[self._page.tags[at - 1]]
+            self._readings.append(not (before.tag == "rp" and before.ends))
+            if self._readings[-1]:
+                self._brackets[at] = RUBY[0]
+        elif tag.ends and not tag.begins and self._readings.pop():
+            self._brackets[at] = RUBY[1]
+
+    def _flush(self, at: int) -> None:
         """End a block; the innermost inline elements that are open go on in the next one."""
         text = " ".join("".join(self._strings).split())
         if text or self._has_image:
-            pieces = self._pieces + [None] * (len(self._open) - self._first_here)
-            home = self._stack[-1][0]
+            span = Span(self._first, at, self._carried)
+            home = self._stack[-1]
             if text:
                 linked = min(self._linked, len(text))
-                self.blocks.append((home, pieces, text, linked, self._links, self._inline))
+                self.blocks.append((home, span, text, linked, self._links, self._inline))
             else:
-                self.images.append((len(self.blocks), home, pieces))
-        self._pieces[:] = self._open[-_MAX_CARRIED:]
-        self._first_here = len(self._open) - len(self._pieces)
+                self.images.append((len(self.blocks), home, span))
+        self._carried = tuple(self._open[-_MAX_CARRIED:])
         self._strings.clear()
-        self._linked = 0
+        self._linked = self._inline = 0
         self._links = 1 if self._in_link else 0
-        self._inline = 0
         self._has_image = False
+
+
+def _text_behind(name: str, steps: Iterator[tuple[int, str, str]]) -> str:
+    """Go on to the end of an element that has begun, and return the text behind it."""
+    depth = 1
+    for _, written, text in steps:
+        if written.startswith("/"):
+            depth -= written[1:] == name
+        elif written.startswith(name) and written[-1] != "/":
+            depth += written.partition(" ")[0] == name
+        if not depth:
+            return text
+    return ""

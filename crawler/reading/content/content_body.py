@@ -15,7 +15,7 @@ from lxml.etree import SubElement
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from crawler.reading.content.blocks import PageBlocks
+    from crawler.reading.content.blocks import PageBlocks, Span
 
 Element = Any  # lxml has no types
 
@@ -79,15 +79,15 @@ def build_body(blocks: PageBlocks, chosen: Iterable[int]) -> Element:
         chosen: Indices of the blocks, ascending.
     """
     writer = _Writer(blocks)
-    images = dict[int, list[tuple[int, list[Any]]]]()
-    for before, home, pieces in blocks.images:
-        images.setdefault(before, []).append((home, pieces))
+    images: dict[int, list[tuple[int, Span]]] = {}
+    for before, home, span in blocks.images:
+        images.setdefault(before, []).append((home, span))
     last = -1
     for at in chosen:
         if at == last + 1:
-            for home, pieces in images.get(at, ()):
-                writer.write(home, pieces)
-        writer.write(blocks.homes[at], blocks.pieces[at])
+            for home, span in images.get(at, ()):
+                writer.write(home, blocks.pieces(span))
+        writer.write(blocks.homes[at], blocks.pieces(blocks.spans[at]))
         last = at
     return writer.finish()
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crawler.reading.content.blocks import PageBlocks
+    from crawler.reading.flat_page import FlatPage
 
 Element = Any  # lxml has no types
 
@@ -99,29 +100,30 @@ class MainContent(NamedTuple):
     is_cut: bool = False
 
 
-def read_content(root: Element) -> MainContent:
+def read_content(root: Element, page: FlatPage) -> MainContent:
     """Return the main content of a page; an empty one only for a page without visible words.
 
     Args:
         root: Root of the page; not changed.
+        page: Its tags and texts.
 
     Raises:
         MemoryError: The page does not fit.
 
     Complexity: O(elements + characters).
     """
-    blocks = cut_blocks(root)
+    blocks = cut_blocks(page)
     features = PageFeatures(blocks, root)
     types = load_model().type_odds(features.page)
-    page = np.concatenate([features.page, types])
-    odds = load_scorer().content_odds(features.blocks, page)
+    of_page = np.concatenate([features.page, types])
+    odds = load_scorer().content_odds(features.blocks, of_page)
     chosen = choose_blocks(blocks, features, odds)
     at = np.flatnonzero(chosen).tolist()
     texts = [blocks.texts[one] for one in at]
     text = "\n".join(texts)
     kind = page_type(types, features.page)
     if is_doubtful_article(types, features.page, chosen, odds, features.sizes):
-        article = read_article(blocks, odds)
+        article = read_article(root, blocks, odds)
         if article is not None and agree(article, texts):
             return MainContent(kind, text, article, "trafilatura")
     return MainContent(kind, text, build_body(blocks, at), "blocks", blocks.is_cut)
@@ -165,18 +167,19 @@ def is_doubtful_article(
     return bool(odds[chosen] @ words <= _MAX_CERTAINTY * words.sum())
 
 
-def read_article(blocks: PageBlocks, odds: NDArray[np.float32]) -> Element | None:
+def read_article(root: Element, blocks: PageBlocks, odds: NDArray[np.float32]) -> Element | None:
     """Return what trafilatura takes for the content of a page, or None where it fails.
 
     Args:
-        blocks: Blocks of the page, which is not changed.
+        root: Root of the page; not changed.
+        blocks: Blocks of the page.
         odds: How likely each block is content by itself.
 
     Raises:
         MemoryError: The page does not fit.
     """
     try:
-        found = bare_extraction(pruned(blocks, odds), options=_OPTIONS)
+        found = bare_extraction(pruned(root, blocks, odds), options=_OPTIONS)
     except MemoryError:
         raise
     except Exception:  # it fails now and then, and the blocks are there
@@ -185,20 +188,20 @@ def read_article(blocks: PageBlocks, odds: NDArray[np.float32]) -> Element | Non
     return None if found is None or isinstance(found, dict) else found.body
 
 
-def pruned(blocks: PageBlocks, odds: NDArray[np.float32]) -> Element:
+def pruned(root: Element, blocks: PageBlocks, odds: NDArray[np.float32]) -> Element:
     """Return a copy of a page without the containers of which nothing is likely content.
 
     Raises:
         ValueError: The page was cut, so that its end is not known.
     """
-    root = deepcopy(blocks.containers[0])
-    strip_elements(root, *SKIPPED, with_tail=False)
-    containers = root.iterdescendants(*CONTAINERS)
+    copy = deepcopy(root)
+    strip_elements(copy, *SKIPPED, with_tail=False)
+    containers = copy.iterdescendants(*CONTAINERS)
     for container, likely in zip(containers, container_odds(blocks, odds)[1:], strict=True):
         if likely < _MIN_ODDS:
             container.tag = "dropped"
-    strip_elements(root, "dropped", with_tail=False)
-    return root
+    strip_elements(copy, "dropped", with_tail=False)
+    return copy
 
 
 def container_odds(blocks: PageBlocks, odds: NDArray[np.float32]) -> list[float]:

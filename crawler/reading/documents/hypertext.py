@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lxml.etree import iterwalk
 
-from crawler.reading.content.blocks import RUBY, lacks_brackets
+from crawler.reading.content.blocks import RUBY
 from crawler.reading.decoding import decode
 from crawler.reading.documents.document_text import (
     CODE,
@@ -76,10 +76,10 @@ def add_hypertext(root: Element, lines: Lines) -> None:
                 else:
                     said.append("\t" if name in _CELLS else _INNER[kinds[-1]])
                 kinds.append(_kind(name, kinds[-1]))
-            said.append(RUBY[0] if name == "rt" and lacks_brackets(element) else "")
+            said.append(RUBY[0] if name == "rt" and _lacks_brackets(element) else "")
             said.append(element.text or "")
             continue
-        if name == "rt" and lacks_brackets(element):
+        if name == "rt" and _lacks_brackets(element):
             said.append(RUBY[1])
         if is_block and name not in _HIDDEN:
             kind = kinds.pop()
@@ -101,6 +101,13 @@ def hyperlinks(root: Element) -> Iterator[str]:
 
 def _name(element: Element) -> str:
     return str(element.tag).rpartition("}")[2].lower()
+
+
+def _lacks_brackets(reading: Element) -> bool:
+    """Return whether a page does not bracket the reading of a ruby for browsers without ruby."""
+    before = reading.getprevious()
+    is_empty = not reading.text and not len(reading)
+    return not is_empty and (before is None or _name(before) != "rp")
 
 
 def _kind(name: str, outer: str) -> str:

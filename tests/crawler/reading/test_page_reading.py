@@ -133,7 +133,7 @@ def test_a_page_of_too_many_blocks_is_shown_to_its_end(row: str, source: str) ->
     count = MAX_BLOCKS + 100
     html = "".join(row.format(number) for number in range(count)) + "<p>The end</p>"
     root = parse(html.encode())
-    found = read_content(root)
+    found = read_content(root, flatten(root))
     shown = shown_content(found, URL, JudgedText("", False, ()), read_visible(flatten(root)))
     lines = shown_text(shown.xml_zstd).split("\n")
     assert [line for line in lines if line] == [f"row {n}" for n in range(count)] + ["The end"]

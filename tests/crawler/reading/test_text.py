@@ -36,7 +36,7 @@ NOTICE = (
 
 def judged(body: bytes) -> JudgedText:
     root = parse(body)
-    return judge_page(read_content(root).text, read_visible(flatten(root)))
+    return judge_page(read_content(root, flatten(root)).text, read_visible(flatten(root)))
 
 
 def document_of(body: bytes) -> Document:
@@ -137,7 +137,7 @@ def test_comments_of_readers_belong_to_the_text() -> None:
 def test_the_tree_is_not_changed() -> None:
     root = parse(article(before=f"<ul>{NAVIGATION}</ul>"))
     before = list(root.itertext())
-    read_content(root)
+    read_content(root, flatten(root))
     assert list(root.itertext()) == before
 
 

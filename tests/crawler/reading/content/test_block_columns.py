@@ -13,6 +13,7 @@ from crawler.reading.content.block_features import PageFeatures
 from crawler.reading.content.block_flags import FLAGS
 from crawler.reading.content.blocks import cut_blocks
 from crawler.reading.content.content_model import load_model
+from crawler.reading.flat_page import flatten
 from crawler.reading.html_parsing import parse
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ _NODES = st.recursive(
 
 
 def columns_of(html: str) -> tuple[PageBlocks, BlockColumns]:
-    blocks = cut_blocks(parse(html.encode()))
+    blocks = cut_blocks(flatten(parse(html.encode())))
     return blocks, BlockColumns(blocks, "")
 
 
@@ -90,7 +91,7 @@ class TestPageFeatures:
         pages = len(model.page_mean) + len(model.type_weights)
         for html in (b"", b"<p>word", b"<title>a</title><ul><li>b<li>c"):
             root = parse(html)
-            blocks = cut_blocks(root)
+            blocks = cut_blocks(flatten(root))
             features = PageFeatures(blocks, root)
             assert features.blocks.dtype == np.float32
             assert features.blocks.shape == (len(blocks.texts), len(model.row_mean) - pages)
@@ -99,7 +100,7 @@ class TestPageFeatures:
 
     def test_flags_are_the_last_features(self) -> None:
         root = parse(b"<nav class=comments><p>word")
-        features = PageFeatures(cut_blocks(root), root).blocks
+        features = PageFeatures(cut_blocks(flatten(root)), root).blocks
         inherited = features[0, -3 * len(FLAGS) : -2 * len(FLAGS)]
         found = {FLAGS[at] for at in np.flatnonzero(inherited).tolist()}
         assert {"nav", "comment"} <= found

@@ -13,6 +13,7 @@ from crawler.reading.content.block_features import PageFeatures
 from crawler.reading.content.block_units import block_units
 from crawler.reading.content.blocks import cut_blocks
 from crawler.reading.content.choosing import choose_blocks, with_headings
+from crawler.reading.flat_page import flatten
 from crawler.reading.html_parsing import parse
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ DIRECTIVE = f"""<h1>A module</h1><p>{PROSE}</p><section><h2>Listen</h2>
 
 def blocks_of(html: str) -> tuple[PageBlocks, PageFeatures]:
     root = parse(html.encode())
-    blocks = cut_blocks(root)
+    blocks = cut_blocks(flatten(root))
     return blocks, PageFeatures(blocks, root)
 
 

@@ -22,6 +22,7 @@ from crawler.reading.content.main_content import (
     read_content,
 )
 from crawler.reading.content.page_features import PAGE_NAMES, read_page_kinds
+from crawler.reading.flat_page import flatten
 from crawler.reading.html_parsing import parse
 
 PROSE = (
@@ -37,7 +38,8 @@ ARTICLE = f"""<html><head><title>The harbour</title></head><body>
 
 
 def content_of(html: str) -> MainContent:
-    return read_content(parse(html.encode()))
+    root = parse(html.encode())
+    return read_content(root, flatten(root))
 
 
 def text_of(element: Any) -> str:
@@ -68,7 +70,7 @@ def test_a_short_page_has_the_type_that_it_declares(said: str, kind: str | None)
 def test_reading_content_leaves_the_tree_as_it_was() -> None:
     root = parse(ARTICLE.encode())
     before = text_of(root)
-    read_content(root)
+    read_content(root, flatten(root))
     assert text_of(root) == before
 
 
@@ -80,20 +82,22 @@ ODD_CONTAINERS = """<html><head><noscript><p>in head</p></noscript></head><body>
 
 
 def test_an_article_is_pruned_of_containers_without_likely_blocks() -> None:
-    blocks = cut_blocks(parse(ODD_CONTAINERS.encode()))
+    root = parse(ODD_CONTAINERS.encode())
+    blocks = cut_blocks(flatten(root))
     odds = np.array([0.9 if text[:2] in ("On", "be") else 0.1 for text in blocks.texts], np.float32)
-    before = text_of(blocks.containers[0])
-    root = pruned(blocks, odds)
-    assert text_of(root) == "One bold text. behind it"
-    assert [image.get("src") for image in root.iter("img")] == ["/a.png"]
-    assert text_of(blocks.containers[0]) == before
+    before = text_of(root)
+    found = pruned(root, blocks, odds)
+    assert text_of(found) == "One bold text. behind it"
+    assert [image.get("src") for image in found.iter("img")] == ["/a.png"]
+    assert text_of(root) == before
 
 
 def test_an_article_is_read_from_what_is_likely_content_alone() -> None:
-    blocks = cut_blocks(parse(ARTICLE.encode()))
+    root = parse(ARTICLE.encode())
+    blocks = cut_blocks(flatten(root))
     likely = np.array([len(text) > 50 for text in blocks.texts], np.float32)
     likely[[text.startswith("Part 2.") for text in blocks.texts].index(True)] = 0
-    article = read_article(blocks, likely)
+    article = read_article(root, blocks, likely)
     assert article is not None
     assert re.findall(r"Part \d", text_of(article)) == [f"Part {at}" for at in (0, 1, 3, 4, 5)]
 
@@ -131,7 +135,7 @@ def test_body_keeps_lists_tables_code_links_and_images() -> None:
     <ul><li>first</li><li>second</li></ul><pre>a\n  b</pre>
     <table><tr><th>x</th><th>y</th></tr><tr><td>1</td><td>2</td></tr></table>
     <p>With <img src="/i.png" alt="a picture"> in it</p></body>"""
-    blocks = cut_blocks(parse(html.encode()))
+    blocks = cut_blocks(flatten(parse(html.encode())))
     body = build_body(blocks, range(len(blocks.texts)))
     assert body.find("head").get("rend") == "h2"
     assert body.find("p/hi").get("rend") == "#b"
@@ -147,7 +151,7 @@ def test_body_keeps_lists_tables_code_links_and_images() -> None:
 
 def test_text_of_every_script_keeps_its_order() -> None:
     html = "<body><p>我们今天去公园</p><p>散步 שלום עולם</p><p>Привет <i>мир</i> ไทย</p></body>"
-    blocks = cut_blocks(parse(html.encode()))
+    blocks = cut_blocks(flatten(parse(html.encode())))
     assert text_of(build_body(blocks, range(3))) == "我们今天去公园 散步 שלום עולם Привет мир ไทย"
 
 
@@ -173,7 +177,7 @@ def test_a_page_of_very_many_links_in_one_place_takes_no_time_squared() -> None:
 
 
 def body_of(html: str) -> Any:
-    blocks = cut_blocks(parse(html.encode()))
+    blocks = cut_blocks(flatten(parse(html.encode())))
     return build_body(blocks, range(len(blocks.texts)))
 
 
@@ -211,9 +215,8 @@ def test_empty_cells_are_added_within_bounds() -> None:
 
 
 def test_items_have_the_numbers_that_the_page_shows() -> None:
-    blocks = cut_blocks(
-        parse(b"<ol start=3><li>a<li>left out<li>b<li value=9>c<ol><li>d</ol></ol>")
-    )
+    root = parse(b"<ol start=3><li>a<li>left out<li>b<li value=9>c<ol><li>d</ol></ol>")
+    blocks = cut_blocks(flatten(root))
     chosen = [at for at, text in enumerate(blocks.texts) if text != "left out"]
     items = build_body(blocks, chosen).iter("item")
     assert [(one.get("n"), one.text) for one in items] == [
@@ -286,7 +289,7 @@ def test_types_of_data_about_a_page_are_found_whatever_space_is_between() -> Non
 def test_only_the_start_of_a_title_is_searched_for_the_text_of_blocks() -> None:
     def features_of(title: str) -> PageFeatures:
         root = parse(f"<title>{title}</title><p>the lamps of brass<p>at the far end".encode())
-        return PageFeatures(cut_blocks(root), root)
+        return PageFeatures(cut_blocks(flatten(root)), root)
 
     start = "The lamps of brass. " + "x" * 979
     cut, whole = features_of(start), features_of(f"{start} at the far end" + " word" * 100_000)
@@ -311,16 +314,16 @@ class CountedList(list[int]):
 
 
 def test_headings_below_many_containers_are_climbed_from_once() -> None:
-    blocks = cut_blocks(parse(("<div>" * 200 + "<h2>x</h2>" * 5_000).encode()))
+    blocks = cut_blocks(flatten(parse(("<div>" * 200 + "<h2>x</h2>" * 5_000).encode())))
     blocks.parents = CountedList(blocks.parents)
     build_body(blocks, [])
     assert blocks.parents.lookups < 3 * len(blocks.parents)
 
 
 def test_open_elements_go_on_in_a_bounded_number_of_pieces() -> None:
-    blocks = cut_blocks(parse(("<b>" * 2_000 + "<div>x</div>" * 5_000).encode()))
+    blocks = cut_blocks(flatten(parse(("<b>" * 2_000 + "<div>x</div>" * 5_000).encode())))
     assert len(blocks.texts) == 5_000
-    assert sum(map(len, blocks.pieces)) < 50 * 5_000
+    assert sum(map(len, map(blocks.pieces, blocks.spans))) < 50 * 5_000
 
 
 @pytest.mark.parametrize("depth", [1, 3, 16, 17, 40])
@@ -337,8 +340,8 @@ def test_a_link_around_blocks_goes_on_in_each_however_deep_it_is(depth: int) -> 
 
 def test_what_is_open_in_a_block_is_closed_in_it() -> None:
     html = "<b>" * 30 + "<div>x</div>" + "</b>" * 29 + "<i>y</i> z<div>w</div></b> <u>v</u><p>q"
-    blocks = cut_blocks(parse(html.encode()))
-    for pieces in blocks.pieces:
+    blocks = cut_blocks(flatten(parse(html.encode())))
+    for pieces in map(blocks.pieces, blocks.spans):
         opened = sum(piece is not None and not isinstance(piece, str) for piece in pieces)
         assert opened == pieces.count(None)
     assert text_of(build_body(blocks, range(len(blocks.texts)))) == "x y z w v q"
@@ -371,7 +374,7 @@ class TestContentProperties:
         self, parts: list[tuple[bool, str]]
     ) -> None:
         root = parse("".join(f"<i>{one}</i>" if shaped else one for shaped, one in parts).encode())
-        blocks = cut_blocks(root)
+        blocks = cut_blocks(flatten(root))
         body = build_body(blocks, range(len(blocks.texts)))
         assert "".join(body.itertext()) == " ".join("".join(root.itertext()).split())
 
