@@ -40,7 +40,7 @@ Element = Any  # lxml has no types
 # likely one: a third of the news pages held out had lower odds, many as listings of their teasers.
 _MIN_ARTICLE_ODDS = 0.5
 _DECLARATIONS = [PAGE_NAMES.index(name) for name in ("og_article", "ld_article")]
-_MAX_CERTAINTY = 0.95
+_MAX_CERTAINTY = 0.93
 _MAX_ARTICLE_BLOCKS = 3000
 # trafilatura is not shown what has no block, and is beside none, that is so likely content.
 _MIN_ODDS = 0.3
