@@ -6,6 +6,10 @@ PAGES has ``truth.jsonl.gz`` and ``ID.html.gz`` as WCXB has them. F1 is over bag
 lower-cased, the mean of pages; wanted and unwanted are the shares of snippets that a text has. Our
 model was trained on pages of WCXB: what it gives on pages that it has not seen stands in
 docs/choices.md (``benchmarks/train_content.py --folds``).
+
+What a page costs in a worker, from its bytes to links, metadata and text, is measured by the same
+code on these pages and on every fourth file of three documentation sites, beside trafilatura. All
+runs on one thread, as workers do: a second one of NumPy's would be counted while it waits.
 """
 
 from __future__ import annotations
@@ -14,21 +18,31 @@ import argparse
 import gzip
 import hashlib
 import json
+import os
 import re
 import sys
 import time
 from collections import Counter, defaultdict
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import trafilatura
 from measuring import ROOT, installed, named, table, write
 
+sys.path.insert(0, str(ROOT))  # the sites of the tests are no part of an installed package
+
 from crawler.reading.content.content_text import plain_text
 from crawler.reading.content.main_content import read_content
 from crawler.reading.decoding import decode
 from crawler.reading.flat_page import flatten
 from crawler.reading.html_parsing import parse
+from crawler.reading.page_reading import PageReader
+from crawler.reading.process import ONE_THREAD
+from crawler.reading.protocol import ReadingOptions
+from crawler.reading.reading import ReadingTask
+from crawler.reading.reading_worker import spare_allocator, spare_collector
+from tests.sites.packages import PACKAGES, SiteUnavailableError, html_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,6 +52,8 @@ if TYPE_CHECKING:
 
 OURS = "read_content"
 PAGES = ROOT.parent / "shared" / "data" / "pages"
+SITES = ("python3.11-doc", "sqlite3-doc", "apache2-doc")
+STRIDE = 4
 _WORD = re.compile(r"\w+")
 Rows = dict[str, dict[str, float]]
 
@@ -114,6 +130,49 @@ def measure(folder: Path, rows: list[dict[str, Any]], read: Reader) -> tuple[Row
     return figures, secs * 1000 / len(rows)
 
 
+def bodies_of(site: str) -> list[bytes]:
+    """Return every fourth page of a documentation site, none where it cannot be had."""
+    try:
+        files = sorted(html_folder(PACKAGES[site]).rglob("*.html*"))
+    except SiteUnavailableError as error:
+        print(f"{error}: left out", file=sys.stderr)
+        return []
+    return [file.read_bytes() for file in files if file.is_file()][::STRIDE]
+
+
+def cost(bodies: list[bytes]) -> dict[str, float]:
+    """Return the CPU milliseconds of a page, by step, and those of trafilatura."""
+    reader, peer = PageReader(ReadingOptions()), named("trafilatura")
+    secs = dict.fromkeys(("links and metadata", "visible text", "content and text"), 0.0)
+    for body in bodies:
+        task = ReadingTask("http://127.0.0.1/a/b", body, "text/html; charset=utf-8")
+        times = [time.process_time()]
+        parsed = reader.parse(task)
+        times.append(time.process_time())
+        reader.see(parsed)
+        times.append(time.process_time())
+        reader.extract()
+        times.append(time.process_time())
+        for name, (start, end) in zip(secs, pairwise(times), strict=True):
+            secs[name] += end - start
+    secs["all"] = sum(secs.values())
+    started = time.process_time()
+    for body in bodies:
+        trafilatura.extract(body.decode(errors="replace"))
+    secs[peer] = time.process_time() - started
+    found = {name: spent * 1000 / len(bodies) for name, spent in secs.items()}
+    return found | {"ratio": found["all"] / found[peer]}
+
+
+def costs(folder: Path, rows: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
+    """Return what a page costs, by set of pages."""
+    pages = [gzip.decompress((folder / f"{row['id']}.html.gz").read_bytes()) for row in rows]
+    spare_collector()
+    spare_allocator()
+    sets = {f"{len(pages)} pages": pages} | {site: bodies_of(site) for site in SITES}
+    return {name: cost(bodies) for name, bodies in sets.items() if bodies}
+
+
 def main() -> None:
     """Measure all that is installed, print it, and write it if asked to."""
     parser = argparse.ArgumentParser(description=f"{__doc__}".splitlines()[0])
@@ -121,6 +180,8 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="figures as JSON, no tables")
     parser.add_argument("--write", action="store_true", help="renew docs/benchmarks.md")
     arguments = parser.parse_args()
+    if not ONE_THREAD.items() <= os.environ.items():
+        os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | ONE_THREAD)
     if not (arguments.pages / "truth.jsonl.gz").exists():
         print(f"{arguments.pages} has no truth.jsonl.gz: nothing measured", file=sys.stderr)
         return
@@ -131,10 +192,13 @@ def main() -> None:
         figures, millisecs = measure(arguments.pages, rows, read)
         whole[name] = {**figures.pop("all"), "CPU ms a page": millisecs}
         by_type[name] = {kind: row["F1"] for kind, row in figures.items()}
+    of_page = costs(arguments.pages, rows)
     if arguments.json:
-        print(json.dumps({"digest": digest, "all": whole, "F1": by_type}, indent=2))
+        found = {"digest": digest, "all": whole, "F1": by_type, "cost": of_page}
+        print(json.dumps(found, indent=2))
         return
     tables = [table(whole, f"{len(rows)} pages"), table(by_type, "F1 by type")]
+    tables.append(table(of_page, "CPU ms a page, all that is read"))
     print("\n\n".join(tables))
     if arguments.write:
         write(

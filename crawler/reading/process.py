@@ -34,7 +34,7 @@ _REAP_INTERVAL_SECS = 0.005
 _PATIENCE_SECS = 2.0
 _LAST_WORDS_BYTES = 4096
 # Each worker is one of many processes; threads of its own would compete with the other workers.
-_ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
 
 class Allowance:
@@ -299,7 +299,7 @@ def _start(descriptor: int, said: BinaryIO) -> subprocess.Popen[bytes]:
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=said,
-        env=os.environ | _ONE_THREAD | {"PYTHONPATH": os.pathsep.join(paths)},
+        env=os.environ | ONE_THREAD | {"PYTHONPATH": os.pathsep.join(paths)},
         # Outside the terminal's foreground group Ctrl-C reaches only the parent.
         process_group=0,
     )

@@ -159,6 +159,11 @@ def name_bits(names: str) -> int:
     return bits
 
 
+def may_tell(written: str) -> bool:
+    """Return whether a tag as it is written may have an attribute that tells anything."""
+    return _TELLING_NAME.search(written) is not None
+
+
 def attribute_bits(attributes: list[tuple[str, str]]) -> int:
     """Return the flags that the attributes of an element tell."""
     bits = 0
@@ -196,3 +201,4 @@ _TELLING: dict[str, Callable[[str], int]] = {
     "aria-hidden": lambda value: _BITS["hidden_by_style"] if value == "true" else 0,
     "itemprop": _property_bits,
 }
+_TELLING_NAME = re.compile(f' (?:{"|".join(_TELLING)})="')

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from crawler.reading.content.block_flags import TAG_BITS, attribute_bits
+from crawler.reading.content.block_flags import TAG_BITS, attribute_bits, may_tell
 from crawler.reading.content.content_body import SHAPING
 from crawler.reading.flat_page import Tag
 from crawler.reading.text import BLOCKS
@@ -71,7 +71,7 @@ class BlockTag(Tag):
             return
         elif self.shapes or tag == "rt":
             self.kind = _INLINE
-        if self.begins and " " in written:
+        if self.begins and may_tell(written):
             attributes = self.items()
             if bits := attribute_bits(attributes):
                 self.own |= bits
