@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from crawler.frontier.order import QueuedRequest, next_in_turn
-from crawler.frontier.read_ahead import Heads, HostLine
+from crawler.frontier.read_ahead import HostHeads, HostLine
 from crawler.storage.states import DONE, FAILED, LEASED, SKIPPED, UNFINISHED, WAITING
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class RequestQueue:
         # Queued again when the leases of these end.
         self._again: dict[int, ShorterWay] = {}
         self._line = HostLine(database)
-        self._heads = Heads(database, self._gone)
+        self._heads = HostHeads(database, self._gone)
         database.before_commit.append(self.write)
         self._restore()
         self._todo = self._number(f"SELECT count(*) FROM requests WHERE state = {WAITING}")  # noqa: S608

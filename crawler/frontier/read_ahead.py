@@ -220,7 +220,7 @@ class _Head:
     """Whether the host has no other requests."""
 
 
-class Heads:
+class HostHeads:
     """The first waiting requests of some hosts, bounded in number and bytes.
 
     Args:

@@ -59,7 +59,7 @@ class _TooLongError(Exception):
 
 
 class _Start(NamedTuple):
-    """What the references of a page start from, and the links of those that are known there."""
+    """The folder that the references of a page start from, with the links known there."""
 
     base: str
     encoding: str

@@ -22,7 +22,7 @@ _PAGE_TYPES = frozenset({"", "text/html", "application/xhtml+xml"})
 
 @dataclass(slots=True)
 class PageElements:
-    """What elements of a page say, as written; the first one of each kind counts.
+    """The values of telling elements of a page, as written; the first of each kind counts.
 
     Attributes:
         root: Root of the page.

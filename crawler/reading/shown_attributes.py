@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Reader = Callable[[str], Sequence[str]]
 
 _MAX_ADDRESS_CHARACTERS = 200
-"""Of longer addresses and of pictures inside the page only the hash stands."""
+"""Longer addresses, and pictures inside the page, have only their hash in the word."""
 
 # Pages that load a picture late have its address here, and in "src" one that all pictures share.
 _SOURCES = ("data-src", "data-original", "data-lazy-src", "src")

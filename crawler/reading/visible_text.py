@@ -59,7 +59,7 @@ class Visible(NamedTuple):
 
 
 class _Kinds(dict[str, int]):
-    """The kinds of the tags of a page, most of which occur more than once."""
+    """The kinds of the tags of a page; most tags occur more than once."""
 
     def __missing__(self, tag: str) -> int:
         kind = _KINDS.get(tag.partition(" ")[0].removesuffix("/"), 0)

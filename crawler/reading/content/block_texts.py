@@ -204,7 +204,7 @@ def _some_counts(starts: list[str], sizes: Column) -> tuple[Column, Column, Colu
 def _scripts() -> Any:
     """Return what a character counts for beyond one letter, and its fifths of a word; (2, steps).
 
-    A step is so many characters of one script.
+    A step is a run of characters of one script.
     """
     firsts = np.arange(0, _SCRIPTS[-1, 0] + 1, _SCRIPT_STEP)
     numbers = np.searchsorted(_SCRIPTS[:, 0], firsts, "right") - 1

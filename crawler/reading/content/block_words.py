@@ -79,7 +79,7 @@ _BREAK_NUMBER = -1 << 62
 
 
 class BlockWords:
-    """What the words of the blocks of a page tell, float64, (blocks,) each unless said otherwise.
+    """Columns of what the words of blocks tell, float64, (blocks,) each unless said otherwise.
 
     Only the first 1,500 characters of a block count.
 

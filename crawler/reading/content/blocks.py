@@ -26,7 +26,7 @@ MAX_BLOCKS = 20_000
 # Elements like <b> that go on in a further block; twice as many as are written within each other.
 _MAX_CARRIED = 16
 
-# Parsed tags are kept for further pages: at most so many, in some 5 MB, and no longer ones.
+# Parsed tags are kept for further pages: at most this many, in some 5 MB, and no longer ones.
 _MAX_KNOWN = 10_000
 _MAX_KNOWN_CHARACTERS = 300
 
@@ -34,7 +34,7 @@ SKIPPED = frozenset(
     "head script style template svg iframe object embed audio video canvas map "
     "select datalist textarea input frameset frame applet".split()
 )
-"""Elements of which nothing is a block, whatever they hold."""
+"""Tags of elements that hold no block."""
 RUBY = "（）"
 """Brackets around the reading of characters in what is shown; no text is judged with them."""
 
@@ -83,7 +83,7 @@ class BlockTag(Tag):
 
 
 class _BlockTags(dict[str, BlockTag]):
-    """Parsed tags, most of which the pages of a site have in common."""
+    """Parsed tags by their text; the pages of a site have most in common."""
 
     def __missing__(self, written: str) -> BlockTag:
         tag = BlockTag(written)
@@ -97,8 +97,8 @@ class _BlockTags(dict[str, BlockTag]):
 _KNOWN = _BlockTags()
 
 
-class Span(NamedTuple):
-    """Where a block stands on a page.
+class BlockSpan(NamedTuple):
+    """The place of a block among the tags of its page.
 
     Attributes:
         first: Index of the tag of a container that its text stands behind.
@@ -148,7 +148,7 @@ class PageBlocks:
         ]
         self.ends = _ends(self.parents)
         self.homes: list[int]
-        self.spans: list[Span]
+        self.spans: list[BlockSpan]
         self.texts: list[str]
         self.linked: list[int]
         self.links: list[int]
@@ -158,7 +158,7 @@ class PageBlocks:
         self.images = cutter.images
         self.is_cut = cutter.is_cut
 
-    def pieces(self, span: Span) -> list[Any]:
+    def pieces(self, span: BlockSpan) -> list[Any]:
         """Return the text of a block with the inline elements that content keeps.
 
         It is in pieces: ``str``, a tag where an element begins, None where one ends.
@@ -197,8 +197,8 @@ class _Cutter:
     def __init__(self, page: FlatPage) -> None:
         self.containers: list[BlockTag] = []
         self.parents: list[int] = []
-        self.blocks: list[tuple[int, Span, str, int, int, int]] = []
-        self.images: list[tuple[int, int, Span]] = []
+        self.blocks: list[tuple[int, BlockSpan, str, int, int, int]] = []
+        self.images: list[tuple[int, int, BlockSpan]] = []
         self.is_cut = False
         self._page = page
         self._known = _KNOWN
@@ -249,7 +249,7 @@ class _Cutter:
                     self._linked += len(text.strip())
         self._flush(last)
 
-    def pieces(self, span: Span) -> list[Any]:
+    def pieces(self, span: BlockSpan) -> list[Any]:
         """Return the pieces of a block; elements that go on behind it end in it."""
         pieces: list[Any] = [*span.carried, *filter(None, [self._page.texts[span.first]])]
         opened = len(span.carried)
@@ -316,7 +316,7 @@ class _Cutter:
         """End a block; the innermost inline elements that are open go on in the next one."""
         text = " ".join("".join(self._strings).split())
         if text or self._has_image:
-            span = Span(self._first, at, self._carried)
+            span = BlockSpan(self._first, at, self._carried)
             home = self._stack[-1]
             if text:
                 linked = min(self._linked, len(text))

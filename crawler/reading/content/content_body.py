@@ -15,7 +15,7 @@ from lxml.etree import SubElement
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from crawler.reading.content.blocks import PageBlocks, Span
+    from crawler.reading.content.blocks import BlockSpan, PageBlocks
 
 Element = Any  # lxml has no types
 
@@ -79,7 +79,7 @@ def build_body(blocks: PageBlocks, chosen: Iterable[int]) -> Element:
         chosen: Indices of the blocks, ascending.
     """
     writer = _Writer(blocks)
-    images: dict[int, list[tuple[int, Span]]] = {}
+    images: dict[int, list[tuple[int, BlockSpan]]] = {}
     for before, home, span in blocks.images:
         images.setdefault(before, []).append((home, span))
     last = -1

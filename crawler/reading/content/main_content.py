@@ -189,7 +189,7 @@ def read_article(root: Element, blocks: PageBlocks, odds: NDArray[np.float32]) -
 
 
 def pruned(root: Element, blocks: PageBlocks, odds: NDArray[np.float32]) -> Element:
-    """Return a copy of a page without the containers of which nothing is likely content.
+    """Return a copy of a page without the containers that hold nothing likely to be content.
 
     Raises:
         ValueError: The page was cut, so that its end is not known.

@@ -49,7 +49,7 @@ _REFERENCE = re.compile(
 
 @dataclass(slots=True)
 class _Entry:
-    """What an entry says of itself.
+    """The facts that an entry of a feed has about itself.
 
     Attributes:
         element: The entry.
