@@ -6,6 +6,7 @@ that lacks an item. So a table or list is chosen as a whole or not at all, by mo
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,6 +32,9 @@ _MIN_HEADING_ODDS = 0.2
 # A table or list is taken where so much of its words is in blocks that were chosen themselves.
 _MIN_CHOSEN = 0.5
 
+# One between two chosen blocks is a menu if more of its characters are links.
+_MAX_LINKED = 0.5
+
 
 def choose_blocks(blocks: PageBlocks, features: PageFeatures, odds: NDArray[np.float32]) -> Chosen:
     """Return which blocks are content, bool, (blocks,): tables and lists whole or not at all.
@@ -46,7 +50,8 @@ def choose_blocks(blocks: PageBlocks, features: PageFeatures, odds: NDArray[np.f
         return np.zeros(0, bool)
     likely = even_out(odds, features)
     chosen = with_headings(choose(likely, features.sizes), likely, features.headings)
-    return with_whole_units(chosen, features.sizes, block_units(blocks))
+    units = block_units(blocks)
+    return with_enclosed_units(with_whole_units(chosen, features.sizes, units), units, blocks)
 
 
 def even_out(odds: NDArray[np.float32], features: PageFeatures) -> Odds:
@@ -98,3 +103,27 @@ def with_whole_units(chosen: Chosen, sizes: NDArray[np.float64], units: Units) -
     shares = _means(chosen, sizes, units)
     found: Chosen = np.where(units > 0, shares >= _MIN_CHOSEN, chosen)
     return found if found.any() else chosen | (shares > 0) & (units > 0)
+
+
+def with_enclosed_units(chosen: Chosen, units: Units, blocks: PageBlocks) -> Chosen:
+    """Return the chosen blocks with tables and lists between two of them in one container.
+
+    The model often doubts the cells of a table whose text around it is content. Menus are left out.
+    """
+    found = chosen.copy()
+    borders = [0, *(np.flatnonzero(np.diff(units)) + 1).tolist(), len(units)]
+    for first, end in pairwise(borders):
+        if not units[first] or chosen[first] or first == 0 or end == len(units):
+            continue
+        if chosen[first - 1] and chosen[end] and _is_text_among(blocks, units[first], first, end):
+            found[first:end] = True
+    return found
+
+
+def _is_text_among(blocks: PageBlocks, unit: int, first: int, end: int) -> bool:
+    """Return whether a table or list is no menu, and its parent has the blocks beside it."""
+    parent = blocks.parents[unit]
+    inside = range(parent, blocks.ends[parent])
+    if blocks.homes[first - 1] not in inside or blocks.homes[end] not in inside:
+        return False
+    return sum(blocks.linked[first:end]) <= _MAX_LINKED * sum(map(len, blocks.texts[first:end]))

@@ -81,6 +81,28 @@ def test_units_are_tables_and_lists_but_for_layout_and_records(html: str, units:
     assert units_of(html) == units
 
 
+BOATS = "<table><tr><th>Boat<th>Length<tr><td>Ida<td>12 m</table>"
+MENU = "<ul><li><a href=/a>First page</a><li><a href=/b>Second page</a></ul>"
+
+
+@pytest.mark.parametrize(
+    ("html", "found"),
+    [
+        (
+            f"<article><p>{PROSE}</p>{BOATS}<p>{PROSE}</p></article>",
+            ["Boat", "Length", "Ida", "12 m"],
+        ),
+        (f"<article><p>{PROSE}</p>{BOATS}</article>", []),
+        (f"<article><p>{PROSE}</p><aside>{BOATS}</aside><p>{PROSE}</p></article>", []),
+        (f"<article><p>{PROSE}</p>{MENU}<p>{PROSE}</p></article>", []),
+    ],
+)
+def test_unlikely_tables_between_chosen_text_are_chosen_but_no_menus(
+    html: str, found: list[str]
+) -> None:
+    assert [text for text in chosen_of(html, {}) if text != PROSE.strip()] == found
+
+
 def test_headings_of_chosen_text_are_chosen_unless_they_are_unlikely() -> None:
     odds = np.array([0.3, 0.3, 0.9, 0.1, 0.9, 0.3, 0.1])
     headings = np.array([True, True, False, True, False, True, False])
