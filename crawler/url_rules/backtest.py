@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.frontier.order import host_number
 from crawler.pages.verdicts import NOT_HTML, SAME_TEMPLATE
-from crawler.storage.states import DONE, LEASED, WAITING
+from crawler.storage.states import DONE, LEASED, UNFINISHED
 from crawler.url_rules.learning.address import Address
 from crawler.url_rules.learning.context import AddressInContext
 from crawler.url_rules.learning.evidence import CounterExample, PageContent, agreement
@@ -28,16 +28,24 @@ MAX_RECALLED = 5_000
 Older ones are compared when the queue is regrouped.
 """
 
-_PAGES = f"""
+# A partial index is used only if the query has the very words of its condition.
+_REQUESTS = {
+    "requests_unfinished": f"requests.state IN ({UNFINISHED}) AND requests.state = {LEASED}",
+    "requests_of_host": f"requests.url != '' AND requests.state = {DONE}",
+}
+_PAGES = [
+    f"""
 SELECT pages.canonical_url, coalesce(iif(words AND verdict <> '{SAME_TEMPLATE}', words_digest,
        pages.text_digest), payload_digest), duplicate_of, elsewhere.url, similarity, pages.id, links
-FROM requests JOIN pages ON pages.key = requests.key AND latest = 1
+FROM requests INDEXED BY {index} JOIN pages ON pages.key = requests.key AND latest = 1
 LEFT JOIN elsewhere ON elsewhere.page = pages.id
-WHERE host = ? AND state > {WAITING} AND state = ? AND max(visit, seen_visit) = ?
+WHERE host = ? AND {condition} AND max(visit, seen_visit) = ?
   AND (text IS NOT NULL OR duplicate_of IS NOT NULL OR elsewhere.page IS NOT NULL
        OR (verdict = '{NOT_HTML}' AND body_bytes))
 ORDER BY requests.id DESC LIMIT ?
 """  # noqa: S608
+    for index, condition in _REQUESTS.items()
+]
 
 
 class _Page(NamedTuple):
@@ -88,8 +96,8 @@ class History:
         state = self._state
         number = host_number(Address.parse(f"http://{host}/").hostname)
         rows = chain.from_iterable(
-            state.database.read(_PAGES, (number, one, state.visit, MAX_RECALLED)).fetchall()
-            for one in (LEASED, DONE)
+            state.database.read(sql, (number, state.visit, MAX_RECALLED)).fetchall()
+            for sql in _PAGES
         )
         for url, words, duplicate_of, kept_url, similarity, page, links in rows:
             address = Address.parse(url)

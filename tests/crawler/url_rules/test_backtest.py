@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING
 
+from crawler.storage.database import Database
+from crawler.url_rules import backtest
 from tests.crawler.frontier.ruled import SOMEWHERE, RuledCrawl
 from tests.crawler.url_rules.test_engine import argument, report
 
@@ -43,3 +46,12 @@ def test_what_none_speaks_against_holds(tmp_path: Path) -> None:
         crawl.drain()
     assert {rule.state for rule in report(crawl).rules} == {"holds"}
     assert len(crawl.fetched) < len(urls)
+
+
+def test_its_queries_scan_no_requests_of_other_hosts() -> None:
+    with closing(Database(None)) as database:
+        for sql in backtest._PAGES:
+            plan = database.read(f"EXPLAIN QUERY PLAN {sql}", (1, 1, 1)).fetchall()
+            (requests,) = [row[-1] for row in plan if " requests " in f"{row[-1]} "]
+            assert "USING INDEX requests_" in requests
+            assert "SCAN" not in requests or "requests_unfinished" in requests
