@@ -184,7 +184,7 @@ _COLUMNS = (
     ColumnCheck("url_clusters", "new > fetched", "new = fetched"),
     *_flags("links", "shared"),
     *_counts("hosts", "turn"),
-    *_counts("host_turns", "turn"),
+    ColumnCheck("host_turns", "turn < 0", None),
     ColumnCheck("file_redirects", _digest("key", may_be_null=False), None),
     ColumnCheck("file_redirects", _digest("target", may_be_null=False), None),
     ColumnCheck("labels", _digest("first", may_be_null=False), None),

@@ -6,6 +6,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from w3lib.url import safe_url_string
+
 from crawler.frontier.order import NewRequest, host_number
 from crawler.frontier.queue import RequestQueue
 from crawler.frontier.request_records import encode_parts
@@ -48,6 +50,8 @@ class QueueAgain:
         return True
 
     def push_encoded(self, url: str, encoded: bytes, key: bytes | None, depth: int) -> None:
+        # Pages of an archive have URLs as it wrote them; the URL of a request is escaped.
+        url = safe_url_string(url)
         host = host_number(urlsplit(url).hostname or "")
         self.requests.push(NewRequest(host, url, 0, encoded, key, depth=depth))
 
