@@ -111,6 +111,8 @@ class Job:
             self.visits = Visits(self.database, self.store, known, seen)
             self.store.names.begin_visit(self.visits.number)
             self.archivist, self._commits = self._opened_archivist(adopts_settings=adopts_settings)
+            if not options.follow_duplicates:
+                self.archivist.promotion.after_promotion.append(self.visits.notes.follow_from)
             siblings = self.archivist.siblings
             self.callbacks.after_capture.append(lambda _, captured: siblings.note(captured))
             if not len(self.frontier.queue):

@@ -39,6 +39,7 @@ def job_options(settings: BaseSettings) -> JobOptions:
         keep_near_texts=options.boolean("PAGES_KEEP_NEAR_TEXTS"),
         markdown=options.boolean("NEARDUP_MARKDOWN"),
         find_walls=options.boolean("CRAWL_FIND_WALLS"),
+        follow_duplicates=options.boolean("NEARDUP_FOLLOW_DUPLICATES"),
         intervals=_intervals(options),
         pauses=_pauses(options),
         learning=_learning(options),

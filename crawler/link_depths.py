@@ -166,11 +166,12 @@ class UnfollowedLinks:
     Pages are looked at from the first one after the redirect of a seed has moved the scope, with
     redirects that were refused; from a promoted duplicate on where links of duplicates are not
     followed. How far it came is in ``meta``, committed with what it queued, so a kill loses
-    nothing of it.
+    nothing of it outside a fleet.
 
     Args:
         job: What is stored.
-        spider: Says by ``leads_further(key)`` whether the links of a page are to be followed again.
+        spider: Says by ``leads_further(key)`` whether the links of a page are to be followed again;
+            nothing is followed for a spider of another project, which has no such method.
         enqueue: Queues a request.
     """
 
@@ -189,6 +190,9 @@ class UnfollowedLinks:
         """Look at some captures; queue what leads into the scope of today."""
         last = self._notes.followed_again
         if last is None:
+            return
+        if not hasattr(self._spider, "leads_further"):
+            self._notes.note_followed_again(None)
             return
         values = (last, Reason.REDIRECTED_OUT.stored(), _MAX_LOOKED_AT)
         rows = self._job.database.read(_LOOKED_AT, values).fetchall()

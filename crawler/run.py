@@ -33,6 +33,7 @@ class JobOptions:
     keep_near_texts: bool = True
     markdown: bool = False
     find_walls: bool = True
+    follow_duplicates: bool = True
     intervals: IntervalPolicy = field(default_factory=IntervalPolicy)
     pauses: PausePolicy = field(default_factory=PausePolicy)
     learning: LearningPolicy | None = None

@@ -117,8 +117,6 @@ class SiteSpider(ProbingSpider):
         for seed, target in spider.notes.moved_seeds().items():
             spider.within = moved_scope(spider.within, seed, target) or spider.within
         spider.notes.after_moved_seed.append(spider.move_scope)
-        if not spider.follow_duplicates:
-            spider.archivist.promotion.after_promotion.append(spider.notes.follow_from)
         if yes_or_no("sitemaps", spider.sitemaps) and spider.depth_limit != 0:
             crawler.signals.connect(spider.robots_parsed, signals.robots_parsed)
         return spider

@@ -49,8 +49,7 @@ def opened(folder: Path, parameters: Parameters | None = None) -> Job:
 
 def following(folder: Path) -> Job:
     """Open a crawl that follows no links of duplicates."""
-    job = Job(folder, OPTIONS)
-    job.archivist.promotion.after_promotion.append(job.visits.notes.follow_from)
+    job = Job(folder, replace(OPTIONS, follow_duplicates=False))
     job.claim(PLAN)
     job.tell(replace(job.run, revisit=YES))
     job.begin_visit()
