@@ -57,6 +57,11 @@ def test_links_nested_in_each_other_are_kept() -> None:
         b"<html><head></head></html><body><p>kept</p></body></html>",
         b"<html><body>x</body></HTML><html><body><p>kept</p></body></html>",
         b"<html><body>x</body></hTmL ><p>kept</p></html>",
+        b"<html><body>x</html/><p>kept</p>",
+        b'<html><body>x</body></html foo="b"><p>kept</p>',
+        b'<html a=">" /><body><p>kept</p>',
+        b'<html data-x="a<b" lang=en />x<p>kept</p>',
+        b"<!--" + b" " * 5000 + b"--><HTML/><p>kept</p>",
         b"<html><body>x</body><body><p>kept</p></body></html>",
     ],
 )
