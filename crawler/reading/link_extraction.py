@@ -59,7 +59,7 @@ class _TooLongError(Exception):
 
 
 class _Start(NamedTuple):
-    """The folder that the references of a page start from, with the links known there."""
+    """The base of the references of a page, with the links known of its site and its folder."""
 
     base: str
     encoding: str
@@ -172,9 +172,11 @@ class LinkReader:
             raise _TooLongError
         key, is_canonical = self._known_as(url)
         link = Link(url, key, nofollow=False, is_canonical=is_canonical)
-        if plain is not None and len(plain) <= _MAX_HELD_CHARACTERS and address[:1] not in "?#":
+        if plain is not None and address[:1] not in "?#":
             is_of_site = address[0] == "/" or plain == address
-            (start.of_site if is_of_site else start.of_folder)[address] = link
+            held = start.of_site if is_of_site else start.of_folder
+            if len(held) < _MAX_HELD and max(len(plain), len(address)) <= _MAX_HELD_CHARACTERS:
+                held[address] = link
         return link
 
     def _addresses(self, page: PageElements, more: Iterable[str]) -> Iterator[tuple[str, bool]]:

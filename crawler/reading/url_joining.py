@@ -1,8 +1,8 @@
 """Join the references of a page to its base, most of them without taking both apart.
 
 A page has hundreds of references to one base, and nearly all are plain: printable ASCII, no ``;``
-in the path, no ``.`` or empty segment in a path that is joined but ``..`` in front, no ``:`` where
-it could end a scheme. The join of those is a prefix and the reference.
+in the path, no ``.`` or empty segment in a path that is joined but ``./`` or ``..`` in front, no
+``:`` where it could end a scheme. The join of those is a prefix and the reference.
 """
 
 from __future__ import annotations

@@ -93,9 +93,10 @@ def read_visible(page: FlatPage) -> Visible:
     for start, end in _outer(_spans(kinds, places, _LINKED)):
         _strip(pieces, texts, start, end)
         kinds[start : end + 1] = [0] * (end + 1 - start)
-    controls = _spans(kinds, places, _CONTROL)
+    # Of controls within each other the outer one has the text of all, once.
+    controls = list(_outer(_spans(kinds, places, _CONTROL)))
     chosen = "\n".join(["".join(pieces[start:end]) for start, end in controls])
-    for start, end in _outer(controls):
+    for start, end in controls:
         _strip(pieces, texts, start, end)
     return Visible(text, "".join(pieces), bool(frames), chosen, tidy("\n".join(lines)))
 

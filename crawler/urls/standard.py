@@ -51,7 +51,7 @@ class Rule(Generic[T]):
         apply: The rule on the whole text (``Rule[str]``) or on the parts (``Rule[Parts]``). Pure.
         arguments: Regular expression of names, if the rule only removes arguments
             with such names; all of these rules can be skipped at once.
-        on_query: What it does to a query that is not empty, which depends on no other part.
+        on_query: What it does to a query, which depends on no other part.
     """
 
     name: str

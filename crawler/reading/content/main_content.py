@@ -55,6 +55,8 @@ _OPTIONS = Extractor(
     links=True,
     images=True,
 )
+# Names that a page gives are in small letters.
+_DROPPED = "DROPPED"
 # Both speak of the same place: so much of trafilatura's words are chosen ones, and it has so much
 # of these.
 _MIN_COMMON = 0.6
@@ -199,8 +201,8 @@ def pruned(root: Element, blocks: PageBlocks, odds: NDArray[np.float32]) -> Elem
     containers = copy.iterdescendants(*CONTAINERS)
     for container, likely in zip(containers, container_odds(blocks, odds)[1:], strict=True):
         if likely < _MIN_ODDS:
-            container.tag = "dropped"
-    strip_elements(copy, "dropped", with_tail=False)
+            container.tag = _DROPPED
+    strip_elements(copy, _DROPPED, with_tail=False)
     return copy
 
 

@@ -52,7 +52,10 @@ def read_plainly(root: Any) -> Visible:
     frames = root.xpath("//frame/@src")
     text = "\n".join([TEXT(shown), *frames])
     strip_elements(shown, "a", "nav", with_tail=False)
-    controls = "\n".join(map(TEXT, shown.iter(*CONTROLS)))
+    outer = [
+        one for one in shown.iter(*CONTROLS) if next(one.iterancestors(*CONTROLS), None) is None
+    ]
+    controls = "\n".join(map(TEXT, outer))
     strip_elements(shown, *CONTROLS, with_tail=False)
     return Visible(text, TEXT(shown), bool(frames), controls)
 
@@ -138,3 +141,10 @@ def test_a_page_is_read_in_linear_time(piece: str) -> None:
     started = time.process_time()
     read_visible(page)
     assert time.process_time() - started < 10
+
+
+def test_controls_within_each_other_are_read_once() -> None:
+    assert read("<label>" * 1000 + "word " * 1000).controls.count("word") == 1000
+    assert read("<label>Size <select><option>S<option>M</select></label>").controls.split() == [
+        *("Size", "S", "M")
+    ]

@@ -382,3 +382,9 @@ class TestContentProperties:
     def test_a_page_with_words_has_content(self, html: str) -> None:
         shown = "".join(parse(html.encode()).itertext()).strip()
         assert bool(text_of(content_of(html).body)) == bool(shown)
+
+
+def test_elements_with_the_name_of_what_is_pruned_stay() -> None:
+    root = parse(f"<p>{'One sentence of an article. ' * 9}<dropped>inner</dropped></p>".encode())
+    blocks = cut_blocks(flatten(root))
+    assert "inner" in text_of(pruned(root, blocks, np.ones(len(blocks.texts), np.float32)))
