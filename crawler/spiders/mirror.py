@@ -246,8 +246,8 @@ class MirrorSpider(SiteSpider):
             return None
         try:
             document = self.mirror.still(key)
-        except MirrorError:
-            return None if row.links else Captured(row, row.verdict)
+        except MirrorError:  # what it leads to is in its file alone
+            return None
         if document is not None and response is not None:
             self._documents[response] = document
         return Captured(row, row.verdict)

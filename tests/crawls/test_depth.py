@@ -15,6 +15,7 @@ from crawler.storage.database import open_for_reading
 from tests.crawls.command import crawl, scrapy, start_scrapy
 from tests.crawls.fleet import Fleet
 from tests.sites.graph import GraphSite, nearest
+from tests.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -154,6 +155,24 @@ def test_a_mirror_has_the_pages_within_its_depth(tmp_path: Path) -> None:
         done = scrapy("mirror", f"{site.origin}/", str(tmp_path / "m"), "--max-depth", "3")
         assert done.returncode == 0, done.stderr
         assert site.counts == dict.fromkeys(within(DETOUR, 3), 1)
+
+
+@pytest.mark.parametrize("text", ["yes", "no"])
+def test_a_mirror_fetches_a_page_again_whose_file_was_changed(tmp_path: Path, text: str) -> None:
+    with GraphSite(DETOUR, {"/slow": "never"}) as site:
+        host = site.origin.removeprefix("http://").replace(":", "+")
+        file = tmp_path / "m" / host / "c.html"
+        bounds = ("--max-depth", "3", "--text", text)
+        process = start_scrapy("mirror", f"{site.origin}/", str(tmp_path / "m"), *bounds)
+        try:
+            wait_until(file.exists)
+            file.write_bytes(b"changed outside the crawl")
+            site.release("/slow")
+            process.communicate(timeout=60)
+        finally:
+            process.kill()
+            process.communicate()
+        assert site.counts == {**dict.fromkeys(within(DETOUR, 3), 1), "/c": 2}
 
 
 def test_a_fleet_has_the_pages_within_its_depth(redis_url: str, tmp_path: Path) -> None:
