@@ -10,11 +10,15 @@ from functools import partial
 from random import Random
 from threading import Event
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from tests.crawls.command import PROJECT, scrapy, start_scrapy
+from crawler.url_rules.learning.context import Context
+from crawler.url_rules.learning.transforms import DropArguments
+from crawler.url_rules.rule_files import rules_text
+from tests.crawls.command import PROJECT, report, scrapy, start_scrapy
 from tests.crawls.mirrored import Mirrored, check, mirror
 from tests.sites.dynamic import DynamicSite, Options
 from tests.sites.needing import PIXEL, NeedingSite, body
@@ -25,6 +29,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.sites.exchange import Exchange
+
+RULED = Options(boards=2, articles=20, authors=3, size=60, refs=True)
+"""A site whose pages have URLs that differ in where a link to them was."""
 
 
 @pytest.fixture
@@ -112,6 +119,37 @@ class TestWithoutText:
         assert check(again.folder).returncode == 0
         done = scrapy("verify", str(again.folder / ".mirror"))
         assert done.returncode == 0, done.stdout
+
+    def test_rules_are_refused(self, tmp_path: Path) -> None:
+        rules = tmp_path / "rules.json"
+        rules.write_text(rules_text([]))
+        without = ("--text", "no", "--rules", str(rules))
+        done = scrapy("mirror", "http://127.0.0.1:9/", str(tmp_path / "m"), *without)
+        assert done.returncode == 2
+        assert len(done.stderr.splitlines()) == 1, done.stderr
+        assert "--rules" in done.stderr
+        assert "--text" in done.stderr
+        assert not (tmp_path / "m").exists()
+
+    def test_a_run_whose_rules_skip_requests_is_finished_with_text(self, tmp_path: Path) -> None:
+        rules, some = tmp_path / "rules.json", ("--max-pages", "40")
+        with DynamicSite(RULED) as site:
+            context = Context(urlsplit(site.url).netloc)
+            rules.write_text(rules_text([(context, DropArguments(("ref",)))]))
+            folder = mirror(site.url, tmp_path / "m", "--rules", str(rules), *some).folder
+            assert report(folder / ".mirror")["skipped"]
+            done = scrapy("mirror", site.url, str(folder), "--text", "no")
+            assert done.returncode == 2
+            assert len(done.stderr.splitlines()) == 1, done.stderr
+            assert "finish it first" in done.stderr
+            assert "--text" not in mirror(site.url, folder).done.stdout, "nothing was remembered"
+            assert not site.lost()
+            site.forget()
+            mirror(site.url, folder, "--text", "no", *some)
+            mirror(site.url, folder, "--text", "yes")
+            assert not site.lost()
+        assert report(folder / ".mirror")["url_rules"] == 1
+        assert check(folder).returncode == 0
 
     def test_pages_of_the_same_words_are_all_kept(self, site: NeedingSite, tmp_path: Path) -> None:
         names = [f"/copies/{number}" for number in range(20)]
@@ -247,8 +285,7 @@ class TestDuplicates:
 
 class TestLearnedRules:
     def test_urls_of_one_page_are_one_file(self, tmp_path: Path) -> None:
-        options = Options(boards=2, articles=20, authors=3, size=60, refs=True)
-        with DynamicSite(options) as site:
+        with DynamicSite(RULED) as site:
             found = mirror(site.url, tmp_path / "m")
             assert not site.lost()
             outward = [
