@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from crawler.frontier.queue import RequestQueue
 from crawler.url_rules.engine import UrlRules
+from crawler.url_rules.url_groups import UrlGroups
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -23,6 +24,7 @@ class NoUrlRules:
 
     Args:
         why: The condition for learning rules, for the message of an error.
+        groups: Groups of URLs of an earlier visit, for which rules were learned; None without any.
     """
 
     is_busy = False
@@ -30,12 +32,15 @@ class NoUrlRules:
     is_comparing_depths = False
     is_unvalidated = False
 
-    def __init__(self, queue: Queue, why: str) -> None:
+    def __init__(self, queue: Queue, why: str, groups: UrlGroups | None = None) -> None:
         self._queue = queue
         self._why = why
+        self._groups = groups
 
     def begin_visit(self, visit: int) -> None:
-        """Do nothing: nothing was learned in the last visit."""
+        """Forget which requests stood for others: a process that uses rules may end this visit."""
+        if self._groups is not None:
+            self._groups.clear()
 
     def take(self, proposals: Iterable[Proposal], origin: str) -> int:
         """Refuse rules of another crawl.
@@ -102,5 +107,5 @@ def open_rules(
     if not isinstance(queue, RequestQueue):
         return NoUrlRules(queue, "a JOBDIR")
     if policy is None:
-        return NoUrlRules(queue, "CRAWL_LEARN_URL_RULES, which is off")
+        return NoUrlRules(queue, "CRAWL_LEARN_URL_RULES, which is off", UrlGroups(database))
     return UrlRules(database, canonicalizer, queue, policy)

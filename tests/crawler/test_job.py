@@ -122,6 +122,31 @@ def test_it_is_not_over_where_a_revoked_rule_skipped_something(tmp_path: Path) -
         job.close()
 
 
+def test_no_request_of_an_earlier_visit_stands_for_another_after_one_without_rules(
+    tmp_path: Path,
+) -> None:
+    with closing(ended_with_an_empty_queue(tmp_path)) as job:
+        job.url_rules.take([(Context("h.org"), DropArguments(("id",)))], "a file")
+        job.url_rules.regroup_all()
+        assert isinstance(job.url_rules, UrlRules)
+        (rule,) = job.url_rules.rules
+        rule.patterns, rule.values = {"/page?": 1}, [{"one", "two"}]
+        for name in ("one", "two"):
+            meet(job, f"http://h.org/page?id={name}")
+        _answer_all(job)
+        assert job.is_finished
+    with closing(Job(tmp_path, replace(OPTIONS, learning=None))) as job:
+        job.tell(replace(job.run, revisit="yes"))
+        assert not job.begin_visit()
+        meet(job, "http://h.org/page?id=one")
+        _answer_all(job)
+        meet(job, "http://h.org/")
+    with closing(Job(tmp_path, OPTIONS)) as job:
+        assert job.begin_visit()
+        meet(job, "http://h.org/page?id=two")
+        assert len(job.frontier.queue) == 2
+
+
 def test_only_the_job_assigns_what_it_consists_of(tmp_path: Path) -> None:
     """A fact is changed by a method of the part that owns it."""
     with closing(Job(tmp_path, OPTIONS)) as job:
