@@ -59,7 +59,7 @@ class FrontierScheduler(BaseScheduler):
     a kill would lose it; without, requests stay in memory as they are.
 
     Files:
-        crawl.db: the tables ``requests`` and ``hosts``.
+        crawl.db: the tables ``requests``, ``hosts`` and ``host_turns``.
     """
 
     where = "in JOBDIR and a kill would lose it (without JOBDIR nothing is stored)"
