@@ -130,6 +130,7 @@ class PageReader:
             MemoryError: The page does not fit.
         """
         started = time.process_time()
+        is_html = self._document is None
         if self._document is not None:
             judged = judge_whole(self._document.text)
             content = document_content(self._document)
@@ -140,8 +141,9 @@ class PageReader:
             content = shown_content(found, self._base, judged, self._visible)
         else:
             raise RuntimeError("extract() follows see()")
+        # What follows may take as much memory as the page.
+        self._root = self._page = self._visible = self._document = found = None
         packed = self._compress(judged.text.encode("utf-8", "replace"))
-        is_html = self._document is None
         html_zstd = self._compress(self._body) if self._options.keep_html and is_html else None
         blocks = block_hashes(judged.text)
         name = self._metadata.name(part_of(judged.text)).packed()

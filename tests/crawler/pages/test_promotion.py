@@ -24,6 +24,7 @@ from crawler.pages.stored_texts import unpack
 from crawler.pages.verdicts import CONTAINED, DUPLICATES, FAILED
 from crawler.reading.reading import Reading
 from crawler.storage.database import open_for_reading
+from crawler.url_rules.learning.hypothesis import LearningPolicy
 from neardup import Parameters, hamming, jaccard
 from neardup.fingerprints.minhash import minhash_many
 from neardup.indexes.banding import CANDIDATE_BANDING, CANDIDATE_PERMUTATIONS
@@ -153,12 +154,12 @@ def test_a_page_that_says_what_another_kept_one_says_is_its_duplicate(tmp_path: 
 
 def test_learned_rules_know_the_new_capture_of_a_promoted_page(tmp_path: Path) -> None:
     visit(tmp_path, [("/a", Said(WALL)), ("/copy", Said(WALL))])
-    with closing(Job(tmp_path, OPTIONS)) as job:
+    with closing(Job(tmp_path, replace(OPTIONS, learning=LearningPolicy()))) as job:
+        job.begin_visit()
         job.database.write(
             "INSERT INTO url_groups (group_digest, host, key, page, tries, explored, tested)"
-            " SELECT id, 1, key, id, 0, 0, 0 FROM pages"
+            " SELECT id, 1, key, id, 0, 0, '' FROM pages"
         )
-        job.begin_visit()
         says(job, "/a", Said(NEW_WALL))
         job.end_visit()
         sql = "SELECT url FROM url_groups JOIN pages ON pages.id = page AND latest = 1"
