@@ -241,9 +241,9 @@ class Job:
         A visit that left nothing to do is finished. With ``revisit`` "no" a finished one is
         continued, for seeds that are new; else another one begins.
         """
-        if self.visits.number and not self._is_over:
-            return True
-        if self.run.revisit == NO and self.is_finished:
+        is_finished_for_good = self.run.revisit == NO and self.is_finished
+        if (self.visits.number and not self._is_over) or is_finished_for_good:
+            self.url_rules.continue_visit()
             return True
         self.archivist.settle()  # where the last visit ended with a killed process
         self.visits.end()

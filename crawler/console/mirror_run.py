@@ -31,7 +31,6 @@ from crawler.storage import meta_names
 from crawler.storage.database import FILE_NAME, open_for_reading
 from crawler.storage.directory import locked
 from crawler.storage.errors import JobError
-from crawler.storage.states import SKIPPED
 from crawler.urls.canonical import Canonicalizer
 from crawler.urls.seeds import split_seeds
 
@@ -56,8 +55,6 @@ SELECT coalesce(sum(state = 'own' AND is_page), 0), coalesce(sum(state = 'own' A
        coalesce(sum(state <> 'own'), 0)
 FROM files
 """
-
-_SKIPPED = f"SELECT 1 FROM requests WHERE state = {SKIPPED} LIMIT 1"  # noqa: S608
 
 DONE, INCOMPLETE = 0, 1
 INTERRUPTED = 130
@@ -105,7 +102,10 @@ class Mirroring:
         if is_fleet(self._settings):
             raise MirrorError("a mirror is made by one crawl alone; leave FLEET_ENABLED out")
         if self._arguments.get("text") == "no":  # rules are learned from texts
-            self._check_rules()
+            if self._arguments.get("rules"):
+                raise CommandError(
+                    "--rules needs the text of pages; leave it out or give --text yes"
+                )
             self._settings.set("CRAWL_LEARN_URL_RULES", False, priority="cmdline")
         job = prepare_job(self._settings)
         archive: Archive | None = None
@@ -133,32 +133,6 @@ class Mirroring:
             if archive is not None:
                 archive.close()
         return self._conclude(job)
-
-    def _check_rules(self) -> None:
-        """Refuse to read no text where URL rules are given, or skip requests of this visit.
-
-        Without the rules no skipped request that turns out to be needed would be put back.
-        """
-        if self._arguments.get("rules"):
-            raise CommandError("--rules needs the text of pages; leave it out or give --text yes")
-        if not self._skips():
-            return
-        # Opened with its rules, which may have requests to put back.
-        with closing(prepare_job(self._settings)) as job:
-            is_finished = job.is_finished
-        if not is_finished:
-            raise JobError(
-                f"{self._folder}: URL rules skip requests of a run that is not finished; "
-                "finish it first by the same command with --text yes instead of --text no"
-            )
-
-    def _skips(self) -> bool:
-        """Return whether the queue of an earlier run holds skipped requests."""
-        state = self._folder / STATE_FOLDER
-        if not (state / FILE_NAME).is_file():
-            return False
-        with closing(open_for_reading(state)) as connection:
-            return connection.execute(_SKIPPED).fetchone() is not None
 
     def _check_identity(self, job: Job) -> None:
         """Refuse a folder that holds a mirror of another URL."""

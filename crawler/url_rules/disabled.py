@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import logging
+from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.frontier.queue import RequestQueue
 from crawler.url_rules.engine import UrlRules
+from crawler.url_rules.skipped import SkippedRequests
 from crawler.url_rules.url_groups import UrlGroups
 
 if TYPE_CHECKING:
@@ -18,13 +20,22 @@ if TYPE_CHECKING:
     from crawler.url_rules.learning.proposals import Proposal
     from crawler.urls.canonical import Canonicalizer
 
+logger = logging.getLogger(__name__)
+
+
+class EarlierRules(NamedTuple):
+    """What a process that used rules leaves in the database of a crawl."""
+
+    groups: UrlGroups
+    skipped: SkippedRequests
+
 
 class NoUrlRules:
     """Queues every request and learns nothing; else as ``crawler.url_rules.engine.UrlRules``.
 
     Args:
         why: The condition for learning rules, for the message of an error.
-        groups: Groups of URLs of an earlier visit, for which rules were learned; None without any.
+        earlier: What an earlier process left that used rules; None where none can have.
     """
 
     is_busy = False
@@ -32,15 +43,23 @@ class NoUrlRules:
     is_comparing_depths = False
     is_unvalidated = False
 
-    def __init__(self, queue: Queue, why: str, groups: UrlGroups | None = None) -> None:
+    def __init__(self, queue: Queue, why: str, earlier: EarlierRules | None = None) -> None:
         self._queue = queue
         self._why = why
-        self._groups = groups
+        self._earlier = earlier
 
     def begin_visit(self, visit: int) -> None:
         """Forget which requests stood for others: a process that uses rules may end this visit."""
-        if self._groups is not None:
-            self._groups.clear()
+        if self._earlier is not None:
+            self._earlier.groups.clear()
+
+    def continue_visit(self) -> None:
+        """Let all requests wait again that a process with rules has skipped in this visit."""
+        if self._earlier is None:
+            return
+        again = self._earlier.skipped.put_all_back()
+        if again:
+            logger.info("%d requests are made that URL rules skipped before", again)
 
     def take(self, proposals: Iterable[Proposal], origin: str) -> int:
         """Refuse rules of another crawl.
@@ -107,5 +126,6 @@ def open_rules(
     if not isinstance(queue, RequestQueue):
         return NoUrlRules(queue, "a JOBDIR")
     if policy is None:
-        return NoUrlRules(queue, "CRAWL_LEARN_URL_RULES, which is off", UrlGroups(database))
+        earlier = EarlierRules(UrlGroups(database), SkippedRequests(database, queue))
+        return NoUrlRules(queue, "CRAWL_LEARN_URL_RULES, which is off", earlier)
     return UrlRules(database, canonicalizer, queue, policy)

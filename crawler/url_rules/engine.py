@@ -157,6 +157,9 @@ class UrlRules:
         self._state.groups.clear()
         self.traps.clear()
 
+    def continue_visit(self) -> None:
+        """Do nothing: the rules are those by which requests were skipped."""
+
     def take(self, proposals: Iterable[Proposal], origin: str) -> int:
         """Adopt rules of another crawl; return how many are new; see ``RuleTrial``."""
         return self.trial.take(proposals, origin)

@@ -108,6 +108,7 @@ _PUT_BACK = (
     f"UPDATE requests SET state = {WAITING}, rule = NULL, group_digest = NULL"  # noqa: S608
     f" WHERE id = ? AND state = {SKIPPED}"
 )
+_ALL = f"SELECT host, id FROM requests WHERE state = {SKIPPED}"  # noqa: S608
 _OF_RULE = f"SELECT host, id FROM requests WHERE state = {SKIPPED} AND rule = ? ORDER BY host"  # noqa: S608
 
 _COLUMNS = "id, key, url, fixed, rule, group_digest"
@@ -266,7 +267,17 @@ class SkippedRequests:
 
     def put_back_rule(self, rule: int) -> int:
         """Let all requests that a rule skipped wait again; return how many."""
-        rows = self._database.read(_OF_RULE, (rule,)).fetchall()
+        return self._put_rows_back(self._database.read(_OF_RULE, (rule,)).fetchall())
+
+    def put_all_back(self) -> int:
+        """Let all requests that are skipped wait again; return how many.
+
+        Complexity: O(skipped requests), some 150 bytes of memory each.
+        """
+        self._queue.write()
+        return self._put_rows_back(self._database.read(_ALL).fetchall())
+
+    def _put_rows_back(self, rows: list[tuple[int, int]]) -> int:
         hosts: dict[int, list[int]] = {}
         for host, number in rows:
             hosts.setdefault(host, []).append(number)

@@ -7,6 +7,7 @@ import re
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -24,6 +25,9 @@ from crawler.url_rules.learning.hypothesis import LearningPolicy
 from crawler.url_rules.learning.transforms import DropArguments
 from neardup import Parameters
 
+if TYPE_CHECKING:
+    from crawler.url_rules.learned_rule import LearnedRule
+
 OPTIONS = JobOptions(reading=ReadingOptions(workers=1), learning=LearningPolicy())
 HOST = host_number("h.org")
 
@@ -31,6 +35,18 @@ HOST = host_number("h.org")
 def meet(job: Job, url: str) -> None:
     """A link is met."""
     job.url_rules.push(NewRequest(HOST, url, 0, b"", job.canonicalizer.key(url), is_fixed=False))
+
+
+def meet_under_a_rule(job: Job) -> LearnedRule:
+    """Links to one page by two of its arguments are met, of which a rule skips the second."""
+    job.url_rules.take([(Context("h.org"), DropArguments(("id",)))], "a file")
+    job.url_rules.regroup_all()
+    assert isinstance(job.url_rules, UrlRules)
+    (rule,) = job.url_rules.rules
+    rule.patterns, rule.values = {"/page?": 1}, [{"one", "two"}]
+    for name in ("one", "two"):
+        meet(job, f"http://h.org/page?id={name}")
+    return rule
 
 
 def ended_with_an_empty_queue(folder: Path) -> Job:
@@ -44,9 +60,13 @@ def ended_with_an_empty_queue(folder: Path) -> Job:
     return Job(folder, OPTIONS)
 
 
-def _answer_all(job: Job) -> None:
+def _answer_all(job: Job) -> list[str]:
+    """Answer what waits, and return its URLs, sorted."""
+    urls = []
     while (leased := job.frontier.queue.lease(lambda _: 0)) is not None:
+        urls.append(leased.url)
         job.frontier.queue.finish([leased.id])
+    return sorted(urls)
 
 
 @pytest.mark.parametrize(("files", "pages"), [(MIN_FILES - 1, 0), (MIN_FILES, 1)])
@@ -77,13 +97,7 @@ def test_it_is_not_over_where_links_that_were_put_aside_may_be_pages(
 
 def test_it_is_not_over_where_rules_were_not_validated(tmp_path: Path) -> None:
     job = ended_with_an_empty_queue(tmp_path)
-    job.url_rules.take([(Context("h.org"), DropArguments(("id",)))], "a file")
-    job.url_rules.regroup_all()
-    assert isinstance(job.url_rules, UrlRules)
-    (rule,) = job.url_rules.rules
-    rule.patterns, rule.values = {"/page?": 1}, [{"one", "two"}]
-    for name in ("one", "two"):
-        meet(job, f"http://h.org/page?id={name}")
+    meet_under_a_rule(job)
     _answer_all(job)
     job.close()
     with closing(Job(tmp_path, OPTIONS)) as job:
@@ -100,18 +114,13 @@ def test_it_is_not_over_where_a_revoked_rule_skipped_something(tmp_path: Path) -
     job = Job(tmp_path, OPTIONS)
     job.claim("a plan")
     job.begin_visit()
-    job.url_rules.take([(Context("h.org"), DropArguments(("id",)))], "a file")
-    job.url_rules.regroup_all()
-    assert isinstance(job.url_rules, UrlRules)
-    (wrong,) = job.url_rules.rules
-    wrong.patterns, wrong.values = {"/page?": 1}, [{"one", "two"}]
-    for name in ("one", "two"):
-        meet(job, f"http://h.org/page?id={name}")
+    wrong = meet_under_a_rule(job)
     assert len(job.frontier.queue) == 1
     leased = job.frontier.queue.lease(lambda _: 0)
     assert leased is not None
     job.frontier.queue.finish([leased.id])
     assert job.is_finished
+    assert isinstance(job.url_rules, UrlRules)
     job.url_rules.trial.revoke(wrong, "a reason", CounterExample(1, 2))
     job.close()
     job = Job(tmp_path, OPTIONS)
@@ -122,17 +131,23 @@ def test_it_is_not_over_where_a_revoked_rule_skipped_something(tmp_path: Path) -
         job.close()
 
 
+def test_what_rules_skipped_is_requested_where_a_visit_goes_on_without_rules(
+    tmp_path: Path,
+) -> None:
+    with closing(ended_with_an_empty_queue(tmp_path)) as job:
+        meet_under_a_rule(job)
+        assert len(job.frontier.queue) == 1
+    with closing(Job(tmp_path, replace(OPTIONS, learning=None))) as job:
+        assert job.begin_visit()
+        assert _answer_all(job) == [f"http://h.org/page?id={name}" for name in ("one", "two")]
+        assert job.is_finished
+
+
 def test_no_request_of_an_earlier_visit_stands_for_another_after_one_without_rules(
     tmp_path: Path,
 ) -> None:
     with closing(ended_with_an_empty_queue(tmp_path)) as job:
-        job.url_rules.take([(Context("h.org"), DropArguments(("id",)))], "a file")
-        job.url_rules.regroup_all()
-        assert isinstance(job.url_rules, UrlRules)
-        (rule,) = job.url_rules.rules
-        rule.patterns, rule.values = {"/page?": 1}, [{"one", "two"}]
-        for name in ("one", "two"):
-            meet(job, f"http://h.org/page?id={name}")
+        meet_under_a_rule(job)
         _answer_all(job)
         assert job.is_finished
     with closing(Job(tmp_path, replace(OPTIONS, learning=None))) as job:

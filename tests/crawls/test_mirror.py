@@ -131,19 +131,16 @@ class TestWithoutText:
         assert "--text" in done.stderr
         assert not (tmp_path / "m").exists()
 
-    def test_a_run_whose_rules_skip_requests_is_finished_with_text(self, tmp_path: Path) -> None:
+    def test_what_rules_skipped_in_the_same_run_is_fetched(self, tmp_path: Path) -> None:
         rules, some = tmp_path / "rules.json", ("--max-pages", "40")
         with DynamicSite(RULED) as site:
             context = Context(urlsplit(site.url).netloc)
             rules.write_text(rules_text([(context, DropArguments(("ref",)))]))
             folder = mirror(site.url, tmp_path / "m", "--rules", str(rules), *some).folder
             assert report(folder / ".mirror")["skipped"]
-            done = scrapy("mirror", site.url, str(folder), "--text", "no")
-            assert done.returncode == 2
-            assert len(done.stderr.splitlines()) == 1, done.stderr
-            assert "finish it first" in done.stderr
-            assert "--text" not in mirror(site.url, folder).done.stdout, "nothing was remembered"
+            mirror(site.url, folder, "--text", "no")
             assert not site.lost()
+            assert not report(folder / ".mirror")["skipped"]
             site.forget()
             mirror(site.url, folder, "--text", "no", *some)
             mirror(site.url, folder, "--text", "yes")
