@@ -139,6 +139,7 @@ class ShorterWays:
             self._crawler.stats.inc_value("scheduler/unserializable")
         host = host_number(host_name(request))
         self._lower(ShorterWay(key, depth, host, request.url, request.priority, stored))
+        self._rules.note_nearer(key, depth)
 
     def note_skipped(self) -> bool:
         """Let pages be as near to a seed as those of their URLs that learned rules skip.

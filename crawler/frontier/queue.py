@@ -246,6 +246,7 @@ class RequestQueue:
             f" WHERE state = {WAITING} GROUP BY host"
         )
         self._line = HostLine(self._database)
+        self._heads.clear()
 
     def __len__(self) -> int:
         return self._todo

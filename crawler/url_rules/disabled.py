@@ -6,6 +6,7 @@ import logging
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.frontier.queue import RequestQueue
+from crawler.storage import meta_names
 from crawler.url_rules.engine import UrlRules
 from crawler.url_rules.skipped import SkippedRequests
 from crawler.url_rules.url_groups import UrlGroups
@@ -26,8 +27,16 @@ logger = logging.getLogger(__name__)
 class EarlierRules(NamedTuple):
     """What a process that used rules leaves in the database of a crawl."""
 
+    database: Database
     groups: UrlGroups
     skipped: SkippedRequests
+
+    def is_unsettled(self) -> bool:
+        """Return whether skipped requests may still be needed: rules changed or were not tried."""
+        if not any(rule > 0 for rule in self.skipped.counts()):
+            return False
+        is_regrouping = self.database.meta(meta_names.REGROUPING) not in {None, "[]"}
+        return is_regrouping or not self.skipped.are_settled()
 
 
 class NoUrlRules:
@@ -36,27 +45,36 @@ class NoUrlRules:
     Args:
         why: The condition for learning rules, for the message of an error.
         earlier: What an earlier process left that used rules; None where none can have.
+
+    Attributes:
+        is_unvalidated: Whether that process ended before it had settled what it skipped.
     """
 
     is_busy = False
     is_regrouping = False
     is_comparing_depths = False
-    is_unvalidated = False
 
     def __init__(self, queue: Queue, why: str, earlier: EarlierRules | None = None) -> None:
         self._queue = queue
         self._why = why
         self._earlier = earlier
+        self.is_unvalidated = earlier is not None and earlier.is_unsettled()
 
     def begin_visit(self, visit: int) -> None:
         """Forget which requests stood for others: a process that uses rules may end this visit."""
+        self.is_unvalidated = False
         if self._earlier is not None:
             self._earlier.groups.clear()
 
     def continue_visit(self) -> None:
-        """Let all requests wait again that a process with rules has skipped in this visit."""
+        """Let all requests wait again that a process with rules has skipped in this visit.
+
+        What stands for them is forgotten: it may give no page while nothing is learned.
+        """
+        self.is_unvalidated = False
         if self._earlier is None:
             return
+        self._earlier.groups.clear()
         again = self._earlier.skipped.put_all_back()
         if again:
             logger.info("%d requests are made that URL rules skipped before", again)
@@ -102,6 +120,9 @@ class NoUrlRules:
     ) -> None:
         """Learn nothing from a page."""
 
+    def note_nearer(self, key: bytes, depth: int) -> None:
+        """Do nothing, since no request was skipped."""
+
     def note_filtered_redirect(self, sources: Sequence[str], target: str) -> None:
         """Do nothing, since no request was skipped."""
 
@@ -126,6 +147,6 @@ def open_rules(
     if not isinstance(queue, RequestQueue):
         return NoUrlRules(queue, "a JOBDIR")
     if policy is None:
-        earlier = EarlierRules(UrlGroups(database), SkippedRequests(database, queue))
+        earlier = EarlierRules(database, UrlGroups(database), SkippedRequests(database, queue))
         return NoUrlRules(queue, "CRAWL_LEARN_URL_RULES, which is off", earlier)
     return UrlRules(database, canonicalizer, queue, policy)

@@ -264,6 +264,12 @@ class UrlRules:
         """
         return self._validation.try_more()
 
+    def note_nearer(self, key: bytes, depth: int) -> None:
+        """Let the request that stands for a skipped one be as near to a seed as that one is met."""
+        group = self._state.skipped.group_of(key)
+        if group is not None:
+            self._shorter += self._state.skipped.standing_deeper(group, depth)
+
     def observe(
         self,
         row: PageRow,

@@ -9,12 +9,14 @@ from crawler.frontier.order import Skip
 from crawler.storage.states import (
     DONE,
     FAILED,
+    HOLDS,
     LEASED,
     SKIPPED,
     UNFINISHED,
     WAITING,
     RequestState,
 )
+from crawler.url_rules.learned_rule import NOT_EXAMINED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,6 +77,13 @@ WHERE requests.state = {SKIPPED} AND requests.rule > 0
 ORDER BY requests.group_digest, requests.id LIMIT ?
 """  # noqa: S608
 
+_UNSETTLED = f"""
+SELECT 1 FROM requests LEFT JOIN url_rules ON url_rules.id = requests.rule
+    AND url_rules.state = {HOLDS}
+WHERE requests.state = {SKIPPED} AND requests.rule > 0
+    AND coalesce(json_extract(tried, '$.examined'), '{NOT_EXAMINED}') = '{NOT_EXAMINED}' LIMIT 1
+"""  # noqa: S608
+
 _MAX_OF_GROUP = 200
 _OF_GROUP = (
     "SELECT id, host, url FROM requests"  # noqa: S608
@@ -108,7 +117,10 @@ _PUT_BACK = (
     f"UPDATE requests SET state = {WAITING}, rule = NULL, group_digest = NULL"  # noqa: S608
     f" WHERE id = ? AND state = {SKIPPED}"
 )
-_ALL = f"SELECT host, id FROM requests WHERE state = {SKIPPED}"  # noqa: S608
+_PUT_ALL_BACK = (
+    f"UPDATE requests SET state = {WAITING}, rule = NULL, group_digest = NULL"  # noqa: S608
+    f" WHERE state = {SKIPPED}"
+)
 _OF_RULE = f"SELECT host, id FROM requests WHERE state = {SKIPPED} AND rule = ? ORDER BY host"  # noqa: S608
 
 _COLUMNS = "id, key, url, fixed, rule, group_digest"
@@ -256,6 +268,19 @@ class SkippedRequests:
         row = self._database.read(_DEEPER, (group, depth)).fetchone()
         return [] if row is None else [(row[0], depth)]
 
+    def group_of(self, key: bytes) -> bytes | None:
+        """Return the address of a request that a rule skips; None of any other."""
+        sql = (
+            "SELECT group_digest FROM requests"  # noqa: S608
+            f" WHERE key = ? AND state = {SKIPPED} AND rule > 0"
+        )
+        row = self._database.read(sql, (key,)).fetchone()
+        return None if row is None else bytes(row[0])
+
+    def are_settled(self) -> bool:
+        """Return whether a rule that was tried to the end skips each of the requests."""
+        return self._database.read(_UNSETTLED).fetchone() is None
+
     def candidates(self, after: tuple[bytes, int], most: int) -> list[SkippedCandidate]:
         """Return requests that rules skip, after one that is given by its address and number.
 
@@ -267,20 +292,22 @@ class SkippedRequests:
 
     def put_back_rule(self, rule: int) -> int:
         """Let all requests that a rule skipped wait again; return how many."""
-        return self._put_rows_back(self._database.read(_OF_RULE, (rule,)).fetchall())
-
-    def put_all_back(self) -> int:
-        """Let all requests that are skipped wait again; return how many.
-
-        Complexity: O(skipped requests), some 150 bytes of memory each.
-        """
-        self._queue.write()
-        return self._put_rows_back(self._database.read(_ALL).fetchall())
-
-    def _put_rows_back(self, rows: list[tuple[int, int]]) -> int:
+        rows = self._database.read(_OF_RULE, (rule,)).fetchall()
         hosts: dict[int, list[int]] = {}
         for host, number in rows:
             hosts.setdefault(host, []).append(number)
         for host, ids in hosts.items():
             self.put_back(host, ids)
         return len(rows)
+
+    def put_all_back(self) -> int:
+        """Let all requests that are skipped wait again; return how many.
+
+        Complexity: O(requests that wait or are skipped).
+        """
+        self._queue.write()
+        changed = self._database.write(_PUT_ALL_BACK).rowcount
+        if changed:
+            self._queue.count(changed)
+            self._queue.line_up()
+        return changed

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import xxhash
 
 from crawler.pages.verdicts import DUPLICATES, NOT_HTML, SAME_TEMPLATE
-from crawler.url_rules.learning.evidence import PageContent
+from crawler.url_rules.learning.evidence import UNREAD, PageContent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -161,12 +161,18 @@ def is_file(row: PageRow) -> bool:
     return row.verdict == NOT_HTML or repeats
 
 
+def _is_unread(row: PageRow) -> bool:
+    """Return whether a page was stored by a crawl that reads no texts."""
+    return not is_file(row) and not row.words and row.text_digest == row.payload_digest
+
+
 def _content(
     row: PageRow, kept_url: str | None, digest: bytes | None, links: int | None
 ) -> PageContent | None:
     if digest is None:
         return None
     if row.verdict not in DUPLICATES:
-        return PageContent(digest, row.id, 1.0, row.id, links, is_file=is_file(row))
+        similarity = UNREAD if _is_unread(row) else 1.0
+        return PageContent(digest, row.id, similarity, row.id, links, is_file=is_file(row))
     kept = number_of(kept_url or "") if row.duplicate_of is None else row.duplicate_of
     return PageContent(digest, kept, row.similarity or 0.0, row.id, links, is_file=is_file(row))

@@ -15,6 +15,8 @@ from crawler.frontier.file_links import MIN_FILES, FileLinks
 from crawler.frontier.order import NewRequest, host_number
 from crawler.job import Job
 from crawler.pages.live_parameters import history
+from crawler.pages.reasons import Reason
+from crawler.pages.verdicts import FAILED
 from crawler.reading.protocol import ReadingOptions
 from crawler.run import JobOptions
 from crawler.storage.errors import JobError
@@ -143,12 +145,51 @@ def test_what_rules_skipped_is_requested_where_a_visit_goes_on_without_rules(
         assert job.is_finished
 
 
+def test_it_is_not_over_without_rules_where_these_were_not_tried(tmp_path: Path) -> None:
+    with closing(ended_with_an_empty_queue(tmp_path)) as job:
+        meet_under_a_rule(job)
+        _answer_all(job)
+    for is_first in (True, False):
+        with closing(Job(tmp_path, replace(OPTIONS, learning=None))) as job:
+            assert job.is_finished is not is_first
+            assert job.begin_visit() or not is_first
+            assert _answer_all(job) == (["http://h.org/page?id=two"] if is_first else [])
+
+
+def test_it_is_over_without_rules_where_these_were_tried(tmp_path: Path) -> None:
+    with closing(ended_with_an_empty_queue(tmp_path)) as job:
+        rule = meet_under_a_rule(job)
+        rule.values = [{f"a{number:05}bcdef" for number in range(3_000)}]  # nobody chooses such
+        _answer_all(job)
+        while job.url_rules.try_more():
+            assert not _answer_all(job)
+    with closing(Job(tmp_path, replace(OPTIONS, learning=None))) as job:
+        assert job.is_finished
+
+
+def test_a_request_that_failed_without_rules_stands_for_no_other(tmp_path: Path) -> None:
+    with closing(ended_with_an_empty_queue(tmp_path)) as job:
+        meet_under_a_rule(job)
+    with closing(Job(tmp_path, replace(OPTIONS, learning=None))) as job:
+        assert job.begin_visit()
+        while (leased := job.frontier.queue.lease(lambda _: 0)) is not None:
+            job.store_failure(leased.url, FAILED, Reason.NO_HOST.stored())
+            job.frontier.queue.finish([leased.id])
+        meet(job, "http://h.org/next")
+    with closing(Job(tmp_path, OPTIONS)) as job:
+        assert job.begin_visit()
+        meet(job, "http://h.org/page?id=three")
+        assert _answer_all(job) == ["http://h.org/next", "http://h.org/page?id=three"]
+
+
 def test_no_request_of_an_earlier_visit_stands_for_another_after_one_without_rules(
     tmp_path: Path,
 ) -> None:
     with closing(ended_with_an_empty_queue(tmp_path)) as job:
         meet_under_a_rule(job)
         _answer_all(job)
+        while job.url_rules.try_more():
+            _answer_all(job)
         assert job.is_finished
     with closing(Job(tmp_path, replace(OPTIONS, learning=None))) as job:
         job.tell(replace(job.run, revisit="yes"))

@@ -49,13 +49,17 @@ class CounterExample:
     other: int
 
 
+UNREAD = -1.0
+"""The similarity of a page of which only the bytes are known."""
+
+
 class PageContent(NamedTuple):
     """The content of a page, as far as two pages can be compared.
 
     Attributes:
         words: Digest of its words in any order; for a file that is no page, of its bytes.
         kept: Number of the kept page that it is, or repeats.
-        similarity: Jaccard similarity to that one, 0 to 1.
+        similarity: Jaccard similarity to that one, 0 to 1; ``UNREAD`` where no text was read.
         page: Number of the capture.
         links: Number of links to follow; None where that is not known.
         counts: Whether it may be evidence for a rule.
@@ -86,6 +90,8 @@ def agreement(one: PageContent, other: PageContent) -> bool | None:
     """
     if one.words == other.words:
         return True
+    if UNREAD in {one.similarity, other.similarity}:
+        return None
     if one.kept != other.kept:
         return False
     return True if min(one.similarity, other.similarity) >= _VERY_NEAR else None

@@ -199,6 +199,19 @@ def test_a_page_is_as_near_as_the_nearest_of_its_urls(tmp_path: Path) -> None:
     assert crawl.rules.take_shorter() == [(first, 2)], "as long as it has not been lowered"
 
 
+def test_a_skipped_url_that_is_met_again_from_nearer_lends_its_depth(tmp_path: Path) -> None:
+    crawl = RuledCrawl(tmp_path, by_id)
+    first, second = urls(range(1), range(2))
+    crawl.take(SID)
+    crawl.admit(first, depth=5)
+    crawl.drain()
+    crawl.admit(second, depth=5)
+    assert crawl.rules.take_shorter() == []
+    crawl.rules.note_nearer(crawl.canonical.key(second), 2)
+    crawl.rules.note_nearer(crawl.canonical.key(first), 1)
+    assert crawl.rules.take_shorter() == [(first, 2)], "the first is not skipped"
+
+
 def test_what_a_new_rule_skips_lends_its_depth_to_what_stands_for_it(tmp_path: Path) -> None:
     crawl = RuledCrawl(tmp_path, by_id)
     first, second = urls(range(1), range(2))

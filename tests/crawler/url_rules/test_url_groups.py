@@ -8,7 +8,7 @@ import pytest
 
 from crawler.pages.page_row import PageRow
 from crawler.storage.database import Database
-from crawler.url_rules.learning.evidence import PageContent
+from crawler.url_rules.learning.evidence import UNREAD, PageContent, agreement
 from crawler.url_rules.url_groups import MAX_TRIES, UrlGroups, content_of
 
 if TYPE_CHECKING:
@@ -124,6 +124,10 @@ def row(**values: object) -> PageRow:
             PageContent(b"t", 5, 1.0, 5, 0),
         ),
         (
+            row(words=0, words_digest=b"w", text_digest=b"p", payload_digest=b"p", text=b"x"),
+            PageContent(b"p", 5, UNREAD, 5, 0),
+        ),
+        (
             row(verdict="not_html", payload_digest=b"p", body_bytes=1),
             PageContent(b"p", 5, 1.0, 5, None, is_file=True),
         ),
@@ -140,3 +144,12 @@ def row(**values: object) -> PageRow:
 )
 def test_what_a_page_said(page: PageRow, said: PageContent | None) -> None:
     assert content_of(page) == said
+
+
+def test_bytes_of_a_page_that_was_not_read_speak_against_no_rule() -> None:
+    unread = PageContent(b"p" * 16, 5, UNREAD, 5)
+    assert agreement(unread, SAID) is None
+    assert agreement(SAID, unread) is None
+    assert agreement(unread, unread._replace(words=b"q" * 16, kept=6)) is None
+    assert agreement(unread, unread._replace(kept=6)) is True
+    assert agreement(SAID, SAID._replace(words=b"q" * 16, kept=6)) is False
