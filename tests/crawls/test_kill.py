@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-PAGES = 2_000
-KILLS = 20
+PAGES = 1_200
+KILLS = 12
 FEWER_PAGES = 500
 FETCHED_AGAIN = 0.02
 """Of the pages, at most, for each kill."""
@@ -63,7 +63,7 @@ def site() -> Iterator[ManyPages]:
         yield served
 
 
-def test_nothing_is_lost_or_kept_twice_after_twenty_kills(tmp_path: Path) -> None:
+def test_nothing_is_lost_or_kept_twice_after_twelve_kills(tmp_path: Path) -> None:
     jobdir, feed = tmp_path / "job", tmp_path / "feed.jsonl"
     seed = random.randrange(2**32)
     print(f"seed of the moments: {seed}")
