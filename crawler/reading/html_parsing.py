@@ -34,10 +34,29 @@ _PARSER.set_element_class_lookup(_LOOKUP)
 _CLOSED_ROOT = re.compile(
     rb"(<[hH][tT][mM][lL](?=[\s/])(?:[^<>\"'/]|/(?!\s*>)|\"[^\"]*\"|'[^']*')*+)/\s*>"
 )
-_ROOT_END = re.compile(rb"<(?=/[hH][tT][mM][lL][\s/>])[^>]*>")
-_TAG = re.compile(rb"<(/?)([a-z][^\s/<>]*)((?:[^<>\"']|\"[^\"]*\"|'[^']*')*+)>", re.IGNORECASE)
+# In a comment, a script or a value of an attribute, what follows may be their end.
+_ROOT_END = re.compile(
+    rb"<(?=/[hH][tT][mM][lL][\s/>])(?:=\s*+\"[^\"<]*+\"|=\s*+'[^'<]*+'|[^<>\"'-])*+>"
+)
+# Quotes are quotes where a value begins; elsewhere they are characters of a name.
+_TAG = re.compile(
+    rb"<(/?)([a-z][^\s/<>]*)((?:=\s*+\"[^\"]*+\"|=\s*+'[^']*+'|[^<>])*+)>", re.IGNORECASE
+)
+# Elements that are text up to their ends, or to that of the page; ``noscript`` and what it holds.
+_NOSCRIPT = re.compile(
+    rb"<!--(?:.*?-->|.*)"
+    rb"|<(script|style|textarea|title|xmp|iframe)(?=[\s/>])(?:.*?</\1(?=[\s/>])|.*)"
+    rb"|(<noscript(?=[\s/>])[^<>]*+>)(?:(.*?)(?=</noscript[\s/>])|.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_WHOLE_TAG = re.compile(rb"<(/?)([a-z][^\s/<>]*)(?:[^<>\"']|\"[^\"]*\"|'[^']*')*+>", re.IGNORECASE)
+_VOID = frozenset(b"area base br col embed hr img input link meta source track wbr".split())
 # Tags that cannot nest, or whose nesting does no harm.
-_KEPT = frozenset(b"html head body title meta base link script style br hr img area frame".split())
+_KEPT = frozenset(
+    b"html head body title meta base link script style br hr img area frame input source"
+    b" embed".split()
+)
+_CLOSED = frozenset(b"a iframe video audio object".split())
 # Any other element ends the head (https://html.spec.whatwg.org/#parsing-main-inhead).
 _OF_HEAD = frozenset(
     "base basefont bgsound link meta noframes noscript script style template title".split()
@@ -56,6 +75,8 @@ def parse(utf8: bytes) -> Element:
         MemoryError: The tree does not fit.
     """
     utf8 = _reopen_root(utf8)
+    if _leaves_open(utf8):
+        utf8 = _NOSCRIPT.sub(_close_within, utf8)
     root = _parse(utf8)
     last = _PARSER.error_log.last_error
     if last is not None and last.level == ErrorLevels.FATAL:
@@ -63,6 +84,8 @@ def parse(utf8: bytes) -> Element:
         root = _parse(_flatten(utf8))
     _empty_head(root)
     _read_noframes(root)
+    if b"shadowroot" in utf8:
+        _show_shadow_trees(root)
     root.getroottree().docinfo.clear()  # libxml2 would write XHTML with attributes of its own
     return root
 
@@ -100,10 +123,60 @@ def _flat_tag(match: re.Match[bytes]) -> bytes:
     name = name.lower()
     if name in _KEPT:
         return match[0]
-    if name in {b"a", b"iframe"} and not slash:
+    if name in _CLOSED and not slash:
         return b"<%b%b></%b>" % (name, attributes, name)
     # Paragraphs end each other.
     return b"<p>" if name in _PARAGRAPHS else b" "
+
+
+def _close_within(match: re.Match[bytes]) -> bytes:
+    """Close what is left open within ``noscript``, which would hold what follows it.
+
+    A browser that runs scripts reads all up to its end tag as text, any other one ends there
+    what has begun in it.
+    """
+    begin, inner = match[2], match[3]
+    if begin is None or inner is None or _is_closed(inner):
+        return match[0]
+    body = _parse(b"<div>" + inner).find("body")
+    parts = () if body is None else body
+    return begin + b"".join(etree.tostring(part, method="html", encoding="utf-8") for part in parts)
+
+
+def _leaves_open(utf8: bytes) -> bool:
+    """Return whether a ``noscript`` of a page may have markup in it that is not closed there."""
+    lowered = utf8.lower()
+    end = 0
+    while (start := lowered.find(b"<noscript", end)) >= 0:
+        end = lowered.find(b"</noscript", start)
+        if end < 0:
+            return False
+        if not _is_closed(utf8[start:end].partition(b">")[2]):
+            return True
+    return False
+
+
+def _is_closed(markup: bytes) -> bool:
+    """Return whether a part of a page ends all elements that begin in it, the last one first."""
+    inside, at = list[bytes](), 0
+    for tag in _WHOLE_TAG.finditer(markup):
+        if b"<" in markup[at : tag.start()]:
+            return False
+        at, name = tag.end(), tag[2].lower()
+        if name in _VOID:
+            continue
+        if not tag[1]:
+            inside.append(name)
+        elif not inside or inside.pop() != name:
+            return False
+    return not inside and b"<" not in markup[at:]
+
+
+def _show_shadow_trees(root: Element) -> None:
+    """Turn templates that browsers show in place of their parents' content into containers."""
+    for template in root.iter("template"):
+        if template.get("shadowrootmode") or template.get("shadowroot"):
+            template.tag = "div"
 
 
 def _read_noframes(root: Element) -> None:

@@ -22,12 +22,13 @@ _DROPPED = re.compile(r"[\t\n\r]+")
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:")
 _FETCHED = frozenset({"http:", "https:"})
 _HTTP = re.compile(r"https?://[^/?#]", re.IGNORECASE)
+_SLASHES = re.compile(r"\A(https?:)?/{3,}", re.IGNORECASE)
 # urljoin would resolve the rest as a path of the page's own host.
 _NO_HOST = re.compile(r"https?://(?![^/?#])", re.IGNORECASE)
 # With a <base> of a kilobyte each of 100,000 short references becomes a long URL: the size of
 # them is bounded too, by this many characters a link that may be taken, and a megabyte.
-_MEAN_LENGTH = 256
-_MIN_ROOM = 2**20
+MEAN_LENGTH = 256
+MIN_ROOM = 2**20
 _MAX_PLACES = 64
 _MAX_HELD = 16_384
 _MAX_HELD_CHARACTERS = 500
@@ -125,7 +126,7 @@ class LinkReader:
         cut = malformed = too_long = 0
         start = self._start(base, encoding)
         of_site, of_folder = start.of_site, start.of_folder
-        left, room = self._max_links, self._max_links * _MEAN_LENGTH + _MIN_ROOM
+        left, room = self._max_links, self._max_links * MEAN_LENGTH + MIN_ROOM
         for address, nofollow in self._addresses(page, more):
             if left <= 0 or room <= 0:
                 cut += 1  # without a key for each: a million of them would take longer than a page
@@ -134,6 +135,7 @@ class LinkReader:
                 link = of_site.get(address) or of_folder.get(address) or self._link(start, address)
             except _TooLongError:
                 too_long += 1
+                room -= len(base)  # it took the time of as many characters
                 continue
             except ValueError:
                 malformed += 1
@@ -219,10 +221,16 @@ def resolve(base: str, address: str, encoding: str = "utf-8") -> str | None:
         # Browsers read a backslash before the query as a slash.
         path, mark, query = address.partition("?")
         address = path.replace("\\", "/") + mark + query
+    address = _SLASHES.sub(r"\1//", address)
     if _NO_HOST.match(address):
         return None
     if not address.isascii():
         address = _query_in(address, encoding)
+    if address[:1] == "?" and address[1:2] in {
+        "",
+        "#",
+    }:  # an empty query, of which urljoin has none
+        return base.partition("#")[0].partition("?")[0] + address
     url = _join(base, address)
     return url if _HTTP.match(url) else None
 

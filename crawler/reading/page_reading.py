@@ -27,7 +27,7 @@ from crawler.reading.decoding import decode
 from crawler.reading.documents.reader import read_document
 from crawler.reading.flat_page import flatten
 from crawler.reading.html_parsing import parse
-from crawler.reading.link_extraction import LinkReader, base_url
+from crawler.reading.link_extraction import MEAN_LENGTH, MIN_ROOM, LinkReader, base_url
 from crawler.reading.metadata.declared_headers import with_headers
 from crawler.reading.metadata.metadata_reader import read_metadata
 from crawler.reading.metadata.metadata_record import NO_METADATA
@@ -239,16 +239,21 @@ def shown_content(
 def _make_absolute(body: Element, base: str) -> None:
     """Let links and images name whole URLs: pages of equal text share one content.
 
-    The signs by which a heading links to itself are left out.
+    The signs by which a heading links to itself are left out. So that a long base does not make a
+    page of gigabytes, links beyond some size stay as they are written.
     """
     join = PlainJoiner(base).join
+    room = MIN_ROOM
     for name, attribute in (("ref", "target"), ("graphic", "src")):
         for element in body.iter(name):
+            room += MEAN_LENGTH
             address = element.get(attribute) or ""
             if address[:1] == "#" and name == "ref" and _is_permalink(element):
                 element.tag, element.text = "left-out", None
-            else:
-                element.set(attribute, join(address) or absolute(base, address) or address)
+            elif len(base) <= room:
+                url = join(address) or absolute(base, address) or address
+                room -= len(url)
+                element.set(attribute, url)
     strip_tags(body, "left-out")
 
 

@@ -43,6 +43,9 @@ _CHALLENGE = re.compile(
 )
 _ENDING = re.compile(r"\.(?:avif|bmp|gif|ico|jpe?g|png|svg|tiff?|webp)$", re.IGNORECASE)
 _NOT_SHOWN = re.compile(r"(?:about|blob|chrome|file|javascript):", re.IGNORECASE)
+_UNSHOWN_MARKUP = re.compile(
+    r"<!--.*?-->|<(script|style)\b.*?(?:</\1\s*>|\Z)|<[^>]*>", re.IGNORECASE | re.DOTALL
+)
 _MAX_PICTURES_OF_CHALLENGE = 3
 
 _VOLATILE_NAMES = re.compile(
@@ -160,10 +163,14 @@ def _is_seen(told: Mapping[str, str]) -> bool:
 
 def _source(told: Mapping[str, str]) -> str:
     """Return the address of a picture, which lazy pages have beside ``src``."""
-    sources = [told[name] for name in _SOURCES if name in told]
-    sources += [told[name].partition(" ")[0].rstrip(",") for name in _SOURCE_SETS if name in told]
-    lasting = (one for one in sources if one and one[:5] != "data:")
+    sources = [told[name].strip() for name in _SOURCES if name in told]
+    sources += [_first_of_set(told[name]) for name in _SOURCE_SETS if name in told]
+    lasting = (one for one in sources if one[:5].lower() != "data:" and address_word(one))
     return next(lasting, next(filter(None, sources), ""))
+
+
+def _first_of_set(sources: str) -> str:
+    return next(iter(sources.split(maxsplit=1)), "").rstrip(",")
 
 
 def _may_ask(tag: str) -> bool:
@@ -249,22 +256,43 @@ def _addresses_of(*names: str) -> Reader:
     return addresses
 
 
+def _source_of(tag: str) -> Sequence[str]:
+    told = _attributes(tag)
+    return (address_word(told.get("src", "")), address_word(_first_of_set(told.get("srcset", ""))))
+
+
+def _frame_of(*names: str) -> Reader:
+    """Return what reads a document within the page, whose fragment may say what is shown of it."""
+
+    def frame(tag: str) -> Sequence[str]:
+        told = _attributes(tag)
+        lines = list[str]()
+        for address in (told.get(name, "").strip() for name in names):
+            path, _, fragment = address.partition("#")
+            shows = fragment[:1] in {"/", "!"} or "=" in fragment
+            lines += [address_word(path), address_word(fragment) if shows else ""]
+        inner = _UNSHOWN_MARKUP.sub(" ", told.get("srcdoc", ""))
+        return [*lines, inner]
+
+    return frame
+
+
 _READERS: dict[str, Reader] = {
     "area": _words_of("alt"),
     "audio": _addresses_of("src"),
-    "embed": _addresses_of("src"),
-    "iframe": _addresses_of("src", "data-src"),
-    "image": _addresses_of("href", "xlink:href"),
+    "embed": _frame_of("src"),
+    "iframe": _frame_of("src", "data-src"),
+    "image": _addresses_of("href", "xlink:href", "src"),
     "img": _picture,
     "input": _input,
     "li": _number_of("value"),
     "meter": _number_of("value"),
-    "object": _addresses_of("data"),
+    "object": _frame_of("data"),
     "ol": _number_of("start"),
     "optgroup": _words_of("label"),
     "option": _words_of("label"),
     "progress": _number_of("value"),
-    "source": _addresses_of("src"),
+    "source": _source_of,
     "textarea": _words_of("placeholder"),
     "video": _addresses_of("src", "poster"),
 }

@@ -7,9 +7,10 @@ counts only if it is at least a third of the text outside links, and a fifth of 
 three documentation sites with 3,548 pages it is less on .5 % of the pages.
 
 The text beside the main text may be the only difference between two pages: captions, asides,
-prices, sizes to choose from, pictures (``shown_attributes.py``). So a main text is stored and
-judged with all text outside links and with these (``neardup.whole``): pages are equal only if both
-are, and as similar as both are. A template around every page does not make equal pages differ.
+prices, sizes to choose from, pictures (``shown_attributes.py``), what browsers without scripts
+show. So a main text is stored and judged with all text outside links and with these
+(``neardup.whole``): pages are equal only if both are, and as similar as both are. A template around
+every page does not make equal pages differ.
 
 All others, those with short main texts too, are duplicates only of pages with the same visible
 text. Fingerprints of all visible text will not do: the surroundings of short main texts would have
@@ -117,8 +118,8 @@ def judge_whole(text: str) -> JudgedText:
 def _beyond(main: str, visible: Visible) -> str:
     """Return all that is shown outside links, or nothing if that is the main text."""
     outside = tidy(f"{visible.unlinked}\n{visible.controls}")
-    if visible.by_attributes:
-        return "\n".join(filter(None, (outside, visible.by_attributes)))
+    if visible.by_attributes or visible.unscripted:
+        return "\n".join(filter(None, (outside, visible.by_attributes, visible.unscripted)))
     return "" if _fold_alike(outside, main) else outside
 
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _BREAK, _EMPTY, _END, _HIDDEN, _LINKED, _CONTROL, _SHOWN, _FRAME = (1 << bit for bit in range(8))
 _PLAIN = _BREAK | _EMPTY | _END
 
+_RAW = frozenset(("script", "style", "template"))
+
 _KINDS = dict.fromkeys(BLOCKS, _BREAK)
 for _names, _flag in (
     # Not shown by browsers that run scripts.
@@ -44,6 +46,8 @@ class Visible(NamedTuple):
         is_frameset: Whether other pages are shown in it, whose URLs stand at the end of the text.
         controls: Text of options, labels and buttons outside links and navigation.
         by_attributes: Lines that stand for pictures and the like, as ``shown_attributes`` has them.
+        unscripted: Text that browsers without scripts show, on one line. Content may be taken from
+            it, so that pages of equal text differ by it.
     """
 
     text: str
@@ -51,11 +55,13 @@ class Visible(NamedTuple):
     is_frameset: bool = False
     controls: str = ""
     by_attributes: str = ""
+    unscripted: str = ""
 
     def whole(self) -> str:
-        """Return all visible text with what is shown by attributes, if there is any text."""
-        shown = self.by_attributes if self.text.strip() else ""
-        return with_whole(self.text, shown)
+        """Return all visible text, if there is any with what else tells the page from others."""
+        if not self.text.strip():
+            return with_whole(self.text, "")
+        return with_whole(self.text, "\n".join(filter(None, (self.by_attributes, self.unscripted))))
 
 
 class _Kinds(dict[str, int]):
@@ -83,7 +89,9 @@ def read_visible(page: FlatPage) -> Visible:
     kinds[0] = kinds[-1] = 0  # the root is shown, whatever it is
     places = [at for at, kind in enumerate(kinds) if kind > _PLAIN]
     frames = _frames(tags, kinds, places)
-    _hide(texts, kinds, places)
+    hidden = list(_outer(_spans(kinds, places, _HIDDEN)))
+    unscripted = _unscripted(tags, texts, hidden)
+    _hide(texts, kinds, hidden)
     pieces = [
         f"\n{text}" if kind & _BREAK and (kind & _EMPTY or not text[:1].isspace()) else text
         for kind, text in zip(kinds, texts, strict=True)
@@ -98,7 +106,8 @@ def read_visible(page: FlatPage) -> Visible:
     chosen = "\n".join(["".join(pieces[start:end]) for start, end in controls])
     for start, end in controls:
         _strip(pieces, texts, start, end)
-    return Visible(text, "".join(pieces), bool(frames), chosen, tidy("\n".join(lines)))
+    by_attributes = tidy("\n".join(lines))
+    return Visible(text, "".join(pieces), bool(frames), chosen, by_attributes, unscripted)
 
 
 def _frames(tags: list[str], kinds: list[int], places: list[int]) -> list[str]:
@@ -131,10 +140,27 @@ def _outer(spans: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
             last = end
 
 
-def _hide(texts: list[str], kinds: list[int], places: list[int]) -> None:
+def _unscripted(tags: list[str], texts: list[str], hidden: list[tuple[int, int]]) -> str:
+    """Return the text of ``noscript`` elements outside the head."""
+    found = list[str]()
+    for start, end in hidden:
+        if tags[start].partition(" ")[0] == "noscript":
+            raw: str | None = None
+            for tag, text in zip(tags[start:end], texts[start:end], strict=True):
+                name = tag.partition(" ")[0]
+                if raw is None and name in _RAW and tag[-1] != "/":
+                    raw = name
+                elif raw is not None and name == f"/{raw}":
+                    raw = None
+                if raw is None:
+                    found.append(text)
+    return " ".join(" ".join(found).split())
+
+
+def _hide(texts: list[str], kinds: list[int], hidden: list[tuple[int, int]]) -> None:
     """Leave out what is not shown; the text behind it belongs to the tag before it."""
     owner = last = -1
-    for start, end in _outer(_spans(kinds, places, _HIDDEN)):
+    for start, end in hidden:
         if start - 1 != last:
             owner = start - 1
         last = end

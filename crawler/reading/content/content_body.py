@@ -328,6 +328,8 @@ def _inline_element(place: Element, source: Element) -> Element | None:
     if tag == "img":
         return _graphic(place, source)
     kind = _INLINE.get(tag)
+    if tag == "a" and source.get("href") is None:
+        return None
     if kind is None or (kind[0] == place.tag and kind[0] in {"ref", "code"}):
         return None
     made = SubElement(place, kind[0])

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from crawler.reading.flat_page import flatten
 from crawler.reading.html_parsing import parse
+from crawler.reading.visible_text import read_visible
 
 
 def text_of(body: bytes) -> str:
@@ -63,10 +65,63 @@ def test_links_nested_in_each_other_are_kept() -> None:
         b'<html data-x="a<b" lang=en />x<p>kept</p>',
         b"<!--" + b" " * 5000 + b"--><HTML/><p>kept</p>",
         b"<html><body>x</body><body><p>kept</p></body></html>",
+        b"<html><body>x</body></html a='>'><p>kept</p>",
+        b"<p>x</p><!-- </body></html --><p>kept</p></body></html>",
+        b"<p>x<img alt='</html '><p>kept</p>",
+        b"<p>x<script>x = '</html ';</script><p>kept</p>",
+        b"<title>about </html tags</title><p>kept</p>",
     ],
 )
 def test_the_page_goes_on_after_its_root_ended(body: bytes) -> None:
     assert "kept" in text_of(body)
+
+
+OPEN = (
+    "<div class=warn>x|<table>x|<iframe src=/in>|<style>|<script>|<title>|<textarea>|<!-- x"
+    '|<img src="x>|<noscript>x|<b>x</i>|<p>a < b'
+).split("|")
+
+
+@pytest.mark.parametrize("left_open", OPEN)
+@pytest.mark.parametrize("before", ["<body><p>first</p>", "<html><head>", "<!-- <noscript> -->"])
+def test_what_is_left_open_within_noscript_ends_there(left_open: str, before: str) -> None:
+    body = f"{before}<noscript>{left_open}</NoScript><title>t</title><p>kept <a href=/end>x</a></p>"
+    root = parse(body.encode())
+    (last,) = root.xpath("//a[@href='/end']")
+    assert not list(last.iterancestors("noscript", "iframe"))
+    assert read_visible(flatten(root)).text.split()[-2:] == ["kept", "x"]
+
+
+def test_markup_that_is_closed_within_noscript_is_as_it_was() -> None:
+    inner = '<p>no <b>scripts</b><img src="a>b"><br/></p>'
+    (holder,) = parse(f"<body><noscript>{inner}</noscript>".encode()).iter("noscript")
+    assert [child.tag for child in holder.iterdescendants()] == ["p", "b", "img", "br"]
+    scripted = b"<script>x = '<noscript><b></noscript>'</script><noscript><i>x</noscript><p>kept"
+    assert parse(scripted).findtext(".//script") == "x = '<noscript><b></noscript>'"
+
+
+def test_a_declared_shadow_tree_is_shown_and_other_templates_are_not() -> None:
+    body = b"<x-app><template shadowrootmode=open><p>kept</p></template></x-app>"
+    assert read_visible(flatten(parse(body))).text.split() == ["kept"]
+    assert not read_visible(flatten(parse(b"<template><p>none</p></template>"))).text.split()
+
+
+def test_quotes_in_a_tag_of_a_deep_page_are_no_values() -> None:
+    assert text_of(b"<div a'>word " * 2_500).split() == ["word"] * 2_500
+    deep = b"<div>" * 2_500
+    assert text_of(deep + b'<p class=x title=5">part</p>' * 50).count("part") == 50
+    shown = deep + b"<input type=submit value='Buy 1'><video src=/1.mp4><object data=/o>"
+    assert len(read_visible(flatten(parse(shown))).by_attributes.splitlines()) == 3
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["</html ", '</html a="', "<!-- ", "<script>", "<noscript>", "<noscript <", "<iframe>"],
+)
+def test_what_never_ends_is_read_in_linear_time(piece: str) -> None:
+    """Some seconds at worst, where each piece to the end of the page would take hours."""
+    body = f"<p>kept</p><noscript><b></noscript>{piece * 200_000}"
+    assert text_of(body.encode()).startswith("kept")
 
 
 def test_noframes_hold_links_and_text_not_markup() -> None:

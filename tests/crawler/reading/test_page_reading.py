@@ -54,6 +54,18 @@ def test_links_of_the_content_are_whole_urls() -> None:
     assert "(http://other.example/shop/oil)" in markdown(unpack_content(extract.shown.xml_zstd))
 
 
+def test_links_of_the_content_take_no_room_without_end() -> None:
+    """A base of 100 KB made a content of 400 MB."""
+    links = "".join(f"<p>{PROSE} <a href=l{number}>it</a></p>" for number in range(1_000))
+    reading = read(page(f"<main>{links}</main>", f"<base href='/{'a' * 100_000}/'>"))
+    assert reading.extract is not None
+    content = unpack_content(reading.extract.shown.xml_zstd)
+    targets = [str(ref.get("target")) for ref in content.iter("ref")]
+    assert len(targets) == 1_000
+    assert sum(map(len, targets)) < 2 * 2**20
+    assert targets[-1] == "l999"
+
+
 def test_markdown_of_many_formulas_is_written_line_by_line() -> None:
     body = unpack_content(pack_lines("\\( " * 50_000))  # minutes, if each looked for its end
     assert markdown(body).count("\\(") == 50_000

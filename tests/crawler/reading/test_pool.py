@@ -118,6 +118,19 @@ def test_what_is_being_extracted_is_waited_for_even_if_another_page_gives_up() -
     use(TWO, act)
 
 
+def test_pages_that_differ_in_what_is_shown_without_scripts_are_no_copies() -> None:
+    memory = Memory()
+    bodies = [
+        page(f"<p>Loading</p><noscript><article><p>{name}. {PROSE}</p></article></noscript>")
+        for name in ("Apples", "Bicycles")
+    ]
+
+    async def act(pool: ReadingPool) -> list[Reading]:
+        return [await memory.read(pool, body) for body in bodies]
+
+    assert not any(reading.reused for reading in use(ONE, act))
+
+
 def test_pages_that_show_nothing_are_no_copies_of_each_other() -> None:
     memory = Memory()
     bodies = [page("", f"<title>{number}</title>") for number in range(3)]

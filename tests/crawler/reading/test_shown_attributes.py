@@ -67,6 +67,16 @@ def lines(body: str) -> list[str]:
         "<embed src=/film/{}.swf>",
         "<img src='/resized?url=https%3A%2F%2Fc%2F{}.jpg&w=640'>",
         "<iframe src='https://w/player/?url=https%3A//api/tracks/{}'></iframe>",
+        "<iframe src=/viewer.html#/leaf/{}></iframe>",
+        "<embed src=/book.pdf#page={}>",
+        "<iframe srcdoc='&lt;p>Hall {}&lt;/p>'></iframe>",
+        "<img srcset=' /photo/{}.jpg 1x'>",
+        "<img src=DATA:image/gif;base64,AA srcset='/photo/{}.jpg, /large.jpg 2x'>",
+        "<img data-src=' ' src=/photo/{}.jpg>",
+        "<img data-src=about:blank src=/photo/{}.jpg>",
+        "<picture><source srcset='/photo/{}.webp 2x'></picture>",
+        "<image src=/photo/{}.jpg>",
+        "<noscript>Hall {}</noscript>",
     ],
 )
 @pytest.mark.parametrize("words", [SHORT, LONG])
@@ -96,6 +106,9 @@ def test_pages_that_show_other_things_have_other_digests(shown: str, words: int)
         "<iframe src='https://w/like?href=http%3A%2F%2Fh%2F{}'></iframe>",
         "<img src=http://cdn{}.h/photo.jpg>",
         "<a href=/{}><img src=/photo.jpg></a>",
+        "<iframe src=/viewer.html#top{}></iframe>",
+        "<iframe srcdoc='&lt;script>nonce = {}&lt;/script>'></iframe>",
+        "<noscript><img src=/count?{}><style>a{}</style></noscript>",
     ],
 )
 def test_what_changes_with_each_fetch_leaves_pages_equal(shown: str) -> None:
