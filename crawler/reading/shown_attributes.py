@@ -55,8 +55,13 @@ _VOLATILE_NAMES = re.compile(
 )
 # Names of arguments by which pages get round a cache, if their values are long numbers.
 _STAMPED_NAMES = re.compile(
-    r"|_|t|ts|time|timestamp|r|rand|rnd|random|cb|cache.*|no_?cache|v|ver|version|m|mtime",
-    re.IGNORECASE,
+    r"_|t|ts|time|timestamp|r|rand|rnd|random|cb|cache.*|no_?cache", re.IGNORECASE
+)
+# The same of a file, or if the number may be a time; else it may be that of what is shown.
+_VERSION_NAMES = re.compile(r"|v|ver|version|m|mtime", re.IGNORECASE)
+_TIME = re.compile(r"(?:1[4-9]|20)\d{8}(?:\d{3})?")
+_FILE = re.compile(
+    r"\.(?:avif|bmp|gif|ico|jpe?g|png|svg|tiff?|webp|mp[34]|og[gv]|webm|swf|pdf)$", re.IGNORECASE
 )
 _LONG_NUMBER = re.compile(r"\d{6,}|\d*\.\d{4,}")
 _RANDOM_FRACTION = re.compile(r"0?\.\d{6,}")
@@ -85,7 +90,8 @@ def _address_word(address: str) -> str:
     lasting = _LEADING.sub("", address.partition("#")[0], count=1)
     path, _, query = lasting.partition("?")
     path = _PATH_SESSION.sub("", path)
-    kept = [one for one in query.split("&") if one and not _is_volatile(one)]
+    is_file = _FILE.search(path) is not None
+    kept = [one for one in query.split("&") if one and not _is_volatile(one, is_file=is_file)]
     lasting = "?".join([path, "&".join(kept)]) if kept else path
     is_short = len(lasting) <= _MAX_ADDRESS_CHARACTERS and lasting.isascii()
     said = _NO_WORD.sub("_", lasting) if is_short else "address"
@@ -93,8 +99,13 @@ def _address_word(address: str) -> str:
     return f"{said}_{xxhash.xxh3_64_hexdigest(lasting.encode('utf-8', 'surrogatepass'))}"
 
 
-def _is_volatile(argument: str) -> bool:
-    """Return whether an argument may be another one at the next fetch, or at another URL."""
+def _is_volatile(argument: str, *, is_file: bool) -> bool:
+    """Return whether an argument may be another one at the next fetch, or at another URL.
+
+    Args:
+        argument: Name and value.
+        is_file: Whether the path before it names a file, not a script that shows one by a number.
+    """
     name, sign, value = argument.partition("=")
     if not sign:
         name, value = "", argument
@@ -103,6 +114,8 @@ def _is_volatile(argument: str) -> bool:
     if _PAGE_URL.search(value):
         return _SHOWN_NAMES.fullmatch(name) is None
     is_stamp = _STAMPED_NAMES.fullmatch(name) and _LONG_NUMBER.fullmatch(value)
+    if not is_stamp and _VERSION_NAMES.fullmatch(name):
+        is_stamp = (_LONG_NUMBER if is_file else _TIME).fullmatch(value)
     return bool(is_stamp) or _RANDOM_FRACTION.fullmatch(value) is not None
 
 

@@ -77,6 +77,8 @@ def lines(body: str) -> list[str]:
         "<picture><source srcset='/photo/{}.webp 2x'></picture>",
         "<image src=/photo/{}.jpg>",
         "<noscript>Hall {}</noscript>",
+        "<iframe src=/player?v=12345{}></iframe>",
+        "<img src=/photo.php?12345{}>",
     ],
 )
 @pytest.mark.parametrize("words", [SHORT, LONG])
@@ -97,6 +99,8 @@ def test_pages_that_show_other_things_have_other_digests(shown: str, words: int)
         "<img src=/count?{} width=1 height=1>",
         "<img src=/photo.jpg?v=1690000{}>",
         "<img src=/photo.jpg?1690000{}>",
+        "<img src=/photo.php?16900000{}>",
+        "<iframe src=/player?t=1234567{}></iframe>",
         "<img src=/photo.jpg?r=0.12345678{}>",
         "<img src='/photo.jpg?w=300&amp;X-Amz-Signature=ab{}'>",
         "<img src=/photo.jpg;jsessionid={}>",
