@@ -40,7 +40,7 @@ def meet(job: Job, url: str) -> None:
 
 
 def meet_under_a_rule(job: Job) -> LearnedRule:
-    """Links to one page by two of its arguments are met, of which a rule skips the second."""
+    """Two links to one page are met, and a rule skips the second."""
     job.url_rules.take([(Context("h.org"), DropArguments(("id",)))], "a file")
     job.url_rules.regroup_all()
     assert isinstance(job.url_rules, UrlRules)

@@ -119,7 +119,7 @@ def test_quotes_in_a_tag_of_a_deep_page_are_no_values() -> None:
     ["</html ", '</html a="', "<!-- ", "<script>", "<noscript>", "<noscript <", "<iframe>"],
 )
 def test_what_never_ends_is_read_in_linear_time(piece: str) -> None:
-    """Some seconds at worst, where each piece to the end of the page would take hours."""
+    """It takes seconds at most; to look for each end up to that of the page would take hours."""
     body = f"<p>kept</p><noscript><b></noscript>{piece * 200_000}"
     assert text_of(body.encode()).startswith("kept")
 
