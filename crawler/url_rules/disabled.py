@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 
 
 class EarlierRules(NamedTuple):
-    """What a process that used rules leaves in the database of a crawl."""
+    """The groups and skipped requests that a process with rules left in the database of a crawl."""
 
     database: Database
     groups: UrlGroups

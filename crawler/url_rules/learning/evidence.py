@@ -50,7 +50,7 @@ class CounterExample:
 
 
 UNREAD = -1.0
-"""The similarity of a page of which only the bytes are known."""
+"""The similarity of a page that is known by its bytes alone."""
 
 
 class PageContent(NamedTuple):
