@@ -7,6 +7,7 @@ the body for them; each is repaired before or after.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import Any
 
 from lxml import etree
@@ -36,27 +37,30 @@ _CLOSED_ROOT = re.compile(
 )
 # In a comment, a script or a value of an attribute, what follows may be their end.
 _ROOT_END = re.compile(
-    rb"<(?=/[hH][tT][mM][lL][\s/>])(?:=\s*+\"[^\"<]*+\"|=\s*+'[^'<]*+'|[^<>\"'-])*+>"
+    rb"<(?=/[hH][tT][mM][lL][\s/>])(?:=\s*+\"[^\"<]*+\"|=\s*+'[^'<]*+'|[^<>\"'-]|-(?!-))*+>"
 )
 # Quotes are quotes where a value begins; elsewhere they are characters of a name.
 _TAG = re.compile(
-    rb"<(/?)([a-z][^\s/<>]*)((?:=\s*+\"[^\"]*+\"|=\s*+'[^']*+'|[^<>])*+)>", re.IGNORECASE
+    rb"<(/?)([a-z][^\s/<>]*)((?:=\s*+\"[^\"]*+\"|=\s*+'[^']*+'|[^<>])*+)(>?)", re.IGNORECASE
 )
-# Elements that are text up to their ends, or to that of the page; ``noscript`` and what it holds.
+# Elements that are text up to their ends, or to that of the page; ``noscript`` with what it holds;
+# other tags, whose values may look like these.
 _NOSCRIPT = re.compile(
     rb"<!--(?:.*?-->|.*)"
     rb"|<(script|style|textarea|title|xmp|iframe)(?=[\s/>])(?:.*?</\1(?=[\s/>])|.*)"
-    rb"|(<noscript(?=[\s/>])[^<>]*+>)(?:(.*?)(?=</noscript[\s/>])|.*)",
+    rb"|(<noscript(?=[\s/>])[^<>]*+>)(?:(.*?)(?=</noscript[\s/>])|.*)"
+    rb"|</?[a-z](?:=\s*+\"[^\"]*+\"|=\s*+'[^']*+'|[^<>])*+",
     re.IGNORECASE | re.DOTALL,
 )
+_RAW = frozenset(b"script style textarea title xmp iframe".split())
+_BEGIN = re.compile(rb"</?[a-z]", re.IGNORECASE)
 _WHOLE_TAG = re.compile(rb"<(/?)([a-z][^\s/<>]*)(?:[^<>\"']|\"[^\"]*\"|'[^']*')*+>", re.IGNORECASE)
 _VOID = frozenset(b"area base br col embed hr img input link meta source track wbr".split())
 # Tags that cannot nest, or whose nesting does no harm.
 _KEPT = frozenset(
-    b"html head body title meta base link script style br hr img area frame input source"
-    b" embed".split()
+    b"html head body title meta base link script style br hr img area frame input".split()
 )
-_CLOSED = frozenset(b"a iframe video audio object".split())
+_CLOSED = frozenset(b"a iframe video audio object source embed".split())
 # Any other element ends the head (https://html.spec.whatwg.org/#parsing-main-inhead).
 _OF_HEAD = frozenset(
     "base basefont bgsound link meta noframes noscript script style template title".split()
@@ -119,7 +123,9 @@ def _flatten(utf8: bytes) -> bytes:
 
 
 def _flat_tag(match: re.Match[bytes]) -> bytes:
-    slash, name, attributes = match.groups()
+    slash, name, attributes, end = match.groups()
+    if not end:
+        return match[0]
     name = name.lower()
     if name in _KEPT:
         return match[0]
@@ -136,11 +142,7 @@ def _close_within(match: re.Match[bytes]) -> bytes:
     what has begun in it.
     """
     begin, inner = match[2], match[3]
-    if begin is None or inner is None or _is_closed(inner):
-        return match[0]
-    body = _parse(b"<div>" + inner).find("body")
-    parts = () if body is None else body
-    return begin + b"".join(etree.tostring(part, method="html", encoding="utf-8") for part in parts)
+    return match[0] if begin is None or inner is None else begin + _closed(inner)
 
 
 def _leaves_open(utf8: bytes) -> bool:
@@ -151,25 +153,59 @@ def _leaves_open(utf8: bytes) -> bool:
         end = lowered.find(b"</noscript", start)
         if end < 0:
             return False
-        if not _is_closed(utf8[start:end].partition(b">")[2]):
+        inner = utf8[start:end].partition(b">")[2]
+        if b"<" in inner and _closed(inner) != inner:
             return True
     return False
 
 
-def _is_closed(markup: bytes) -> bool:
-    """Return whether a part of a page ends all elements that begin in it, the last one first."""
-    inside, at = list[bytes](), 0
-    for tag in _WHOLE_TAG.finditer(markup):
-        if b"<" in markup[at : tag.start()]:
-            return False
-        at, name = tag.end(), tag[2].lower()
-        if name in _VOID:
-            continue
-        if not tag[1]:
-            inside.append(name)
-        elif not inside or inside.pop() != name:
-            return False
-    return not inside and b"<" not in markup[at:]
+def _closed(markup: bytes) -> bytes:
+    """Return a part of a page with the end tags that it lacks, and without those of nothing.
+
+    What follows a comment, a text of its own or a tag that does not end in it is left out.
+    """
+    kept, inside, opened = list[bytes](), list[bytes](), Counter[bytes]()
+    lowered, at = markup.lower(), 0
+    while (start := markup.find(b"<", at)) >= 0:
+        kept.append(markup[at:start])
+        tag = _WHOLE_TAG.match(markup, start)
+        if tag is None:
+            end = _end_of_other(markup, start)
+            if end is None:
+                break
+        else:
+            end, name = tag.end(), tag[2].lower()
+            if tag[1] and not opened[name]:
+                at = end
+                continue
+            if tag[1]:
+                while (last := inside.pop()) != name:
+                    kept.append(b"</%b>" % last)
+                    opened[last] -= 1
+                opened[name] -= 1
+            elif name not in _VOID:
+                inside.append(name)
+                opened[name] += 1
+                if name in _RAW:
+                    closing = lowered.find(b"</" + name, end)
+                    if closing < 0:
+                        kept.append(markup[start:end])
+                        break
+                    end = closing
+        kept.append(markup[start:end])
+        at = end
+    else:
+        kept.append(markup[at:])
+    kept += [b"</%b>" % name for name in reversed(inside)]
+    return b"".join(kept)
+
+
+def _end_of_other(markup: bytes, start: int) -> int | None:
+    """Return where a comment or a sign that begins no tag ends; None where it does not."""
+    if markup.startswith(b"<!--", start):
+        end = markup.find(b"-->", start)
+        return None if end < 0 else end + len(b"-->")
+    return None if _BEGIN.match(markup, start) else start + 1
 
 
 def _show_shadow_trees(root: Element) -> None:

@@ -22,7 +22,7 @@ _DROPPED = re.compile(r"[\t\n\r]+")
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:")
 _FETCHED = frozenset({"http:", "https:"})
 _HTTP = re.compile(r"https?://[^/?#]", re.IGNORECASE)
-_SLASHES = re.compile(r"\A(https?:)?/{3,}", re.IGNORECASE)
+_SLASHES = re.compile(r"\A(https?:)?/{3,}(?=[^/?#])", re.IGNORECASE)
 # urljoin would resolve the rest as a path of the page's own host.
 _NO_HOST = re.compile(r"https?://(?![^/?#])", re.IGNORECASE)
 # With a <base> of a kilobyte each of 100,000 short references becomes a long URL: the size of

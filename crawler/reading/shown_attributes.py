@@ -44,12 +44,12 @@ _CHALLENGE = re.compile(
 _ENDING = re.compile(r"\.(?:avif|bmp|gif|ico|jpe?g|png|svg|tiff?|webp)$", re.IGNORECASE)
 _NOT_SHOWN = re.compile(r"(?:about|blob|chrome|file|javascript):", re.IGNORECASE)
 _UNSHOWN_MARKUP = re.compile(
-    r"<!--.*?-->|<(script|style)\b.*?(?:</\1\s*>|\Z)|<[^>]*>", re.IGNORECASE | re.DOTALL
+    r"<!--(?:.*?-->|.*)|<(script|style)\b(?:.*?</\1\s*>|.*)|<[^<>]*>?", re.IGNORECASE | re.DOTALL
 )
 _MAX_PICTURES_OF_CHALLENGE = 3
 
 _VOLATILE_NAMES = re.compile(
-    r"x-amz-.*|x-goog-.*|signature|sig|expires|policy|key-pair-id|.*token|csrf.*|nonce"
+    r"x-amz-.*|x-goog-.*|secret|signature|sig|expires|policy|key-pair-id|.*token|csrf.*|nonce"
     r"|(?:php|asp|j)?sess(?:ion)?_?id.*|sid",
     re.IGNORECASE,
 )
@@ -59,7 +59,7 @@ _STAMPED_NAMES = re.compile(
 )
 # The same of a file, or if the number may be a time; else it may be that of what is shown.
 _VERSION_NAMES = re.compile(r"|v|ver|version|m|mtime", re.IGNORECASE)
-_TIME = re.compile(r"(?:1[4-9]|20)\d{8}(?:\d{3})?")
+_TIME = re.compile(r"(?:1[4-9]|20)\d{8}(?:\d{3}|\d{6})?(?:\.\d+)?|20\d{12}|\d*\.\d{4,}")
 _FILE = re.compile(
     r"\.(?:avif|bmp|gif|ico|jpe?g|png|svg|tiff?|webp|mp[34]|og[gv]|webm|swf|pdf)$", re.IGNORECASE
 )
@@ -282,8 +282,11 @@ def _frame_of(*names: str) -> Reader:
         lines = list[str]()
         for address in (told.get(name, "").strip() for name in names):
             path, _, fragment = address.partition("#")
-            shows = fragment[:1] in {"/", "!"} or "=" in fragment
-            lines += [address_word(path), address_word(fragment) if shows else ""]
+            lines.append(address_word(path))
+            is_path = fragment[:1] in {"/", "!"}
+            if (lines[-1] or not path) and (is_path or "=" in fragment):
+                is_path = is_path or "?" in fragment
+                lines.append(address_word(fragment if is_path else f"?{fragment}"))
         inner = _UNSHOWN_MARKUP.sub(" ", told.get("srcdoc", ""))
         return [*lines, inner]
 

@@ -118,8 +118,9 @@ def judge_whole(text: str) -> JudgedText:
 def _beyond(main: str, visible: Visible) -> str:
     """Return all that is shown outside links, or nothing if that is the main text."""
     outside = tidy(f"{visible.unlinked}\n{visible.controls}")
-    if visible.by_attributes or visible.unscripted:
-        return "\n".join(filter(None, (outside, visible.by_attributes, visible.unscripted)))
+    further = visible.by_attributes, visible.unscripted_unlinked
+    if any(further):
+        return "\n".join(filter(None, (outside, *further)))
     return "" if _fold_alike(outside, main) else outside
 
 

@@ -22,6 +22,7 @@ _BREAK, _EMPTY, _END, _HIDDEN, _LINKED, _CONTROL, _SHOWN, _FRAME = (1 << bit for
 _PLAIN = _BREAK | _EMPTY | _END
 
 _RAW = frozenset(("script", "style", "template"))
+_BESIDE = frozenset(("a", "nav", "iframe", "select", "textarea", "button", "label"))
 
 _KINDS = dict.fromkeys(BLOCKS, _BREAK)
 for _names, _flag in (
@@ -48,6 +49,7 @@ class Visible(NamedTuple):
         by_attributes: Lines that stand for pictures and the like, as ``shown_attributes`` has them.
         unscripted: Text that browsers without scripts show, on one line. Content may be taken from
             it, so that pages of equal text differ by it.
+        unscripted_unlinked: The same outside links, navigation and controls.
     """
 
     text: str
@@ -56,6 +58,7 @@ class Visible(NamedTuple):
     controls: str = ""
     by_attributes: str = ""
     unscripted: str = ""
+    unscripted_unlinked: str = ""
 
     def whole(self) -> str:
         """Return all visible text, if there is any with what else tells the page from others."""
@@ -90,7 +93,8 @@ def read_visible(page: FlatPage) -> Visible:
     places = [at for at, kind in enumerate(kinds) if kind > _PLAIN]
     frames = _frames(tags, kinds, places)
     hidden = list(_outer(_spans(kinds, places, _HIDDEN)))
-    unscripted = _unscripted(tags, texts, hidden)
+    unscripted = _unscripted(tags, texts, hidden, _RAW)
+    beside = unscripted and _unscripted(tags, texts, hidden, _RAW | _BESIDE)
     _hide(texts, kinds, hidden)
     pieces = [
         f"\n{text}" if kind & _BREAK and (kind & _EMPTY or not text[:1].isspace()) else text
@@ -107,7 +111,7 @@ def read_visible(page: FlatPage) -> Visible:
     for start, end in controls:
         _strip(pieces, texts, start, end)
     by_attributes = tidy("\n".join(lines))
-    return Visible(text, "".join(pieces), bool(frames), chosen, by_attributes, unscripted)
+    return Visible(text, "".join(pieces), bool(frames), chosen, by_attributes, unscripted, beside)
 
 
 def _frames(tags: list[str], kinds: list[int], places: list[int]) -> list[str]:
@@ -140,15 +144,17 @@ def _outer(spans: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
             last = end
 
 
-def _unscripted(tags: list[str], texts: list[str], hidden: list[tuple[int, int]]) -> str:
-    """Return the text of ``noscript`` elements outside the head."""
+def _unscripted(
+    tags: list[str], texts: list[str], hidden: list[tuple[int, int]], without: frozenset[str]
+) -> str:
+    """Return the text of ``noscript`` elements outside the head, without that of some elements."""
     found = list[str]()
     for start, end in hidden:
         if tags[start].partition(" ")[0] == "noscript":
             raw: str | None = None
             for tag, text in zip(tags[start:end], texts[start:end], strict=True):
                 name = tag.partition(" ")[0]
-                if raw is None and name in _RAW and tag[-1] != "/":
+                if raw is None and name in without and tag[-1] != "/":
                     raw = name
                 elif raw is not None and name == f"/{raw}":
                     raw = None

@@ -171,8 +171,9 @@ def _content(
 ) -> PageContent | None:
     if digest is None:
         return None
+    unread = UNREAD if _is_unread(row) else None
     if row.verdict not in DUPLICATES:
-        similarity = UNREAD if _is_unread(row) else 1.0
-        return PageContent(digest, row.id, similarity, row.id, links, is_file=is_file(row))
+        return PageContent(digest, row.id, unread or 1.0, row.id, links, is_file=is_file(row))
     kept = number_of(kept_url or "") if row.duplicate_of is None else row.duplicate_of
-    return PageContent(digest, kept, row.similarity or 0.0, row.id, links, is_file=is_file(row))
+    similarity = unread or row.similarity or 0.0
+    return PageContent(digest, kept, similarity, row.id, links, is_file=is_file(row))

@@ -66,6 +66,7 @@ def test_links_nested_in_each_other_are_kept() -> None:
         b"<!--" + b" " * 5000 + b"--><HTML/><p>kept</p>",
         b"<html><body>x</body><body><p>kept</p></body></html>",
         b"<html><body>x</body></html a='>'><p>kept</p>",
+        b'<html><body>x</body></html data-x="1" x-y><p>kept</p>',
         b"<p>x</p><!-- </body></html --><p>kept</p></body></html>",
         b"<p>x<img alt='</html '><p>kept</p>",
         b"<p>x<script>x = '</html ';</script><p>kept</p>",
@@ -92,6 +93,20 @@ def test_what_is_left_open_within_noscript_ends_there(left_open: str, before: st
     assert read_visible(flatten(root)).text.split()[-2:] == ["kept", "x"]
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        """<a data-x="<noscript><img src='x.jpg'><b>z</noscript>" href="/kept">x</a>""",
+        '<div data-x="<script>"></div><noscript><p>a</noscript><a href="/kept">x</a>',
+        '<noscript>{}<a href="/kept">x</a></noscript>'.format("<div>" * 3_000),
+        '<noscript><p></i><a href="/kept">x</a></b></noscript>',
+    ],
+    ids="in a value,a script in a value,deep,ends of nothing".split(","),
+)
+def test_links_beside_and_within_noscript_are_kept(body: str) -> None:
+    assert hrefs(f"{body}<p>last <a href=/last>y</a>".encode()) == ["/kept", "/last"]
+
+
 def test_markup_that_is_closed_within_noscript_is_as_it_was() -> None:
     inner = '<p>no <b>scripts</b><img src="a>b"><br/></p>'
     (holder,) = parse(f"<body><noscript>{inner}</noscript>".encode()).iter("noscript")
@@ -110,17 +125,23 @@ def test_quotes_in_a_tag_of_a_deep_page_are_no_values() -> None:
     assert text_of(b"<div a'>word " * 2_500).split() == ["word"] * 2_500
     deep = b"<div>" * 2_500
     assert text_of(deep + b'<p class=x title=5">part</p>' * 50).count("part") == 50
+    for tag in (b"embed", b"source"):
+        assert text_of(deep + b"<%b src=x>" % tag * 2_100 + b"kept") == "kept"
     shown = deep + b"<input type=submit value='Buy 1'><video src=/1.mp4><object data=/o>"
     assert len(read_visible(flatten(parse(shown))).by_attributes.splitlines()) == 3
 
 
 @pytest.mark.parametrize(
     "piece",
-    ["</html ", '</html a="', "<!-- ", "<script>", "<noscript>", "<noscript <", "<iframe>"],
+    [
+        *("</html ", '</html a="', "<!-- ", "<script>", "<noscript>", "<noscript <", "<iframe>"),
+        *("<noscript><b>", "</i>", "<iframe></iframe>", '<a " ="', "<a ='"),
+    ],
 )
-def test_what_never_ends_is_read_in_linear_time(piece: str) -> None:
+@pytest.mark.parametrize("before", ["<noscript><b></noscript>", "<noscript>" + "<b>" * 3_000])
+def test_what_never_ends_is_read_in_linear_time(piece: str, before: str) -> None:
     """It takes seconds at most; to look for each end up to that of the page would take hours."""
-    body = f"<p>kept</p><noscript><b></noscript>{piece * 200_000}"
+    body = f"<p>kept</p>{before}{piece * 200_000}</noscript>"
     assert text_of(body.encode()).startswith("kept")
 
 

@@ -128,6 +128,17 @@ def row(**values: object) -> PageRow:
             PageContent(b"p", 5, UNREAD, 5, 0),
         ),
         (
+            row(
+                verdict="exact_duplicate",
+                words=0,
+                words_digest=b"w",
+                text_digest=b"p",
+                payload_digest=b"p",
+                duplicate_of=3,
+            ),
+            PageContent(b"p", 3, UNREAD, 5, 0),
+        ),
+        (
             row(verdict="not_html", payload_digest=b"p", body_bytes=1),
             PageContent(b"p", 5, 1.0, 5, None, is_file=True),
         ),
