@@ -51,7 +51,8 @@ def choose_blocks(blocks: PageBlocks, features: PageFeatures, odds: NDArray[np.f
     likely = even_out(odds, features)
     chosen = with_headings(choose(likely, features.sizes), likely, features.headings)
     units = block_units(blocks)
-    return with_enclosed_units(with_whole_units(chosen, features.sizes, units), units, blocks)
+    whole = with_whole_units(chosen, features.sizes, units)
+    return with_enclosed_units(whole, units, features.headings, blocks)
 
 
 def even_out(odds: NDArray[np.float32], features: PageFeatures) -> Odds:
@@ -105,25 +106,45 @@ def with_whole_units(chosen: Chosen, sizes: NDArray[np.float64], units: Units) -
     return found if found.any() else chosen | (shares > 0) & (units > 0)
 
 
-def with_enclosed_units(chosen: Chosen, units: Units, blocks: PageBlocks) -> Chosen:
-    """Return the chosen blocks with tables and lists between two of them in one container.
+def with_enclosed_units(
+    chosen: Chosen, units: Units, headings: Chosen, blocks: PageBlocks
+) -> Chosen:
+    """Return the chosen blocks with tables and lists between two of them, or below a heading.
 
-    The model often doubts the cells of a table whose text around it is content. Menus are left out.
+    The model often doubts the cells of a table whose text around it is content. Several that follow
+    each other between two chosen blocks are taken together; where nothing chosen follows, those
+    right below a chosen heading are, as far as they stand in its container. Menus are left out.
+
+    Args:
+        chosen: Which blocks are content.
+        units: Number of the table or list of each block, as ``block_units`` returns it.
+        headings: Which blocks are headings.
+        blocks: Blocks of the page.
     """
     found = chosen.copy()
-    borders = [0, *(np.flatnonzero(np.diff(units)) + 1).tolist(), len(units)]
+    is_left = (units > 0) & ~chosen
+    borders = [0, *(np.flatnonzero(np.diff(is_left)) + 1).tolist(), len(units)]
     for first, end in pairwise(borders):
-        if not units[first] or chosen[first] or first == 0 or end == len(units):
+        if not is_left[first] or first == 0 or not chosen[first - 1]:
             continue
-        if chosen[first - 1] and chosen[end] and _is_text_among(blocks, units[first], first, end):
-            found[first:end] = True
+        is_enclosed = end < len(units) and bool(chosen[end])
+        if not (is_enclosed or headings[first - 1]) or _is_menu(blocks, first, end):
+            continue
+        left = units[first:end].tolist()
+        if is_enclosed:
+            found[first:end] = all(_is_around(blocks, unit, (first - 1, end)) for unit in left)
+        else:
+            section = blocks.parents[blocks.homes[first - 1]]
+            found[first:end] = [blocks.parents[unit] == section for unit in left]
     return found
 
 
-def _is_text_among(blocks: PageBlocks, unit: int, first: int, end: int) -> bool:
-    """Return whether a table or list is no menu, and its parent has the blocks beside it."""
+def _is_menu(blocks: PageBlocks, first: int, end: int) -> bool:
+    return sum(blocks.linked[first:end]) > _MAX_LINKED * sum(map(len, blocks.texts[first:end]))
+
+
+def _is_around(blocks: PageBlocks, unit: int, beside: tuple[int, ...]) -> bool:
+    """Return whether the parent of a table or list has some blocks in it."""
     parent = blocks.parents[unit]
     inside = range(parent, blocks.ends[parent])
-    if blocks.homes[first - 1] not in inside or blocks.homes[end] not in inside:
-        return False
-    return sum(blocks.linked[first:end]) <= _MAX_LINKED * sum(map(len, blocks.texts[first:end]))
+    return all(blocks.homes[one] in inside for one in beside)

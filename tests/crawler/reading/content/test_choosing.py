@@ -82,25 +82,35 @@ def test_units_are_tables_and_lists_but_for_layout_and_records(html: str, units:
 
 
 BOATS = "<table><tr><th>Boat<th>Length<tr><td>Ida<td>12 m</table>"
+OARS = "<ul><li>Oars<li>Sails</ul>"
+ITEMS = ["Oars", "Sails"]
+CELLS = ["Boat", "Length", "Ida", "12 m"]
 MENU = "<ul><li><a href=/a>First page</a><li><a href=/b>Second page</a></ul>"
 
 
 @pytest.mark.parametrize(
     ("html", "found"),
     [
+        (f"<article><p>{PROSE}</p>{BOATS}<p>{PROSE}</p></article>", CELLS),
+        (f"<article><p>{PROSE}</p>{BOATS}{OARS}<p>{PROSE}</p></article>", [*CELLS, *ITEMS]),
+        (f"<article><p>{PROSE}</p>{BOATS}{MENU * 3}<p>{PROSE}</p></article>", []),
         (
-            f"<article><p>{PROSE}</p>{BOATS}<p>{PROSE}</p></article>",
-            ["Boat", "Length", "Ida", "12 m"],
+            f"<article><p>{PROSE}</p><h2>Boats</h2>{BOATS}{OARS}</article>",
+            ["Boats", *CELLS, *ITEMS],
         ),
+        (f"<article><p>{PROSE}</p><h2>Boats</h2>{BOATS}</article>{OARS}", ["Boats", *CELLS]),
+        (f"<article><p>{PROSE}</p><h2>Boats</h2></article>{BOATS}", ["Boats"]),
+        (f"<article><p>{PROSE}</p><h2>Boats</h2>{MENU}</article>", ["Boats"]),
         (f"<article><p>{PROSE}</p>{BOATS}</article>", []),
         (f"<article><p>{PROSE}</p><aside>{BOATS}</aside><p>{PROSE}</p></article>", []),
         (f"<article><p>{PROSE}</p>{MENU}<p>{PROSE}</p></article>", []),
     ],
 )
-def test_unlikely_tables_between_chosen_text_are_chosen_but_no_menus(
+def test_unlikely_tables_between_chosen_text_or_below_a_heading_are_chosen_but_no_menus(
     html: str, found: list[str]
 ) -> None:
-    assert [text for text in chosen_of(html, {}) if text != PROSE.strip()] == found
+    chosen = chosen_of(html, {"Boats": 0.9})
+    assert [text for text in chosen if text != PROSE.strip()] == found
 
 
 def test_headings_of_chosen_text_are_chosen_unless_they_are_unlikely() -> None:
