@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     import subprocess
     from pathlib import Path
 
+    from tests.sites.needing import NeedingSite
+
 _ADDRESSES = "//@href | //@src"
 
 
@@ -81,3 +83,8 @@ def mirror(url: str, folder: Path, *arguments: str, status: int = 0) -> Mirrored
 def check(folder: Path) -> subprocess.CompletedProcess[str]:
     """Let the command prove a mirror."""
     return scrapy("mirror", "--check", str(folder))
+
+
+def host(site: NeedingSite) -> str:
+    """Return the name of the folder that a mirror has for a site."""
+    return site.origin.removeprefix("http://").replace(":", "+")

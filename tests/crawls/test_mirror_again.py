@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.crawls.command import scrapy
-from tests.crawls.mirrored import check, mirror
+from tests.crawls.mirrored import check, host, mirror
 from tests.sites.needing import PIXEL, NeedingSite, body
 
 if TYPE_CHECKING:
@@ -29,10 +29,6 @@ FAST = ("-s", "CRAWL_PAUSE_SECS=0.05")
 def site() -> Iterator[NeedingSite]:
     with NeedingSite() as served:
         yield served
-
-
-def host(site: NeedingSite) -> str:
-    return site.origin.removeprefix("http://").replace(":", "+")
 
 
 def assert_whole(folder: Path) -> None:

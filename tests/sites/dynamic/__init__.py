@@ -1,6 +1,6 @@
 """A site whose pages come from a program: many URLs for a page, traps, and the truth about it."""
 
-from tests.sites.dynamic.options import CLUTTERED, Options
+from tests.sites.dynamic.options import CLUTTERED, RULED, Options
 from tests.sites.dynamic.site import DynamicSite, Fetch
 
-__all__ = ["CLUTTERED", "DynamicSite", "Fetch", "Options"]
+__all__ = ["CLUTTERED", "RULED", "DynamicSite", "Fetch", "Options"]

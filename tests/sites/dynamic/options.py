@@ -64,3 +64,6 @@ class Options:
 
 CLUTTERED = Options(session="query", refs=True, zero_starts=True, sorts=True, prints=True)
 """1,220 contents; the URLs of each cannot be counted."""
+
+RULED = Options(boards=2, articles=20, authors=3, size=60, refs=True)
+"""A site whose pages have URLs that differ in where a link to them was."""
