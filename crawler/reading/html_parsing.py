@@ -1,7 +1,8 @@
 """Parse UTF-8 into a tree, once a page, without losing any of it.
 
-libxml2 gives up silently in three places where browsers go on, and leaves in the head what begins
-the body for them; each is repaired before or after.
+libxml2 gives up silently where browsers go on: behind the end of the root, below 2,048 elements and
+behind what ``noscript`` leaves open. It leaves in the head what begins the body for them. Each is
+repaired before or after.
 """
 
 from __future__ import annotations
@@ -40,19 +41,18 @@ _ROOT_END = re.compile(
     rb"<(?=/[hH][tT][mM][lL][\s/>])(?:=\s*+\"[^\"<]*+\"|=\s*+'[^'<]*+'|[^<>\"'-]|-(?!-))*+>"
 )
 # Quotes are quotes where a value begins; elsewhere they are characters of a name.
-_TAG = re.compile(
-    rb"<(/?)([a-z][^\s/<>]*)((?:=\s*+\"[^\"]*+\"|=\s*+'[^']*+'|[^<>])*+)(>?)", re.IGNORECASE
-)
+_ATTRIBUTES = rb"(?:=\s*+\"[^\"]*+\"|=\s*+'[^']*+'|[^<>])*+"
+_TAG = re.compile(rb"<(/?)([a-z][^\s/<>]*)(%b)(>?)" % _ATTRIBUTES, re.IGNORECASE)
+_RAW = frozenset(b"script style textarea title xmp iframe".split())
 # Elements that are text up to their ends, or to that of the page; ``noscript`` with what it holds;
 # other tags, whose values may look like these.
 _NOSCRIPT = re.compile(
     rb"<!--(?:.*?-->|.*)"
-    rb"|<(script|style|textarea|title|xmp|iframe)(?=[\s/>])(?:.*?</\1(?=[\s/>])|.*)"
+    rb"|<(%b)(?=[\s/>])(?:.*?</\1(?=[\s/>])|.*)"
     rb"|(<noscript(?=[\s/>])[^<>]*+>)(?:(.*?)(?=</noscript[\s/>])|.*)"
-    rb"|</?[a-z](?:=\s*+\"[^\"]*+\"|=\s*+'[^']*+'|[^<>])*+",
+    rb"|</?[a-z]%b" % (b"|".join(_RAW), _ATTRIBUTES),
     re.IGNORECASE | re.DOTALL,
 )
-_RAW = frozenset(b"script style textarea title xmp iframe".split())
 _BEGIN = re.compile(rb"</?[a-z]", re.IGNORECASE)
 _WHOLE_TAG = re.compile(rb"<(/?)([a-z][^\s/<>]*)(?:[^<>\"']|\"[^\"]*\"|'[^']*')*+>", re.IGNORECASE)
 _VOID = frozenset(b"area base br col embed hr img input link meta source track wbr".split())
