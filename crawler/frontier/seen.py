@@ -35,7 +35,7 @@ _MARK_ALL = (
 )
 _KEYS = "FROM requests WHERE key IS NOT NULL"
 
-RECENT_KEYS = 200_000
+RECENT_KEYS = 50_000
 """Keep the depths of the keys of two generations of this size in memory.
 
 A key takes about 100 bytes. Nearly every link of a page was met a moment ago, and a look into
@@ -43,7 +43,7 @@ SQLite takes 5 us.
 """
 
 
-RECENT_URLS = 50_000
+RECENT_URLS = 20_000
 """Remember two generations of this many URLs."""
 
 K = TypeVar("K", bytes, str)
@@ -131,7 +131,7 @@ class SeenSet(RecentDepths[bytes]):
     The filter says "never" for certain and at once; a key that it believes to have
     met is looked up in the table ``requests``, so that no page is ever lost to a
     false positive. At ten million keys it takes about 2 bytes a key for the
-    filter, 40 MB for recent keys and 32 MB for SQLite's cache.
+    filter, 10 MB for recent keys and 32 MB for SQLite's cache.
 
     A key waits in memory for the row of its request, which gets it from ``take``:
     queue and set are one INSERT. A key left at the commit, because its request

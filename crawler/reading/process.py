@@ -167,9 +167,7 @@ class WorkerProcess:
                 self._timer.cancel()
 
     def tell(self, message: Message, payload: bytes = b"") -> None:
-        self._channel.send(frame(message, len(payload)))
-        if payload:
-            self._channel.send(payload)
+        self._channel.send(frame(message, len(payload)), payload)
 
     def kill(self) -> None:
         """End the worker at once; it holds no data that could be lost."""
@@ -273,9 +271,10 @@ class _Channel(asyncio.Protocol):
             await self._waiter
         return self._messages.popleft()
 
-    def send(self, data: bytes) -> None:
+    def send(self, *parts: bytes) -> None:
+        """Send the parts as one: a call of the system for each would wake the worker for each."""
         if self._transport is not None and not self._lost:
-            self._transport.write(data)
+            self._transport.writelines(parts)
 
     async def open(self) -> None:
         await asyncio.get_running_loop().create_connection(lambda: self, sock=self._connection)

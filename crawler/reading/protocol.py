@@ -91,7 +91,7 @@ class ReadingOptions:
 
 
 def frame(message: Message, payload_bytes: int = 0) -> bytes:
-    """Return a frame without its payload, which is written after it without being copied."""
+    """Return a frame without its payload, which is written behind it."""
     packed = marshal.dumps(message)
     return _LENGTHS.pack(len(packed), payload_bytes) + packed
 
