@@ -11,7 +11,8 @@ from scrapy.dupefilters import BaseDupeFilter
 from crawler.job_registry import job_of
 from crawler.options import Options
 from crawler.other_spellings import OtherSpellings
-from crawler.request_meta import SPELLING, depth_of
+from crawler.reading.link_kinds import DESCRIPTIONS
+from crawler.request_meta import GUESS, LINK_KIND, SPELLING, depth_of
 from crawler.urls.canonical import Canonicalizer, MalformedUrl
 
 if TYPE_CHECKING:
@@ -25,7 +26,8 @@ class CanonicalFingerprinter:
     """Identifies requests by method, canonical URL and body.
 
     A plain GET has the key of its canonical URL itself, so that links can be
-    looked up before a ``Request`` is made of them.
+    looked up before a ``Request`` is made of them. A file that is only read for the
+    pages that it names has another one: where a page links to it, it is a page too.
     """
 
     def __init__(self, canonicalizer: Canonicalizer) -> None:
@@ -42,6 +44,8 @@ class CanonicalFingerprinter:
             key = self._canonicalizer.key(request.url)
         except MalformedUrl:
             key = xxhash.xxh3_128_digest(request.url.encode("utf-8", "surrogatepass"))
+        if GUESS in request.meta and request.meta.get(LINK_KIND) in DESCRIPTIONS:
+            return xxhash.xxh3_128_digest(b"description\0" + key)
         if request.method == "GET" and not request.body:
             return key
         return xxhash.xxh3_128_digest(b"\0".join((request.method.encode(), key, request.body)))

@@ -28,6 +28,12 @@ FIXED: Final = "crawl_fixed"
 SPELLING: Final = "crawl_spelling"
 """bool: the request tries another spelling of a URL that gave no page."""
 
+LINK_KIND: Final = "crawl_link_kind"
+"""str: the kind of the link that led there, where it is no anchor."""
+
+GUESS: Final = "crawl_guess"
+"""bool: the URL may be no page, so that an answer 4xx is no failure."""
+
 AGAIN: Final = "crawl_again"
 """bool: the page was fetched, and only its links are to be followed."""
 

@@ -27,6 +27,7 @@ _SPIDER_OPTIONS = (
     ("--deny", "REGEX", "no pages whose URL contains a match"),
     ("--accept", "NAMES", "files other than pages: only these, such as css,js,png or '*.min.*'"),
     ("--reject", "NAMES", "files and pages that are not fetched, such as zip,iso"),
+    ("--links", "KINDS", "kinds of links to follow beside the usual: +comment,-script, all, none"),
     ("--sitemaps", "yes|no", "take pages from the sitemaps that robots.txt names (default yes)"),
     (
         "--text",

@@ -12,24 +12,40 @@ from crawler.console.command_line import PlainCommand, one_directory
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Mapping
+
+    from crawler.frontier.link_counts import LinkCount
 
 
 class ReportCommand(PlainCommand):
     """Prints a report, also while the crawl is running."""
 
-    usage = "[--json] DIR"
+    usage = "[--links] [--json] DIR"
     summary = "Say what a crawl found, also while it runs: verdicts, clusters, what was saved"
 
     def add_own_options(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument(
+            "--links", action="store_true", help="say what links of each kind led to, and no more"
+        )
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Print the report of a crawl directory."""
+        from crawler.console.link_table import link_lines
         from crawler.console.report_text import report_lines
+        from crawler.frontier.link_counts import read_links
         from crawler.maintenance.crawl_report import make_report
         from crawler.storage.database import open_for_reading
 
         folder = one_directory(args)
         with closing(open_for_reading(Path(folder))) as connection:
+            if opts.links:
+                links = read_links(connection)
+                self.say_result(opts, partial(_plain, links), link_lines(links))
+                return
             report = make_report(connection)
         self.say_result(opts, partial(asdict, report), report_lines(report, folder))
+
+
+def _plain(links: Mapping[str, LinkCount]) -> dict[str, dict[str, int]]:
+    return {kind: count._asdict() for kind, count in links.items()}

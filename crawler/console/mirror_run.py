@@ -59,7 +59,17 @@ FROM files
 DONE, INCOMPLETE = 0, 1
 INTERRUPTED = 130
 
-_KEPT_ARGUMENTS = ("scope", "allow", "deny", "requisites", "accept", "reject", "sitemaps", "text")
+_KEPT_ARGUMENTS = (
+    "scope",
+    "allow",
+    "deny",
+    "requisites",
+    "accept",
+    "reject",
+    "links",
+    "sitemaps",
+    "text",
+)
 
 
 class Mirroring:

@@ -138,6 +138,7 @@ def report_lines(report: Report, folder: str) -> Iterator[str]:
     yield from _file_lines(report.file_links, aside)
     to_ask = "still to ask for, since others of their kind were pages, or too few were answered"
     yield from _file_lines(report.file_links_to_ask, to_ask)
+    yield from _guess_lines(report.guesses_aside)
     yield from trap_lines(report.traps, SHOWN_TRAPS)
     if report.better_copies:
         yield (
@@ -168,6 +169,14 @@ def _file_lines(counts: dict[str, int], state: str) -> Iterator[str]:
         endings = ", ".join(f".{ending} {count:,}" for ending, count in counts.items())
         total = many(sum(counts.values()), "link")
         yield f"files: {total} {state}: {endings}"
+
+
+def _guess_lines(aside: dict[str, int]) -> Iterator[str]:
+    """Yield a line about links that stand in places which rarely lead to a page."""
+    if aside:
+        kinds = ", ".join(f"{kind} {count:,}" for kind, count in aside.items())
+        total = many(sum(aside.values()), "link")
+        yield f"guesses: {total} not asked for, since too few led to a page: {kinds} (--links)"
 
 
 def trap_lines(traps: Sequence[StoredCluster], most: int) -> Iterator[str]:

@@ -1,13 +1,15 @@
-"""Put aside links that look like files by their ending, and release those that may be pages.
+"""Put aside links that may lead to no page, and release those that lead to one after all.
 
-An ending says little: ``/wiki/Node.js`` and ``/wiki/File:Boat.jpg`` are pages. So some links of
-each kind are requested, and the others put aside, stored one by one. If one of the answers is a
-page, all links of its host with that ending are requested.
+Some look like files by their ending, which says little: ``/wiki/Node.js`` and
+``/wiki/File:Boat.jpg`` are pages. Others stand where a page may be named, such as in a script. Some
+links of each kind are requested, and the others put aside, stored one by one. If one of the answers
+is a page, all links of its host with that ending are requested. Of places as many are requested as
+one in twenty leads to a new page.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
@@ -23,8 +25,18 @@ Where all of them are files, less than one in twenty of the others is a page, wi
 95 %.
 """
 
+MIN_GUESSES = 19
+"""Request at least this many links of a host that stand in places of one kind.
+
+Where none of them leads to a new page, less than one in seven of the others does, with a certainty
+of 95 %.
+"""
+
 SAMPLED_OF = 20
 """Request one in this many links that would be put aside."""
+
+_PLACE = ":"
+"""Begins what stands for the ending of a link that was found in a place: no ending has it."""
 
 _MAX_KINDS = 10_000
 _FOLDERS = 2
@@ -37,39 +49,52 @@ ON CONFLICT (name) DO UPDATE SET asked = asked + excluded.asked, files = files +
 """
 _PUT_ASIDE = """
 INSERT INTO file_links (key, kind, host, ending, url, depth) VALUES (?, ?, ?, ?, ?, ?)
-ON CONFLICT (key) DO UPDATE SET depth = excluded.depth WHERE excluded.depth < depth
+ON CONFLICT (key) DO UPDATE SET depth = min(depth, excluded.depth),
+    kind = iif(substr(ending, 1, 1) = ':', excluded.kind, kind),
+    host = iif(substr(ending, 1, 1) = ':', excluded.host, host),
+    url = iif(substr(ending, 1, 1) = ':', excluded.url, url),
+    ending = iif(substr(ending, 1, 1) = ':', excluded.ending, ending)
 """
 _KNOWN = "SELECT 1 FROM pages WHERE key = ? LIMIT 1"
-_OF_PAGES = """
-SELECT key, url, depth FROM file_links
-WHERE (host, ending) IN (SELECT host, ending FROM file_kinds WHERE pages > 0) LIMIT ?
-"""
-_UNKNOWN = """
-SELECT name, files FROM file_kinds
-WHERE files < ? AND EXISTS (SELECT 1 FROM file_links WHERE kind = name) LIMIT ?
-"""
+_IS_OF_PLACE = f"substr(ending, 1, 1) = '{_PLACE}'"
+_LEADS_TO_PAGES = f"pages > 0 AND (NOT {_IS_OF_PLACE} OR pages * {SAMPLED_OF} >= files)"
+_LEAST = f"(CASE WHEN {_IS_OF_PLACE} THEN {MIN_GUESSES} ELSE {MIN_FILES} END)"
+_OF_PAGES = f"""
+SELECT key, url, depth, ending FROM file_links
+WHERE (host, ending) IN (SELECT host, ending FROM file_kinds WHERE {_LEADS_TO_PAGES}) LIMIT ?
+"""  # noqa: S608
+_UNKNOWN = f"""
+SELECT name, {_LEAST} - files FROM file_kinds
+WHERE files < {_LEAST} AND EXISTS (SELECT 1 FROM file_links WHERE kind = name) LIMIT ?
+"""  # noqa: S608
 _IS_RELEASABLE = f"""(
-    (host, ending) IN (SELECT host, ending FROM file_kinds WHERE pages > 0)
-    OR kind IN (SELECT name FROM file_kinds WHERE files < {MIN_FILES})
+    (host, ending) IN (SELECT host, ending FROM file_kinds WHERE {_LEADS_TO_PAGES})
+    OR kind IN (SELECT name FROM file_kinds WHERE files < {_LEAST})
 )"""  # noqa: S608
 PUT_ASIDE = f"""
-SELECT ending, count(*) FROM file_links WHERE NOT {_IS_RELEASABLE}
+SELECT ending, count(*) FROM file_links WHERE NOT {_IS_RELEASABLE} AND NOT {_IS_OF_PLACE}
 GROUP BY ending ORDER BY 2 DESC, 1
 """  # noqa: S608
 """Count the links that need not be requested, by their ending."""
 
+GUESSES_ASIDE = (
+    f"SELECT substr(ending, 2), count(*) FROM file_links WHERE {_IS_OF_PLACE} GROUP BY 1"  # noqa: S608
+)
+"""Count the links that were put aside, by the kind of the places where they stood."""
+
 RELEASABLE = f"""
-SELECT ending, count(*) FROM file_links WHERE {_IS_RELEASABLE} GROUP BY ending ORDER BY 2 DESC, 1
+SELECT ending, count(*) FROM file_links WHERE {_IS_RELEASABLE} AND NOT {_IS_OF_PLACE}
+GROUP BY ending ORDER BY 2 DESC, 1
 """  # noqa: S608
 """Count the links that ``release`` is still to return, by their ending."""
 
 
 class Kind(NamedTuple):
-    """Links of one host with one ending, in one place of the site.
+    """Links of one host with one ending in one folder, or from one kind of places.
 
     Attributes:
         host: The host with its port.
-        ending: The ending without its dot, in small letters.
+        ending: The ending without its dot, in small letters; of a place a colon and its name.
         name: Host, first folders of the path, ending, and signs that tell pages from files.
     """
 
@@ -77,10 +102,33 @@ class Kind(NamedTuple):
     ending: str
     name: str
 
+    @property
+    def is_of_place(self) -> bool:
+        return self.ending.startswith(_PLACE)
+
+    @property
+    def least(self) -> int:
+        """The number of links that are requested in any case."""
+        return MIN_GUESSES if self.is_of_place else MIN_FILES
+
+
+class Released(NamedTuple):
+    """A link that is to be requested after all.
+
+    Attributes:
+        url: Its URL.
+        depth: Links that lead there from a seed.
+        place: The kind of the places where it stood; None for one that looks like a file.
+    """
+
+    url: str
+    depth: int
+    place: str | None
+
 
 def has_releasable(database: Database) -> bool:
     """Return whether links were put aside that may be pages after all. Complexity: O(kinds)."""
-    queries = ((_OF_PAGES, (1,)), (_UNKNOWN, (MIN_FILES, 1)))
+    queries = ((_OF_PAGES, (1,)), (_UNKNOWN, (1,)))
     return any(database.read(sql, values).fetchone() for sql, values in queries)
 
 
@@ -101,7 +149,8 @@ class FileLinks:
         self._database = database
         self._endings = endings
         self._asked: dict[str, int] = {}
-        sql = "SELECT DISTINCT host, ending FROM file_kinds WHERE pages > 0"
+        self._answers: dict[str, tuple[int, int]] = {}
+        sql = f"SELECT host, ending FROM file_kinds WHERE pages > 0 AND NOT {_IS_OF_PLACE}"  # noqa: S608
         self._with_pages: set[tuple[str, str]] = set(database.read(sql).fetchall())
 
     def kind(self, url: str) -> Kind | None:
@@ -116,16 +165,26 @@ class FileLinks:
         place = "/".join(["", *folders[:_FOLDERS]])
         return Kind(parts.netloc, ending, f"{parts.netloc}{place}/*{marks}.{ending}")
 
-    def put_aside(self, kind: Kind, url: str, key: bytes, depth: int) -> bool:
-        """Store a link that need not be requested; return whether it is one."""
-        if (kind.host, kind.ending) in self._with_pages:
+    @staticmethod
+    def place(url: str, name: str) -> Kind:
+        """Return the kind of a link that stands in places of some name."""
+        host = urlsplit(url).netloc
+        return Kind(host, f"{_PLACE}{name}", f"{host} {name}")
+
+    def is_spent(self, kind: Kind, key: bytes) -> bool:
+        """Count a link; return whether it need not be requested."""
+        if self._leads_to_pages(kind):
             return False
         asked = self._count(kind)
-        if asked < MIN_FILES:
+        if asked < kind.least:
             self._asked[kind.name] = asked + 1
             self._database.write(_COUNT, (kind.name, kind.host, kind.ending, 1, 0, 0))
             return False
-        if int.from_bytes(key[:4]) % SAMPLED_OF == 0 or self._is_known(key):
+        return not (int.from_bytes(key[:4]) % SAMPLED_OF == 0 or self._is_known(key))
+
+    def put_aside(self, kind: Kind, url: str, key: bytes, depth: int) -> bool:
+        """Store a link that need not be requested; return whether it is one."""
+        if not self.is_spent(kind, key):
             return False
         row = (key, kind.name, kind.host, kind.ending, url, depth)
         self._database.write(_PUT_ASIDE, row)
@@ -133,24 +192,44 @@ class FileLinks:
 
     def note(self, kind: Kind, *, is_page: bool) -> None:
         row = (kind.name, kind.host, kind.ending, 0, int(not is_page), int(is_page))
+        before = self._found(kind) if kind.is_of_place else None
         self._database.write(_COUNT, row)
-        if is_page:
+        if before is not None:
+            files, pages = before
+            self._answers[kind.name] = files + row[4], pages + row[5]
+        elif is_page:
             self._with_pages.add((kind.host, kind.ending))
 
-    def release(self) -> list[tuple[str, int]]:
+    def release(self) -> list[Released]:
         """Remove and return links that may be pages after all, some at a time, with depths.
 
         They are links of a host and an ending with at least one page, or of a kind with too few
         requests that succeeded. The caller queues them before the next commit.
         """
         rows = self._database.read(_OF_PAGES, (_BATCH,)).fetchall()
-        for name, files in self._database.read(_UNKNOWN, (MIN_FILES, _BATCH)).fetchall():
-            sql = "SELECT key, url, depth FROM file_links WHERE kind = ? ORDER BY key LIMIT ?"
-            rows += self._database.read(sql, (name, MIN_FILES - files)).fetchall()
-        self._database.write_many(
-            "DELETE FROM file_links WHERE key = ?", [(key,) for key, _, _ in rows]
-        )
-        return [(url, depth) for _, url, depth in rows]
+        for name, missing in self._database.read(_UNKNOWN, (_BATCH,)).fetchall():
+            sql = (
+                "SELECT key, url, depth, ending FROM file_links WHERE kind = ? ORDER BY key LIMIT ?"
+            )
+            rows += self._database.read(sql, (name, missing)).fetchall()
+        self._database.write_many("DELETE FROM file_links WHERE key = ?", [row[:1] for row in rows])
+        return [Released(url, depth, _place_of(ending)) for _, url, depth, ending in rows]
+
+    def _leads_to_pages(self, kind: Kind) -> bool:
+        if not kind.is_of_place:
+            return (kind.host, kind.ending) in self._with_pages
+        files, pages = self._found(kind)
+        return pages > 0 and pages * SAMPLED_OF >= files
+
+    def _found(self, kind: Kind) -> tuple[int, int]:
+        """Return how many answers were no new page, and how many were one."""
+        found = self._answers.get(kind.name)
+        if found is None:
+            sql = "SELECT files, pages FROM file_kinds WHERE name = ?"
+            row = self._database.read(sql, (kind.name,)).fetchone()
+            _make_room(self._answers)
+            found = self._answers[kind.name] = (0, 0) if row is None else (row[0], row[1])
+        return found
 
     def _is_known(self, key: bytes) -> bool:
         """Return whether an earlier visit requested a link: then this one does."""
@@ -161,7 +240,16 @@ class FileLinks:
         if found is None:
             sql = "SELECT asked FROM file_kinds WHERE name = ?"
             row = self._database.read(sql, (kind.name,)).fetchone()
-            if len(self._asked) >= _MAX_KINDS:
-                del self._asked[next(iter(self._asked))]
+            _make_room(self._asked)
             found = self._asked[kind.name] = 0 if row is None else int(row[0])
         return found
+
+
+def _place_of(ending: str) -> str | None:
+    return ending[len(_PLACE) :] if ending.startswith(_PLACE) else None
+
+
+def _make_room(held: dict[str, Any]) -> None:
+    """Drop what was held first where the most is held."""
+    if len(held) >= _MAX_KINDS:
+        del held[next(iter(held))]

@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from crawler.frontier.file_links import PUT_ASIDE, RELEASABLE
+from crawler.frontier.file_links import GUESSES_ASIDE, PUT_ASIDE, RELEASABLE
 from crawler.frontier.queue import MAX_TRIES
 from crawler.pages.boilerplate import RepeatedText, repeated_texts
 from crawler.pages.change_report import Changes, find_changes
@@ -250,6 +250,8 @@ class Report:
     """Links not requested because many of their kind were files, by their ending."""
     file_links_to_ask: dict[str, int]
     """Links set aside until the crawl goes on, by their ending."""
+    guesses_aside: dict[str, int]
+    """Links not requested because too few of their kind led to a new page, by that kind."""
     documents: dict[str, int]
     """Documents that were judged, by their kind."""
     unread_documents: int
@@ -326,6 +328,7 @@ def _read(connection: sqlite3.Connection) -> Report:
         unread_documents=scalar(connection, _UNREAD),
         file_links=dict(connection.execute(PUT_ASIDE).fetchall()),
         file_links_to_ask=dict(connection.execute(RELEASABLE).fetchall()),
+        guesses_aside=dict(connection.execute(GUESSES_ASIDE).fetchall()),
         traps=trap_report(connection),
         no_robots=json.loads(meta.get(meta_names.NO_ROBOTS, "{}")),
         refused_links=json.loads(meta.get(meta_names.REFUSED_LINKS, "{}")),

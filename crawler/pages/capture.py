@@ -26,6 +26,7 @@ from crawler.pages.sibling_promotion import SiblingPromotion
 from crawler.pages.stored_texts import extract_of_row
 from crawler.pages.url_history import Outcome, outcome_of_failure
 from crawler.pages.walls import Walls
+from crawler.reading.link_kinds import PAGES
 from crawler.reading.reading import Reading
 from neardup.fingerprints.digest import payload_digest
 
@@ -256,7 +257,8 @@ class Archivist:
         if row.verdict in verdicts.KEPT:
             row.hold(reading.stored_text).html = reading.html_zstd
         nofollow = page.says("nofollow")
-        row.links = 0 if self.obey_robots_meta and nofollow else len(reading.links)
+        is_followed = not (self.obey_robots_meta and nofollow)
+        row.links = sum(link.kind in PAGES for link in reading.links) if is_followed else 0
         row.reason = together(row.reason, *page.left_out()) or None
         self.store.insert(row, in_place=not fetched.is_cut)
         if self.boilerplate is not None and previous is None and reading.extract is not None:

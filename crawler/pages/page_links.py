@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING
 
 import zstandard
 
-from crawler.reading.reading import Link, distinct_urls
+from crawler.reading.link_kinds import ANCHOR, NAMES, NUMBERS
+from crawler.reading.reading import Link, StoredLink, distinct_urls
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from crawler.storage.database import Database
     from crawler.urls.canonical import Known
 
 _MARK = "!"
+_KIND = "@"
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"  # by the number of the kind
 
 DICTIONARY_BYTES = 112_640
 """Collect this many bytes of URLs from the first pages as the dictionary of later lists.
@@ -43,18 +46,38 @@ class LinkPacker:
         self._compressor = zstandard.ZstdCompressor(dict_data=shared, write_checksum=True)
         self._decompressor = zstandard.ZstdDecompressor(dict_data=shared)
 
-    def pack(self, links: list[tuple[str, bool]], *, nofollow: bool) -> bytes:
-        """Pack (URL, nofollow) in the order of the page."""
+    def pack(self, links: Iterable[StoredLink], *, nofollow: bool) -> bytes:
+        """Pack links in the order of the page."""
         lines = [_MARK if nofollow else ""]
-        lines += [_MARK + url if marked else url for url, marked in links]
+        lines += [
+            url if kind == ANCHOR and not marked else _marked(url, kind, marked=marked)
+            for url, marked, kind in links
+        ]
         return self._compressor.compress("\n".join(lines).encode("utf-8", "surrogatepass"))
 
-    def unpack(self, packed: bytes) -> tuple[list[tuple[str, bool]], bool]:
+    def unpack(self, packed: bytes) -> tuple[list[StoredLink], bool]:
         """Return the links of a page, and whether it wants none of them followed."""
         text = self._decompressor.decompress(packed).decode("utf-8", "surrogatepass")
         first, *lines = text.split("\n")
-        links = [(line.removeprefix(_MARK), line.startswith(_MARK)) for line in lines]
-        return links, first == _MARK
+        return list(map(_stored_link, lines)), first == _MARK
+
+
+def _marked(url: str, kind: str, *, marked: bool) -> str:
+    sign = "" if kind == ANCHOR else _KIND + _LETTERS[NUMBERS[kind]]
+    return (_MARK if marked else "") + sign + url
+
+
+def _stored_link(line: str) -> StoredLink:
+    """Read a line: the signs of ``nofollow`` and of a kind, and a URL, which begins with none.
+
+    Raises:
+        ValueError: It has another sign.
+    """
+    url = line.removeprefix(_MARK)
+    kind = ANCHOR
+    if url.startswith(_KIND):
+        kind, url = NAMES[_LETTERS.index(url[1:2] or "?")], url[2:]
+    return StoredLink(url, line.startswith(_MARK), kind)
 
 
 class LinkStore:
@@ -83,7 +106,7 @@ class LinkStore:
 
     def put(self, key: bytes, links: Sequence[Link], *, nofollow: bool) -> None:
         packer = self._shared or self._plain
-        packed = packer.pack(list(distinct_urls(links)), nofollow=nofollow)
+        packed = packer.pack(distinct_urls(links), nofollow=nofollow)
         row = (self._shared is not None, packed)
         stored = self._database.read("SELECT shared, urls FROM links WHERE key = ?", (key,))
         if stored.fetchone() != row:
@@ -122,7 +145,7 @@ class LinkStore:
         assert packer is not None
         found, nofollow = packer.unpack(row[1])
         links = []
-        for url, marked in found:
+        for url, marked, kind in found:
             key, is_canonical = self._known_as(url)
-            links.append(Link(url, key, marked, is_canonical))
+            links.append(Link(url, key, marked, is_canonical, (), kind))
         return tuple(links), nofollow

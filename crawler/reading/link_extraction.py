@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from itertools import chain
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote, urljoin, urlsplit
 
+from crawler.reading.link_kinds import ANCHOR, NUMBERS, PAGES
 from crawler.reading.reading import Link
 from crawler.reading.url_joining import PlainJoiner
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterator, Mapping
 
     from crawler.reading.page_elements import PageElements
     from crawler.urls.canonical import Canonicalizer
@@ -32,6 +34,7 @@ MIN_ROOM = 2**20
 _MAX_PLACES = 64
 _MAX_HELD = 16_384
 _MAX_HELD_CHARACTERS = 500
+_NO_MORE: Mapping[str, str] = MappingProxyType({})
 _ASCII_MARKS = "".join(map(chr, range(33, 127)))
 
 # Stands for an empty segment of a path while urljoin, which drops those, works on it.
@@ -94,6 +97,7 @@ class LinkReader:
         max_links: Maximum number of distinct links of one page, each spelling counted.
         max_url_length: Maximum number of characters of a URL.
         keep_fragments: Whether the fragment makes another page.
+        kinds: Kinds of links that are collected.
     """
 
     def __init__(
@@ -103,15 +107,17 @@ class LinkReader:
         *,
         max_url_length: int = 8192,
         keep_fragments: bool = False,
+        kinds: Collection[str] = PAGES,
     ) -> None:
         self._known_as = canonicalizer.known_as
         self._held = _HeldLinks()
         self._max_links = max_links
         self._max_url_length = max_url_length
         self._keep_fragments = keep_fragments
+        self._kinds = frozenset(kinds)
 
     def read(
-        self, page: PageElements, base: str, encoding: str, more: Iterable[str] = ()
+        self, page: PageElements, base: str, encoding: str, more: Mapping[str, str] = _NO_MORE
     ) -> PageLinks:
         """Resolve and collect the links of a page.
 
@@ -119,7 +125,7 @@ class LinkReader:
             page: Elements of the page; not changed.
             base: URL against which references are resolved, as ``base_url`` returns it.
             encoding: Encoding of the page, in which browsers send non-ASCII characters of a query.
-            more: Further references to follow: the target of a meta refresh.
+            more: Further references, and their kinds.
         """
         links: dict[bytes, Link] = {}
         others: dict[bytes, dict[str, None]] = {}
@@ -127,26 +133,33 @@ class LinkReader:
         start = self._start(base, encoding)
         of_site, of_folder = start.of_site, start.of_folder
         left, room = self._max_links, self._max_links * MEAN_LENGTH + MIN_ROOM
-        for address, nofollow in self._addresses(page, more):
+        for address, nofollow, kind in self._addresses(page, more):
             if left <= 0 or room <= 0:
-                cut += 1  # without a key for each: a million of them would take longer than a page
+                # Without a key for each: a million of them would take longer than a page.
+                cut += kind in PAGES
                 continue
             try:
                 link = of_site.get(address) or of_folder.get(address) or self._link(start, address)
             except _TooLongError:
-                too_long += 1
+                too_long += kind in PAGES
                 room -= len(base)  # it took the time of as many characters
                 continue
             except ValueError:
-                malformed += 1
+                malformed += kind in PAGES
                 continue
             if link is None:
                 continue
             url, key = link.url, link.key
             first = links.get(key)
             if first is None:
-                links[key] = link._replace(nofollow=True) if nofollow else link
-            elif first.url == url or first.nofollow != nofollow or url in others.get(key, ()):
+                is_plain = kind == ANCHOR and not nofollow
+                links[key] = link if is_plain else link._replace(nofollow=nofollow, kind=kind)
+            elif (
+                (kind != first.kind and not {kind, first.kind} <= PAGES)
+                or first.url == url
+                or first.nofollow != nofollow
+                or url in others.get(key, ())
+            ):
                 continue
             else:
                 others.setdefault(key, {})[url] = None
@@ -181,14 +194,29 @@ class LinkReader:
                 held[address] = link
         return link
 
-    def _addresses(self, page: PageElements, more: Iterable[str]) -> Iterator[tuple[str, bool]]:
-        """Yield every reference once, as written, those to be followed first."""
-        followed = dict.fromkeys(map(self._bare, chain(page.followed, page.relations, more)))
-        for address in followed:
-            yield address, False
-        for address in dict.fromkeys(map(self._bare, page.not_followed)):
-            if address not in followed:
-                yield address, True
+    def _addresses(
+        self, page: PageElements, more: Mapping[str, str]
+    ) -> Iterator[tuple[str, bool, str]]:
+        """Yield every reference once, as written, with its kind, those to be followed first."""
+        anchors = dict.fromkeys(map(self._bare, page.followed))
+        for address in anchors:
+            yield address, False, ANCHOR
+        kinds: dict[str, str] = {}
+        for written, kind in chain(page.related.items(), more.items()):
+            address = self._bare(written)
+            if kind in self._kinds and address not in anchors:
+                kinds[address] = min(kinds.get(address, kind), kind, key=NUMBERS.__getitem__)
+        ordered = sorted(kinds, key=lambda address: NUMBERS[kinds[address]])
+        for address in ordered:
+            if kinds[address] in PAGES:
+                yield address, False, kinds[address]
+        asked_not = dict.fromkeys(map(self._bare, page.not_followed))
+        for address in asked_not:
+            if address not in anchors and kinds.get(address) not in PAGES:
+                yield address, True, ANCHOR
+        for address in ordered:
+            if kinds[address] not in PAGES and address not in asked_not:
+                yield address, False, kinds[address]
 
     def _bare(self, address: str) -> str:
         return address if self._keep_fragments else address.partition("#")[0]

@@ -8,16 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from crawler.reading.link_kinds import FRAME, kind_of_relation, note_kind
 from crawler.reading.metadata.json_ld import MAX_LIST, is_json_ld
 
 Element = Any  # lxml has no types
 
 _SEVERAL = frozenset({"article:tag", "article:author", "citation_author", "citation_keywords"})
 _MAX_URL = 2048
-
-# Pages of a series and translations. Feeds, styles and icons are links too, but to no pages.
-_SERIES = frozenset({"next", "prev", "previous", "first", "last", "contents", "index", "up"})
-_PAGE_TYPES = frozenset({"", "text/html", "application/xhtml+xml"})
 
 
 @dataclass(slots=True)
@@ -27,9 +24,10 @@ class PageElements:
     Attributes:
         root: Root of the page.
         content: The first ``main`` element, or the root where none says what the content is.
-        followed: Distinct references to other pages, in the order of the page.
+        followed: Distinct references of anchors, in the order of the page.
         not_followed: Those that are ``nofollow``, which may be among the others too.
-        relations: Targets of ``link`` elements that are pages.
+        related: References of frames and of ``link`` elements, and their kinds.
+        telling: Elements that may hold further references.
         base: ``href`` of ``base``.
         metas: Contents of ``meta`` elements by their names in lower case.
         lists: All contents of those that a page repeats.
@@ -43,7 +41,8 @@ class PageElements:
     content: Element
     followed: dict[str, None] = field(default_factory=dict)
     not_followed: dict[str, None] = field(default_factory=dict)
-    relations: list[str] = field(default_factory=list)
+    related: dict[str, str] = field(default_factory=dict)
+    telling: list[Element] = field(default_factory=list)
     base: str | None = None
     metas: dict[str, str] = field(default_factory=dict)
     lists: dict[str, list[str]] = field(default_factory=dict)
@@ -85,7 +84,9 @@ def _collect_area(area: Element, found: PageElements) -> None:
 def _collect_frame(frame: Element, found: PageElements) -> None:
     # Frames are a visible part of the page, so their documents are pages of the site.
     if (source := frame.get("src")) is not None:
-        found.followed[source] = None
+        note_kind(found.related, source, FRAME)
+    if frame.get("srcdoc") is not None:
+        found.telling.append(frame)
 
 
 def _collect_base(base: Element, found: PageElements) -> None:
@@ -107,6 +108,12 @@ def _collect_title(title: Element, found: PageElements) -> None:
 def _collect_script(script: Element, found: PageElements) -> None:
     if is_json_ld(script.get("type", "")):
         found.json_ld.append(script.text or "")
+    if script.text:
+        found.telling.append(script)
+
+
+def _collect_telling(element: Element, found: PageElements) -> None:
+    found.telling.append(element)
 
 
 def _collect_meta(element: Element, found: PageElements) -> None:
@@ -130,24 +137,19 @@ def _collect_link(link: Element, found: PageElements) -> None:
     if not relation or href is None:
         return
     relations = relation.lower().split()
-    is_alternate = "alternate" in relations
-    is_translation = is_alternate and "stylesheet" not in relations
-    if (is_translation or not _SERIES.isdisjoint(relations)) and _is_of_page(link):
-        found.relations.append(href)
+    kind = kind_of_relation(relations, link.get("type", ""))
+    if kind is not None:
+        note_kind(found.related, href, kind)
     if not href:
         return
     if "canonical" in relations:
         found.canonical = found.canonical or href
-    elif is_alternate:
+    elif "alternate" in relations:
         language = link.get("hreflang")
         if language and len(found.alternates) < MAX_LIST and len(href) <= _MAX_URL:
             found.alternates.append((language, href))
     elif "image_src" in relations:
         found.image = found.image or href
-
-
-def _is_of_page(link: Element) -> bool:
-    return link.get("type", "").partition(";")[0].strip().lower() in _PAGE_TYPES
 
 
 def _collect_time(time: Element, found: PageElements) -> None:
@@ -176,4 +178,4 @@ _COLLECTORS = {
     "script": _collect_script,
     "time": _collect_time,
     "title": _collect_title,
-}
+} | dict.fromkeys(("applet", "embed", "form", "object", "param", "portal"), _collect_telling)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import zstandard
@@ -26,9 +27,11 @@ from crawler.reading.content.main_content import read_content
 from crawler.reading.decoding import decode
 from crawler.reading.documents.reader import read_document
 from crawler.reading.flat_page import flatten
+from crawler.reading.further_links import further_links
 from crawler.reading.html_parsing import parse
-from crawler.reading.link_extraction import MEAN_LENGTH, MIN_ROOM, LinkReader, base_url
-from crawler.reading.metadata.declared_headers import with_headers
+from crawler.reading.link_extraction import MEAN_LENGTH, MIN_ROOM, LinkReader, base_url, resolve
+from crawler.reading.link_kinds import ANCHOR, REFRESH, note_kind
+from crawler.reading.metadata.declared_headers import header_links, with_headers
 from crawler.reading.metadata.metadata_reader import read_metadata
 from crawler.reading.metadata.metadata_record import NO_METADATA
 from crawler.reading.page_elements import collect
@@ -46,6 +49,7 @@ if TYPE_CHECKING:
     from crawler.reading.content.main_content import MainContent
     from crawler.reading.documents.document_text import DocumentText
     from crawler.reading.flat_page import FlatPage
+    from crawler.reading.page_elements import PageElements
     from crawler.reading.protocol import ReadingOptions
     from crawler.reading.text import JudgedText
     from crawler.reading.visible_text import Visible
@@ -63,12 +67,14 @@ class PageReader:
 
     def __init__(self, options: ReadingOptions) -> None:
         self._options = options
+        self._kinds = frozenset(options.link_kinds)
         disabled = options.disabled_url_rules
         self._links = LinkReader(
             Canonicalizer(disabled),
             options.max_links,
             max_url_length=options.max_url_length,
             keep_fragments="fragment" in disabled,
+            kinds=options.link_kinds,
         )
         self._compress = zstandard.ZstdCompressor().compress
         self._root: Element = None
@@ -97,13 +103,30 @@ class PageReader:
         self._base = base = base_url(page, job.url)
         said = read_metadata(page, base, job.url)
         self._metadata = metadata = with_headers(said, job.headers, job.url)
-        more = () if metadata.refresh_url is None else (metadata.refresh_url,)
+        more = {} if metadata.refresh_url is None else {metadata.refresh_url: REFRESH}
+        for address, kind in header_links(job.headers, job.url).items():
+            with suppress(ValueError):  # what is no URL leads nowhere
+                url = resolve(job.url, address)  # not against the base of the page
+                if url is not None:
+                    note_kind(more, url, kind)
+        for address, kind in self._further(page, decoded.utf8).items():
+            note_kind(more, address, kind)
         found = self._links.read(page, base, decoded.encoding, more)
         notes = (f"{found.malformed} malformed links",) if found.malformed else ()
         secs = time.process_time() - started
         return Parsed(
             found.links, found.cut, metadata, decoded.encoding, None, notes, secs, found.too_long
         )
+
+    def _further(self, page: PageElements, utf8: bytes) -> dict[str, str]:
+        """Return the references beside the anchors; a fault there must not lose the page."""
+        try:
+            return further_links(page, utf8, self._kinds)
+        except MemoryError:
+            raise
+        except Exception:  # whatever it is, the other links count
+            logger.debug("%s: no further links", self._url, exc_info=True)
+            return {}
 
     def see(self, parsed: Parsed) -> Parsed:
         """Add the digest of the visible text of the last ``parse``, and its signs of a wall.
@@ -175,7 +198,8 @@ class PageReader:
         found.metadata = with_headers(found.metadata, job.headers, job.url)
         self._document, self._metadata = found, found.metadata
         followed = found.links if self._options.document_links else []
-        links = self._links.read(_NO_PAGE, job.url, "utf-8", followed)
+        more = header_links(job.headers, job.url) | dict.fromkeys(followed, ANCHOR)
+        links = self._links.read(_NO_PAGE, job.url, "utf-8", more)
         notes = found.notes + ((f"{links.malformed} malformed links",) if links.malformed else ())
         secs = time.process_time() - started
         return Parsed(

@@ -22,7 +22,7 @@ from crawler.reading.worker_pool import PoolClosedError, ReadingError, WorkerPoo
 from neardup.fingerprints.digest import text_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from crawler.reading.process import WorkerProcess
     from crawler.reading.protocol import Message
@@ -79,6 +79,11 @@ class ReadingPool:
     @property
     def pids(self) -> tuple[int, ...]:
         return self._worker_pool.pids
+
+    def collect(self, kinds: Iterable[str]) -> None:
+        """Collect links of these kinds from now on; call it before the workers are started."""
+        self._options = replace(self._options, link_kinds=tuple(kinds))
+        self._worker_pool = WorkerPool(self._options)
 
     async def start(self) -> None:
         self._worker_pool.open()

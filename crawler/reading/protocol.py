@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.reading.content.content_xml import PackedContent
 from crawler.reading.documents.kinds import readable_kinds
+from crawler.reading.link_kinds import NAMES, NUMBERS, Follow, followed_kinds
 from crawler.reading.metadata.metadata_record import Metadata
 from crawler.reading.reading import Extracted, Link, Parsed, WallSigns
 from neardup import Parameters
@@ -52,6 +53,10 @@ _CORES = os.cpu_count() or 1
 """Number of cores, asked for once: the system reads a file at each question."""
 
 
+def _kinds_of_crawls() -> tuple[str, ...]:
+    return tuple(kind for kind, follow in followed_kinds("").items() if follow is not Follow.NO)
+
+
 @dataclass(frozen=True, slots=True)
 class ReadingOptions:
     """Options for reading pages.
@@ -69,6 +74,7 @@ class ReadingOptions:
         recycle_growth_mb: Growth beyond which it is replaced: glibc and Python do not free all
             memory.
         documents: Kinds of documents whose text is read.
+        link_kinds: Kinds of links that are collected.
         document_links: Whether their links are read.
     """
 
@@ -83,6 +89,7 @@ class ReadingOptions:
     recycle_pages: int = 2000
     recycle_growth_mb: int = 256
     documents: frozenset[str] = field(default_factory=readable_kinds)
+    link_kinds: tuple[str, ...] = field(default_factory=_kinds_of_crawls)
     document_links: bool = True
 
     @property
@@ -158,7 +165,9 @@ def parsed_to_wire(parsed: Parsed) -> Message:
     """Flatten the first step's result; links become columns, which marshal writes faster."""
     urls = [link.url for link in parsed.links]
     keys = b"".join(link.key for link in parsed.links)
-    marks = bytes(link.nofollow | link.is_canonical << 1 for link in parsed.links)
+    marks = bytes(
+        link.nofollow | link.is_canonical << 1 | NUMBERS[link.kind] << 2 for link in parsed.links
+    )
     others = {at: link.others for at, link in enumerate(parsed.links) if link.others}
     return (
         "parsed",
@@ -177,7 +186,10 @@ def parsed_from_wire(message: Message) -> Parsed:
     _, urls, keys, marks, others, metadata, signs, cut, *rest = message
     cuts = range(0, len(keys), _KEY_BYTES)
     rows = zip(urls, (keys[at : at + _KEY_BYTES] for at in cuts), marks, strict=True)
-    links = [Link(url, key, bool(mark & 1), bool(mark & 2)) for url, key, mark in rows]
+    links = [
+        Link(url, key, bool(mark & 1), bool(mark & 2), (), NAMES[mark >> 2])
+        for url, key, mark in rows
+    ]
     for at, spellings in others.items():
         links[at] = links[at]._replace(others=spellings)
     read = None if signs is None else WallSigns(*signs)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.reading.content.content_xml import PackedContent, content_of_lines
 from crawler.reading.frames import decompress
+from crawler.reading.link_kinds import ANCHOR
 from crawler.reading.metadata.metadata_record import (
     NO_HEADERS,
     NO_METADATA,
@@ -41,6 +42,7 @@ class Link(NamedTuple):
         nofollow: Whether the page marks it ``rel=nofollow``.
         is_canonical: Whether the URL is the canonical one of its key.
         others: Further spellings of it on the page, which have the same key.
+        kind: Its kind, as in ``crawler.reading.link_kinds``.
     """
 
     url: str
@@ -48,14 +50,22 @@ class Link(NamedTuple):
     nofollow: bool
     is_canonical: bool = True
     others: tuple[str, ...] = ()
+    kind: str = ANCHOR
 
 
-def distinct_urls(links: Iterable[Link]) -> Iterator[tuple[str, bool]]:
-    """Yield every URL of some links in all its spellings, and whether it is ``nofollow``."""
+class StoredLink(NamedTuple):
+    """A link as it is stored: a URL in one of its spellings, without its key."""
+
+    url: str
+    nofollow: bool
+    kind: str = ANCHOR
+
+
+def distinct_urls(links: Iterable[Link]) -> Iterator[StoredLink]:
+    """Yield every URL of some links in all its spellings."""
     for link in links:
-        yield link.url, link.nofollow
-        for url in link.others:
-            yield url, link.nofollow
+        for url in (link.url, *link.others):
+            yield StoredLink(url, link.nofollow, link.kind)
 
 
 class WallKind(StrEnum):

@@ -1,4 +1,4 @@
-"""Adapt ``crawler.frontier.file_links`` to Scrapy: requests for links that look like files."""
+"""Adapt ``crawler.frontier.file_links`` to Scrapy: requests for links that may lead to no page."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from scrapy import signals
 from scrapy.exceptions import DontCloseSpider, StopDownload
 
 from crawler.frontier.file_links import FILE_PRIORITY, FileLinks, ending_of
-from crawler.pages.verdicts import DUPLICATES, NOT_HTML
+from crawler.pages.verdicts import DUPLICATES, KEPT, NOT_HTML, UNCHANGED
 from crawler.reading.content_types import SNIFFED_BYTES, is_told_by_type, why_not_html
 from crawler.reading.documents.kinds import ENDINGS, may_be_document, may_begin_document
+from crawler.request_meta import GUESS, LINK_KIND
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -20,18 +21,19 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Headers
 
+    from crawler.frontier.file_links import Released
     from crawler.job import Job
     from crawler.pages.page_context import Captured
 
 
 class FileRequests:
-    """Requests links last that look like files, and stops an answer that turns out to be one.
+    """Requests links last that may lead to no page, and stops answers that turn out to be files.
 
     Args:
         crawler: The crawler of the answers.
         job: The job that stores the kinds of links.
         endings: Endings of files, as in ``FileLinks``.
-        make: Makes the request for a URL at a depth; None for a URL not to request.
+        make: Makes the request for a link that was put aside; None for one not to request.
     """
 
     def __init__(
@@ -39,7 +41,7 @@ class FileRequests:
         crawler: Crawler,
         job: Job,
         endings: frozenset[str],
-        make: Callable[[str, int], Request | None],
+        make: Callable[[Released], Request | None],
     ) -> None:
         self._documents = job.options.reading.documents
         read = {ending for ending, kind in ENDINGS.items() if kind in self._documents}
@@ -51,8 +53,8 @@ class FileRequests:
         self._looked_at: WeakKeyDictionary[Request, tuple[str, bytearray]] = WeakKeyDictionary()
         # Even if nothing looks like a file any more: links put aside before are released.
         crawler.signals.connect(self._idle, signals.spider_idle)
+        job.callbacks.after_capture.append(self._note)
         if endings:
-            job.callbacks.after_capture.append(self._note)
             crawler.signals.connect(self._headers_received, signals.headers_received)
             crawler.signals.connect(self._bytes_received, signals.bytes_received)
 
@@ -66,6 +68,21 @@ class FileRequests:
             return False
         kind = self._links.kind(url)
         return kind is not None and self._links.put_aside(kind, url, key, depth)
+
+    def is_guess_put_aside(self, place: str, url: str, key: bytes, depth: int) -> bool:
+        """Put a link aside where too few from such places led to pages; return whether it was.
+
+        A worker of a fleet leaves it out altogether.
+        """
+        kind = self._links.place(url, place)
+        if self._job.fleet is not None:
+            return self._links.is_spent(kind, key)
+        return self._links.put_aside(kind, url, key, depth)
+
+    def note_guess(self, meta: Mapping[str, Any], url: str, *, is_page: bool) -> None:
+        """Note what came of a guess."""
+        first = (*meta.get("redirect_urls", ()), url)[0]
+        self._links.note(self._links.place(first, meta[LINK_KIND]), is_page=is_page)
 
     def rank(self, request: Request) -> Request:
         """Return a request with the priority of a file if it looks like one."""
@@ -84,8 +101,8 @@ class FileRequests:
         if len(self._job.frontier.queue):
             return
         released = self._links.release()
-        for url, depth in released:
-            request = self._make(url, depth)
+        for link in released:
+            request = self._make(link)
             if request is not None:
                 self._crawler.engine.crawl(self.rank(request))
         if released:
@@ -93,6 +110,10 @@ class FileRequests:
 
     def _note(self, meta: Mapping[str, Any], captured: Captured) -> None:
         row = captured.row
+        if GUESS in meta:
+            is_kept = row.verdict in KEPT or captured.verdict == UNCHANGED
+            self.note_guess(meta, row.url, is_page=is_kept)
+            return
         kind = self._links.kind((*meta.get("redirect_urls", ()), row.url)[0])
         if kind is not None:
             is_copy = row.verdict in DUPLICATES and row.text_digest is None

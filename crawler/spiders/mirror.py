@@ -22,7 +22,8 @@ from crawler.options import did_you_mean
 from crawler.pages import verdicts
 from crawler.pages.page_context import Captured
 from crawler.reading.content_types import why_not_html
-from crawler.request_meta import FOR_A_PAGE, SEED, WHOLE
+from crawler.reading.link_kinds import ANCHOR, Follow
+from crawler.request_meta import FOR_A_PAGE, LINK_KIND, SEED, WHOLE
 from crawler.spiders.site import SiteSpider, yes_or_no
 from crawler.urls.scope import Scope
 
@@ -65,6 +66,7 @@ class MirrorSpider(SiteSpider):
     """Fetches the pages of ``site`` with all files that they need; everything becomes a file."""
 
     name = "mirror"
+    is_mirror = True
     fits_fleet = False
     arguments: ClassVar[Mapping[str, str]] = {
         **SiteSpider.arguments,
@@ -82,6 +84,7 @@ class MirrorSpider(SiteSpider):
         "requisites",
         "accept",
         "reject",
+        "links",
     )
 
     requisites: str = "host"
@@ -312,7 +315,25 @@ class MirrorSpider(SiteSpider):
             elif self.wanted.allows(url):
                 request = self.page_request(url)
                 if request is not None:
+                    if self.key_of(request) not in self.frontier.seen:
+                        self.link_counts.note_found(ANCHOR)
                     yield request
+        yield from self._others(captured, depth)
+
+    def _others(self, captured: Captured, depth: int) -> Iterator[Request]:
+        """Yield requests for links that are not in the markup as links, or may lead nowhere."""
+        for link in captured.links:
+            is_refused = link.nofollow and self.obey_nofollow
+            if is_refused or link.key in self.frontier.seen or not self.wanted.allows(link.url):
+                continue
+            request = None
+            if self.link_kinds[link.kind] is not Follow.PAGE:
+                request = self.guess(link, depth)
+            elif self._followed_lately.is_new(link.url, depth) and self.within.allows(link.url):
+                self.link_counts.note_found(link.kind)
+                request = self.page_request(link.url, {LINK_KIND: link.kind})
+            if request is not None:
+                yield request
 
     def _is_to_page(self, link: DocumentLink) -> bool:
         is_followed = link.kind in _FOLLOWED and link.url is not None

@@ -328,7 +328,7 @@ class PageSpider(Spider):
             robots=robots_words(
                 [value.decode("latin-1") for value in headers(b"X-Robots-Tag")], self._agent
             ),
-            headers=PageHeaders.of(headers(b"Link"), header(b"Content-Language")),
+            headers=PageHeaders.of(headers),
         )
 
     def _canonical(self, url: str) -> str:

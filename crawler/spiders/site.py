@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from scrapy import Request, signals
 
-from crawler.downloadermiddlewares.failures import explain
 from crawler.downloadermiddlewares.limits import OutOfScopeError
 from crawler.options import Options
-from crawler.pages.reasons import Reason, Stored, in_words
-from crawler.pages.verdicts import FAILED, UNREADABLE
-from crawler.reading.sitemaps import SitemapContent, SitemapLimits, read_sitemap
-from crawler.request_meta import FIXED, LED_BY, SEED, SPELLING
+from crawler.pages.reasons import Reason
+from crawler.pages.verdicts import FAILED
+from crawler.reading.link_kinds import ANCHOR, Follow, followed_kinds
+from crawler.reading.sitemaps import SitemapLimits
+from crawler.request_meta import FIXED, LED_BY, LINK_KIND, SEED, SPELLING
 from crawler.spiders.file_requests import FileRequests
 from crawler.spiders.page_spider import REVISIT_MEANING, RULES_MEANING, check_arguments
-from crawler.spiders.wall_probes import ProbingSpider
+from crawler.spiders.sitemaps import SitemapSpider
 from crawler.storage.errors import CrawlStorageError
 from crawler.urls.parts import MalformedUrl
 from crawler.urls.scope import DENIED, Scope, may_lead_back, moved_scope
@@ -29,24 +29,27 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
     from scrapy.http import Response
-    from scrapy.robotstxt import RobotParser
     from twisted.python.failure import Failure
 
+    from crawler.frontier.file_links import Released
     from crawler.frontier.frontier import Frontier
     from crawler.pages.page_context import Captured
     from crawler.pages.page_store import StoredUrl
     from crawler.pages.visits import VisitNotes
+    from crawler.reading.reading import Link
 
-# An index of sitemaps names sitemaps and no further index, says sitemaps.org; some sites do.
-_MAX_SITEMAP_DEPTH = 2
 # Where the project bounds the length of URLs nowhere.
 _MAX_URL = 65_536
 
 
-class SiteSpider(ProbingSpider):
+LINKS_MEANING = "kinds of links beside the usual: +comment,-script, all or none (docs/links.md)"
+
+
+class SiteSpider(SitemapSpider):
     """Breadth first from the seeds, within their scope."""
 
     name = "site"
+    is_mirror: ClassVar[bool] = False
     arguments: ClassVar[Mapping[str, str]] = {
         "url": "where to start; several are separated by commas",
         "scope": "prefix (the folder of the URL, default), host or domain",
@@ -57,9 +60,10 @@ class SiteSpider(ProbingSpider):
         "deny": "regular expression that a URL must not match",
         "revisit": REVISIT_MEANING,
         "rules": RULES_MEANING,
+        "links": LINKS_MEANING,
     }
 
-    planned: ClassVar[tuple[str, ...]] = ("url", "scope", "allow", "deny")
+    planned: ClassVar[tuple[str, ...]] = ("url", "scope", "allow", "deny", "links")
 
     url: str
     scope: str = "prefix"
@@ -68,16 +72,12 @@ class SiteSpider(ProbingSpider):
     sitemaps: str = "yes"
     allow: str | None = None
     deny: str | None = None
+    links: str = ""
 
     seeds: list[str]
-    within: Scope
-    depth_limit: int | None
     obey_nofollow: bool
-    files: FileRequests
     notes: VisitNotes
     frontier: Frontier
-    sitemap_limits: SitemapLimits
-    max_sitemaps: int
 
     @classmethod
     def check_arguments(cls, arguments: Mapping[str, str]) -> None:
@@ -87,6 +87,19 @@ class SiteSpider(ProbingSpider):
         for name in ("max_pages", "max_depth"):
             _whole_number(name, arguments.get(name, ""))
         yes_or_no("sitemaps", arguments.get("sitemaps", "yes"))
+        cls.kinds_of_links(arguments)
+
+    @classmethod
+    def kinds_of_links(cls, arguments: Mapping[str, str]) -> dict[str, Follow]:
+        """Return how links of each kind are followed.
+
+        Raises:
+            ValueError: One of them is no kind; the message names it.
+        """
+        try:
+            return followed_kinds(arguments.get("links", ""), is_mirror=cls.is_mirror)
+        except ValueError as error:
+            raise ValueError(f"-a links: {error}") from None
 
     @classmethod
     def folder_name(cls, arguments: Mapping[str, str]) -> str:
@@ -110,6 +123,7 @@ class SiteSpider(ProbingSpider):
         )
         spider.max_sitemaps = options.integer("CRAWL_MAX_SITEMAPS")
         max_pages = _whole_number("max_pages", spider.max_pages)
+        spider.follow_kinds(cls.kinds_of_links(kwargs))
         told = replace(spider.job.run, max_pages=max_pages, seeds=frozenset(spider.seeds))
         spider.job.tell(replace(told, may_ask=spider.may_ask))
         spider.archivist.keep_links = True
@@ -135,6 +149,7 @@ class SiteSpider(ProbingSpider):
         """Replace the scope, and have the links of all stored pages judged by it."""
         if scope is not self.within:
             self.within = scope
+            self.forget_guesses()  # what was outside may be within
             self.notes.follow_from(1)
             for url in self.notes.take_cut_sitemaps():
                 # What it listed is not stored, so it is asked for once more.
@@ -151,6 +166,7 @@ class SiteSpider(ProbingSpider):
         return any(
             ((found := known(link.key)) is None or found > depth) and self.within.allows(link.url)
             for link in captured.links
+            if self.link_kinds[link.kind] is Follow.PAGE
         )
 
     def may_ask(self, url: str, meta: Mapping[str, Any]) -> bool:
@@ -161,6 +177,8 @@ class SiteSpider(ProbingSpider):
             request = self.page_request(seed, {SEED: seed, "depth": 0, FIXED: True})
             if request is not None:
                 yield request
+            for asked in self.well_known(seed):
+                yield asked
 
     def known_request(self, known: StoredUrl) -> Request | None:
         """Return the request for a known URL within today's scope, also where it failed so far."""
@@ -247,11 +265,18 @@ class SiteSpider(ProbingSpider):
                 continue  # nearly all of them
             if link.nofollow and self.obey_nofollow:
                 continue
+            if self.link_kinds[link.kind] is not Follow.PAGE:
+                guess = None if known is not None else self.guess(link, depth)
+                if guess is not None:
+                    yield guess
+                continue
             for url in filter(self._is_wanted, (link.url, *link.others)):
+                if known is None and not is_seen:
+                    self.link_counts.note_found(link.kind)
                 if not is_seen and self.files.is_put_aside(url, link.key, depth):
                     is_seen = True  # its other spellings are remembered
                     continue
-                request = self._spelled(url, link.key, is_seen=is_seen)
+                request = self._spelled(url, link, is_seen=is_seen)
                 is_seen = True
                 if request is not None:
                     yield self.files.rank(request)
@@ -262,103 +287,25 @@ class SiteSpider(ProbingSpider):
             self.result.refuse_link(refused)
         return refused is None
 
-    def file_request(self, url: str, depth: int) -> Request | None:
-        """Return the request for a link that looks like a file and was found at a depth."""
-        too_deep = self.depth_limit is not None and depth > self.depth_limit
-        if too_deep or not self.within.allows(url):
+    def file_request(self, link: Released) -> Request | None:
+        """Return the request for a link that was put aside."""
+        too_deep = self.depth_limit is not None and link.depth > self.depth_limit
+        if too_deep or not self.within.allows(link.url):
             return None
-        return self.page_request(url, {"depth": depth, FIXED: True, LED_BY: self.seeds[0]})
+        meta = {"depth": link.depth, FIXED: True, LED_BY: self.seeds[0]}
+        if link.place is not None:
+            return self.guess_request(link.url, link.place, meta)
+        return self.page_request(link.url, meta)
 
-    def _spelled(self, url: str, key: bytes, *, is_seen: bool) -> Request | None:
+    def _spelled(self, url: str, link: Link, *, is_seen: bool) -> Request | None:
         """Return the request for a link, for a further spelling only if it is wanted now."""
         if not is_seen:
-            return self.page_request(url)
+            return self.page_request(url, None if link.kind == ANCHOR else {LINK_KIND: link.kind})
         if self.job.canonicalizer.known_as(url).is_canonical:
             return None
-        if not self.frontier.spellings.is_wanted(key, url):
+        if not self.frontier.spellings.is_wanted(link.key, url):
             return None
         return self.page_request(url, {SPELLING: True})
-
-    def robots_parsed(self, robotparser: RobotParser, request: Request) -> None:
-        """Queue the sitemaps that robots.txt names, but not those of a host that is not crawled."""
-        if SEED not in request.meta and not self.within.allows(request.url):
-            return
-        parser = getattr(robotparser, "rp", None)
-        named = SitemapContent(is_index=True, locations=tuple(getattr(parser, "sitemaps", ())))
-        for url in named.urls(request.url):
-            sitemap = self._sitemap_request(url)
-            if sitemap is not None:
-                sitemap.meta[LED_BY] = request.url
-                self.crawler.engine.crawl(sitemap)
-
-    def parse_sitemap(self, response: Response) -> Iterator[Request]:
-        """Yield requests for the pages within the scope, and for further sitemaps."""
-        sitemap = read_sitemap(response.body, self.sitemap_limits)
-        if sitemap is None:
-            self._note_sitemap(
-                response.url, UNREADABLE, Reason.NOT_SITEMAP.stored(), response.status
-            )
-            return
-        if sitemap.is_cut:
-            taken = Reason.SITEMAP_CUT.stored(f"{len(sitemap.locations):,}")
-            self._note_sitemap(response.url, UNREADABLE, taken, response.status)
-        if not sitemap.is_index:
-            # One step from the start, however deep the sitemap hangs.
-            response.meta["depth"] = 0
-            is_cut = False
-            for url in sitemap.urls(response.url):
-                if not is_cut and not self.within.allows(url):
-                    is_cut = True
-                    with suppress(CrawlStorageError):  # the job remembers it, and the crawl ends
-                        self.notes.note_cut_sitemap(response.url)
-                # What a sitemap names is a page of its own, whatever was learned of its URL.
-                wanted = self._is_listed(url)
-                request = self.page_request(url, {FIXED: True}) if wanted else None
-                if request is not None:
-                    yield self.files.rank(request)
-        elif response.meta.get("depth", 0) < _MAX_SITEMAP_DEPTH:
-            requests = map(self._sitemap_request, sitemap.urls(response.url))
-            yield from filter(None, requests)
-
-    def _is_listed(self, url: str) -> bool:
-        """Return whether a page that a sitemap lists is to be asked for."""
-        if not self.within.allows(url):
-            return False
-        with suppress(ValueError):
-            return not self.files.is_put_aside(url, self.job.canonicalizer.key(url), 1)
-        return False
-
-    def _sitemap_request(self, url: str) -> Request | None:
-        try:
-            if self.notes.sitemaps >= self.max_sitemaps:
-                return None
-            if self.job.canonicalizer.key(url) in self.frontier.seen:
-                return None
-            request = Request(
-                url,
-                callback=self.parse_sitemap,
-                errback=self.sitemap_failed,
-                meta={FIXED: True},
-            )
-        except ValueError as error:
-            self.logger.warning("%s: no sitemap: %s", url, error)
-            return None
-        with suppress(CrawlStorageError):  # the job remembers it, and the crawl ends
-            if self.notes.count_sitemap() == self.max_sitemaps:
-                self.logger.warning("no more sitemaps are fetched: CRAWL_MAX_SITEMAPS is reached")
-        return request
-
-    def sitemap_failed(self, failure: Any) -> None:
-        """A sitemap that is not there takes nothing away from the crawl."""
-        verdict, reason, status = explain(failure, self.settings)
-        self._note_sitemap(
-            failure.request.url, verdict, Reason.NO_SITEMAP.stored(in_words(reason)), status
-        )
-
-    def _note_sitemap(self, url: str, verdict: str, reason: Stored, status: int) -> None:
-        self.logger.warning("%s: %s", url, in_words(reason))
-        with suppress(CrawlStorageError):  # the job remembers it, and the crawl ends
-            self.job.store_failure(url, verdict, reason, status=status)
 
 
 def _seeds(arguments: Mapping[str, str]) -> list[str]:

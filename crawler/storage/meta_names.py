@@ -88,6 +88,9 @@ REGROUPING: Final = "regrouping"
 REFUTED: Final = "refuted_rules"
 """JSON list: the evidence for and against rules that do not hold."""
 
+LINK_COUNTS: Final = "link_counts"
+"""JSON object: URLs found, answers and new pages by the kind of the link that led to them."""
+
 FLEET: Final = "fleet"
 """JSON object: the membership of a worker's directory in a fleet."""
 

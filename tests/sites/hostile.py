@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 OPEN_ROBOTS = "User-agent: *\nDisallow: /closed/\n"
 
+_OF_EVERY_HOST = {"/robots.txt", "/sitemap.xml", "/sitemap_index.xml"}
+
 Trick = Callable[[Exchange], None]
 
 
@@ -72,8 +74,8 @@ class HostileSite:
             return list(self._asked)
 
     def paths(self) -> list[str]:
-        """The target of every request so far, robots.txt left out."""
-        return [asked.path for asked in self.asked if asked.path != "/robots.txt"]
+        """The target of every request so far, robots.txt and usual sitemaps left out."""
+        return [asked.path for asked in self.asked if asked.path not in _OF_EVERY_HOST]
 
     def note(self, asked: Asked) -> None:
         with self._lock:

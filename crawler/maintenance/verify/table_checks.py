@@ -13,6 +13,7 @@ from crawler.pages.boilerplate import held_counts
 from crawler.pages.page_links import LinkPacker
 from crawler.pages.verdicts import MOVED, WITHOUT_PAGE, listed
 from crawler.pages.wall_clusters import host_of
+from crawler.reading.reading import StoredLink
 from crawler.storage import meta_names
 from crawler.storage.states import LEASED, WAITING
 from crawler.urls.canonical import MalformedUrl
@@ -149,11 +150,11 @@ def _unreadable_links(read: Callable[[str], sqlite3.Cursor]) -> Iterator[int]:
     for number, is_shared, packed, is_of_page in read(sql):
         packer = shared if is_shared else plain
         try:
-            links = [("", False)] if packer is None else packer.unpack(packed)[0]
+            links = [StoredLink("", False)] if packer is None else packer.unpack(packed)[0]
         except (zstandard.ZstdError, ValueError, TypeError):
             yield number
         else:
-            if not is_of_page or not all(url for url, _ in links):
+            if not is_of_page or not all(link.url for link in links):
                 yield number
 
 

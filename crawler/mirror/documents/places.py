@@ -10,21 +10,21 @@ from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.mirror.documents.attributes import DOUBLE, SINGLE, UNQUOTED, Value, escape, read_value
-from crawler.mirror.documents.css import may_hold_addresses, read_css, read_escapes, write_css
 from crawler.mirror.documents.tags import LAZY, LAZY_SETS
+from crawler.reading.value_addresses import (
+    may_hold_addresses,
+    read_css,
+    read_escapes,
+    read_srcset,
+    write_css,
+    write_srcset,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from crawler.mirror.documents.attributes import Attribute
     from crawler.mirror.documents.edits import Edit
-
-_WS = rb"\t\n\f\r "
-_BEFORE = rb"[,%b]*+" % _WS
-# Descriptors reach to a comma outside parentheses; those that are not closed to the end.
-_DESCRIPTORS = rb"(?:[^,(]++|\([^)]*+(?:\)|\Z))*+"
-_CANDIDATE = re.compile(rb"%b([^%b]++)(%b)" % (_BEFORE, _WS, _DESCRIPTORS))
-_NO_DESCRIPTORS = re.compile(rb"%b([^%b]++)" % (_BEFORE, _WS))
 
 _QUOTINGS = (DOUBLE, SINGLE, UNQUOTED)
 _REFRESH = re.compile(
@@ -109,32 +109,6 @@ def kind_of_relation(relation: str, media_type: str) -> LinkKind:
     if media_type in _PAGE_TYPES and ("alternate" in names or not _SERIES.isdisjoint(names)):
         return PAGE
     return OTHER
-
-
-def read_srcset(value: bytes) -> Iterator[tuple[int, int]]:
-    """Yield the positions of the URLs of a ``srcset``.
-
-    Complexity: O(length).
-    """
-    at = 0
-    while (address := _NO_DESCRIPTORS.match(value, at)) is not None:
-        start, end = address.span(1)
-        bare = start + len(address[1].rstrip(b","))
-        if bare < end:
-            at = end
-        else:
-            candidate = _CANDIDATE.match(value, start)
-            at = end if candidate is None else candidate.end()
-        yield start, bare
-
-
-def write_srcset(address: str) -> str:
-    """Write a URL so that no comma at its ends is taken for the list's."""
-    bare = address.strip(",")
-    if bare == address:
-        return address
-    start = address.index(bare) if bare else len(address)
-    return "%2C" * start + bare + "%2C" * (len(address) - start - len(bare))
 
 
 class LinkPlace(NamedTuple):

@@ -1,4 +1,4 @@
-"""Read what the headers of an answer say of a page: canonical URL, translations, language.
+"""Read what the headers of an answer say of a page: canonical URL, language, where it leads.
 
 Documents that are no HTML have no other place for it. What a page says itself comes first.
 
@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from crawler.reading.link_extraction import resolve
+from crawler.reading.link_kinds import HEADER, REFRESH, kind_of_relation, note_kind
 from crawler.reading.metadata.json_ld import MAX_LIST
+from crawler.reading.metadata.metadata_reader import refresh_target
 from crawler.reading.metadata.metadata_record import NO_HEADERS
 from crawler.reading.metadata.page_names import MAX_IDENTIFIER_CHARACTERS, MAX_IDENTIFIERS
 
@@ -64,6 +66,29 @@ def with_headers(metadata: Metadata, headers: PageHeaders, url: str) -> Metadata
         metadata = metadata._replace(language=language)
         sources["language"] = "header:content-language"
     return metadata._replace(sources=tuple(sources.items()))
+
+
+def header_links(headers: PageHeaders, url: str) -> dict[str, str]:
+    """Return the references of the headers of an answer, and their kinds.
+
+    Args:
+        headers: Headers of the answer.
+        url: Its URL.
+    """
+    found: dict[str, str] = {}
+    if headers == NO_HEADERS:
+        return found
+    refreshed = refresh_target(headers.refresh or "")
+    if refreshed is not None:
+        note_kind(found, refreshed[1], REFRESH)
+    for to, said in _links((headers.link or "")[:_MAX_CHARACTERS], url):
+        kind = kind_of_relation(_relations(said), said.get("type", ""))
+        if kind is not None:
+            note_kind(found, to, kind)
+    for address in (headers.content_location, headers.location):
+        if address and len(address) <= _MAX_URL:
+            note_kind(found, address, HEADER)
+    return found
 
 
 def _links(header: str, url: str) -> Iterator[tuple[str, dict[str, str]]]:

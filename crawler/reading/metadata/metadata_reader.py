@@ -335,14 +335,19 @@ def _words(facts: _Facts, name: str, metas: Iterable[str], repeated: list[str]) 
     return ()
 
 
+def refresh_target(content: str) -> tuple[float, str] | None:
+    """Return the seconds and the reference of a refresh, None where a page reloads itself."""
+    found = _REFRESH.match(content)
+    address = None if found is None else found[2] or found[3] or found[4]
+    if found is None or not address:
+        return None
+    return float(found[1].strip(".") or 0), address
+
+
 def _refresh(content: str | None, base: str) -> tuple[float | None, str | None]:
-    found = _REFRESH.match(content or "")
-    if not content or not found:
-        return None, None
-    url = _absolute(found[2] or found[3] or found[4], base)
-    delay = found[1].strip(".")
-    # Without a URL the page reloads itself, which is no link.
-    return (float(delay or 0), url) if url else (None, None)
+    found = refresh_target(content or "")
+    url = None if found is None else _absolute(found[1], base)
+    return (None, None) if found is None or url is None else (found[0], url)
 
 
 def _absolute(address: str | None, base: str) -> str | None:

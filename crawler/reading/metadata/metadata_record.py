@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from neardup.names import name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from neardup.names import Name
 
@@ -81,18 +81,26 @@ class PageHeaders(NamedTuple):
     Attributes:
         link: All values of ``Link``, with commas between them.
         language: ``Content-Language``.
+        refresh: ``Refresh``.
+        content_location: ``Content-Location``.
+        location: ``Location``, of an answer that is no redirect.
     """
 
     link: str | None = None
     language: str | None = None
+    refresh: str | None = None
+    content_location: str | None = None
+    location: str | None = None
 
     @classmethod
-    def of(cls, links: Sequence[bytes], language: bytes | None) -> PageHeaders:
-        """Return headers from their values as they came."""
-        if not links and language is None:
-            return NO_HEADERS
-        said = None if language is None else language.decode("latin-1")
-        return cls(b", ".join(links).decode("latin-1") if links else None, said)
+    def of(cls, values: Callable[[str], Sequence[bytes]]) -> PageHeaders:
+        """Return headers from a function that returns all values of one, as they came."""
+        said = [
+            b", ".join(found).decode("latin-1") if (found := values(name)) else None
+            for name in _PAGE_HEADERS
+        ]
+        return cls(*said) if any(said) else NO_HEADERS
 
 
+_PAGE_HEADERS = ("Link", "Content-Language", "Refresh", "Content-Location", "Location")
 NO_HEADERS = PageHeaders()

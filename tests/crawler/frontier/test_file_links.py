@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.frontier.file_links import MIN_FILES, FileLinks
+from crawler.frontier.file_links import MIN_FILES, MIN_GUESSES, SAMPLED_OF, FileLinks
 from crawler.pages.page_context import Fetched, blank_row
 from crawler.pages.page_store import PageStore
 from crawler.storage.database import Database
@@ -127,6 +127,48 @@ def test_what_was_learned_holds_in_the_next_process(tmp_path: Path) -> None:
         assert links.release()
 
 
+def guess(links: FileLinks, numbers: range) -> list[bool]:
+    """Offer guesses; say of each whether it was put aside."""
+    urls = [f"http://site.example/{number}" for number in numbers]
+    kinds = [links.place(url, "script") for url in urls]
+    return [
+        links.put_aside(kind, url, key(number), 1)
+        for kind, url, number in zip(kinds, urls, numbers, strict=True)
+    ]
+
+
+def test_guesses_end_soon_where_none_is_a_page() -> None:
+    with closing(Database(None)) as database:
+        links = FileLinks(database, frozenset())
+        assert not any(guess(links, range(MIN_GUESSES)))
+        for _ in range(MIN_GUESSES):
+            links.note(links.place("http://site.example/", "script"), is_page=False)
+        aside = guess(links, range(100, 1100))
+        assert 900 < sum(aside) < 990
+        assert links.release() == []
+        other = links.place("http://other.example/", "script")
+        assert not links.put_aside(other, "http://other.example/", key(1), 1)
+
+
+def test_guesses_go_on_while_one_in_twenty_is_a_page(tmp_path: Path) -> None:
+    kind = FileLinks.place("http://site.example/", "script")
+    with closing(Database(tmp_path)) as database:
+        links = FileLinks(database, frozenset())
+        guess(links, range(MIN_GUESSES))
+        for number in range(MIN_GUESSES):
+            links.note(kind, is_page=number == 0)
+        assert not any(guess(links, range(100, 200)))
+    with closing(Database(tmp_path)) as database:
+        links = FileLinks(database, frozenset())
+        assert not any(guess(links, range(200, 300)))
+        for _ in range(SAMPLED_OF):
+            links.note(kind, is_page=False)
+        aside = sum(guess(links, range(300, 400)))
+        assert aside > 80
+        links.note(kind, is_page=True)
+        assert {link.place for link in links.release()} == {"script"}
+
+
 class TestFileLinksProperties:
     @given(st.lists(st.tuples(st.integers(0, 2), st.booleans()), max_size=300), st.data())
     def test_no_link_is_lost(self, steps: list[tuple[int, bool]], data: st.DataObject) -> None:
@@ -144,8 +186,9 @@ class TestFileLinksProperties:
                     offered += 1
                 if answers and kind is not None:
                     links.note(kind, is_page=False)
-                made.update(url for url, _ in links.release()) if data.draw(st.booleans()) else None
+                if data.draw(st.booleans()):
+                    made.update(link.url for link in links.release())
             answer(links, 1, "/0", is_page=True)
             while found := links.release():
-                made.update(url for url, _ in found)
+                made.update(link.url for link in found)
         assert len(made) == offered

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.pages.page_links import DICTIONARY_BYTES, LinkPacker, LinkStore
-from crawler.reading.reading import Link
+from crawler.reading.link_kinds import NAMES
+from crawler.reading.reading import Link, StoredLink
 from crawler.storage.database import Database
 from crawler.urls.canonical import Known
 from neardup.fingerprints.digest import payload_digest
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 WRITTEN = st.text(st.characters(blacklist_characters="\r\n\t")).map("http://example.com/".__add__)
-LISTS = st.lists(st.tuples(WRITTEN, st.booleans()))
+LISTS = st.lists(st.builds(StoredLink, WRITTEN, st.booleans(), st.sampled_from(NAMES)))
 
 
 def key(url: str) -> bytes:
@@ -38,7 +39,7 @@ class TestLinkPackerProperties:
     @given(LISTS, st.booleans(), st.lists(WRITTEN))
     def test_unpacks_what_it_packed(
         self,
-        found: list[tuple[str, bool]],
+        found: list[StoredLink],
         nofollow: bool,
         shared: list[str],
     ) -> None:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from crawler.reading.html_parsing import parse
 from crawler.reading.link_extraction import LinkReader, PageLinks, base_url, resolve
+from crawler.reading.link_kinds import ANCHOR
 from crawler.reading.page_elements import collect
 from crawler.urls.canonical import Canonicalizer
 
@@ -192,7 +193,9 @@ class TestLinkProperties:
     @given(st.lists(st.text(max_size=30), max_size=20))
     def test_any_addresses_give_distinct_http_links(self, addresses: list[str]) -> None:
         page = collect(parse(b"<p>"))
-        result = LinkReader(CANONICALIZER, 1000).read(page, PAGE, "utf-8", addresses)
+        result = LinkReader(CANONICALIZER, 1000).read(
+            page, PAGE, "utf-8", dict.fromkeys(addresses, ANCHOR)
+        )
         keys = [link.key for link in result.links]
         assert len(set(keys)) == len(keys)
         for link in result.links:
@@ -249,3 +252,21 @@ def test_links_held_for_other_pages_are_bounded() -> None:
     finally:
         tracemalloc.stop()
     assert held_bytes < 40_000_000
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "<link rel=prefetch href=x><link rel=next href=x>",
+        "<link rel=preload as=document href=x><iframe src=x></iframe>",
+        "<link rel='next preload' href=x>",
+        "<link rel='alternate feed' href=x>",
+    ],
+)
+def test_a_page_that_is_named_as_a_file_too_is_followed(head: str) -> None:
+    assert urls(head) == ["http://host.example/folder/x"]
+
+
+def test_spellings_of_different_kinds_are_kept() -> None:
+    (link,) = found("<a href='x?b=2&amp;a=1'>x</a><link rel=next href='x?a=1&amp;b=2'>").links
+    assert link.others == ("http://host.example/folder/x?a=1&b=2",)

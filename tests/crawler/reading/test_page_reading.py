@@ -12,6 +12,8 @@ from crawler.reading.content.content_xml import pack_lines, unpack_content
 from crawler.reading.content.main_content import read_content
 from crawler.reading.flat_page import flatten
 from crawler.reading.html_parsing import parse
+from crawler.reading.link_kinds import NAMES
+from crawler.reading.metadata.metadata_record import PageHeaders
 from crawler.reading.page_reading import PageReader, shown_content
 from crawler.reading.protocol import ReadingOptions
 from crawler.reading.reading import ReadingTask
@@ -200,3 +202,12 @@ def test_the_sign_by_which_a_heading_links_to_itself_is_left_out() -> None:
     assert "¶" not in text
     assert "Lamps" in text
     assert "[below](http://host.example/a/b.html#b)" in text
+
+
+@pytest.mark.parametrize("name", ["refresh", "content_location", "location"])
+def test_a_header_that_is_no_url_leads_nowhere(name: str) -> None:
+    address = "http://[bad/x"
+    headers = PageHeaders(**{name: f"0; url={address}" if name == "refresh" else address})
+    reader = PageReader(ReadingOptions(link_kinds=NAMES))
+    task = ReadingTask("http://host.example/a//b/", page("<a href=x>x</a>"), headers=headers)
+    assert [link.url for link in reader.parse(task).links] == ["http://host.example/a//b/x"]

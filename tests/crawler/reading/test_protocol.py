@@ -7,6 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawler.reading.link_kinds import NAMES
 from crawler.reading.metadata.metadata_record import Metadata
 from crawler.reading.protocol import (
     Inbox,
@@ -26,7 +27,13 @@ VALUES = st.recursive(
 )
 MESSAGES = st.lists(VALUES, min_size=1, max_size=4).map(tuple)
 TEXTS = st.none() | st.text(max_size=20)
-LINKS = st.builds(Link, st.text(max_size=20), st.binary(min_size=16, max_size=16), st.booleans())
+LINKS = st.builds(
+    Link,
+    st.text(max_size=20),
+    st.binary(min_size=16, max_size=16),
+    st.booleans(),
+    kind=st.sampled_from(NAMES),
+)
 PARSED = st.builds(
     Parsed,
     links=st.lists(LINKS, max_size=5),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawler.pages.page_links import LinkPacker
+from crawler.reading.reading import StoredLink
 from crawler.storage.schema import TABLES
 from crawler.urls.canonical import Canonicalizer
 from tests.crawler.maintenance.verify.crawled import check, check_and_repair, execute, make, rules
@@ -74,7 +75,7 @@ _NOT_MADE = {"meta", "files", "elsewhere", "spellings", "superseded"}
 """Tables without rows here, and that of single values."""
 
 _DICTIONARY = b"http://example.com/a\nhttp://example.com/b"
-_LINKS = [("http://example.com/a", False)]
+_LINKS = [StoredLink("http://example.com/a", False)]
 
 ABSENT = (
     "UPDATE pages SET etag = '\"1\"', last_modified = 'Sun, 01 Nov 2026 10:00:00 GMT',"

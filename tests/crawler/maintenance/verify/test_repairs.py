@@ -10,6 +10,7 @@ from filelock import FileLock
 
 from crawler.job import Job
 from crawler.pages.page_links import LinkPacker
+from crawler.reading.reading import StoredLink
 from crawler.storage.errors import JobError, JobInUseError, JobVersionError
 from tests.crawler.maintenance.verify.crawled import (
     QUEUED,
@@ -136,7 +137,7 @@ class TestWhatCannotBeChecked:
 def test_links_whose_page_gets_its_key_back_are_no_damage(folder: Path) -> None:
     ((key,),) = rows(folder, f"SELECT key FROM pages {of('/b')}")
     assert isinstance(key, bytes)
-    packed = LinkPacker().pack([(f"{URL}/next", False)], nofollow=False)
+    packed = LinkPacker().pack([StoredLink(f"{URL}/next", False)], nofollow=False)
     execute(
         folder,
         f"INSERT INTO links (key, shared, urls) VALUES (x'{key.hex()}', 0, x'{packed.hex()}')",

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.mirror.documents.places import read_srcset, write_srcset
+from crawler.reading.value_addresses import read_srcset, write_srcset
 
 
 def _addresses(value: str) -> list[str]:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.reading.metadata.declared_headers import with_headers
+from crawler.reading.metadata.declared_headers import header_links, with_headers
 from crawler.reading.metadata.metadata_record import NO_HEADERS, NO_METADATA, Metadata, PageHeaders
 from crawler.reading.protocol import ReadingOptions
 from tests.crawler.reading.documents.made import epub
@@ -93,7 +93,8 @@ class TestLinkHeaderProperties:
 
 
 def test_workers_are_told_the_headers_of_pages_and_documents() -> None:
-    headers = PageHeaders.of([b"</a>; rel=canonical", b"</b>; rel=next"], b"de")
+    said = {"Link": [b"</a>; rel=canonical", b"</b>; rel=next"], "Content-Language": [b"de"]}
+    headers = PageHeaders.of(lambda name: said.get(name, []))
 
     async def act(pool) -> list[Reading]:  # type: ignore[no-untyped-def]
         return [
@@ -108,4 +109,25 @@ def test_workers_are_told_the_headers_of_pages_and_documents() -> None:
 
 
 def test_an_answer_without_such_headers_has_none() -> None:
-    assert PageHeaders.of([], None) is NO_HEADERS
+    assert PageHeaders.of(lambda _: []) is NO_HEADERS
+
+
+def test_headers_lead_to_other_pages() -> None:
+    headers = PageHeaders(
+        link='</b>; rel="next", </c.css>; rel=preload, </>; rel=preconnect',
+        refresh="5; url=later",
+        content_location="page.en",
+        location="made",
+    )
+    assert header_links(headers, "http://host.example/a/") == {
+        "later": "refresh",
+        "http://host.example/b": "relation",
+        "http://host.example/c.css": "resource",
+        "page.en": "header",
+        "made": "header",
+    }
+
+
+@pytest.mark.parametrize("refresh", ["", "5", "5;", "url=", "5; url=''"])
+def test_a_page_that_reloads_itself_leads_nowhere(refresh: str) -> None:
+    assert header_links(PageHeaders(refresh=refresh), "http://host.example/") == {}

@@ -1,7 +1,8 @@
-"""Find the URLs of a style sheet: ``url()``, ``src()``, ``@import`` and ``image-set()``.
+"""Find the URLs within style sheets and within ``srcset``, and write others there.
 
-Tokens are those of CSS Syntax 3 (https://www.w3.org/TR/css-syntax-3/#tokenization), as far as they
-decide where a URL begins and ends: comments, strings, escapes, names, bad strings and URLs.
+Those of a style sheet are ``url()``, ``src()``, ``@import`` and ``image-set()``. Tokens are those
+of CSS Syntax 3 (https://www.w3.org/TR/css-syntax-3/#tokenization), as far as they decide where a
+URL begins and ends: comments, strings, escapes, names, bad strings and URLs.
 """
 
 from __future__ import annotations
@@ -37,6 +38,12 @@ _ESCAPED = re.compile(r"\\(?:([0-9a-fA-F]{1,6})(?:\r\n|[\t\n\f\r ])?|\r\n|([\s\S
 _URLS = frozenset({"url", "src"})
 _IMAGE_SETS = frozenset({"image-set", "-webkit-image-set"})
 _SPECIAL = re.compile(r"[\s\"'()\\]")
+
+_BEFORE = rb"[,%b]*+" % _WS
+# Descriptors reach to a comma outside parentheses; those that are not closed to the end.
+_DESCRIPTORS = rb"(?:[^,(]++|\([^)]*+(?:\)|\Z))*+"
+_CANDIDATE = re.compile(rb"%b([^%b]++)(%b)" % (_BEFORE, _WS, _DESCRIPTORS))
+_NO_DESCRIPTORS = re.compile(rb"%b([^%b]++)" % (_BEFORE, _WS))
 
 
 def may_hold_addresses(css: bytes) -> bool:
@@ -125,3 +132,44 @@ def write_css(address: str) -> str:
     """Write a URL for ``url()``, with quotes or without: both know these escapes."""
     address = address.replace("<", "%3C")  # "</style" would end the element
     return _SPECIAL.sub(lambda match: f"\\{ord(match[0]):x} ", address)
+
+
+def read_srcset(value: bytes) -> Iterator[tuple[int, int]]:
+    """Yield the positions of the URLs of a ``srcset``.
+
+    Complexity: O(length).
+    """
+    at = 0
+    while (address := _NO_DESCRIPTORS.match(value, at)) is not None:
+        start, end = address.span(1)
+        bare = start + len(address[1].rstrip(b","))
+        if bare < end:
+            at = end
+        else:
+            candidate = _CANDIDATE.match(value, start)
+            at = end if candidate is None else candidate.end()
+        yield start, bare
+
+
+def write_srcset(address: str) -> str:
+    """Write a URL so that no comma at its ends is taken for the list's."""
+    bare = address.strip(",")
+    if bare == address:
+        return address
+    start = address.index(bare) if bare else len(address)
+    return "%2C" * start + bare + "%2C" * (len(address) - start - len(bare))
+
+
+def addresses_of_style(text: str) -> Iterator[str]:
+    """Yield the URLs of a style sheet, or of a style attribute."""
+    css = text.encode("utf-8", "replace")
+    if may_hold_addresses(css):
+        for start, end in read_css(css):
+            yield read_escapes(css[start:end].decode("utf-8", "replace"))
+
+
+def addresses_of_set(text: str) -> Iterator[str]:
+    """Yield the URLs of a ``srcset``."""
+    value = text.encode("utf-8", "replace")
+    for start, end in read_srcset(value):
+        yield value[start:end].decode("utf-8", "replace")

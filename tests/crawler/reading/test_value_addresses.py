@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.mirror.documents.css import read_css, read_escapes, write_css
 from crawler.mirror.documents.edits import undo
 from crawler.mirror.documents.linked_document import read_document
+from crawler.reading.value_addresses import read_css, read_escapes, write_css
 
 
 def _addresses(css: str) -> list[str]:

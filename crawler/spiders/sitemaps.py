@@ -1,0 +1,133 @@
+"""Take the pages of a site from its sitemaps: those that robots.txt names, or usual ones."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urljoin
+
+from scrapy import Request
+
+from crawler.downloadermiddlewares.failures import explain
+from crawler.pages.reasons import Reason, Stored, in_words
+from crawler.pages.verdicts import UNREADABLE
+from crawler.reading.link_kinds import SITEMAP, Follow
+from crawler.reading.sitemaps import SitemapContent, read_sitemap
+from crawler.request_meta import FIXED, GUESS, LED_BY, LINK_KIND, SEED
+from crawler.spiders.guessing import NO_PAGE, GuessingSpider
+from crawler.storage.errors import CrawlStorageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from scrapy.http import Response
+    from scrapy.robotstxt import RobotParser
+
+    from crawler.pages.visits import VisitNotes
+
+# An index of sitemaps names sitemaps and no further index, says sitemaps.org; some sites do.
+_MAX_SITEMAP_DEPTH = 2
+_GUESSED = ("/sitemap.xml", "/sitemap_index.xml")
+
+
+class SitemapSpider(GuessingSpider):
+    """Requests sitemaps once the robots.txt of a host is read, and the pages that they list."""
+
+    notes: VisitNotes
+    max_sitemaps: int
+
+    def robots_parsed(self, robotparser: RobotParser, request: Request) -> None:
+        """Queue the sitemaps that robots.txt names, but not those of a host that is not crawled."""
+        if SEED not in request.meta and not self.within.allows(request.url):
+            return
+        parser = getattr(robotparser, "rp", None)
+        named = SitemapContent(is_index=True, locations=tuple(getattr(parser, "sitemaps", ())))
+        found: dict[str, dict[str, Any]] = {url: {} for url in named.urls(request.url)}
+        if not found and self.link_kinds[SITEMAP] is not Follow.NO:
+            guess = {LINK_KIND: SITEMAP, GUESS: True}
+            found = {urljoin(request.url, path): guess for path in _GUESSED}
+        for url, meta in found.items():
+            sitemap = self._sitemap_request(url)
+            if sitemap is not None:
+                sitemap.meta.update(meta, **{LED_BY: request.url})
+                self.crawler.engine.crawl(sitemap)
+
+    def parse_sitemap(self, response: Response) -> Iterator[Request]:
+        """Yield requests for the pages within the scope, and for further sitemaps."""
+        sitemap = read_sitemap(response.body, self.sitemap_limits)
+        if sitemap is None:
+            if GUESS in response.meta and self.within.allows(response.url):
+                # A page, perhaps that which a redirect led to: seen, and not stored yet.
+                page = self.page_request(response.url, {LINK_KIND: SITEMAP})
+                if page is not None:
+                    yield page.replace(dont_filter=True)
+            elif GUESS not in response.meta:
+                reason = Reason.NOT_SITEMAP.stored()
+                self._note_sitemap(response.url, UNREADABLE, reason, response.status)
+            return
+        if sitemap.is_cut:
+            taken = Reason.SITEMAP_CUT.stored(f"{len(sitemap.locations):,}")
+            self._note_sitemap(response.url, UNREADABLE, taken, response.status)
+        if not sitemap.is_index:
+            # One step from the start, however deep the sitemap hangs.
+            response.meta["depth"] = 0
+            is_cut = False
+            for url in sitemap.urls(response.url):
+                if not is_cut and not self.within.allows(url):
+                    is_cut = True
+                    with suppress(CrawlStorageError):  # the job remembers it, and the crawl ends
+                        self.notes.note_cut_sitemap(response.url)
+                # What a sitemap names is a page of its own, whatever was learned of its URL.
+                wanted = self._is_listed(url)
+                meta = {FIXED: True, LINK_KIND: SITEMAP}
+                request = self.page_request(url, meta) if wanted else None
+                if request is not None:
+                    yield self.files.rank(request)
+        elif response.meta.get("depth", 0) < _MAX_SITEMAP_DEPTH:
+            requests = map(self._sitemap_request, sitemap.urls(response.url))
+            yield from filter(None, requests)
+
+    def _is_listed(self, url: str) -> bool:
+        """Return whether a page that a sitemap lists is to be asked for."""
+        if not self.within.allows(url):
+            return False
+        with suppress(ValueError):
+            key = self.job.canonicalizer.key(url)
+            if key not in self.job.frontier.seen:
+                self.link_counts.note_found(SITEMAP)
+            return not self.files.is_put_aside(url, key, 1)
+        return False
+
+    def _sitemap_request(self, url: str) -> Request | None:
+        try:
+            if self.notes.sitemaps >= self.max_sitemaps:
+                return None
+            if self.job.canonicalizer.key(url) in self.job.frontier.seen:
+                return None
+            request = Request(
+                url,
+                callback=self.parse_sitemap,
+                errback=self.sitemap_failed,
+                meta={FIXED: True},
+            )
+        except ValueError as error:
+            self.logger.warning("%s: no sitemap: %s", url, error)
+            return None
+        with suppress(CrawlStorageError):  # the job remembers it, and the crawl ends
+            if self.notes.count_sitemap() == self.max_sitemaps:
+                self.logger.warning("no more sitemaps are fetched: CRAWL_MAX_SITEMAPS is reached")
+        return request
+
+    def sitemap_failed(self, failure: Any) -> None:
+        """A sitemap that is not there takes nothing away from the crawl."""
+        verdict, reason, status = explain(failure, self.settings)
+        if GUESS in failure.request.meta and status in NO_PAGE:
+            return
+        self._note_sitemap(
+            failure.request.url, verdict, Reason.NO_SITEMAP.stored(in_words(reason)), status
+        )
+
+    def _note_sitemap(self, url: str, verdict: str, reason: Stored, status: int) -> None:
+        self.logger.warning("%s: %s", url, in_words(reason))
+        with suppress(CrawlStorageError):  # the job remembers it, and the crawl ends
+            self.job.store_failure(url, verdict, reason, status=status)

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.reading.link_kinds import FEED, MANIFEST, SEARCH
+from crawler.reading.site_descriptions import described_pages
+from crawler.reading.sitemaps import SitemapLimits
+
+URL = "https://host.example/folder/file"
+LIMITS = SitemapLimits(max_bytes=1 << 20)
+
+
+def pages(kind: str, body: str) -> list[str]:
+    return described_pages(kind, body.encode(), URL, LIMITS)
+
+
+def test_a_manifest_names_its_start_and_its_shortcuts() -> None:
+    manifest = {
+        "start_url": "../?from=app",
+        "scope": "/",
+        "shortcuts": [{"url": "/a"}, {"url": 3}, "b"],
+        "share_target": {"action": "/share"},
+        "icons": [{"src": "/icon.png"}],
+    }
+    start, *others = pages(MANIFEST, json.dumps(manifest))
+    assert start == "https://host.example/?from=app"
+    assert others == [f"https://host.example/{path}" for path in ("", "a", "share")]
+
+
+def test_a_search_description_names_its_form() -> None:
+    body = (
+        '<?xml version="1.0"?><OpenSearchDescription xmlns="http://a9.com/-/spec/opensearch/1.1/"'
+        ' xmlns:moz="http://www.mozilla.org/2006/browser/search/">'
+        '<Url type="text/html" template="/find?q={searchTerms}"/>'
+        '<Url type="application/x-suggestions+json" template="/suggest?q={searchTerms}"/>'
+        "<moz:SearchForm>/search</moz:SearchForm></OpenSearchDescription>"
+    )
+    assert pages(SEARCH, body) == ["https://host.example/find", "https://host.example/search"]
+
+
+def test_a_feed_names_its_entries() -> None:
+    body = "<feed xmlns='http://www.w3.org/2005/Atom'><entry><link href='/a'/></entry></feed>"
+    assert pages(FEED, body) == ["https://host.example/a"]
+
+
+@pytest.mark.parametrize("kind", [FEED, MANIFEST, SEARCH])
+@given(body=st.binary(max_size=200) | st.sampled_from([b"[" * 100_000, b"{}", b"<a/>", b"null"]))
+def test_any_other_file_names_nothing(kind: str, body: bytes) -> None:
+    for url in described_pages(kind, body, URL, LIMITS):
+        assert url.startswith("http")

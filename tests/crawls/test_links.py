@@ -1,0 +1,68 @@
+"""Links of every kind lead to their pages, in crawls and in mirrors."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from crawler.reading.link_kinds import KINDS, Follow
+from tests.crawls.command import scrapy
+from tests.crawls.crawled import crawl_site
+from tests.sites.linking import DESCRIBED, PLACES, LinkingSite
+
+USUAL = {kind.name for kind in KINDS if kind.in_crawls is Follow.PAGE}
+DOCUMENT = Path(__file__).parents[2] / "docs" / "links.md"
+
+
+def found(paths: list[str]) -> set[str]:
+    return {path for path in paths if path.startswith("/found/") and "," not in path}
+
+
+def of(kinds: set[str]) -> set[str]:
+    return {f"/found/{place.name}" for place in PLACES if place.kind in kinds}
+
+
+def test_a_crawl_follows_the_usual_kinds(tmp_path: Path) -> None:
+    with LinkingSite() as site:
+        crawled = crawl_site(site, tmp_path)
+    assert found(crawled.asked) == of(USUAL)
+    assert {path for path in crawled.kept if path.startswith("/found/")} == of(USUAL)
+
+
+@pytest.mark.slow
+def test_all_kinds_lead_to_all_pages(tmp_path: Path) -> None:
+    with LinkingSite() as site:
+        crawled = crawl_site(site, tmp_path, "-a", "links=all")
+    assert found(crawled.asked) == {f"/found/{place.name}" for place in PLACES} | DESCRIBED
+    assert "/.well-known/security.txt" in crawled.asked
+
+
+@pytest.mark.slow
+def test_kinds_can_be_left_out(tmp_path: Path) -> None:
+    with LinkingSite() as site:
+        crawled = crawl_site(site, tmp_path, "-a", "links=none,+frame")
+    assert found(crawled.asked) == of({"anchor", "frame"})
+
+
+@pytest.mark.slow
+def test_a_mirror_follows_them_too(tmp_path: Path) -> None:
+    with LinkingSite() as site:
+        done = scrapy("mirror", site.url, str(tmp_path / "site"))
+        asked = site.paths()
+    assert done.returncode in (0, 1), done.stderr
+    kinds = {kind.name for kind in KINDS if kind.in_mirrors is not Follow.NO} | {"resource"}
+    assert found(asked) >= of(kinds) - {"/found/form"}
+
+
+def test_a_kind_that_does_not_exist_is_refused(tmp_path: Path) -> None:
+    done = scrapy("crawl", "site", "-a", "url=http://127.0.0.1:1/", "-a", "links=+coment")
+    assert done.returncode == 2
+    assert "no kind of links is called 'coment'; did you mean comment?" in done.stderr
+
+
+def test_the_table_of_kinds_is_documented() -> None:
+    row = re.compile(r"^\| `([\w-]+)` \| (.+) \| (\w+) \| (\w+) \|$", re.MULTILINE)
+    rows = row.findall(DOCUMENT.read_text(encoding="utf-8"))
+    assert rows == [(kind.name, kind.places, kind.in_crawls, kind.in_mirrors) for kind in KINDS]
