@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import zstandard
 
-from crawler.reading.link_kinds import ANCHOR, NAMES, NUMBERS
+from crawler.reading.link_kinds import ANCHOR, NUMBERS
 from crawler.reading.reading import Link, StoredLink, distinct_urls
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 _MARK = "!"
 _KIND = "@"
-_LETTERS = "abcdefghijklmnopqrstuvwxyz"  # by the number of the kind
 
 DICTIONARY_BYTES = 112_640
 """Collect this many bytes of URLs from the first pages as the dictionary of later lists.
@@ -63,7 +62,7 @@ class LinkPacker:
 
 
 def _marked(url: str, kind: str, *, marked: bool) -> str:
-    sign = "" if kind == ANCHOR else _KIND + _LETTERS[NUMBERS[kind]]
+    sign = "" if kind == ANCHOR else f"{_KIND}{kind} "
     return (_MARK if marked else "") + sign + url
 
 
@@ -76,7 +75,9 @@ def _stored_link(line: str) -> StoredLink:
     url = line.removeprefix(_MARK)
     kind = ANCHOR
     if url.startswith(_KIND):
-        kind, url = NAMES[_LETTERS.index(url[1:2] or "?")], url[2:]
+        kind, _, url = url.removeprefix(_KIND).partition(" ")
+        if kind not in NUMBERS:
+            raise ValueError(f"no kind of links is called {kind!r}")
     return StoredLink(url, line.startswith(_MARK), kind)
 
 
