@@ -59,17 +59,7 @@ FROM files
 DONE, INCOMPLETE = 0, 1
 INTERRUPTED = 130
 
-_KEPT_ARGUMENTS = (
-    "scope",
-    "allow",
-    "deny",
-    "requisites",
-    "accept",
-    "reject",
-    "links",
-    "sitemaps",
-    "text",
-)
+_KEPT_ARGUMENTS = (*(name for name in MirrorSpider.planned if name != "url"), "sitemaps", "text")
 
 
 class Mirroring:

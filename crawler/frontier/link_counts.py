@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class LinkCount(NamedTuple):
-    """What the links of a kind led to.
+    """Counts of what the links of a kind led to.
 
     Attributes:
         found: URLs that a link of the kind was the first to lead to, within the scope.

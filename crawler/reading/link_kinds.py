@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Follow(StrEnum):
-    """How links of a kind are followed.
+    """Ways to follow the links of a kind.
 
     Attributes:
         PAGE: Each of them, as a link to a page.
@@ -92,7 +92,7 @@ KINDS: Final = (
     ),
     LinkKind(OPEN_FORM, "`action` of forms sent by GET with a field to write in", _NO, _NO),
     LinkKind(EMBEDDED, "`embed`, `object` and its `param`, `applet`", _NO, _NO),
-    LinkKind(CITATION, "`cite`, `longdesc`, `profile`, `itemid`, `about`", _NO, _NO),
+    LinkKind(CITATION, "`cite`, `longdesc`, `profile`", _NO, _NO),
     LinkKind(PING, "`ping` of `a` and `area`", _NO, _NO),
     LinkKind(DATA, "`data-href`, `data-url`, `data-link` and the like", _NO, _NO),
     LinkKind(
@@ -137,7 +137,7 @@ PAGES: Final = frozenset(kind.name for kind in KINDS if kind.in_crawls is _YES)
 DESCRIPTIONS: Final = frozenset({FEED, MANIFEST, SEARCH})
 """Kinds of links to files that name pages."""
 
-_SERIES = frozenset({"next", "prev", "previous", "first", "last", "contents", "index", "up"})
+SERIES: Final = frozenset({"next", "prev", "previous", "first", "last", "contents", "index", "up"})
 _OTHER_PAGES = frozenset(
     "amphtml shortlink shorturl author help license copyright bookmark section chapter subsection"
     " appendix glossary start archives tag payment me import prerender prefetch privacy-policy"
@@ -147,8 +147,8 @@ _RESOURCES = frozenset(
     "stylesheet icon apple-touch-icon apple-touch-icon-precomposed apple-touch-startup-image"
     " mask-icon fluid-icon image_src preload modulepreload".split()
 )
-_PAGE_TYPES = frozenset({"", "text/html", "application/xhtml+xml"})
-_FEED_TYPES = frozenset(
+PAGE_TYPES: Final = frozenset({"", "text/html", "application/xhtml+xml"})
+FEED_TYPES: Final = frozenset(
     {"application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json"}
 )
 
@@ -164,15 +164,15 @@ def kind_of_relation(relations: Collection[str], media_type: str) -> str | None:
         None for what is not to be fetched, such as ``preconnect``.
     """
     media_type = media_type.partition(";")[0].strip().lower()
-    is_page = media_type in _PAGE_TYPES
+    is_page = media_type in PAGE_TYPES
     is_resource = not _RESOURCES.isdisjoint(relations)
     is_alternate = "alternate" in relations and not is_resource
-    is_related = is_alternate or not _SERIES.isdisjoint(relations)
+    is_related = is_alternate or not SERIES.isdisjoint(relations)
     cases = (
         (RELATION, is_page and is_related),
         (CANONICAL, is_page and "canonical" in relations),
         (RESOURCE, is_resource),
-        (FEED, is_alternate and media_type in _FEED_TYPES),
+        (FEED, is_alternate and media_type in FEED_TYPES),
         (MANIFEST, "manifest" in relations),
         (SEARCH, "search" in relations and not is_page),
         (VERSION, "search" in relations or not _OTHER_PAGES.isdisjoint(relations)),

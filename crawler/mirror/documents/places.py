@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.mirror.documents.attributes import DOUBLE, SINGLE, UNQUOTED, Value, escape, read_value
 from crawler.mirror.documents.tags import LAZY, LAZY_SETS
+from crawler.reading.link_kinds import FEED_TYPES, PAGE_TYPES, SERIES
 from crawler.reading.value_addresses import (
     may_hold_addresses,
     read_css,
@@ -43,12 +44,6 @@ class LinkKind(Enum):
     OTHER = "other"
 
 
-FEED_TYPES = frozenset(
-    {"application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json"}
-)
-_PAGE_TYPES = frozenset({"", "text/html", "application/xhtml+xml"})
-# The same relations as in crawler.reading.page_elements.
-_SERIES = frozenset({"next", "prev", "previous", "first", "last", "contents", "index", "up"})
 _NEEDED = frozenset(
     "stylesheet icon apple-touch-icon apple-touch-icon-precomposed apple-touch-startup-image"
     " mask-icon fluid-icon image_src preload modulepreload manifest".split()
@@ -106,7 +101,7 @@ def kind_of_relation(relation: str, media_type: str) -> LinkKind:
         return REQUISITE
     if "alternate" in names and (media_type in FEED_TYPES or "feed" in names):
         return FEED
-    if media_type in _PAGE_TYPES and ("alternate" in names or not _SERIES.isdisjoint(names)):
+    if media_type in PAGE_TYPES and ("alternate" in names or not SERIES.isdisjoint(names)):
         return PAGE
     return OTHER
 

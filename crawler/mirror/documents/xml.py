@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from crawler.mirror.documents.attributes import read_attributes, read_value
 from crawler.mirror.documents.edits import Edit
-from crawler.mirror.documents.places import FEED_TYPES, LinkKind, LinkPlace, write_cdata, write_text
+from crawler.mirror.documents.places import LinkKind, LinkPlace, write_cdata, write_text
 from crawler.mirror.documents.tags import XML_STOP
+from crawler.reading.link_kinds import FEED_TYPES
 
 if TYPE_CHECKING:
     from crawler.mirror.documents.attributes import Attribute
