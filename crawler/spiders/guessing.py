@@ -17,7 +17,6 @@ from crawler.pages.verdicts import KEPT
 from crawler.reading.link_extraction import resolve
 from crawler.reading.link_kinds import ANCHOR, DESCRIPTIONS, WELL_KNOWN, Follow
 from crawler.reading.metadata.declared_headers import header_links
-from crawler.reading.metadata.metadata_record import PageHeaders
 from crawler.reading.reading import Link
 from crawler.reading.site_descriptions import described_pages
 from crawler.request_meta import GUESS, LINK_KIND, SEED
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
-    from crawler.pages.page_context import Captured
+    from crawler.pages.page_context import Captured, Fetched
     from crawler.reading.sitemaps import SitemapLimits
     from crawler.spiders.file_requests import FileRequests
     from crawler.urls.scope import Scope
@@ -76,6 +75,10 @@ class GuessingSpider(ProbingSpider):
         """Look at every link again, also at those that were outside of the scope."""
         self._guessed_lately.clear()
 
+    def may_follow(self, url: str) -> bool:
+        """Return whether a link may lead to a URL."""
+        return self.within.allows(url)
+
     def guess(self, link: Link, depth: int) -> Request | None:
         """Return the request for a link that may lead to no page, None where it may wait.
 
@@ -85,7 +88,7 @@ class GuessingSpider(ProbingSpider):
         """
         if self.link_kinds[link.kind] is Follow.NO:
             return None
-        if not self._guessed_lately.is_new(link.url, depth) or not self.within.allows(link.url):
+        if not self._guessed_lately.is_new(link.url, depth) or not self.may_follow(link.url):
             return None
         self.link_counts.note_found(link.kind)
         if self.files.is_guess_put_aside(link.kind, link.url, link.key, depth):
@@ -128,7 +131,7 @@ class GuessingSpider(ProbingSpider):
     def _described(self, url: str, kind: str) -> Request | None:
         with suppress(MalformedUrl):
             is_new = self.job.canonicalizer.key(url) not in self.job.frontier.seen
-            if is_new and self.within.allows(url):
+            if is_new and self.may_follow(url):
                 return self.page_request(url, {LINK_KIND: kind})
         return None
 
@@ -152,18 +155,26 @@ class GuessingSpider(ProbingSpider):
 
     def _of_headers(self, response: Response) -> Iterator[Request]:
         """Yield requests for what the headers of an answer lead to that is no page."""
-        if self._is_too_deep(response):
+        answer = self.fetched_of(response)
+        asks_not = self.archivist.obey_robots_meta and {"nofollow", "none"} & answer.robots
+        if asks_not or self._is_too_deep(response):
             return
-        depth = response.meta.get("depth", 0) + 1
-        headers = PageHeaders.of(response.headers.getlist)
-        for address, kind in header_links(headers, response.url).items():
+        for address, kind in header_links(answer.headers, answer.url).items():
             with suppress(ValueError):
-                url = resolve(response.url, address)
-                key = b"" if url is None else self.job.canonicalizer.key(url)
-                if url is not None and self.job.frontier.seen.depth(key) is None:
-                    request = self.guess(Link(url, key, nofollow=False, kind=kind), depth)
-                    if request is not None:
-                        yield request
+                request = self._of_header(answer, address, kind)
+                if request is not None:
+                    yield request
+
+    def _of_header(self, answer: Fetched, address: str, kind: str) -> Request | None:
+        url = resolve(answer.url, address)
+        if url is None or (key := self.job.canonicalizer.key(url)) in self.job.frontier.seen:
+            return None
+        if self.link_kinds[kind] is not Follow.PAGE:
+            return self.guess(Link(url, key, nofollow=False, kind=kind), answer.depth + 1)
+        if not self.may_follow(url):
+            return None
+        self.link_counts.note_found(kind)
+        return self.page_request(url, {LINK_KIND: kind})
 
     def _is_too_deep(self, response: Response) -> bool:
         """Return whether what an answer leads to is beyond ``max_depth``."""

@@ -324,16 +324,19 @@ class MirrorSpider(SiteSpider):
         """Yield requests for links that are not in the markup as links, or may lead nowhere."""
         for link in captured.links:
             is_refused = link.nofollow and self.obey_nofollow
-            if is_refused or link.key in self.frontier.seen or not self.wanted.allows(link.url):
+            if is_refused or link.key in self.frontier.seen:
                 continue
             request = None
             if self.link_kinds[link.kind] is not Follow.PAGE:
                 request = self.guess(link, depth)
-            elif self._followed_lately.is_new(link.url, depth) and self.within.allows(link.url):
+            elif self._followed_lately.is_new(link.url, depth) and self.may_follow(link.url):
                 self.link_counts.note_found(link.kind)
                 request = self.page_request(link.url, {LINK_KIND: link.kind})
             if request is not None:
                 yield request
+
+    def may_follow(self, url: str) -> bool:
+        return super().may_follow(url) and self.wanted.allows(url)
 
     def _is_to_page(self, link: DocumentLink) -> bool:
         is_followed = link.kind in _FOLLOWED and link.url is not None

@@ -111,7 +111,7 @@ class LinkingSite(HostileSite):
 
     def __init__(self) -> None:
         places = (f"/place/{place.name}" for place in PLACES)
-        super().__init__(linked=(*places, *_HEADS, "/gone"))
+        super().__init__(linked=(*places, *_HEADS, "/gone", *_OVER))
         for place in PLACES:
             self.added[f"/place/{place.name}"] = _page_of(place)
             self.added[f"/found/{place.name}"] = _plain(f"/found/{place.name}")
@@ -123,6 +123,10 @@ class LinkingSite(HostileSite):
         self.added["/found/sitemap"] = _plain("sitemap")
         self.added["/gone"] = _gone
         self.added["/found/gone"] = _plain("gone")
+        for path, headers in _OVER.items():
+            self.added[path] = _error(headers)
+        for path in OF_ERRORS:
+            self.added[path] = _plain(path)
 
 
 def _page_of(place: Place) -> Trick:
@@ -141,6 +145,10 @@ def _page_of(place: Place) -> Trick:
 
 def _gone(exchange: Exchange) -> None:
     exchange.answer(b"Gone.", status=410, headers={"Location": "/found/gone"})
+
+
+def _error(headers: dict[str, str]) -> Trick:
+    return lambda exchange: exchange.answer(b"Over.", status=404, headers=headers)
 
 
 def _plain(name: str) -> Trick:
@@ -187,6 +195,14 @@ _FILES = {
         "application/xml",
     ),
 }
+_OVER = {
+    "/over/next": {"Link": "</found/next-of-error>; rel=next"},
+    "/over/refresh": {"Refresh": "9; url=/found/refresh-of-error"},
+    "/over/asking": {"Link": "</found/no>; rel=next", "X-Robots-Tag": "nofollow"},
+}
+OF_ERRORS = frozenset({"/found/next-of-error", "/found/refresh-of-error"})
+"""Pages that an error leads to by links that are no guesses."""
+
 _OTHERS = ("feed", "manifest", "opensearch", "sitemap", "gone")
 DESCRIBED = frozenset(f"/found/{name}" for name in _OTHERS)
 """Pages that only a file of the site names, or an answer that is an error."""
