@@ -10,9 +10,9 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
 
-from lxml import etree
 from lxml.etree import XPath
 
+from crawler.reading.html_parsing import parse
 from crawler.reading.link_kinds import (
     ANCHOR,
     CITATION,
@@ -22,10 +22,12 @@ from crawler.reading.link_kinds import (
     FORM,
     FRAME,
     OPEN_FORM,
+    PAGES,
     PING,
     RESOURCE,
     SCRIPT,
 )
+from crawler.reading.page_elements import collect
 from crawler.reading.value_addresses import addresses_of_set, addresses_of_style
 
 if TYPE_CHECKING:
@@ -40,7 +42,6 @@ MAX_GUESSES = 1_000
 
 _MAX_SCRIPT_CHARACTERS = 500_000
 _MAX_URL = 2_048
-_MAX_MARKUP = 100_000
 
 # Values of any other kind stand in such attributes too.
 _DATA = re.compile(
@@ -222,13 +223,12 @@ def _of_elements(page: PageElements, kinds: Collection[str]) -> Iterator[tuple[s
             yield SCRIPT, _texts_of_script(address)
 
 
-_LINKS = XPath("//a[not(contains(@rel, 'nofollow'))]/@href", smart_strings=False)
 _HREFS = XPath("//@href | //@src | //form/@action", smart_strings=False)
 
 
 def _add(found: dict[str, str], kind: str, addresses: Iterable[str]) -> None:
     for address in addresses:
-        if len(found) >= MAX_GUESSES:
+        if kind not in PAGES and len(found) >= MAX_GUESSES:
             return
         if address.strip() and address not in found:
             found[address] = kind
@@ -246,22 +246,15 @@ def _comments(utf8: bytes) -> Iterator[bytes]:
 
 def _of_comment(comment: bytes) -> Iterable[str]:
     if b"<" in comment:
-        return _anchors(comment)
+        return list(_HREFS(parse(comment)))
     return filter(_is_page, comment.decode("utf-8", "replace").split())
-
-
-def _anchors(markup: bytes, values: XPath = _HREFS) -> list[str]:
-    """Return the references of markup that is a text of the page."""
-    try:
-        root = etree.fromstring(markup[:_MAX_MARKUP], etree.HTMLParser(encoding="utf-8"))
-    except etree.XMLSyntaxError:
-        return []
-    return [] if root is None else list(values(root))
 
 
 def _of_frame(frame: Element) -> tuple[str, Iterable[str]]:
     markup = frame.get("srcdoc")
-    return FRAME, () if markup is None else _anchors(markup.encode("utf-8", "replace"), _LINKS)
+    if markup is None:
+        return FRAME, ()
+    return FRAME, collect(parse(markup.encode("utf-8", "replace"))).followed
 
 
 def _of_embedded(element: Element) -> tuple[str, Iterable[str]]:

@@ -109,24 +109,25 @@ class PageReader:
                 url = resolve(job.url, address)  # not against the base of the page
                 if url is not None:
                     note_kind(more, url, kind)
-        for address, kind in self._further(page, decoded.utf8).items():
+        further, notes = self._further(page, decoded.utf8)
+        for address, kind in further.items():
             note_kind(more, address, kind)
         found = self._links.read(page, base, decoded.encoding, more)
-        notes = (f"{found.malformed} malformed links",) if found.malformed else ()
+        notes += (f"{found.malformed} malformed links",) if found.malformed else ()
         secs = time.process_time() - started
         return Parsed(
             found.links, found.cut, metadata, decoded.encoding, None, notes, secs, found.too_long
         )
 
-    def _further(self, page: PageElements, utf8: bytes) -> dict[str, str]:
-        """Return the references beside the anchors; a fault there must not lose the page."""
+    def _further(self, page: PageElements, utf8: bytes) -> tuple[dict[str, str], tuple[str, ...]]:
+        """Return the references beside the anchors, and what kept them from being read."""
         try:
-            return further_links(page, utf8, self._kinds)
+            return further_links(page, utf8, self._kinds), ()
         except MemoryError:
             raise
-        except Exception:  # whatever it is, the other links count
+        except Exception as error:  # whatever it is, the page and its other links must not be lost
             logger.debug("%s: no further links", self._url, exc_info=True)
-            return {}
+            return {}, (f"only plain links: {type(error).__name__}: {str(error)[:200]}",)
 
     def see(self, parsed: Parsed) -> Parsed:
         """Add the digest of the visible text of the last ``parse``, and its signs of a wall.

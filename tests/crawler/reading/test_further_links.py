@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from html import escape
 
 import pytest
 from hypothesis import given
@@ -91,6 +92,20 @@ def test_a_form_that_is_posted_leads_nowhere() -> None:
 def test_references_of_one_page_are_bounded() -> None:
     links = "".join(f'<i data-url="/{number}"></i>' for number in range(2 * MAX_GUESSES))
     assert len(found(links, "data")) == MAX_GUESSES
+
+
+def test_links_to_pages_are_not_bounded_by_guesses() -> None:
+    script = (
+        "<script>" + "".join(f"'/s/{number}'" for number in range(2 * MAX_GUESSES)) + "</script>"
+    )
+    anchors = "".join(f"&lt;a href=/p/{number}&gt;x&lt;/a&gt;" for number in range(2 * MAX_GUESSES))
+    kinds = list(found(f"{script}<iframe srcdoc='{anchors}'></iframe>").values())
+    assert kinds.count("frame") == 2 * MAX_GUESSES
+
+
+def test_a_document_within_asks_not_to_follow() -> None:
+    inner = "<a href=/a rel=NoFollow>a</a><link rel=stylesheet href=/b><form action=/c method=post>"
+    assert found(f'<iframe srcdoc="{escape(inner)}"></iframe>') == {}
 
 
 def test_capital_letters_make_no_difference() -> None:
