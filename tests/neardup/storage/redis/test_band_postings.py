@@ -34,12 +34,6 @@ BANDS = st.lists(
 SKETCHES = st.one_of(BANDS.map(b"".join), st.binary(min_size=SKETCH_BYTES, max_size=SKETCH_BYTES))
 
 
-@pytest.fixture(params=["redis_url", "cluster_url"])
-def url(request: pytest.FixtureRequest) -> str:
-    found: str = request.getfixturevalue(request.param)
-    return found
-
-
 def _found(url: str, stored: Sequence[tuple[bytes, int]], asked: bytes) -> list[int]:
     async def found() -> list[int]:
         server = await connect(url, f"{uuid.uuid4()}:")

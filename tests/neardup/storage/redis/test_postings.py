@@ -4,7 +4,6 @@ import asyncio
 import uuid
 from typing import TYPE_CHECKING
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -17,13 +16,9 @@ from tests.neardup.indexes.scan import ScanIndex
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import pytest
+
 FINGERPRINTS = st.integers(0, 2**64 - 1)
-
-
-@pytest.fixture(params=["redis_url", "cluster_url"])
-def url(request: pytest.FixtureRequest) -> str:
-    found: str = request.getfixturevalue(request.param)
-    return found
 
 
 def _found(

@@ -25,12 +25,6 @@ pytestmark = pytest.mark.slow
 _ADD = script("return redis.call('SADD', KEYS[1], ARGV[1])")
 
 
-@pytest.fixture(params=["redis_url", "cluster_url"])
-def url(request: pytest.FixtureRequest) -> str:
-    found: str = request.getfixturevalue(request.param)
-    return found
-
-
 def test_replies_come_in_the_order_of_the_commands(url: str) -> None:
     async def use(server: Server) -> object:
         await server.pipeline([("SET", f"key {number}", number) for number in range(100)])

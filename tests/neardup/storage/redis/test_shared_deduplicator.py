@@ -222,12 +222,6 @@ class TestContract:
             judged.add(page.number)
 
 
-@pytest.fixture(params=["redis_url", "cluster_url"])
-def url(request: pytest.FixtureRequest) -> str:
-    found: str = request.getfixturevalue(request.param)
-    return found
-
-
 async def _cost(judge: SharedJudge, page: Page) -> Counter[str]:
     """Judge a page, and count round trips and commands by name."""
     server = judge.deduplicator._server
