@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from crawler.reading.link_kinds import KINDS, Follow
 from tests.crawls.command import scrapy
 from tests.crawls.crawled import crawl_site
+from tests.sites.hostile import HostileSite
 from tests.sites.linking import DESCRIBED, OF_ERRORS, PLACES, LinkingSite
+from tests.sites.prose import prose
+
+if TYPE_CHECKING:
+    from tests.sites.exchange import Exchange
+    from tests.sites.hostile import Trick
 
 USUAL = {kind.name for kind in KINDS if kind.in_crawls is Follow.PAGE}
 DOCUMENT = Path(__file__).parents[2] / "docs" / "links.md"
@@ -68,3 +75,39 @@ def test_the_table_of_kinds_is_documented() -> None:
     row = re.compile(r"^\| `([\w-]+)` \| (.+) \| (\w+) \| (\w+) \|$", re.MULTILINE)
     rows = row.findall(DOCUMENT.read_text(encoding="utf-8"))
     assert rows == [(kind.name, kind.places, kind.in_crawls, kind.in_mirrors) for kind in KINDS]
+
+
+def answer(text: str, head: str = "", body: str = "") -> Trick:
+    page = f"<html><head>{head}</head><body>{body}<p>{prose(text, 200)}</p></body></html>"
+    return lambda exchange: exchange.answer(page.encode())
+
+
+def test_a_guessed_sitemap_that_is_a_page_takes_no_page_away(tmp_path: Path) -> None:
+    with HostileSite(linked=("/on", "/sitemap.xml")) as site:
+        site.added = {
+            "/sitemap_index.xml": lambda exchange: exchange.redirect("/on"),
+            "/sitemap.xml": answer("a page of that name"),
+            "/on": answer("where the sitemap leads"),
+        }
+        crawled = crawl_site(site, tmp_path, "-a", "links=+sitemap")
+    assert crawled.kept == {"/", "/on", "/sitemap.xml"}
+
+
+def test_a_guess_that_is_missing_hides_no_other_spelling(tmp_path: Path) -> None:
+    def play(exchange: Exchange) -> None:
+        shown = answer("spelled like this") if exchange.path.endswith("?b=2&a=1") else missing
+        shown(exchange)
+
+    def missing(exchange: Exchange) -> None:
+        exchange.answer(b"missing", status=404)
+
+    guesses = "<script>go('/x?a=1&b=2'); go('/guessed')</script>"
+    with HostileSite(linked=("/start",)) as site:
+        site.added = {
+            "/start": answer("start", body=guesses),
+            "/guessed": answer("guessed", body='<a href="/x?b=2&amp;a=1">x</a>'),
+            "/x": play,
+        }
+        crawled = crawl_site(site, tmp_path, "-a", "links=+script")
+    assert crawled.asked[-2:] == ["/guessed", "/x?b=2&a=1"]
+    assert {path.partition("?")[0] for path in crawled.kept} == {"/", "/start", "/guessed", "/x"}

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.frontier.file_links import MIN_FILES, MIN_GUESSES, SAMPLED_OF, FileLinks
+from crawler.frontier.file_links import MIN_FILES, MIN_GUESSES, SAMPLED_OF, FileLinks, Released
 from crawler.pages.page_context import Fetched, blank_row
 from crawler.pages.page_store import PageStore
 from crawler.storage.database import Database
@@ -167,6 +167,26 @@ def test_guesses_go_on_while_one_in_twenty_is_a_page(tmp_path: Path) -> None:
         assert aside > 80
         links.note(kind, is_page=True)
         assert {link.place for link in links.release()} == {"script"}
+
+
+def test_a_file_that_was_guessed_first_is_released_as_a_file() -> None:
+    with closing(Database(None)) as database:
+        links = FileLinks(database, ENDINGS)
+        guess(links, range(MIN_GUESSES))
+        offer(links, MIN_FILES)
+        answer(links, MIN_FILES)
+        url, number = "http://site.example/img/boat.jpg", 1
+        place, file = links.place(url, "embedded"), links.kind(url)
+        assert file is not None
+        for other in range(100, 100 + MIN_GUESSES):
+            links.put_aside(place, url, key(other), 1)
+        assert links.put_aside(place, url, key(number), 2)
+        assert links.put_aside(file, url, key(number), 3)
+        for _ in range(MIN_GUESSES):
+            links.note(place, is_page=False)
+        assert links.put_aside(place, url, key(number), 1)
+        links.note(file, is_page=True)
+        assert links.release() == [Released(url, 1, None)]
 
 
 class TestFileLinksProperties:
