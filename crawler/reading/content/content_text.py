@@ -41,13 +41,11 @@ def shown_text(packed: bytes) -> str:
     Raises:
         ContentError: It cannot be read.
     """
-    return plain_text(unpack_content(packed))
+    return plain_text(unpack_content(packed, only_text=True))
 
 
 def plain_text(body: Element) -> str:
-    """Return a content as plain text, without where its links lead; its tree may be changed."""
-    strip_tags(body, "ref", "hi", "del")
-    strip_elements(body, "graphic", with_tail=False)
+    """Return a content as plain text, without where its links lead."""
     return TextWriter().write(body)
 
 

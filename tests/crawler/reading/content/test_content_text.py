@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from lxml.etree import Element, SubElement, fromstring, tostring
 from markdown_it import MarkdownIt
 
-from crawler.reading.content.content_text import html, markdown, plain_text, xml
+from crawler.reading.content.content_text import html, markdown, plain_text, shown_text, xml
+from crawler.reading.content.content_xml import pack_content
 
 WORD = re.compile(r"w\d+")
 INLINE = ("ref", "hi", "code", "del")
@@ -42,6 +43,11 @@ def body_of(inner: str) -> Any:
 )
 def test_links_in_code_and_the_text_behind_are_written(inner: str, written: str) -> None:
     assert markdown(body_of(inner)) == written
+
+
+def test_signs_of_markup_in_addresses_stay_out_of_the_text() -> None:
+    body = body_of('<p>One <ref target="a?x=&lt;/p&gt;&quot;&gt;two">three</ref> four.</p>')
+    assert shown_text(pack_content(body)) == "One three four."
 
 
 TABLE = (
@@ -189,4 +195,5 @@ def test_all_words_are_written_once_and_in_order(rows: list[tuple[str, list[Any]
     assert WORD.findall(markdown(body)) == words
     assert WORD.findall(xml(html(body), "html")) == words
     assert WORD.findall(plain_text(fromstring(stored))) == words
+    assert shown_text(pack_content(fromstring(stored))) == plain_text(fromstring(stored))
     assert tostring(body) == stored
