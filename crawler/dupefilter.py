@@ -40,12 +40,13 @@ class CanonicalFingerprinter:
 
     def fingerprint(self, request: Request) -> bytes:
         """Return 16 bytes that are equal for requests of the same resource."""
+        is_description = GUESS in request.meta and request.meta.get(LINK_KIND) in DESCRIPTIONS
         try:
+            if is_description:
+                return self._canonicalizer.description_key(request.url)
             key = self._canonicalizer.key(request.url)
         except MalformedUrl:
             key = xxhash.xxh3_128_digest(request.url.encode("utf-8", "surrogatepass"))
-        if GUESS in request.meta and request.meta.get(LINK_KIND) in DESCRIPTIONS:
-            return xxhash.xxh3_128_digest(b"description\0" + key)
         if request.method == "GET" and not request.body:
             return key
         return xxhash.xxh3_128_digest(b"\0".join((request.method.encode(), key, request.body)))

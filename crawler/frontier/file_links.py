@@ -3,8 +3,8 @@
 Some look like files by their ending, which says little: ``/wiki/Node.js`` and
 ``/wiki/File:Boat.jpg`` are pages. Others stand where a page may be named, such as in a script. Some
 links of each kind are requested, and the others put aside, stored one by one. If one of the answers
-is a page, all links of its host with that ending are requested. Of places as many are requested as
-one in twenty leads to a new page.
+is a page, all links of its host with that ending are requested. Of places all are requested as
+long as one in twenty leads to a new page.
 """
 
 from __future__ import annotations
@@ -25,15 +25,21 @@ Where all of them are files, less than one in twenty of the others is a page, wi
 95 %.
 """
 
-MIN_GUESSES = 19
+MIN_GUESSES = 29
 """Request at least this many links of a host that stand in places of one kind.
 
-Where none of them leads to a new page, less than one in seven of the others does, with a certainty
-of 95 %.
+Where none of them leads to a new page, less than one in ten of the others does, with a certainty of
+95 %. Where some are never answered, up to twice as many are requested.
 """
 
 SAMPLED_OF = 20
-"""Request one in this many links that would be put aside."""
+"""Request one in this many links that look like files and would be put aside."""
+
+GUESSES_SAMPLED_OF = 100
+"""Request one in this many links of places that would be put aside."""
+
+PAGES_OF = 20
+"""Request all links of such places as lead to a new page once in this many times."""
 
 _PLACE = ":"
 """Begins what stands for the ending of a link that was found in a place: no ending has it."""
@@ -57,19 +63,21 @@ ON CONFLICT (key) DO UPDATE SET depth = min(depth, excluded.depth),
 """
 _KNOWN = "SELECT 1 FROM pages WHERE key = ? LIMIT 1"
 _IS_OF_PLACE = f"substr(ending, 1, 1) = '{_PLACE}'"
-_LEADS_TO_PAGES = f"pages > 0 AND (NOT {_IS_OF_PLACE} OR pages * {SAMPLED_OF} >= files)"
+_LEADS_TO_PAGES = f"pages > 0 AND (NOT {_IS_OF_PLACE} OR pages * {PAGES_OF} >= files)"
 _LEAST = f"(CASE WHEN {_IS_OF_PLACE} THEN {MIN_GUESSES} ELSE {MIN_FILES} END)"
 _OF_PAGES = f"""
 SELECT key, url, depth, ending FROM file_links
 WHERE (host, ending) IN (SELECT host, ending FROM file_kinds WHERE {_LEADS_TO_PAGES}) LIMIT ?
 """  # noqa: S608
+_IS_UNKNOWN = f"files < {_LEAST} AND (NOT {_IS_OF_PLACE} OR asked < {2 * MIN_GUESSES})"
 _UNKNOWN = f"""
-SELECT name, {_LEAST} - files FROM file_kinds
-WHERE files < {_LEAST} AND EXISTS (SELECT 1 FROM file_links WHERE kind = name) LIMIT ?
+SELECT name, iif({_IS_OF_PLACE}, min({_LEAST} - files, {2 * MIN_GUESSES} - asked), {_LEAST} - files)
+FROM file_kinds
+WHERE {_IS_UNKNOWN} AND EXISTS (SELECT 1 FROM file_links WHERE kind = name) LIMIT ?
 """  # noqa: S608
 _IS_RELEASABLE = f"""(
     (host, ending) IN (SELECT host, ending FROM file_kinds WHERE {_LEADS_TO_PAGES})
-    OR kind IN (SELECT name FROM file_kinds WHERE files < {_LEAST})
+    OR kind IN (SELECT name FROM file_kinds WHERE {_IS_UNKNOWN})
 )"""  # noqa: S608
 PUT_ASIDE = f"""
 SELECT ending, count(*) FROM file_links WHERE NOT {_IS_RELEASABLE} AND NOT {_IS_OF_PLACE}
@@ -77,10 +85,12 @@ GROUP BY ending ORDER BY 2 DESC, 1
 """  # noqa: S608
 """Count the links that need not be requested, by their ending."""
 
-GUESSES_ASIDE = (
-    f"SELECT substr(ending, 2), count(*) FROM file_links WHERE {_IS_OF_PLACE} GROUP BY 1"  # noqa: S608
-)
-"""Count the links that were put aside, by the kind of the places where they stood."""
+GUESSES_ASIDE = f"""
+SELECT substr(ending, 2), count(*) FROM file_links AS link
+WHERE {_IS_OF_PLACE} AND NOT EXISTS (SELECT 1 FROM requests WHERE key = link.key)
+GROUP BY 1
+"""  # noqa: S608
+"""Count the links that were put aside and are not requested, by the kind of their places."""
 
 RELEASABLE = f"""
 SELECT ending, count(*) FROM file_links WHERE {_IS_RELEASABLE} AND NOT {_IS_OF_PLACE}
@@ -168,7 +178,7 @@ class FileLinks:
     @staticmethod
     def place(url: str, name: str) -> Kind:
         """Return the kind of a link that stands in places of some name."""
-        host = urlsplit(url).netloc
+        host = urlsplit(url).netloc.lower()
         return Kind(host, f"{_PLACE}{name}", f"{host} {name}")
 
     def is_spent(self, kind: Kind, key: bytes) -> bool:
@@ -180,7 +190,8 @@ class FileLinks:
             self._asked[kind.name] = asked + 1
             self._database.write(_COUNT, (kind.name, kind.host, kind.ending, 1, 0, 0))
             return False
-        return not (int.from_bytes(key[:4]) % SAMPLED_OF == 0 or self._is_known(key))
+        sampled_of = GUESSES_SAMPLED_OF if kind.is_of_place else SAMPLED_OF
+        return not (int.from_bytes(key[:4]) % sampled_of == 0 or self._is_known(key))
 
     def put_aside(self, kind: Kind, url: str, key: bytes, depth: int) -> bool:
         """Store a link that need not be requested; return whether it is one."""
@@ -211,15 +222,23 @@ class FileLinks:
             sql = (
                 "SELECT key, url, depth, ending FROM file_links WHERE kind = ? ORDER BY key LIMIT ?"
             )
-            rows += self._database.read(sql, (name, missing)).fetchall()
+            found = self._database.read(sql, (name, missing)).fetchall()
+            rows += found
+            self._count_asked(name, len(found))
         self._database.write_many("DELETE FROM file_links WHERE key = ?", [row[:1] for row in rows])
         return [Released(url, depth, _place_of(ending)) for _, url, depth, ending in rows]
+
+    def _count_asked(self, name: str, count: int) -> None:
+        """Count links of a kind that are requested after all."""
+        sql = "UPDATE file_kinds SET asked = asked + ? WHERE name = ?"
+        self._database.write(sql, (count, name))
+        self._asked.pop(name, None)
 
     def _leads_to_pages(self, kind: Kind) -> bool:
         if not kind.is_of_place:
             return (kind.host, kind.ending) in self._with_pages
         files, pages = self._found(kind)
-        return pages > 0 and pages * SAMPLED_OF >= files
+        return pages > 0 and pages * PAGES_OF >= files
 
     def _found(self, kind: Kind) -> tuple[int, int]:
         """Return how many answers were no new page, and how many were one."""

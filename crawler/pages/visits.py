@@ -52,7 +52,7 @@ class VisitNotes:
         """Begin another visit; seeds stay moved."""
         self._database.set_meta(meta_names.SITEMAPS, "0")
         self._database.set_meta(meta_names.NO_ROBOTS, "{}")
-        self._database.set_meta(meta_names.CUT_SITEMAPS, "[]")
+        self._database.set_meta(meta_names.CUT_LISTS, "{}")
 
     def begin_plan(self) -> None:
         self._database.set_meta(meta_names.MOVED_SEEDS, "{}")
@@ -105,20 +105,21 @@ class VisitNotes:
             hosts.append(host)
             self._database.set_meta(meta_names.NO_ROBOTS, json.dumps(found))
 
-    def note_cut_sitemap(self, url: str) -> None:
-        found = self._cut_sitemaps()
+    def note_cut_list(self, url: str, kind: str) -> None:
+        """Store that a sitemap, a feed or the like lists URLs out of scope."""
+        found = self._cut_lists()
         if url not in found:
-            self._database.set_meta(meta_names.CUT_SITEMAPS, json.dumps([*found, url]))
+            self._database.set_meta(meta_names.CUT_LISTS, json.dumps({**found, url: kind}))
 
-    def take_cut_sitemaps(self) -> list[str]:
-        """Return the sitemaps that list URLs out of scope, and forget them."""
-        found = self._cut_sitemaps()
+    def take_cut_lists(self) -> dict[str, str]:
+        """Return the lists with URLs out of scope, with their kinds of links, and forget them."""
+        found = self._cut_lists()
         if found:
-            self._database.set_meta(meta_names.CUT_SITEMAPS, "[]")
+            self._database.set_meta(meta_names.CUT_LISTS, "{}")
         return found
 
-    def _cut_sitemaps(self) -> list[str]:
-        found: list[str] = json.loads(self._database.meta(meta_names.CUT_SITEMAPS) or "[]")
+    def _cut_lists(self) -> dict[str, str]:
+        found: dict[str, str] = json.loads(self._database.meta(meta_names.CUT_LISTS) or "{}")
         return found
 
     @property

@@ -28,7 +28,7 @@ from crawler.reading.link_kinds import (
     SCRIPT,
 )
 from crawler.reading.page_elements import collect
-from crawler.reading.value_addresses import addresses_of_set, addresses_of_style
+from crawler.reading.value_addresses import addresses_of_set, addresses_of_style, ends_like_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
@@ -80,12 +80,6 @@ _ADDRESS = re.compile(
     r"|\?[\w.~%-]+=[^\s<>{}|\\^`\"'*$()]*"
     r"|[\w.~%@+-]+(?:/[\w.~%@+:,=-]+)*\.(?:html?|xhtml|shtml|php\d?|aspx?|jspx?|cgi|cfm)"
     r"(?:[?#][^\s<>{}|\\^`\"']*)?",
-    re.IGNORECASE,
-)
-# Endings of what is no page, and of what names no page: /api/v1/users.json.
-_NO_PAGE = re.compile(
-    r"\.(?:js|mjs|cjs|css|map|json|xml|png|jpe?g|gif|webp|avif|svg|ico|bmp|woff2?|ttf|otf|eot"
-    r"|mp[34]|webm|ogg|wav|m4a|wasm|txt|zip|gz|pdf)(?:[?#]|\Z)",
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W\d_]")
@@ -144,7 +138,7 @@ def _texts_of_script(code: str) -> Iterator[str]:
 
 def _is_page(text: str) -> bool:
     """Return whether a text is the address of what may be a page, and nothing else."""
-    return bool(_ADDRESS.fullmatch(text) and _WORD.search(text) and not _NO_PAGE.search(text))
+    return bool(_ADDRESS.fullmatch(text) and _WORD.search(text) and not ends_like_file(text))
 
 
 def _unescaped(match: re.Match[str]) -> str:
@@ -230,6 +224,8 @@ def _add(found: dict[str, str], kind: str, addresses: Iterable[str]) -> None:
     for address in addresses:
         if kind not in PAGES and len(found) >= MAX_GUESSES:
             return
+        if kind == RESOURCE and ends_like_file(address):
+            continue
         if address.strip() and address not in found:
             found[address] = kind
 
@@ -275,8 +271,11 @@ def _of_script(script: Element) -> tuple[str, Iterable[str]]:
 def _of_form(form: Element) -> tuple[str, list[str]]:
     """Return the kind of a form, and the addresses that it and its buttons lead to.
 
-    Those of a form without a field to write in have the query that it is sent with as it is.
+    Those of a form without a field to write in have the query that it is sent with as it is. A form
+    within another one is none to browsers.
     """
+    if next(form.iterancestors("form"), None) is not None:
+        return FORM, []
     fields = list(form.iter("input", "select", "textarea"))
     actions = [form.get("action", "")] if _is_got(form.get("method")) else []
     for button in form.iter("input", "button"):

@@ -8,9 +8,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote, urljoin, urlsplit
 
-from crawler.reading.link_kinds import ANCHOR, NUMBERS, PAGES
+from crawler.reading.link_kinds import ANCHOR, NUMBERS, PAGES, RESOURCE
 from crawler.reading.reading import Link
 from crawler.reading.url_joining import PlainJoiner
+from crawler.reading.value_addresses import ends_like_file
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -204,6 +205,8 @@ class LinkReader:
         kinds: dict[str, str] = {}
         for written, kind in chain(page.related.items(), more.items()):
             address = self._bare(written)
+            if kind == RESOURCE and ends_like_file(address):
+                continue
             if kind in self._kinds and address not in anchors:
                 kinds[address] = min(kinds.get(address, kind), kind, key=NUMBERS.__getitem__)
         ordered = sorted(kinds, key=lambda address: NUMBERS[kinds[address]])

@@ -77,50 +77,50 @@ KINDS: Final = (
         _YES,
         _YES,
     ),
-    LinkKind(CANONICAL, "`rel=canonical` of `link` and header `Link`", _NO, _NO),
+    LinkKind(CANONICAL, "`rel=canonical` of `link` and header `Link`", _LAST, _NO),
     LinkKind(
         VERSION,
         "other `link` that may be pages: `amphtml`, `shortlink`, `author`, `help`, ...",
-        _NO,
+        _LAST,
         _NO,
     ),
     LinkKind(
         FORM,
         "`action` and `formaction` of forms sent by GET without a field to write in, as they are",
-        _NO,
+        _LAST,
         _NO,
     ),
     LinkKind(OPEN_FORM, "`action` of forms sent by GET with a field to write in", _NO, _NO),
-    LinkKind(EMBEDDED, "`embed`, `object` and its `param`, `applet`", _NO, _NO),
-    LinkKind(CITATION, "`cite`, `longdesc`, `profile`", _NO, _NO),
-    LinkKind(PING, "`ping` of `a` and `area`", _NO, _NO),
-    LinkKind(DATA, "`data-href`, `data-url`, `data-link` and the like", _NO, _NO),
+    LinkKind(EMBEDDED, "`embed`, `object` and its `param`, `applet`", _LAST, _NO),
+    LinkKind(CITATION, "`cite`, `longdesc`, `profile`", _LAST, _NO),
+    LinkKind(PING, "`ping` of `a` and `area`", _LAST, _NO),
+    LinkKind(DATA, "`data-href`, `data-url`, `data-link` and the like", _LAST, _NO),
     LinkKind(
         HEADER,
         "headers `Content-Location` and `Location`, also of errors",
-        _NO,
+        _LAST,
         _NO,
     ),
-    LinkKind(FEED, "RSS and Atom: `rel=alternate` of their types, and their entries", _NO, _NO),
-    LinkKind(MANIFEST, "`rel=manifest` and the pages that it names", _NO, _NO),
-    LinkKind(SEARCH, "OpenSearch: `rel=search`, and the page that it names", _NO, _NO),
+    LinkKind(FEED, "RSS and Atom: `rel=alternate` of their types, and their entries", _LAST, _NO),
+    LinkKind(MANIFEST, "`rel=manifest` and the pages that it names", _LAST, _NO),
+    LinkKind(SEARCH, "OpenSearch: `rel=search`, and the page that it names", _LAST, _NO),
     LinkKind(
         SITEMAP,
         "`/sitemap.xml` and `/sitemap_index.xml` where robots.txt names none",
-        _NO,
+        _LAST,
         _NO,
     ),
     LinkKind(
         SCRIPT,
         "texts of scripts, of `onclick` and of JSON in a page that look like URLs of pages",
-        _NO,
+        _LAST,
         _NO,
     ),
     LinkKind(COMMENT, "links in comments", _NO, _NO),
     LinkKind(
         RESOURCE,
-        "pictures, media, scripts, styles and fonts, `url()` and `@import` of styles",
-        _NO,
+        "pictures, media, scripts, styles and fonts, also of styles, without the ending of a file",
+        _LAST,
         _NO,
     ),
     LinkKind(WELL_KNOWN, "`/robots.txt`, `/.well-known/security.txt` and other files", _NO, _NO),
@@ -149,7 +149,12 @@ _RESOURCES = frozenset(
 )
 PAGE_TYPES: Final = frozenset({"", "text/html", "application/xhtml+xml"})
 FEED_TYPES: Final = frozenset(
-    {"application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json"}
+    {
+        "application/rss+xml",
+        "application/atom+xml",
+        "application/rdf+xml",
+        "application/feed+json",
+    }
 )
 
 
@@ -198,7 +203,9 @@ def followed_kinds(written: str, *, is_mirror: bool = False) -> dict[str, Follow
         ValueError: A part is no kind, or has no sign; the message names it.
     """
     found = {kind.name: kind.in_mirrors if is_mirror else kind.in_crawls for kind in KINDS}
-    for part in filter(None, (each.strip() for each in written.split(","))):
+    parts = [part for each in written.split(",") if (part := each.strip())]
+    # What is said of one kind holds, wherever it is written.
+    for part in sorted(parts, key=lambda part: part not in {"all", "none"}):
         name = part.lstrip("+-")
         if part == "all":
             found |= {each: _LAST for each, follow in found.items() if follow is _NO}

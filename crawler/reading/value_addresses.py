@@ -13,10 +13,21 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+# Endings of what is no page, and of what names no page: /api/v1/users.json.
+_NO_PAGE = re.compile(
+    r"\.(?:js|mjs|cjs|css|map|json|xml|png|jpe?g|gif|webp|avif|svg|ico|bmp|woff2?|ttf|otf|eot"
+    r"|mp[34]|webm|ogg|wav|m4a|wasm|txt|zip|gz|pdf)(?:[?#]|\Z)",
+    re.IGNORECASE,
+)
 _WS = rb"\t\n\f\r "
 _ESCAPE = rb"\\(?:[0-9a-fA-F]{1,6}+(?:\r\n|[%b])?+|[^0-9a-fA-F\n\f\r])" % _WS
 _NAME = rb"(?:[a-zA-Z0-9_\x80-\xff-]|%b)++" % _ESCAPE
 _COMMENT = rb"/\*(?:[^*]++|\*(?!/))*+(?:\*/|\Z)"
+
+
+def ends_like_file(address: str) -> bool:
+    """Return whether an address is that of a file that is no page, by its ending."""
+    return _NO_PAGE.search(address) is not None
 
 
 def _string(mark: bytes) -> bytes:

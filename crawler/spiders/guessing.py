@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
@@ -18,7 +20,7 @@ from crawler.reading.link_extraction import resolve
 from crawler.reading.link_kinds import ANCHOR, DESCRIPTIONS, WELL_KNOWN, Follow
 from crawler.reading.metadata.declared_headers import header_links
 from crawler.reading.reading import Link
-from crawler.reading.site_descriptions import described_pages
+from crawler.reading.site_descriptions import read_description
 from crawler.request_meta import GUESS, LINK_KIND, SEED
 from crawler.spiders.wall_probes import ProbingSpider
 from crawler.storage.errors import CrawlStorageError
@@ -32,7 +34,8 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
     from crawler.pages.page_context import Captured, Fetched
-    from crawler.reading.sitemaps import SitemapLimits
+    from crawler.pages.visits import VisitNotes
+    from crawler.reading.sitemaps import SitemapContent, SitemapLimits
     from crawler.spiders.file_requests import FileRequests
     from crawler.urls.scope import Scope
 
@@ -56,6 +59,7 @@ class GuessingSpider(ProbingSpider):
     """Captures pages, and follows links by their kinds; it counts what each kind leads to."""
 
     within: Scope
+    notes: VisitNotes
     files: FileRequests
     sitemap_limits: SitemapLimits
     depth_limit: int | None
@@ -109,31 +113,42 @@ class GuessingSpider(ProbingSpider):
         return request.replace(priority=FILE_PRIORITY)
 
     def well_known(self, seed: str) -> Iterator[Request]:
-        """Yield the requests for the files that a host may have for programs."""
-        if self.link_kinds[WELL_KNOWN] is Follow.NO:
+        """Yield the requests for the files within the scope that a host may have for programs."""
+        if self.link_kinds[WELL_KNOWN] is Follow.NO or self.depth_limit == 0:
             return
-        for path in _WELL_KNOWN:
-            request = self.guess_request(urljoin(seed, path), WELL_KNOWN, {"depth": 1})
+        for url in filter(self.may_follow, (urljoin(seed, path) for path in _WELL_KNOWN)):
+            request = self.guess_request(url, WELL_KNOWN, {"depth": 1})
             if request is not None:
                 self.link_counts.note_found(WELL_KNOWN)
                 yield request
 
-    def parse_description(self, response: Response) -> Iterator[Request]:
-        """Yield requests for the pages that a feed, a manifest or a search description names."""
-        kind = response.meta[LINK_KIND]
-        pages = described_pages(kind, response.body, response.url, self.sitemap_limits)
-        if self._is_too_deep(response):
-            pages = []
-        requests = list(filter(None, (self._described(url, kind) for url in pages)))
-        self._note_description(response.meta, response.url, is_page=bool(requests))
-        yield from requests
+    async def parse_description(self, response: Response) -> Iterator[Request]:
+        """Return requests for the pages that a feed, a manifest or a search description names."""
+        read = partial(read_description, response.meta[LINK_KIND], response.body)
+        return self._described(response, await asyncio.to_thread(read, self.sitemap_limits))
 
-    def _described(self, url: str, kind: str) -> Request | None:
+    def _described(self, response: Response, named: SitemapContent) -> Iterator[Request]:
+        kind, is_page = response.meta[LINK_KIND], False
+        pages = () if self._is_too_deep(response) else named.urls(response.url)
+        for url in pages:
+            if not self.may_follow(url):
+                self.note_cut_list(response.url, kind)
+            elif (request := self._if_new(url, kind)) is not None:
+                is_page = True
+                yield request
+        self._note_description(response.meta, response.url, is_page=is_page)
+
+    def _if_new(self, url: str, kind: str) -> Request | None:
         with suppress(MalformedUrl):
-            is_new = self.job.canonicalizer.key(url) not in self.job.frontier.seen
-            if is_new and self.may_follow(url):
+            if self.job.canonicalizer.key(url) not in self.job.frontier.seen:
+                self.link_counts.note_found(kind)
                 return self.page_request(url, {LINK_KIND: kind})
         return None
+
+    def note_cut_list(self, url: str, kind: str) -> None:
+        """Note that a list of pages names some outside of the scope, which may move."""
+        with suppress(CrawlStorageError):  # the job remembers it, and the crawl ends
+            self.notes.note_cut_list(url, kind)
 
     def description_failed(self, failure: Failure) -> None:
         """A description that is not there takes nothing away from the crawl."""
@@ -141,7 +156,7 @@ class GuessingSpider(ProbingSpider):
         self._note_description(request.meta, request.url, is_page=False)
 
     def failed(self, failure: Failure) -> Iterator[Any]:
-        """Store a failure, unless it says of a guess that there is no page; follow its headers."""
+        """Store a failure, unless it says that a guess leads to no page; follow its headers."""
         request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy puts it there
         if isinstance(failure.value, HttpError):
             yield from self._of_headers(failure.value.response)
@@ -151,6 +166,8 @@ class GuessingSpider(ProbingSpider):
                 return
             self._note_description(request.meta, request.url, is_page=False)
             return
+        if GUESS in request.meta:
+            self._note_description(request.meta, request.url, is_page=False)
         yield from super().failed(failure)
 
     def _of_headers(self, response: Response) -> Iterator[Request]:

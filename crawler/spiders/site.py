@@ -12,7 +12,7 @@ from crawler.downloadermiddlewares.limits import OutOfScopeError
 from crawler.options import Options
 from crawler.pages.reasons import Reason
 from crawler.pages.verdicts import FAILED
-from crawler.reading.link_kinds import ANCHOR, Follow, followed_kinds
+from crawler.reading.link_kinds import ANCHOR, SITEMAP, Follow, followed_kinds
 from crawler.reading.sitemaps import SitemapLimits
 from crawler.request_meta import FIXED, LED_BY, LINK_KIND, SEED, SPELLING
 from crawler.spiders.file_requests import FileRequests
@@ -151,23 +151,33 @@ class SiteSpider(SitemapSpider):
             self.within = scope
             self.forget_guesses()  # what was outside may be within
             self.notes.follow_from(1)
-            for url in self.notes.take_cut_sitemaps():
+            for url, kind in self.notes.take_cut_lists().items():
                 # What it listed is not stored, so it is asked for once more.
                 meta = {FIXED: True, LED_BY: url}
-                request = Request(url, self.parse_sitemap, errback=self.sitemap_failed, meta=meta)
-                self.crawler.engine.crawl(request.replace(dont_filter=True))
+                request = self._list_request(url, kind, meta)
+                if request is not None:
+                    self.crawler.engine.crawl(request.replace(dont_filter=True))
+
+    def _list_request(self, url: str, kind: str, meta: dict[str, Any]) -> Request | None:
+        if kind != SITEMAP:
+            return self.guess_request(url, kind, meta)
+        return Request(url, self.parse_sitemap, errback=self.sitemap_failed, meta=meta)
 
     def leads_further(self, key: bytes) -> bool:
         """Return whether a stored page has links within the scope that were not so near yet."""
         captured = self.links_of(key)
         if captured is None or not self.follows(captured):
             return False
-        depth, known = captured.row.depth + 1, self.frontier.seen.depth
-        return any(
-            ((found := known(link.key)) is None or found > depth) and self.within.allows(link.url)
-            for link in captured.links
-            if self.link_kinds[link.kind] is Follow.PAGE
-        )
+        depth = captured.row.depth + 1
+        return any(self._is_nearer(link, depth) for link in captured.links)
+
+    def _is_nearer(self, link: Link, depth: int) -> bool:
+        """Return whether a link within the scope is new, or leads to a page that was farther."""
+        follow = self.link_kinds[link.kind]
+        if follow is Follow.NO or not self.within.allows(link.url):
+            return False
+        known = self.frontier.seen.depth(link.key)
+        return known is None or (follow is Follow.PAGE and known > depth)
 
     def may_ask(self, url: str, meta: Mapping[str, Any]) -> bool:
         return self.within.allows(url)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
@@ -18,12 +19,11 @@ from crawler.spiders.guessing import NO_PAGE, GuessingSpider
 from crawler.storage.errors import CrawlStorageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from scrapy.http import Response
     from scrapy.robotstxt import RobotParser
 
-    from crawler.pages.visits import VisitNotes
 
 # An index of sitemaps names sitemaps and no further index, says sitemaps.org; some sites do.
 _MAX_SITEMAP_DEPTH = 2
@@ -33,7 +33,6 @@ _GUESSED = ("/sitemap.xml", "/sitemap_index.xml")
 class SitemapSpider(GuessingSpider):
     """Requests sitemaps once the robots.txt of a host is read, and the pages that they list."""
 
-    notes: VisitNotes
     max_sitemaps: int
 
     def robots_parsed(self, robotparser: RobotParser, request: Request) -> None:
@@ -47,14 +46,16 @@ class SitemapSpider(GuessingSpider):
             guess = {LINK_KIND: SITEMAP, GUESS: True}
             found = {urljoin(request.url, path): guess for path in _GUESSED}
         for url, meta in found.items():
-            sitemap = self._sitemap_request(url)
+            sitemap = self._sitemap_request(url, {**meta, LED_BY: request.url})
             if sitemap is not None:
-                sitemap.meta.update(meta, **{LED_BY: request.url})
                 self.crawler.engine.crawl(sitemap)
 
-    def parse_sitemap(self, response: Response) -> Iterator[Request]:
-        """Yield requests for the pages within the scope, and for further sitemaps."""
-        sitemap = read_sitemap(response.body, self.sitemap_limits)
+    async def parse_sitemap(self, response: Response) -> Iterator[Request]:
+        """Return requests for the pages within the scope, and for further sitemaps."""
+        sitemap = await asyncio.to_thread(read_sitemap, response.body, self.sitemap_limits)
+        return self._listed(response, sitemap)
+
+    def _listed(self, response: Response, sitemap: SitemapContent | None) -> Iterator[Request]:
         if sitemap is None:
             if GUESS in response.meta and self.within.allows(response.url):
                 # A page, perhaps that which a redirect led to: seen, and not stored yet.
@@ -65,6 +66,8 @@ class SitemapSpider(GuessingSpider):
                 reason = Reason.NOT_SITEMAP.stored()
                 self._note_sitemap(response.url, UNREADABLE, reason, response.status)
             return
+        if GUESS in response.meta:
+            self._count_sitemap()
         if sitemap.is_cut:
             taken = Reason.SITEMAP_CUT.stored(f"{len(sitemap.locations):,}")
             self._note_sitemap(response.url, UNREADABLE, taken, response.status)
@@ -75,8 +78,7 @@ class SitemapSpider(GuessingSpider):
             for url in sitemap.urls(response.url):
                 if not is_cut and not self.within.allows(url):
                     is_cut = True
-                    with suppress(CrawlStorageError):  # the job remembers it, and the crawl ends
-                        self.notes.note_cut_sitemap(response.url)
+                    self.note_cut_list(response.url, SITEMAP)
                 # What a sitemap names is a page of its own, whatever was learned of its URL.
                 wanted = self._is_listed(url)
                 meta = {FIXED: True, LINK_KIND: SITEMAP}
@@ -98,7 +100,7 @@ class SitemapSpider(GuessingSpider):
             return not self.files.is_put_aside(url, key, 1)
         return False
 
-    def _sitemap_request(self, url: str) -> Request | None:
+    def _sitemap_request(self, url: str, meta: Mapping[str, Any] | None = None) -> Request | None:
         try:
             if self.notes.sitemaps >= self.max_sitemaps:
                 return None
@@ -108,15 +110,19 @@ class SitemapSpider(GuessingSpider):
                 url,
                 callback=self.parse_sitemap,
                 errback=self.sitemap_failed,
-                meta={FIXED: True},
+                meta={FIXED: True, **(meta or {})},
             )
         except ValueError as error:
             self.logger.warning("%s: no sitemap: %s", url, error)
             return None
+        if GUESS not in request.meta:  # of those it counts only what turns out to be one
+            self._count_sitemap()
+        return request
+
+    def _count_sitemap(self) -> None:
         with suppress(CrawlStorageError):  # the job remembers it, and the crawl ends
             if self.notes.count_sitemap() == self.max_sitemaps:
                 self.logger.warning("no more sitemaps are fetched: CRAWL_MAX_SITEMAPS is reached")
-        return request
 
     def sitemap_failed(self, failure: Any) -> None:
         """A sitemap that is not there takes nothing away from the crawl."""

@@ -40,7 +40,7 @@ FOLLOWED_AGAIN: Final = "followed_again"
 SITEMAPS: Final = "sitemaps"
 """The number of sitemaps that were requested in this visit."""
 
-CUT_SITEMAPS: Final = "cut_sitemaps"
+CUT_LISTS: Final = "cut_lists"
 """JSON list: URLs of sitemaps that list URLs out of scope, until they are read again."""
 
 MOVED_SEEDS: Final = "moved_seeds"

@@ -106,6 +106,14 @@ class Canonicalizer:
         """
         return self.known_as(url).key
 
+    def description_key(self, url: str) -> bytes:
+        """Digest the canonical URL of a file that is only read for the pages that it names.
+
+        Raises:
+            MalformedUrl: It is no http or https URL with a host.
+        """
+        return xxhash.xxh3_128_digest(b"description\0" + self.key(url))
+
     def known_as(self, url: str) -> Known:
         """Digest the canonical URL, and return whether the URL is canonical itself.
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tests.sites.exchange import Exchange
     from tests.sites.hostile import Trick
 
-USUAL = {kind.name for kind in KINDS if kind.in_crawls is Follow.PAGE}
+USUAL = {kind.name for kind in KINDS if kind.in_crawls is not Follow.NO}
 DOCUMENT = Path(__file__).parents[2] / "docs" / "links.md"
 
 
@@ -34,8 +34,9 @@ def of(kinds: set[str]) -> set[str]:
 def test_a_crawl_follows_the_usual_kinds(tmp_path: Path) -> None:
     with LinkingSite() as site:
         crawled = crawl_site(site, tmp_path)
-    assert found(crawled.asked) == of(USUAL) | OF_ERRORS
-    assert {path for path in crawled.kept if path.startswith("/found/")} == of(USUAL) | OF_ERRORS
+    expected = of(USUAL) | DESCRIBED | OF_ERRORS
+    assert found(crawled.asked) == expected
+    assert {path for path in crawled.kept if path.startswith("/found/")} == expected
 
 
 @pytest.mark.slow
@@ -77,6 +78,9 @@ def test_the_table_of_kinds_is_documented() -> None:
     assert rows == [(kind.name, kind.places, kind.in_crawls, kind.in_mirrors) for kind in KINDS]
 
 
+FEED_LINK = '<link rel="alternate" type="application/rss+xml" href="/feed">'
+
+
 def answer(text: str, head: str = "", body: str = "") -> Trick:
     page = f"<html><head>{head}</head><body>{body}<p>{prose(text, 200)}</p></body></html>"
     return lambda exchange: exchange.answer(page.encode())
@@ -109,5 +113,39 @@ def test_a_guess_that_is_missing_hides_no_other_spelling(tmp_path: Path) -> None
             "/x": play,
         }
         crawled = crawl_site(site, tmp_path, "-a", "links=+script")
-    assert crawled.asked[-2:] == ["/guessed", "/x?b=2&a=1"]
+    assert crawled.asked.index("/x?b=2&a=1") > crawled.asked.index("/x?a=1&b=2")
     assert {path.partition("?")[0] for path in crawled.kept} == {"/", "/start", "/guessed", "/x"}
+
+
+def test_a_crawl_that_stops_before_its_guesses_is_whole(tmp_path: Path) -> None:
+    with HostileSite(linked=("/start",)) as site:
+        site.added = {"/start": answer("start", head=FEED_LINK), "/feed": feed("/entry")}
+        crawl_site(site, tmp_path, "-a", "max_pages=2")
+        done = scrapy("verify", str(tmp_path))
+        assert done.returncode == 0, done.stdout + done.stderr
+        site.added["/entry"] = answer("the entry of a feed")
+        crawled = crawl_site(site, tmp_path)
+    assert "/entry" in crawled.kept
+    assert scrapy("verify", str(tmp_path)).returncode == 0
+
+
+def test_guessed_sitemaps_leave_room_for_those_that_are_named(tmp_path: Path) -> None:
+    with HostileSite(linked=("/on",)) as other, HostileSite(linked=("/start",)) as site:
+        other.added = {"/on": answer("on")}
+        site.robots_txt = f"Sitemap: {site.at('/map.xml')}"
+        site.added = {
+            "/start": answer("start"),
+            "/map.xml": lambda exchange: exchange.answer(
+                f"<urlset><url><loc>{site.at('/listed')}</loc></url></urlset>".encode()
+            ),
+            "/listed": answer("listed"),
+        }
+        crawled = crawl_site(
+            site, tmp_path, "-a", f"url={other.url},{site.url}", "-s", "CRAWL_MAX_SITEMAPS=1"
+        )
+    assert "/listed" in crawled.kept
+
+
+def feed(*paths: str) -> Trick:
+    entries = "".join(f"<item><link>{path}</link></item>" for path in paths)
+    return lambda exchange: exchange.answer(f"<rss><channel>{entries}</channel></rss>".encode())

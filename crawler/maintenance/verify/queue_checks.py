@@ -192,7 +192,9 @@ def _unseen(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[tuple[int,
         return
     for number, url, encoded, stored in directory.connection.execute(_QUEUED):
         key = _key(canonicalizer, url, encoded)
-        if key is not None and stored != key and not (stored is None and _is_seen(directory, key)):
+        if key is None or stored in {key, canonicalizer.description_key(url)}:
+            pass
+        elif not (stored is None and _is_seen(directory, key)):
             yield number, url, key
         watch.advance()
 

@@ -134,7 +134,7 @@ def _wrong_redirects(directory: CrawlDirectory) -> Iterator[bytes]:
         return
     for key, url in directory.connection.execute("SELECT key, url FROM redirects"):
         try:
-            is_right = canonicalizer.key(url) == key
+            is_right = key in {canonicalizer.key(url), canonicalizer.description_key(url)}
         except MalformedUrl:
             is_right = False
         if not is_right:

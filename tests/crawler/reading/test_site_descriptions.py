@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.reading.link_kinds import FEED, MANIFEST, SEARCH
-from crawler.reading.site_descriptions import described_pages
+from crawler.reading.site_descriptions import read_description
 from crawler.reading.sitemaps import SitemapLimits
 
 URL = "https://host.example/folder/file"
@@ -15,7 +15,7 @@ LIMITS = SitemapLimits(max_bytes=1 << 20)
 
 
 def pages(kind: str, body: str) -> list[str]:
-    return described_pages(kind, body.encode(), URL, LIMITS)
+    return list(read_description(kind, body.encode(), LIMITS).urls(URL))
 
 
 def test_a_manifest_names_its_start_and_its_shortcuts() -> None:
@@ -47,8 +47,21 @@ def test_a_feed_names_its_entries() -> None:
     assert pages(FEED, body) == ["https://host.example/a"]
 
 
+def test_a_json_feed_names_its_entries_and_its_next_part() -> None:
+    feed = {
+        "version": "https://jsonfeed.org/version/1.1",
+        "next_url": "/feed/2",
+        "items": [{"id": "1", "url": "/a"}, {"id": "2"}, {"id": "3", "url": "/a"}],
+    }
+    assert pages(FEED, json.dumps(feed)) == [
+        "https://host.example/feed/2",
+        "https://host.example/a",
+    ]
+    assert pages(FEED, json.dumps({**feed, "version": "1"})) == []
+
+
 @pytest.mark.parametrize("kind", [FEED, MANIFEST, SEARCH])
 @given(body=st.binary(max_size=200) | st.sampled_from([b"[" * 100_000, b"{}", b"<a/>", b"null"]))
 def test_any_other_file_names_nothing(kind: str, body: bytes) -> None:
-    for url in described_pages(kind, body, URL, LIMITS):
+    for url in read_description(kind, body, LIMITS).urls(URL):
         assert url.startswith("http")
