@@ -82,6 +82,7 @@ def test_a_page_is_read_whole() -> None:
     assert reading.metadata.canonical_url == "http://host.example/c/lamps"
     assert reading.metadata.robots == ("noindex",)
     assert {link.url for link in reading.links} == {
+        "http://host.example/c/lamps",
         "http://host.example/c/other",
         "http://host.example/c/next",
     }
