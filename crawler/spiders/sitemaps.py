@@ -28,12 +28,16 @@ if TYPE_CHECKING:
 # An index of sitemaps names sitemaps and no further index, says sitemaps.org; some sites do.
 _MAX_SITEMAP_DEPTH = 2
 _GUESSED = ("/sitemap.xml", "/sitemap_index.xml")
+_MAX_GUESSED_HOSTS = 29
+_MIN_SHARE_FOUND = 1 / 20
 
 
 class SitemapSpider(GuessingSpider):
     """Requests sitemaps once the robots.txt of a host is read, and the pages that they list."""
 
     max_sitemaps: int
+    _guessed_hosts = 0
+    _found_by_guess = 0
 
     def robots_parsed(self, robotparser: RobotParser, request: Request) -> None:
         """Queue the sitemaps that robots.txt names, but not those of a host that is not crawled."""
@@ -42,13 +46,29 @@ class SitemapSpider(GuessingSpider):
         parser = getattr(robotparser, "rp", None)
         named = SitemapContent(is_index=True, locations=tuple(getattr(parser, "sitemaps", ())))
         found: dict[str, dict[str, Any]] = {url: {} for url in named.urls(request.url)}
-        if not found and self.link_kinds[SITEMAP] is not Follow.NO:
-            guess = {LINK_KIND: SITEMAP, GUESS: True}
+        if not found and self._may_guess(is_seed=SEED in request.meta):
+            # What is no sitemap may be a page, which is no seed.
+            guess = {LINK_KIND: SITEMAP, GUESS: True, "depth": 1}
             found = {urljoin(request.url, path): guess for path in _GUESSED}
         for url, meta in found.items():
             sitemap = self._sitemap_request(url, {**meta, LED_BY: request.url})
             if sitemap is not None:
                 self.crawler.engine.crawl(sitemap)
+
+    def _may_guess(self, *, is_seed: bool) -> bool:
+        """Return whether to look for a sitemap that robots.txt does not name.
+
+        Beyond the hosts of seeds that ends after ``_MAX_GUESSED_HOSTS`` unless some have one: a
+        domain may have hosts without end.
+        """
+        if self.link_kinds[SITEMAP] is Follow.NO:
+            return False
+        is_many = self._guessed_hosts >= _MAX_GUESSED_HOSTS
+        is_vain = self._found_by_guess < self._guessed_hosts * _MIN_SHARE_FOUND
+        if not is_seed and is_many and is_vain:
+            return False
+        self._guessed_hosts += 1
+        return True
 
     async def parse_sitemap(self, response: Response) -> Iterator[Request]:
         """Return requests for the pages within the scope, and for further sitemaps."""
@@ -67,6 +87,8 @@ class SitemapSpider(GuessingSpider):
                 self._note_sitemap(response.url, UNREADABLE, reason, response.status)
             return
         if GUESS in response.meta:
+            self._found_by_guess += 1
+            response.meta["depth"] = 0
             self._count_sitemap()
         if sitemap.is_cut:
             taken = Reason.SITEMAP_CUT.stored(f"{len(sitemap.locations):,}")

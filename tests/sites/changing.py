@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 from tests.sites.hostile import HostileSite
 from tests.sites.prose import prose
+from tests.sites.serving import OF_EVERY_HOST
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,7 +87,7 @@ class ChangingSite(HostileSite):
 
     def news(self) -> list[str]:
         """The paths that were asked for since this was called last."""
-        new = [asked.path for asked in self.asked[self._heard :] if asked.path != "/robots.txt"]
+        new = [asked.path for asked in self.asked[self._heard :] if asked.path not in OF_EVERY_HOST]
         self._heard = len(self.asked)
         return new
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from tests.sites.prose import document
-from tests.sites.serving import NOT_FOUND, MadeSite, Response
+from tests.sites.serving import NOT_FOUND, OF_EVERY_HOST, MadeSite, Response
 
 if TYPE_CHECKING:
     from tests.sites.serving import Request
@@ -55,7 +55,16 @@ class EndlessSite(MadeSite):
     def asked(self, part: str) -> list[str]:
         """The pages of a part so far, in the order of arrival."""
         with self._lock:
-            return [url for url in self._asked if _is_of(url, part)]
+            return [
+                url
+                for url in self._asked
+                if _is_of(url, part) and urlsplit(url).path not in OF_EVERY_HOST
+            ]
+
+    def asked_sitemaps(self) -> list[str]:
+        """The sitemaps that were asked for so far, of all hosts."""
+        with self._lock:
+            return [url for url in self._asked if urlsplit(url).path in OF_EVERY_HOST]
 
     def url(self, part: str, number: int) -> str:
         return self._shape.format(part=part, number=_FIRST + number)

@@ -12,15 +12,13 @@ from tests.sites.attacks import ATTACKS
 from tests.sites.attacks.hosts import HOSTS
 from tests.sites.exchange import Exchange
 from tests.sites.prose import document
-from tests.sites.serving import QuietServer
+from tests.sites.serving import OF_EVERY_HOST, QuietServer
 from tests.sites.tricks import TRICKS, numbered_trick
 
 if TYPE_CHECKING:
     from tests.sites.exchange import Asked
 
 OPEN_ROBOTS = "User-agent: *\nDisallow: /closed/\n"
-
-_OF_EVERY_HOST = {"/robots.txt", "/sitemap.xml", "/sitemap_index.xml"}
 
 Trick = Callable[[Exchange], None]
 
@@ -75,7 +73,7 @@ class HostileSite:
 
     def paths(self) -> list[str]:
         """The target of every request so far, robots.txt and usual sitemaps left out."""
-        return [asked.path for asked in self.asked if asked.path not in _OF_EVERY_HOST]
+        return [asked.path for asked in self.asked if asked.path not in OF_EVERY_HOST]
 
     def note(self, asked: Asked) -> None:
         with self._lock:

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 HTML = "text/html; charset=utf-8"
 
+OF_EVERY_HOST = frozenset({"/robots.txt", "/sitemap.xml", "/sitemap_index.xml"})
+"""Paths that a crawl asks each host for, whatever its pages link to."""
+
 
 @dataclass(frozen=True, slots=True)
 class Request:

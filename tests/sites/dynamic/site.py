@@ -12,7 +12,7 @@ from tests.sites.dynamic.page import Link, Page, rendered
 from tests.sites.dynamic.parts import PARTS
 from tests.sites.dynamic.spelling import Spelling
 from tests.sites.dynamic.texts import text
-from tests.sites.serving import MadeSite, Response
+from tests.sites.serving import NOT_FOUND, OF_EVERY_HOST, MadeSite, Response
 
 if TYPE_CHECKING:
     from tests.sites.serving import Request
@@ -52,7 +52,7 @@ class DynamicSite(MadeSite):
 
     @property
     def fetches(self) -> list[Fetch]:
-        """Every page so far, in the order of arrival; robots.txt left out."""
+        """Every page so far, in the order of arrival; robots.txt and sitemaps left out."""
         with self._lock:
             return list(self._fetches)
 
@@ -90,6 +90,8 @@ class DynamicSite(MadeSite):
     def respond(self, request: Request) -> Response:
         if request.target == "/robots.txt":
             return Response(b"User-agent: *\nDisallow:\n", content_type="text/plain")
+        if request.target in OF_EVERY_HOST:
+            return NOT_FOUND
         status, body = self.answer(request.target, request.host)
         return Response(body, status)
 
