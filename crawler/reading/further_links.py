@@ -15,6 +15,7 @@ from lxml.etree import XPath
 from crawler.reading.html_parsing import parse
 from crawler.reading.link_kinds import (
     ANCHOR,
+    CANONICAL,
     CITATION,
     COMMENT,
     DATA,
@@ -150,19 +151,24 @@ def _unescaped(match: re.Match[str]) -> str:
     return chr(number) if is_character else "\ufffd"
 
 
+_IS_HREF = "name() = 'href' or name() = 'xlink:href'"
 _PLACES = (
     # Elements of formulas; others that begin so have no such attribute.
-    _place(ANCHOR, "<math", "//*[starts-with(name(), 'm')]/@href"),
+    _place(ANCHOR, "<math", f"//*[starts-with(name(), 'm')]/@*[{_IS_HREF}]"),
+    _place(CANONICAL, "og:url", "//meta[@property = 'og:url']/@content"),
     _place(CITATION, "cite=", "//@cite"),
     _place(CITATION, "longdesc", "//@longdesc"),
     _place(CITATION, "profile", "/html/head/@profile"),
     _place(PING, "ping", "//a/@ping | //area/@ping", str.split),
     *(_place(SCRIPT, name, f"//@{name}", _texts_of_script) for name in _EVENTS),
-    _place(RESOURCE, "src", "//img/@src | //script/@src | //audio/@src | //video/@src"),
-    _place(RESOURCE, "src", "//source/@src | //track/@src | //input/@src"),
-    _place(RESOURCE, "<image", "//image/@*[name() = 'href' or name() = 'xlink:href']"),
-    _place(RESOURCE, "<use", "//use/@*[name() = 'href' or name() = 'xlink:href']"),
-    _place(RESOURCE, "xlink:href", "//svg//script/@*[name() = 'href' or name() = 'xlink:href']"),
+    _place(
+        RESOURCE,
+        "src",
+        "//@src[not(parent::iframe | parent::frame | parent::embed | parent::portal)]",
+    ),
+    _place(RESOURCE, "<image", f"//image/@*[{_IS_HREF}]"),
+    _place(RESOURCE, "<use", f"//use/@*[{_IS_HREF}]"),
+    _place(RESOURCE, "xlink:href", f"//svg//script/@*[{_IS_HREF}]"),
     _place(RESOURCE, "srcset", "//@srcset | //@imagesrcset", addresses_of_set),
     _place(RESOURCE, "data-src", "//@data-src", _if_address),
     _place(RESOURCE, "poster", "//video/@poster"),
@@ -254,8 +260,9 @@ def _of_frame(frame: Element) -> tuple[str, Iterable[str]]:
 
 
 def _of_embedded(element: Element) -> tuple[str, Iterable[str]]:
-    values = map(element.get, ("src", "data", "codebase", "code"))
-    return EMBEDDED, (value for value in values if value is not None)
+    values = map(element.get, ("src", "data", "codebase", "code", "classid"))
+    archives = (element.get("archive") or "").replace(",", " ").split()
+    return EMBEDDED, (*(value for value in values if value is not None), *archives)
 
 
 def _of_parameter(parameter: Element) -> tuple[str, Iterable[str]]:

@@ -77,7 +77,7 @@ KINDS: Final = (
         _YES,
         _YES,
     ),
-    LinkKind(CANONICAL, "`rel=canonical` of `link` and header `Link`", _LAST, _NO),
+    LinkKind(CANONICAL, "`rel=canonical` of `link` and header `Link`, `og:url`", _LAST, _NO),
     LinkKind(
         VERSION,
         "other `link` that may be pages: `amphtml`, `shortlink`, `author`, `help`, ...",
