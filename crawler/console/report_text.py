@@ -158,6 +158,9 @@ def _document_lines(report: Report) -> Iterator[str]:
     if report.documents:
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in report.documents.items())
         yield f"documents: {kinds}"
+    if report.app_shells:
+        total = many(report.app_shells, "page")
+        yield f"blank: {total} without the text that scripts show in a browser"
     if report.unread_documents:
         total = many(report.unread_documents, "PDF document")
         yield f"not read: {total}; pip install 'crawl-once[documents]', then -a revisit=yes"

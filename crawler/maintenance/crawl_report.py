@@ -81,6 +81,10 @@ _DOCUMENTS = """
 SELECT content_source, count(*) FROM pages WHERE latest = 1 AND page_type = 'document'
 GROUP BY 1 ORDER BY 2 DESC, 1
 """
+_APP_SHELLS = f"""
+SELECT count(*) FROM pages
+WHERE latest = 1 AND instr(char(10) || reason, char(10) || '{Reason.APP_SHELL}')
+"""
 _UNREAD = "SELECT count(*) FROM pages WHERE latest = 1 AND reason LIKE 'library_missing%'"
 _COUNT_PARTS = f"SELECT count(*) FROM pages WHERE {_IS_PART}"
 _PARTS = f"""
@@ -256,6 +260,8 @@ class Report:
     """Documents that were judged, by their kind."""
     unread_documents: int
     """Number of documents that need the extra ``documents``."""
+    app_shells: int
+    """Number of pages that show nothing until their scripts fill them."""
     traps: tuple[StoredCluster, ...]
     """Kinds of URLs whose pages stopped being new."""
     no_robots: dict[str, list[str]]
@@ -326,6 +332,7 @@ def _read(connection: sqlite3.Connection) -> Report:
         skipped=scalar(connection, _SKIPPED),
         documents=dict(connection.execute(_DOCUMENTS).fetchall()),
         unread_documents=scalar(connection, _UNREAD),
+        app_shells=scalar(connection, _APP_SHELLS),
         file_links=dict(connection.execute(PUT_ASIDE).fetchall()),
         file_links_to_ask=dict(connection.execute(RELEASABLE).fetchall()),
         guesses_aside=dict(connection.execute(GUESSES_ASIDE).fetchall()),

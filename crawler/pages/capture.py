@@ -156,7 +156,7 @@ class Archivist:
             reading = await self._read(fetched, links_only=False)
         if not obey_robots_meta:
             reading = replace(reading, metadata=reading.metadata._replace(robots=()))
-        page.reading = reading
+        page.take(reading)
         return await self._settle(page, known)
 
     def _context(self, fetched: Fetched, reading: Reading) -> PageContext:

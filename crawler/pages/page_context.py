@@ -12,6 +12,7 @@ from crawler.pages.reasons import Reason, Stored
 from crawler.pages.verdicts import DUPLICATES, NOINDEX
 from crawler.pages.wall_clusters import host_of
 from crawler.reading.metadata.metadata_record import NO_HEADERS, PageHeaders
+from neardup.fingerprints.digest import payload_digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -129,6 +130,16 @@ class PageContext:
         previous, apart_from = self.previous, self.fetched.apart_from
         return apart_from if previous is None else apart_from | {previous.id}
 
+    def take(self, reading: Reading) -> None:
+        """Take the reading of the answer.
+
+        The bytes of a page that its scripts fill are those of any other page of its site: the
+        payload digest is that of its key too.
+        """
+        self.reading = reading
+        if reading.is_app_shell:
+            self.payload = payload_digest(self.payload + self.fetched.key)
+
     def says(self, word: str) -> bool:
         """Return whether the page or its HTTP header has a directive for robots."""
         return bool({word, "none"} & (self.fetched.robots | set(self.reading.metadata.robots)))
@@ -139,7 +150,9 @@ class PageContext:
         return self.obey_robots_meta and self.says("noindex")
 
     def left_out(self) -> Iterator[Stored]:
-        """Yield a reason for each limit that cut the links of the page."""
+        """Yield a reason for what was not taken of the page: some links, what scripts show."""
+        if self.reading.is_app_shell:
+            yield Reason.APP_SHELL.stored()
         if self.reading.links_cut:
             yield Reason.LINKS_LEFT_OUT.stored(f"{self.reading.links_cut:,}")
         if self.reading.links_too_long:

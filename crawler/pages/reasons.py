@@ -69,6 +69,7 @@ class Reason(StrEnum):
     NO_SUCH_PAGE = "no_such_page"
     AS_UNKNOWN = "as_unknown"
     WALL = "wall"
+    APP_SHELL = "app_shell"
 
     def stored(self, detail: object = "") -> Stored:
         """Return the reason as it is stored, its detail in one line."""
@@ -119,6 +120,7 @@ _WORDS: dict[Reason, str] = {
     Reason.NO_SUCH_PAGE: "many URLs say that there is no such page",
     Reason.AS_UNKNOWN: "many URLs say what one says that cannot exist",
     Reason.WALL: "many URLs ask for the same: {}",
+    Reason.APP_SHELL: "shows nothing until its scripts fill it, which they do not here",
     Reason.LOST_FILE: "a file like one that no crawl has any more",
 }
 """Map a code to its words, {} for the detail. The words of other codes are the detail alone."""

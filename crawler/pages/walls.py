@@ -117,7 +117,7 @@ class Walls:
         if signs is None and kept is not None:
             found = self._clusters.signs_of(kept.id)
             signs = None if found is None else WallSigns(*found)
-        if signs is None:
+        if signs is None or signs.kind == WallKind.SHELL:
             return None
         cluster = self._clusters.find(host_of(url), signs.skeleton)
         if cluster is None:

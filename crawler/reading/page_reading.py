@@ -35,7 +35,7 @@ from crawler.reading.metadata.declared_headers import header_links, with_headers
 from crawler.reading.metadata.metadata_reader import read_metadata
 from crawler.reading.metadata.metadata_record import NO_METADATA
 from crawler.reading.page_elements import collect
-from crawler.reading.reading import Extracted, Parsed, ReadingTask
+from crawler.reading.reading import Extracted, Parsed, ReadingTask, WallKind
 from crawler.reading.text import ink, judge_page, judge_whole, tidy
 from crawler.reading.url_joining import PlainJoiner
 from crawler.reading.visible_text import read_visible
@@ -43,7 +43,7 @@ from crawler.reading.wall_signs import read_wall_signs
 from crawler.urls.canonical import Canonicalizer
 from neardup.boilerplate import block_hashes
 from neardup.fingerprints.digest import text_digest
-from neardup.whole import part_of
+from neardup.whole import SEPARATOR, part_of, with_whole
 
 if TYPE_CHECKING:
     from crawler.reading.content.main_content import MainContent
@@ -80,6 +80,7 @@ class PageReader:
         self._root: Element = None
         self._page: FlatPage | None = None
         self._visible: Visible | None = None
+        self._is_shell = False
         self._body = b""
         self._url = self._base = ""
         self._metadata = NO_METADATA
@@ -142,10 +143,22 @@ class PageReader:
             return parsed._replace(visible_digest=digest, secs=secs)
         self._page = flatten(self._root)
         self._visible = read_visible(self._page)
-        digest = text_digest(self._visible.whole())
         signs = read_wall_signs(self._root, self._visible, self._url)
+        self._is_shell = signs is not None and signs.kind == WallKind.SHELL
+        whole = self._visible.whole()
+        digest = text_digest(with_whole(whole, self._url) if self._is_shell else whole)
         secs = parsed.secs + time.process_time() - started
         return parsed._replace(visible_digest=digest, signs=signs, secs=secs)
+
+    def _told_apart(self, text: str) -> str:
+        """Return a text, and beside that of a page that its scripts fill the URL of the page.
+
+        Such a page says the same at every URL, and shows something else at each. One without a
+        word is told apart by its bytes, and so by its URL (``PageContext.take``).
+        """
+        if not self._is_shell or not text.strip():
+            return text
+        return f"{text}\n{self._url}" if SEPARATOR in text else with_whole(text, self._url)
 
     def extract(self) -> Extracted:
         """Take the second step for the page of the last ``see``.
@@ -161,7 +174,9 @@ class PageReader:
         elif self._page is not None and self._visible is not None:
             found, notes = main_content(self._root, self._page, self._url)
             judged = judge_page("" if found is None or found.is_cut else found.text, self._visible)
-            judged = judged._replace(notes=notes + judged.notes)
+            text = self._told_apart(judged.text)
+            is_main = judged.is_main and not self._is_shell
+            judged = judged._replace(text=text, is_main=is_main, notes=notes + judged.notes)
             content = shown_content(found, self._base, judged, self._visible)
         else:
             raise RuntimeError("extract() follows see()")

@@ -76,6 +76,8 @@ class WallKind(StrEnum):
     LOGIN = "login"
     CONSENT = "consent"
     JAVASCRIPT = "javascript"
+    SHELL = "shell"
+    """No wall: a page that its scripts fill (``crawler.reading.app_shells``)."""
 
 
 class NoText(StrEnum):
@@ -226,6 +228,11 @@ class Reading:
     def is_page(self) -> bool:
         """Whether it was read, and is HTML or a document."""
         return self.not_html is None and self.failure is None
+
+    @property
+    def is_app_shell(self) -> bool:
+        """Whether the page shows next to nothing until its scripts fill it."""
+        return self.signs is not None and self.signs.kind == WallKind.SHELL
 
     @property
     def stored_text(self) -> StoredText | None:

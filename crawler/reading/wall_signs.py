@@ -16,6 +16,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from lxml.etree import XPath
 
+from crawler.reading.app_shells import is_app_shell
 from crawler.reading.reading import WallKind, WallSigns
 from neardup.features.folding import fold
 from neardup.fingerprints.digest import text_digest
@@ -67,11 +68,6 @@ _PASSWORD = XPath(
     "boolean(//input[translate(@type, 'PASWORD', 'pasword') = 'password'])", smart_strings=False
 )
 _SCRIPT = XPath("boolean(//script)", smart_strings=False)
-_SHOWN = XPath(
-    "boolean(//img | //svg | //canvas | //video | //audio | //iframe | //frame | //object"
-    " | //embed)",
-    smart_strings=False,
-)
 _CHALLENGE = XPath(
     "boolean(//*[contains(@class, 'g-recaptcha') or contains(@class, 'h-captcha')"
     " or contains(@class, 'cf-turnstile') or starts-with(@id, 'cf-challenge')]"
@@ -150,7 +146,10 @@ def read_wall_signs(root: Element, visible: Visible, url: str) -> WallSigns | No
     unlinked = fold(visible.unlinked)
     foremost = " | ".join([title, *headings])
     worded = f"{foremost} | {unlinked}" if words <= _SHORT_WORDS else foremost
-    kind = _kind(root, worded, words) or _shell(root, visible)
+    kind = _kind(root, worded, words)
+    if not kind and is_app_shell(root, visible):
+        kind = WallKind.SHELL
+    kind = kind or _asks_for_scripts(root, visible)
     return WallSigns(_skeleton(foremost, unlinked, fold(visible.text), url), kind)
 
 
@@ -192,15 +191,14 @@ def _kind(root: Element, worded: str, words: int) -> str:
     return WallKind.LOGIN if has_password and words <= _SHELL_WORDS else ""
 
 
-def _shell(root: Element, visible: Visible) -> str:
-    """Return the kind of a page that shows nothing without scripts, or nothing."""
+def _asks_for_scripts(root: Element, visible: Visible) -> str:
+    """Return the kind of a page that says little but that scripts are needed, or nothing."""
     shown = fold(visible.text[:_MAX_CHARACTERS])
-    words = len(_WORDS.findall(shown))
-    if words > _SHELL_WORDS or not _SCRIPT(root):
+    if len(_WORDS.findall(shown)) > _SHELL_WORDS or not _SCRIPT(root):
         return ""
     notices = fold(" ".join(_TEXT(one) for one in _NOSCRIPT(root))[:_MAX_CHARACTERS])
     asks = _WORDED[WallKind.JAVASCRIPT].search(f"{shown} | {notices}") is not None
-    return WallKind.JAVASCRIPT if asks or not (words or _SHOWN(root)) else ""
+    return WallKind.JAVASCRIPT if asks else ""
 
 
 def _skeleton(foremost: str, unlinked: str, text: str, url: str) -> bytes:

@@ -34,7 +34,7 @@ WALLS = {
     "members": "wall",
     "news": "wall",
     "guarded": "wall",
-    "app": "wall",
+    "checks": "wall",
 }
 """The verdict that each area deserves."""
 
@@ -120,11 +120,11 @@ _FORM = '<form><input name="user"><input type="password" name="word"><button>Go<
 
 def _walls(area: str, path: str, target: str) -> Response:
     """What an area answers at every URL."""
-    if area == "app":
-        notice = "<noscript>You need to enable JavaScript to run this app.</noscript>"
+    if area == "checks":
+        notice = "<p>Please enable JavaScript and cookies to continue to this site.</p>"
         return Response(
-            f"<!DOCTYPE html><html><head><title>App</title></head><body>{notice}"
-            '<div id="root"></div><script src="/main.js"></script></body></html>'.encode()
+            f"<!DOCTYPE html><html><head><title>One step</title></head><body>{notice}"
+            '<script src="/main.js"></script></body></html>'.encode()
         )
     name, number = path.rpartition("/")[2], sum(target.encode()) * 7919
     onward = f'<a href="/contact?from={name}">Ask for an account</a>'

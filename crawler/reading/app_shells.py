@@ -1,0 +1,72 @@
+"""Recognise pages that show next to nothing until their scripts fill them: shells of applications.
+
+Such a page says the same at every URL of its site, and shows something else at each of them. What
+is taken for one by mistake is kept at each of its URLs, so that no page is lost.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from lxml.etree import XPath
+
+from neardup.features.folding import fold
+
+if TYPE_CHECKING:
+    from crawler.reading.visible_text import Visible
+
+Element = Any  # lxml has no types
+
+MAX_WORDS = 8
+"""Visible words of a shell at most, beside those of its notice that scripts are needed."""
+
+_MAX_NOTICE_WORDS = 40
+_MAX_CHARACTERS = 10_000
+_WORD = re.compile(r"\w+")
+_LOADING = re.compile(
+    "|".join(
+        map(
+            fold,
+            "loading|please wait|wird geladen|lädt|chargement|cargando|carregando|caricamento|laden"
+            "|ładowanie|загрузка|読み込み中|加载中|載入中".split("|"),
+        )
+    )
+)
+_SCRIPT = XPath("boolean(//script)", smart_strings=False)
+_NOTICES = XPath("//noscript")
+_TEXT = XPath("string()", smart_strings=False)
+_SHOWN = XPath(
+    "boolean(//body//*[self::img or self::video or self::audio or self::iframe or self::object"
+    " or self::embed or self::form or self::a[@href]][not(ancestor::noscript)] | //frame)",
+    smart_strings=False,
+)
+# An element to fill: it has a name for scripts and no text, or is one of their own.
+_PLACE = XPath(
+    "boolean(//body//*[(self::div or self::main or self::section) and @id"
+    " and not(normalize-space())] | //body//*[contains(name(), '-')])",
+    smart_strings=False,
+)
+
+
+def is_app_shell(root: Element, visible: Visible) -> bool:
+    """Return whether a page shows next to nothing, and has scripts that may fill it.
+
+    It has no more than ``MAX_WORDS`` words, no link, form, picture or frame, and one of these: no
+    word at all, a place to fill, a text such as "Loading", or a notice for who has no scripts.
+
+    Args:
+        root: Root of the page; not changed.
+        visible: Its visible text, in which notices count.
+
+    Complexity: O(length) for a page of few characters, O(1) for any other.
+    """
+    if len(visible.text) > _MAX_CHARACTERS or not _SCRIPT(root):
+        return False
+    notices = " ".join(map(_TEXT, _NOTICES(root)))
+    noticed = len(_WORD.findall(notices))
+    words = len(_WORD.findall(visible.text)) - noticed
+    if words > MAX_WORDS or noticed > _MAX_NOTICE_WORDS or _SHOWN(root):
+        return False
+    is_loading = _LOADING.search(fold(visible.text)) is not None
+    return words <= 0 or noticed > 0 or is_loading or bool(_PLACE(root))

@@ -1,0 +1,58 @@
+"""Pages that scripts fill, and short pages with scripts that none fills."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawler.reading.app_shells import MAX_WORDS, is_app_shell
+from crawler.reading.flat_page import flatten
+from crawler.reading.html_parsing import parse
+from crawler.reading.visible_text import read_visible
+
+SCRIPT = "<script src=/app.js></script>"
+PIXEL = "<noscript><iframe src=/count></iframe><img src=/count.gif></noscript>"
+
+
+def is_shell(body: str) -> bool:
+    root = parse(f"<html><head><title>App</title></head><body>{body}</body></html>".encode())
+    return is_app_shell(root, read_visible(flatten(root)))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        SCRIPT,
+        f"<div id=root></div>{SCRIPT}",
+        f"<div id=app><div class=turning></div></div>{SCRIPT}{PIXEL}",
+        f"<main id=content>\n</main><footer>Acme and Sons</footer>{SCRIPT}",
+        f"<app-root>Welcome</app-root>{SCRIPT}",
+        f"<div id=app>Loading, please wait...</div>{SCRIPT}",
+        f"<p>Wird geladen</p>{SCRIPT}",
+        f"<p>データを読み込み中</p>{SCRIPT}",
+        f"<noscript>You need to enable JavaScript to run this app.</noscript>{SCRIPT}",
+    ],
+)
+def test_shells(body: str) -> None:
+    assert is_shell(body)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<div id=root></div>",
+        f"<p>A short note.</p>{SCRIPT}",
+        f"<div id=root></div><p>{'word ' * (MAX_WORDS + 1)}</p>{SCRIPT}",
+        f"<div id=root></div><a href=/next>On</a>{SCRIPT}",
+        f"<div id=comments></div><img src=/photo.jpg>{SCRIPT}",
+        f"<div id=result></div><form><input name=q></form>{SCRIPT}",
+        f"<iframe src=/game></iframe>{SCRIPT}",
+        f"<noscript>{'a text for who has no scripts ' * 10}</noscript><div id=x></div>{SCRIPT}",
+        f"{SCRIPT}<frameset><frame src=/a></frameset>",
+    ],
+)
+def test_pages(body: str) -> None:
+    assert not is_shell(body)
+
+
+def test_a_long_page_is_not_searched() -> None:
+    assert not is_shell(f"<div id=root></div>{SCRIPT}<p>{'x' * 20_000}</p>")
