@@ -139,6 +139,30 @@ CRAWL_SKIPPED_EXTENSIONS = (
 ).split()
 """Links that end so are asked for last, and files cut off; not at all where many were files."""
 
+CRAWL_RENDER_SECS = 20.0
+"""Seconds in which a page must be rendered, behaviours included; then it is taken as it is."""
+
+CRAWL_RENDER_PAGES = 0
+"""Pages rendered at the same time; 0 means one a core."""
+
+CRAWL_RENDER_MAX_REQUESTS = 200
+"""Requests of one rendered page at most: scripts, styles and data; pictures are not requested."""
+
+CRAWL_RENDER_MAX_BYTES = 33_554_432
+"""Bytes that come in answer to the requests of one rendered page, at most."""
+
+CRAWL_RENDER_WAIT_FOR = ""
+"""CSS selector of what a rendered page must have before it is taken."""
+
+CRAWL_RENDER_BEHAVIOURS: list[str] = []
+"""What is done with a rendered page: scroll, open (tabs, "more"), routes (clicks for URLs)."""
+
+CRAWL_RENDER_BROWSER = ""
+"""Path of Chromium; empty looks for one on the PATH, then for Playwright's own."""
+
+CRAWL_RENDER_MAX_MB = 1_500
+"""A browser whose processes hold more memory than this is replaced."""
+
 CRAWL_REVISIT_INTERVAL_SECS = 604_800.0
 """Time after which a page that was just found is due for -a revisit=due: a week."""
 

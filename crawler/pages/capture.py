@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from crawler.pages.live_parameters import Tuned
     from crawler.pages.page_links import LinkStore
     from crawler.pages.page_store import PageStore
+    from crawler.pages.rendered import Render, Rendered
     from crawler.pages.shared_verdicts import Elsewhere, PageVerdict, SharedVerdicts
     from crawler.pages.url_history import KnownUrls
     from crawler.reading.pool import ReadingPool
@@ -65,6 +66,7 @@ class Archivist:
         read_documents: Whether documents are read, and not taken for files.
         find_walls: Whether soft 404s and walls are recognised; in a fleet they never are.
         boilerplate: Counts of blocks of text by host; None counts none, as in a fleet.
+        render: Shows an answer in a browser where that may tell more; None never does.
     """
 
     store: PageStore
@@ -83,6 +85,7 @@ class Archivist:
     read_documents: bool = True
     find_walls: bool = True
     boilerplate: CountedBoilerplate | None = None
+    render: Render | None = None
     seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(STAGES, 0.0))
     _judge: Judge = field(init=False)
     _asking: Asking | None = field(default=None, init=False)
@@ -147,23 +150,31 @@ class Archivist:
         known = await self._asking.payload(page) if self._asking else None
         is_known = known is not None
         links_only = is_enough(page, elsewhere=is_known)
-        reading = await self._read(fetched, links_only=links_only)
+        reading, rendered = await self._seen(fetched, links_only=links_only)
         await self.loops.finished()
         if turn is not None:
             await turn
         if links_only and not is_enough(page, elsewhere=is_known):
             # Another request captured the same page in the meantime.
-            reading = await self._read(fetched, links_only=False)
+            reading, rendered = await self._seen(fetched, links_only=False)
         if not obey_robots_meta:
             reading = replace(reading, metadata=reading.metadata._replace(robots=()))
-        page.take(reading)
+        page.take(reading, rendered)
         return await self._settle(page, known)
 
     def _context(self, fetched: Fetched, reading: Reading) -> PageContext:
         digest = payload_digest(fetched.body)
         return PageContext(self.store, fetched, digest, reading, self.obey_robots_meta)
 
-    async def _read(self, fetched: Fetched, *, links_only: bool) -> Reading:
+    async def _seen(self, fetched: Fetched, *, links_only: bool) -> tuple[Reading, Rendered | None]:
+        """Read an answer, and what a browser shows of it where that is asked for."""
+        reading = await self.read(fetched, links_only=links_only)
+        if self.render is None or links_only:
+            return reading, None
+        return reading, await self.render(fetched, reading)
+
+    async def read(self, fetched: Fetched, *, links_only: bool = False) -> Reading:
+        """Read an answer, or what a browser made of it."""
         reading = await self.pool.read(
             fetched.url,
             fetched.body,

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from crawler.pages.last_captures import LastCapture
     from crawler.pages.page_store import PageStore
+    from crawler.pages.rendered import Rendered
     from crawler.reading.reading import Link, Reading
     from neardup import Document
 
@@ -105,6 +106,7 @@ class PageContext:
         payload: Payload digest of the answer.
         reading: Reading of the answer; empty until it was read.
         obey_robots_meta: Whether a page may ask not to be kept.
+        rendered: What a browser showed of it; None where none was asked.
     """
 
     store: PageStore
@@ -112,6 +114,7 @@ class PageContext:
     payload: bytes
     reading: Reading
     obey_robots_meta: bool
+    rendered: Rendered | None = None
     _last: LastCapture = field(init=False)
     _unpacked: tuple[Reading, int, Document | None] | None = field(default=None, init=False)
 
@@ -130,15 +133,20 @@ class PageContext:
         previous, apart_from = self.previous, self.fetched.apart_from
         return apart_from if previous is None else apart_from | {previous.id}
 
-    def take(self, reading: Reading) -> None:
+    def take(self, reading: Reading, rendered: Rendered | None = None) -> None:
         """Take the reading of the answer.
 
         The bytes of a page that its scripts fill are those of any other page of its site: the
-        payload digest is that of its key too.
+        payload digest is that of its key too, and of what a browser shows.
         """
-        self.reading = reading
-        if reading.is_app_shell:
+        self.reading, self.rendered = reading, rendered
+        if rendered is not None and rendered.is_taken:
+            self.reading = rendered.reading
+            self.payload = payload_digest(self.payload + self.fetched.key + rendered.payload)
+        elif reading.is_app_shell:
             self.payload = payload_digest(self.payload + self.fetched.key)
+            if rendered is not None:
+                self.reading = rendered.reading
 
     def says(self, word: str) -> bool:
         """Return whether the page or its HTTP header has a directive for robots."""
@@ -151,6 +159,8 @@ class PageContext:
 
     def left_out(self) -> Iterator[Stored]:
         """Yield a reason for what was not taken of the page: some links, what scripts show."""
+        if self.rendered is not None:
+            yield self.rendered.reason
         if self.reading.is_app_shell:
             yield Reason.APP_SHELL.stored()
         if self.reading.links_cut:
@@ -177,7 +187,8 @@ class PageContext:
     def row(self, number: int, visit: int) -> PageRow:
         fetched, reading = self.fetched, self.reading
         row = blank_row(number, fetched, visit)
-        if not fetched.is_cut:  # they belong to the whole page
+        is_shown = self.rendered is not None and self.rendered.is_taken
+        if not fetched.is_cut and not is_shown:  # they belong to the whole page, and to its bytes
             row.etag, row.last_modified = fetched.etag, fetched.last_modified
         row.title, row.author, row.date, row.language, row.declared_url = reading.metadata[:5]
         row.metadata = packed_metadata(reading.metadata)

@@ -70,6 +70,8 @@ class Reason(StrEnum):
     AS_UNKNOWN = "as_unknown"
     WALL = "wall"
     APP_SHELL = "app_shell"
+    RENDERED = "rendered"
+    NOT_RENDERED = "not_rendered"
 
     def stored(self, detail: object = "") -> Stored:
         """Return the reason as it is stored, its detail in one line."""
@@ -121,6 +123,8 @@ _WORDS: dict[Reason, str] = {
     Reason.AS_UNKNOWN: "many URLs say what one says that cannot exist",
     Reason.WALL: "many URLs ask for the same: {}",
     Reason.APP_SHELL: "shows nothing until its scripts fill it, which they do not here",
+    Reason.RENDERED: "as a browser shows it",
+    Reason.NOT_RENDERED: "as it came, since what a browser shows is not taken: {}",
     Reason.LOST_FILE: "a file like one that no crawl has any more",
 }
 """Map a code to its words, {} for the detail. The words of other codes are the detail alone."""

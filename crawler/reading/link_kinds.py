@@ -64,6 +64,7 @@ SCRIPT: Final = "script"
 COMMENT: Final = "comment"
 RESOURCE: Final = "resource"
 WELL_KNOWN: Final = "well-known"
+ROUTE: Final = "route"
 
 _YES, _LAST, _NO = Follow
 
@@ -124,6 +125,7 @@ KINDS: Final = (
         _NO,
     ),
     LinkKind(WELL_KNOWN, "`/robots.txt`, `/.well-known/security.txt` and other files", _NO, _NO),
+    LinkKind(ROUTE, "where scripts of a rendered page went, or would have gone", _LAST, _NO),
 )
 """All kinds; a link of several kinds counts as the first of them."""
 

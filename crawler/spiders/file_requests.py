@@ -7,6 +7,7 @@ from weakref import WeakKeyDictionary
 
 from scrapy import signals
 from scrapy.exceptions import DontCloseSpider, StopDownload
+from scrapy.http.request import NO_CALLBACK
 
 from crawler.frontier.file_links import FILE_PRIORITY, FileLinks, ending_of
 from crawler.pages.verdicts import DUPLICATES, KEPT, NOT_HTML, UNCHANGED
@@ -121,7 +122,8 @@ class FileRequests:
             self._links.note(kind, is_page=is_page)
 
     def _headers_received(self, headers: Headers, request: Request) -> None:
-        if ending_of(request.url) not in self._endings:
+        # What a rendered page requests has no callback, and is wanted whole.
+        if request.callback is NO_CALLBACK or ending_of(request.url) not in self._endings:
             return
         said = headers.get(b"Content-Type") or b""
         content_type = said.decode("latin-1")

@@ -18,6 +18,7 @@ from crawler.job_registry import job_of
 from crawler.link_depths import follow_again, take_shortest_way
 from crawler.options import Options, did_you_mean
 from crawler.other_spellings import ask_another
+from crawler.page_rendering import check_mode, render_pages
 from crawler.pages import verdicts
 from crawler.pages.page_context import Captured, Fetched
 from crawler.pages.reasons import CUTS, Reason, codes, in_words, lines, together
@@ -80,6 +81,7 @@ class PageSpider(Spider):
 
     revisit: str = NO
     rules: str = ""
+    render: str = ""
 
     job: Job
     archivist: Archivist
@@ -130,6 +132,8 @@ class PageSpider(Spider):
         spider.job.claim(cls.plan(kwargs))
         spider.job.tell(replace(spider.job.run, revisit=spider.revisit))
         cls.take_rules(kwargs, spider.job)
+        if "render" in cls.arguments:
+            render_pages(spider, kwargs.get("render", ""))
         settings = crawler.settings
         spider._agent = str(settings["ROBOTSTXT_USER_AGENT"] or settings["USER_AGENT"])
         spider.follow_duplicates = Options(settings).boolean("NEARDUP_FOLLOW_DUPLICATES")
@@ -369,7 +373,7 @@ class PageSpider(Spider):
 
 
 def check_arguments(arguments: Mapping[str, str], known: Mapping[str, str]) -> None:
-    """Refuse an argument that a spider does not know, a bad ``revisit``, and bad ``rules``.
+    """Refuse an argument that a spider does not know, a bad ``revisit``, ``render`` or ``rules``.
 
     Raises:
         ValueError: The message names the argument and what is wrong with it.
@@ -382,6 +386,7 @@ def check_arguments(arguments: Mapping[str, str], known: Mapping[str, str]) -> N
     if revisit not in REVISITS:
         hint = did_you_mean(revisit, REVISITS)
         raise ValueError(f"-a revisit must be no, yes, due or failed, got {revisit!r}{hint}")
+    check_mode(arguments)
     if "rules" in arguments:
         _rules_of(arguments["rules"])
 

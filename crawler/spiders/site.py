@@ -10,6 +10,7 @@ from scrapy import Request, signals
 
 from crawler.downloadermiddlewares.limits import OutOfScopeError
 from crawler.options import Options
+from crawler.page_rendering import RENDER_MEANING
 from crawler.pages.reasons import Reason
 from crawler.pages.verdicts import FAILED
 from crawler.reading.link_kinds import ANCHOR, SITEMAP, Follow, followed_kinds
@@ -60,6 +61,7 @@ class SiteSpider(SitemapSpider):
         "deny": "regular expression that a URL must not match",
         "revisit": REVISIT_MEANING,
         "rules": RULES_MEANING,
+        "render": RENDER_MEANING,
         "links": LINKS_MEANING,
     }
 

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TextIO
 
+from crawler.page_rendering import RENDER_MEANING
 from crawler.spiders.page_spider import (
     BREATH,
     REVISIT_MEANING,
@@ -33,6 +34,7 @@ class UrlsSpider(PageSpider):
         "file": "a file with one URL a line, or - for standard input; # begins a comment",
         "revisit": REVISIT_MEANING,
         "rules": RULES_MEANING,
+        "render": RENDER_MEANING,
     }
 
     planned = ("file",)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tests.sites.hostile import Trick
 
 BLANK = "<html><head><title>App</title></head><body>{}<script src=/app.js></script></body></html>"
+AS_THEY_COME = ("-a", "render=no")
 FILLED = {
     "nothing": BLANK.format("<div id=root></div>"),
     "loading": BLANK.format("<div id=root></div><p>Loading, please wait</p>"),
@@ -39,14 +40,14 @@ def test_each_is_kept(tmp_path: Path, shown: str) -> None:
     paths = ("/one", "/two", "/three")
     with HostileSite(linked=paths) as site:
         site.added = dict.fromkeys(paths, html(FILLED[shown]))
-        crawled = crawl_site(site, tmp_path)
+        crawled = crawl_site(site, tmp_path, *AS_THEY_COME)
         assert {path: crawled.rows[path]["verdict"] for path in paths} == dict.fromkeys(
             paths, TOO_SHORT
         )
         assert crawled.report.app_shells == len(paths)
         shown_report = scrapy("report", str(tmp_path)).stdout
         assert "blank: 3 pages without the text that scripts show in a browser" in shown_report
-        crawl(site.url, tmp_path, "-a", "revisit=yes")
+        crawl(site.url, tmp_path, *AS_THEY_COME, "-a", "revisit=yes")
     seen = pages(tmp_path, "--verdict", "kept")
     assert len(seen) == len(paths) + 1
     assert report(tmp_path)["changes"]["outcomes"]["unchanged"] == len(paths) + 1
@@ -56,7 +57,7 @@ def test_each_is_kept(tmp_path: Path, shown: str) -> None:
 def test_other_short_pages_have_duplicates(tmp_path: Path) -> None:
     with HostileSite(linked=("/one", "/two")) as site:
         site.added = dict.fromkeys(("/one", "/two"), html(STILL))
-        crawled = crawl_site(site, tmp_path)
+        crawled = crawl_site(site, tmp_path, *AS_THEY_COME)
     assert crawled.report.verdicts["exact_duplicate"] == 1
     assert crawled.report.app_shells == 0
 
@@ -67,7 +68,7 @@ def test_many_are_no_duplicates_and_teach_no_rule(tmp_path: Path, shown: str) ->
     paths = tuple(f"/app/{place}?id={number}" for place in ("a", "b") for number in range(150))
     with HostileSite(linked=paths) as site:
         site.added = dict.fromkeys(("/app/a", "/app/b"), html(FILLED[shown]))
-        crawled = crawl_site(site, tmp_path)
+        crawled = crawl_site(site, tmp_path, *AS_THEY_COME)
     assert {crawled.rows[path]["verdict"] for path in paths} == {TOO_SHORT}
     assert set(paths) <= set(crawled.asked)
     assert crawled.report.app_shells == len(paths)
@@ -81,12 +82,21 @@ def test_kill_9_and_new_parameters_make_none_a_duplicate(tmp_path: Path) -> None
         site.added = dict.fromkeys(paths, html(FILLED["loading"]))
         slowly = ("-s", 'DOWNLOAD_SLOTS={"127.0.0.1": {"delay": 0.05, "concurrency": 1}}')
         process = start_scrapy(
-            *("crawl", "site", "-a", f"url={site.url}", "-s", f"JOBDIR={tmp_path}", *slowly)
+            *(
+                "crawl",
+                "site",
+                "-a",
+                f"url={site.url}",
+                "-s",
+                f"JOBDIR={tmp_path}",
+                *slowly,
+                *AS_THEY_COME,
+            )
         )
         wait_until(lambda: len(site.paths()) >= 40, process)
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
-        crawled = crawl_site(site, tmp_path)
+        crawled = crawl_site(site, tmp_path, *AS_THEY_COME)
         assert {crawled.rows[path]["verdict"] for path in paths} == {TOO_SHORT}
     done = scrapy("rejudge", str(tmp_path), "-s", "NEARDUP_MIN_WORDS=1")
     assert done.returncode == 0, done.stderr
