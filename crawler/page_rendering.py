@@ -98,28 +98,40 @@ def render_options(settings: BaseSettings) -> RenderOptions:
     )
 
 
-def render_pages(spider: PageSpider, chosen: str) -> None:
-    """Render pages of a spider from now on, where that is wanted.
+def wanted_rendering(settings: BaseSettings, chosen: str) -> RenderOptions | None:
+    """Return how pages are rendered; None where none is.
 
     Args:
-        spider: The spider, with its job.
+        settings: Settings of the crawl.
         chosen: A mode; empty for the usual one.
 
     Raises:
         ValueError: A setting is bad, or there is nothing to render with.
     """
-    options = render_options(spider.crawler.settings)
-    is_fleet = Options(spider.crawler.settings).boolean("FLEET_ENABLED")
-    if chosen in {"", NO} and (chosen or is_fleet or not has_playwright()):
-        return
+    options = render_options(settings)
+    is_fleet = Options(settings).boolean("FLEET_ENABLED")
+    if chosen == NO or (not chosen and (is_fleet or not has_playwright())):
+        return None
     if is_fleet:
         raise ValueError(f"-a render={chosen}: a worker of a fleet renders no page yet")
     try:
         find_browser(options.browser)
     except RenderError as error:
         if not chosen and not options.browser:
-            return  # as without the extra
+            return None  # as without the extra
         raise ValueError(f"-a render={chosen or AUTO}: {error}") from None
+    return options
+
+
+def render_pages(spider: PageSpider, chosen: str) -> None:
+    """Render pages of a spider from now on, where that is wanted.
+
+    Raises:
+        ValueError: A setting is bad, or there is nothing to render with.
+    """
+    options = wanted_rendering(spider.crawler.settings, chosen)
+    if options is None:
+        return
     rendering = PageRendering(spider, options, is_always=chosen == ALWAYS)
     spider.archivist.render = rendering.render
     spider.crawler.signals.connect(rendering.close, signals.spider_closed)

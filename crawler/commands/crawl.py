@@ -86,9 +86,12 @@ class CrawlCommand(ScrapyCrawl):
     ) -> None:
         from crawler.console.crawl_run import prepared_archive
         from crawler.feeds.exporters import require_pyarrow
+        from crawler.page_rendering import wanted_rendering
 
         spidercls.check_arguments(opts.spargs)
         assert self.settings is not None
+        if "render" in spidercls.arguments:
+            wanted_rendering(self.settings, opts.spargs.get("render", ""))
         if any(feed.get("format") == "parquet" for feed in self.settings.getdict("FEEDS").values()):
             require_pyarrow()
         job = self._prepared(spidercls, opts)

@@ -48,7 +48,7 @@ class Renderer:
         self._fetch = fetch
         self._browsers = Browsers(options)
         self._tabs = asyncio.Semaphore(options.concurrency)
-        self._scripts = {name: _script(name) for name in ("routes", "document", "click_routes")}
+        self._scripts = {name: _script(name) for name in ("history", "document", "click_routes")}
         self._scripts |= {name: _script(name) for name in (Behaviour.SCROLL, Behaviour.OPEN)}
 
     @property
@@ -102,7 +102,7 @@ class Renderer:
             accept_downloads=False,
             bypass_csp=True,
         )
-        await context.add_init_script(self._scripts["routes"])
+        await context.add_init_script(self._scripts["history"])
         return context
 
     async def _load(self, context: Any, page: PageToRender, result: RenderedPage) -> None:

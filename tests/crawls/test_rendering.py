@@ -1,0 +1,144 @@
+"""Crawls of pages that scripts fill, in the real Chromium."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections import Counter
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from crawler.pages.export import export_pages
+from crawler.storage.database import open_for_reading
+from tests.crawls.command import crawl, report, scrapy, start_scrapy
+from tests.sites.application import Application
+from tests.waiting import wait_until
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.slow
+ROUTES = 20
+CLICKS = ("-s", "CRAWL_RENDER_BEHAVIOURS=routes")
+
+
+def rows_of(jobdir: Path, site: Application) -> dict[str, dict[str, Any]]:
+    with closing(open_for_reading(jobdir)) as connection:
+        return {row["url"].removeprefix(site.origin): row for row in export_pages(connection)}
+
+
+def test_all_routes_are_found_and_each_text_is_kept_once(tmp_path: Path) -> None:
+    with Application(ROUTES) as site:
+        crawl(site.url, tmp_path, *CLICKS)
+        rows = rows_of(tmp_path, site)
+        asked = Counter(site.asked)
+    assert set(rows) == site.paths()
+    assert max(asked.values()) == 1, "the script too is fetched once, and so are all data"
+    near = {f"/route/{number}" for number in range(9, ROUTES, 10)}
+    dropped = {path for path, row in rows.items() if row["text"] is None}
+    assert {rows[path]["verdict"] for path in dropped} <= {"near_duplicate"}
+    assert len(dropped) == len(near)
+    for path in site.paths() - dropped:
+        assert rows[path]["reason"] == (None if path == "/plain" else "as a browser shows it")
+    assert scrapy("verify", str(tmp_path)).returncode == 0
+
+
+def test_what_could_not_load_its_data_is_kept_at_each_url(tmp_path: Path) -> None:
+    with Application(3, has_data=False) as site:
+        urls = tmp_path / "urls"
+        urls.write_text("".join(f"{site.origin}/route/{number}\n" for number in range(6)))
+        done = scrapy("crawl", "urls", "-a", f"file={urls}", "-s", f"JOBDIR={tmp_path / 'job'}")
+        assert done.returncode == 0, done.stderr
+        rows = rows_of(tmp_path / "job", site)
+    assert len(rows) == 6
+    for row in rows.values():
+        assert row["verdict"] == "too_short"
+        assert "fetch: HTTP 500" in row["reason"]
+    assert report(tmp_path / "job")["app_shells"] == 6
+
+
+def test_kill_9_loses_nothing_and_leaves_no_browser(tmp_path: Path) -> None:
+    with Application(ROUTES) as site:
+        process = start_scrapy(
+            *("crawl", "site", "-a", f"url={site.url}", "-s", f"JOBDIR={tmp_path}", *CLICKS)
+        )
+        wait_until(lambda: sum(path.startswith("/data/") for path in site.asked) >= 6, process)
+        browsers = _browsers_of(process.pid)
+        assert browsers
+        os.kill(process.pid, signal.SIGKILL)
+        process.communicate()
+        wait_until(lambda: not any(map(_is_running, browsers)))
+        crawl(site.url, tmp_path, *CLICKS)
+        assert set(rows_of(tmp_path, site)) == site.paths()
+
+
+def test_a_second_visit_sees_what_changed_in_a_browser_alone(tmp_path: Path) -> None:
+    with Application(4) as site:
+        crawl(site.url, tmp_path, *CLICKS)
+        site.routes = 6  # routes 1 and 2 lead on now
+        crawl(site.url, tmp_path, *CLICKS, "-a", "revisit=yes")
+        assert set(rows_of(tmp_path, site)) == site.paths()
+    outcomes = report(tmp_path)["changes"]["outcomes"]
+    assert outcomes["unchanged"] >= 4
+    assert outcomes["new"] == 2
+
+
+def test_always_shows_pages_with_scripts_and_no_shows_none(tmp_path: Path) -> None:
+    with Application(2) as site:
+        crawl(site.url, tmp_path / "no", "-a", "render=no")
+        assert not any(path.startswith("/data/") for path in site.asked)
+        crawl(site.url, tmp_path / "always", "-a", "render=always", *CLICKS)
+        rows = rows_of(tmp_path / "always", site)
+    assert rows["/plain"]["reason"] is None
+    assert report(tmp_path / "no")["app_shells"] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("-a", "render=atuo"), "-a render must be no, auto or always, got 'atuo'; did you mean"),
+        (("-a", "render=always", "-s", "CRAWL_RENDER_BROWSER=/no/chromium"), "no program /no/chro"),
+        (("-s", "CRAWL_RENDER_BEHAVIOURS=scrol"), "unknown behaviour 'scrol'; did you mean scroll"),
+        (("-s", "CRAWL_RENDER_SECS=0"), "CRAWL_RENDER_SECS must be at least 1"),
+    ],
+)
+def test_what_is_wrong_is_said_before_anything_is_fetched(
+    tmp_path: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    with Application(1) as site:
+        done = scrapy(
+            *("crawl", "site", "-a", f"url={site.url}", "-s", f"JOBDIR={tmp_path}", *arguments)
+        )
+        assert not site.asked
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def _browsers_of(process: int) -> list[int]:
+    """Return the processes below one that are Chromium's."""
+    children: dict[int, list[int]] = {}
+    for name in filter(str.isdecimal, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as file:
+                parent = int(file.read().rpartition(")")[2].split()[1])
+        except OSError:
+            continue
+        children.setdefault(parent, []).append(int(name))
+    found, left = [], [process]
+    while left:
+        below = children.get(left.pop(), [])
+        left += below
+        found += [one for one in below if _is_running(one)]
+    return found
+
+
+def _is_running(process: int) -> bool:
+    """Return whether a process runs, and is Chromium's."""
+    try:
+        with open(f"/proc/{process}/cmdline", "rb") as file:
+            return b"chrom" in file.read().partition(b"\0")[0]
+    except OSError:
+        return False

@@ -1,0 +1,109 @@
+"""An application of scripts: one shell at every URL, filled by a script from data of the server."""
+
+from __future__ import annotations
+
+import json
+import re
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from tests.sites.prose import document, prose
+from tests.sites.serving import NOT_FOUND, OF_EVERY_HOST, MadeSite, Response
+
+if TYPE_CHECKING:
+    from tests.sites.serving import Request
+
+_SHELL = (
+    '<!DOCTYPE html><html><head><title>App</title></head><body><div id="root"></div>'
+    "<noscript>You need to enable JavaScript to run this app.</noscript>"
+    '<script src="/static/app.js"></script></body></html>'
+)
+_SCRIPT = """
+(async () => {
+  const root = document.getElementById("root");
+  const show = (data) => {
+    root.innerHTML = `<h1>${data.title}</h1><p>${data.text}</p>` +
+      data.links.map((link) => `<a href="${link}">on</a>`).join(" ");
+    if (data.button) {
+      const button = document.createElement("span");
+      button.style.cursor = "pointer";
+      button.textContent = "next";
+      button.addEventListener("click", () => history.pushState({}, "", data.button));
+      root.append(button);
+    }
+    if (data.went) history.pushState({}, "", data.went);
+  };
+  try {
+    const answer = await fetch("/data" + location.pathname);
+    show(await answer.json());
+  } catch (error) {
+    root.innerHTML = "<h1>Something went wrong</h1><p>Please try again later.</p>";
+  }
+})();
+"""
+
+
+class Application(MadeSite):
+    """Serves routes on a loopback port while a ``with`` block lasts.
+
+    ``/`` is the home, ``/route/N`` leads to ``/route/2N+1`` and ``/route/2N+2``; each tenth says
+    what the one before it says but for a word. ``/plain`` needs no script.
+
+    Args:
+        routes: How many routes there are.
+        has_data: Whether the server has data; else it fails for each.
+    """
+
+    def __init__(self, routes: int, *, has_data: bool = True) -> None:
+        super().__init__()
+        self.routes = routes
+        self.has_data = has_data
+        self._asked: list[str] = []
+        self._lock = Lock()
+
+    @property
+    def url(self) -> str:
+        """The home."""
+        return f"{self.origin}/"
+
+    @property
+    def asked(self) -> list[str]:
+        """What was asked for so far, in the order of arrival."""
+        with self._lock:
+            return list(self._asked)
+
+    def paths(self) -> set[str]:
+        """The paths of all pages."""
+        return {"/", "/plain", *(f"/route/{number}" for number in range(self.routes))}
+
+    def respond(self, request: Request) -> Response:
+        path = request.target
+        if path in OF_EVERY_HOST:
+            return NOT_FOUND
+        with self._lock:
+            self._asked.append(path)
+        if path == "/static/app.js":
+            return Response(_SCRIPT.encode(), content_type="text/javascript")
+        if path == "/plain":
+            return Response(document("Plain", prose("a plain page", 120)))
+        if path.startswith("/data/"):
+            if not self.has_data:
+                return Response(b"{}", 500, "application/json")
+            data = self._data(path.removeprefix("/data"))
+            return Response(json.dumps(data).encode(), content_type="application/json")
+        return Response(_SHELL.encode())
+
+    def _data(self, path: str) -> dict[str, object]:
+        found = re.fullmatch(r"/route/(\d+)", path)
+        if found is None:
+            links = ["/route/0", "/plain"]
+            return {"title": "Home", "text": prose("home", 80), "links": links}
+        number = int(found[1])
+        following = [number * 2 + 1, number * 2 + 2]
+        links = [f"/route/{each}" for each in following if each < self.routes]
+        is_near = number % 10 == 9
+        text = prose(f"route {number - is_near}", 120) + (" Once more." if is_near else "")
+        data: dict[str, object] = {"title": f"Route {number - is_near}", "text": text}
+        # One way on is a script's alone.
+        data["button" if number == 0 else "went"] = links.pop() if links else ""
+        return data | {"links": links}
