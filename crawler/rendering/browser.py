@@ -1,0 +1,308 @@
+"""Start a Chromium that has no network, and end it with all that it leaves."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import importlib.util
+import logging
+import os
+import shutil
+import tempfile
+import threading
+import uuid
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from crawler.rendering import processes
+from crawler.rendering.pages import NoBrowserError
+
+if TYPE_CHECKING:
+    from crawler.rendering.pages import RenderOptions
+
+logger = logging.getLogger(__name__)
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+"""Commands that are taken for a Chromium, the first one on PATH."""
+
+ARGUMENTS = (
+    # No name is resolved, and every connection, by address too, would go to a proxy without one.
+    "--host-resolver-rules=MAP * ~NOTFOUND",
+    "--proxy-server=http://no-network.invalid:1",
+    "--proxy-bypass-list=<-loopback>",
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--disable-quic",
+    "--dns-prefetch-disable",
+    "--no-pings",
+    "--disable-gpu",
+    # /dev/shm has 64 MB in containers.
+    "--disable-dev-shm-usage",
+    "--mute-audio",
+)
+
+_PREFIX = "crawl-render-"
+_LOCK = "lock"
+_START_SECS = 30.0
+_CLOSE_SECS = 5.0
+
+_MISSING = 'playwright is not installed, which renders pages; pip install "crawl-once[render]"'
+_NO_BROWSER = (
+    "no Chromium on PATH and none of Playwright's own; "
+    "apt install chromium, or: playwright install chromium"
+)
+
+
+class Browser:
+    """One Chromium with the driver that leads it, and a folder for all that both write.
+
+    Files:
+        crawl-render-*: below the system's temporary folder; removed when it is closed, or, after a
+            kill, by the next start.
+    """
+
+    def __init__(self, options: RenderOptions) -> None:
+        self._options = options
+        self._mark = f"--crawl-render={uuid.uuid4().hex}"
+        self._playwright: Any = None
+        self._browser: Any = None
+        self._folder: TemporaryFolder | None = None
+        self._pids: list[int] = []
+        self.pages = 0
+        """Pages that were begun here."""
+
+        self.active = 0
+        """Pages that are rendered here now."""
+
+        self.is_broken = False
+        """It ended, or did not answer."""
+
+    async def start(self) -> None:
+        """Start the driver and the browser.
+
+        Raises:
+            NoBrowserError: One of them is missing or does not start.
+        """
+        path = browser_path(self._options)
+        try:
+            await asyncio.wait_for(self._start(path), _START_SECS)
+        except BaseException as error:
+            await self.close()
+            if isinstance(error, Exception):
+                raise NoBrowserError(_why(error, path)) from None
+            raise
+
+    async def _start(self, path: str | None) -> None:
+        from playwright.async_api import async_playwright  # noqa: PLC0415  # an extra
+
+        self._folder = await asyncio.to_thread(TemporaryFolder)
+        with _temporary_files_in(self._folder.path):
+            self._playwright = await async_playwright().start()
+        # Root has no sandbox in Chromium.
+        is_root = hasattr(os, "geteuid") and os.geteuid() == 0
+        self._browser = await self._launch(path, has_sandbox=not is_root)
+        self._browser.on("disconnected", self._note_end)
+        pid = await asyncio.to_thread(processes.find_by_argument, self._mark)
+        if pid is not None:
+            driver = processes.parent_of(pid)
+            self._pids = [pid] if driver in {None, 1, os.getpid()} else [pid, driver or pid]
+
+    async def _launch(self, path: str | None, *, has_sandbox: bool) -> Any:
+        from playwright.async_api import Error  # noqa: PLC0415  # an extra
+
+        try:
+            return await self._playwright.chromium.launch(
+                executable_path=path,
+                args=[*ARGUMENTS, self._mark],
+                chromium_sandbox=has_sandbox,
+                timeout=_START_SECS * 1000,
+                # A crawl that is told to end lets its pages end first.
+                handle_sigint=False,
+                handle_sigterm=False,
+                handle_sighup=False,
+            )
+        except Error as error:
+            if not has_sandbox or "sandbox" not in str(error).lower():
+                raise
+        logger.warning("Chromium finds no sandbox on this machine, and runs without")
+        return await self._launch(path, has_sandbox=False)
+
+    def _note_end(self, *_: Any) -> None:
+        self.is_broken = True
+
+    async def new_context(self, **options: Any) -> Any:
+        """Return a context of Playwright: cookies and storage of its own."""
+        return await self._browser.new_context(**options)
+
+    def tree(self) -> list[int]:
+        """Return the browser's processes, without the driver; empty without ``/proc``."""
+        return processes.tree_of(self._pids[0]) if self._pids else []
+
+    async def memory_mb(self) -> float:
+        """Return the memory of all its processes, in megabytes; 0 where it is not known."""
+        return await asyncio.to_thread(lambda: processes.memory_mb(self.tree()))
+
+    async def kill_large_page(self, limit_mb: float) -> bool:
+        """End the process of the page that has most memory, if that is above a limit."""
+        return await asyncio.to_thread(self._kill_large_page, limit_mb)
+
+    def _kill_large_page(self, limit_mb: float) -> bool:
+        largest = processes.largest_renderer(self.tree())
+        if largest is None or largest[1] <= limit_mb:
+            return False
+        processes.kill([largest[0]])
+        return True
+
+    async def close(self) -> None:
+        """End all processes, by force where they do not answer, and remove the folder."""
+        self.is_broken = True
+        pids = await asyncio.to_thread(self._all_pids)
+        for end in (self._browser and self._browser.close, self._playwright and self._playwright.stop):
+            if end is not None:
+                with suppress(Exception):
+                    await asyncio.wait_for(end(), _CLOSE_SECS)
+        self._browser = self._playwright = None
+        await asyncio.to_thread(self._clear, pids)
+
+    def _all_pids(self) -> list[int]:
+        return [each for pid in self._pids for each in processes.tree_of(pid)]
+
+    def _clear(self, pids: list[int]) -> None:
+        main, self._pids = self._pids[:1], []
+        if main and self._mark.encode() in processes.arguments(main[0]):
+            processes.kill(pids)
+        if self._folder is not None:
+            self._folder.remove()
+
+
+class TemporaryFolder:
+    """A folder that belongs to this process as long as it lives; folders of dead ones are removed.
+
+    A lock tells which are alive: it ends with its process, however that ends.
+    """
+
+    def __init__(self) -> None:
+        root = Path(tempfile.gettempdir())
+        for folder in root.glob(f"{_PREFIX}*"):
+            _remove_left(folder)
+        self.path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=root))
+        self._lock = os.open(self.path / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)
+        fcntl.flock(self._lock, fcntl.LOCK_EX)
+
+    def remove(self) -> None:
+        if self._lock >= 0:
+            shutil.rmtree(self.path, ignore_errors=True)
+            os.close(self._lock)
+            self._lock = -1
+
+
+def _remove_left(folder: Path) -> None:
+    """Remove the folder of a process that was killed."""
+    try:
+        if folder.is_symlink() or folder.stat().st_uid != os.getuid():
+            return
+        lock = os.open(folder / _LOCK, os.O_RDWR | os.O_NOFOLLOW)
+    except OSError:  # it is being made, or removed
+        return
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        shutil.rmtree(folder, ignore_errors=True)
+    except OSError:  # its process lives
+        return
+    finally:
+        os.close(lock)
+
+
+class _temporary_files_in:  # noqa: N801  # used like a function
+    """Have a program that is started meanwhile write its temporary files into a folder.
+
+    Playwright takes the environment of the process for its driver.
+    """
+
+    _count = 0
+    _before: str | None = None
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def __enter__(self) -> None:
+        tempfile.gettempdir()  # Python's own files stay where they are
+        kind = type(self)
+        if kind._count == 0:
+            kind._before = os.environ.get("TMPDIR")
+        kind._count += 1
+        os.environ["TMPDIR"] = str(self._folder)
+
+    def __exit__(self, *_: object) -> None:
+        kind = type(self)
+        kind._count -= 1
+        if kind._count:
+            return
+        if kind._before is None:
+            os.environ.pop("TMPDIR", None)
+        else:
+            os.environ["TMPDIR"] = kind._before
+
+
+def browser_path(options: RenderOptions) -> str | None:
+    """Return the path of the browser; None for Playwright's own.
+
+    Raises:
+        NoBrowserError: Playwright is missing, or there is no file at the path of the options.
+    """
+    if importlib.util.find_spec("playwright") is None:
+        raise NoBrowserError(_MISSING)
+    if options.browser_path:
+        found = shutil.which(options.browser_path)
+        if found is None:
+            raise NoBrowserError(
+                f"{options.browser_path} is no program, and should be the browser "
+                "(CRAWL_RENDER_BROWSER); apt install chromium, or: playwright install chromium"
+            )
+        return found
+    return next(filter(None, map(shutil.which, NAMES)), None)
+
+
+def check_browser(options: RenderOptions) -> None:
+    """Start the browser and end it, so that what is missing is known before a crawl; about 1 s.
+
+    It blocks, and may be called with or without a running event loop.
+
+    Raises:
+        NoBrowserError: Playwright or the browser is missing, or does not start.
+    """
+    browser_path(options)
+    errors: list[BaseException] = []
+    thread = threading.Thread(target=lambda: _try(options, errors), name="check-browser")
+    thread.start()
+    thread.join()
+    if errors:
+        raise errors[0]
+
+
+def _try(options: RenderOptions, errors: list[BaseException]) -> None:
+    async def start_and_end() -> None:
+        browser = Browser(options)
+        await browser.start()
+        await browser.close()
+
+    try:
+        asyncio.run(start_and_end())
+    except BaseException as error:  # noqa: BLE001  # raised in the other thread
+        errors.append(error)
+
+
+def _why(error: Exception, path: str | None) -> str:
+    """Return why a browser does not start, in one line."""
+    if isinstance(error, NoBrowserError):
+        return str(error)
+    text = str(error)
+    if path is None and "Executable doesn't exist" in text:
+        return _NO_BROWSER
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    reason = "it does not answer" if isinstance(error, TimeoutError) else (lines or ["?"])[0]
+    return (
+        f"the browser {path or 'of Playwright'} does not start ({reason[:200]}); "
+        "try another one: playwright install chromium, and CRAWL_RENDER_BROWSER"
+    )
