@@ -1,15 +1,28 @@
-"""Render pages in a Chromium that has no network of its own."""
+"""Render pages in a Chromium that has no network of its own, some at a time."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+from crawler.rendering.browser import Browser
+from crawler.rendering.pages import CRASH, RenderedPage, RenderingError
+from crawler.rendering.tab import Tab
 
 if TYPE_CHECKING:
-    from crawler.rendering.pages import Fetch, PageToRender, RenderedPage, RenderOptions
+    from crawler.rendering.pages import Fetch, PageToRender, RenderOptions
+
+_WATCH_SECS: Final = 1.0
+_MEASURED_EVERY: Final = 10
+"""Pages after which the memory of a browser is measured."""
 
 
 class Renderer:
     """Renders pages, some at a time.
+
+    A browser is replaced after a number of pages, above an amount of memory, and when it does not
+    answer; pages that are in it by then end there.
 
     Args:
         options: What rendering may cost.
@@ -19,6 +32,14 @@ class Renderer:
     def __init__(self, options: RenderOptions, fetch: Fetch) -> None:
         self._options = options
         self._fetch = fetch
+        self._free = asyncio.Semaphore(options.concurrency)
+        self._starting = asyncio.Lock()
+        self._browser: Browser | None = None
+        self._all: set[Browser] = set()
+        self._watch: asyncio.Task[None] | None = None
+        self._tasks: set[asyncio.Task[RenderedPage]] = set()
+        self._is_closed = False
+        self.browsers_started = 0
 
     async def start(self) -> None:
         """Start a browser.
@@ -26,16 +47,89 @@ class Renderer:
         Raises:
             NoBrowserError: There is none, or it does not start.
         """
-        raise NotImplementedError
+        self._browser = await self._new_browser()
+        self._watch = asyncio.ensure_future(self._watch_pages())
 
     async def render(self, page: PageToRender) -> RenderedPage:
         """Render a page within its time; a page that fails has a result with ``failed``.
 
         Raises:
             NoBrowserError: The browser has ended, and another one does not start.
+            RenderingError: The renderer is closed.
         """
-        raise NotImplementedError
+        async with self._free:
+            browser = await self._take()
+            task = asyncio.ensure_future(Tab(browser, self._options, self._fetch, page).render())
+            self._tasks.add(task)
+            try:
+                return await task
+            except asyncio.CancelledError:
+                if task.cancelled() and self._is_closed:
+                    return RenderedPage(page.url, b"", failed=CRASH)
+                raise
+            finally:
+                self._tasks.discard(task)
+                browser.active -= 1
+                await self._leave(browser)
 
     async def close(self) -> None:
         """End all browsers; pages that are being rendered fail."""
-        raise NotImplementedError
+        self._is_closed = True
+        if self._watch is not None:
+            self._watch.cancel()
+        for task in list(self._tasks):
+            task.cancel()
+        async with self._starting:
+            self._browser = None
+            await asyncio.gather(*map(self._end, list(self._all)), return_exceptions=True)
+
+    async def _take(self) -> Browser:
+        """Return the browser of the next page, a new one where the last has done enough."""
+        async with self._starting:
+            if self._is_closed:
+                raise RenderingError("the renderer is closed")
+            browser = self._browser
+            if browser is None or await self._is_spent(browser):
+                self._browser = None
+                if browser is not None and not browser.active:
+                    await self._end(browser)
+                browser = self._browser = await self._new_browser()
+            browser.active += 1
+            browser.pages += 1
+            return browser
+
+    async def _is_spent(self, browser: Browser) -> bool:
+        if browser.is_broken or browser.pages >= self._options.pages_per_browser:
+            return True
+        if not browser.pages or browser.pages % _MEASURED_EVERY:
+            return False
+        return await browser.memory_mb() > self._options.max_browser_mb
+
+    async def _new_browser(self) -> Browser:
+        browser = Browser(self._options)
+        self._all.add(browser)
+        try:
+            await browser.start()
+        except BaseException:
+            self._all.discard(browser)
+            raise
+        self.browsers_started += 1
+        return browser
+
+    async def _leave(self, browser: Browser) -> None:
+        """End a browser with its last page, unless it is to have further ones."""
+        if browser is not self._browser and not browser.active and browser in self._all:
+            await self._end(browser)
+
+    async def _end(self, browser: Browser) -> None:
+        self._all.discard(browser)
+        await browser.close()
+
+    async def _watch_pages(self) -> None:
+        """End the process of a page that takes all the memory of a browser for itself."""
+        while True:
+            await asyncio.sleep(_WATCH_SECS)
+            for browser in list(self._all):
+                if browser.active:
+                    with suppress(OSError):
+                        await browser.kill_large_page(self._options.max_browser_mb)
