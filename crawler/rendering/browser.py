@@ -158,7 +158,10 @@ class Browser:
         """End all processes, by force where they do not answer, and remove the folder."""
         self.is_broken = True
         pids = await asyncio.to_thread(self._all_pids)
-        for end in (self._browser and self._browser.close, self._playwright and self._playwright.stop):
+        for end in (
+            self._browser and self._browser.close,
+            self._playwright and self._playwright.stop,
+        ):
             if end is not None:
                 with suppress(Exception):
                     await asyncio.wait_for(end(), _CLOSE_SECS)
@@ -289,7 +292,7 @@ def _try(options: RenderOptions, errors: list[BaseException]) -> None:
 
     try:
         asyncio.run(start_and_end())
-    except BaseException as error:  # noqa: BLE001  # raised in the other thread
+    except BaseException as error:  # raised in the other thread
         errors.append(error)
 
 

@@ -1,4 +1,4 @@
-"""The words of rendering: options, the page that is handed over, and what the browser made of it."""
+"""Say what rendering is given and gives: options, pages, their requests, and what came of them."""
 
 from __future__ import annotations
 

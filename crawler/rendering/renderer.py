@@ -42,13 +42,14 @@ class Renderer:
         self.browsers_started = 0
 
     async def start(self) -> None:
-        """Start a browser.
+        """Start a browser; the first page does so where this was not called.
 
         Raises:
             NoBrowserError: There is none, or it does not start.
         """
-        self._browser = await self._new_browser()
-        self._watch = asyncio.ensure_future(self._watch_pages())
+        async with self._starting:
+            if self._browser is None:
+                self._browser = await self._new_browser()
 
     async def render(self, page: PageToRender) -> RenderedPage:
         """Render a page within its time; a page that fails has a result with ``failed``.
@@ -114,6 +115,8 @@ class Renderer:
             self._all.discard(browser)
             raise
         self.browsers_started += 1
+        if self._watch is None:
+            self._watch = asyncio.ensure_future(self._watch_pages())
         return browser
 
     async def _leave(self, browser: Browser) -> None:

@@ -150,7 +150,7 @@ class Tab:
         self._context.on("page", lambda other: self._aside(other.close()))
         self._page.on("dialog", lambda dialog: self._aside(dialog.dismiss()))
         self._page.on("download", lambda download: self._aside(download.cancel()))
-        self._page.on("crash", lambda *_: self._crashed.done() or self._crashed.set_result(None))
+        self._page.on("crash", self._note_crash)
         self._page.on("framenavigated", self._note_navigation)
         await self._in_time(self._context.route("**/*", self._traffic.answer))
 
@@ -158,6 +158,10 @@ class Tab:
         task = asyncio.ensure_future(_quietly(doing))
         self._asides.add(task)
         task.add_done_callback(self._asides.discard)
+
+    def _note_crash(self, *_: Any) -> None:
+        if not self._crashed.done():
+            self._crashed.set_result(None)
 
     def _note_navigation(self, frame: Any) -> None:
         if frame == self._traffic.main_frame:

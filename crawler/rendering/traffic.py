@@ -11,8 +11,8 @@ from crawler.rendering.pages import (
     SUBREQUEST_FAILED,
     TOO_MANY_BYTES,
     TOO_MANY_REQUESTS,
-    Subrequested,
     SubRequest,
+    Subrequested,
 )
 
 if TYPE_CHECKING:
@@ -166,7 +166,20 @@ class Traffic:
             self.missed[TOO_MANY_BYTES] = None
             return None
         headers = tuple(request.headers.items())
-        return SubRequest(request.url, request.method, headers, kind, self._page.url)
+        led_by = _document_of(request) or self._page.url
+        return SubRequest(request.url, request.method, headers, kind, led_by)
+
+
+def _document_of(request: Any) -> str | None:
+    """Return the URL of the document that a request comes from, also within frames."""
+    frame = request.frame
+    if request.is_navigation_request():
+        frame = frame.parent_frame
+    while frame is not None:
+        if frame.url.startswith(("http://", "https://")):
+            return str(frame.url)
+        frame = frame.parent_frame
+    return None
 
 
 def for_browser(headers: Iterable[tuple[str, str]]) -> dict[str, str]:

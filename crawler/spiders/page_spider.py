@@ -13,6 +13,7 @@ from scrapy.exceptions import CloseSpider, ResponseDataLossError
 
 from crawler.downloadermiddlewares.failures import explain
 from crawler.downloadermiddlewares.limits import NOT_GZIP, why_cut
+from crawler.downloading.cookie_files import read_cookies
 from crawler.items import page_of_capture
 from crawler.job_registry import job_of
 from crawler.link_depths import follow_again, take_shortest_way
@@ -54,6 +55,8 @@ RULES_MEANING = (
     "URL rules of another crawl, as scrapy rules DIR --export FILE writes them, to hold from the "
     "start"
 )
+
+COOKIES_MEANING = "a Netscape cookie file, as curl and browsers' extensions write it"
 
 BREATH = 100
 """Pause after this many start requests, so that downloads continue meanwhile."""
@@ -366,6 +369,19 @@ class PageSpider(Spider):
             self.result.forget_dead_seed(seed or "")
         if seed is not None and captured.verdict in {verdicts.UNREADABLE, verdicts.NOT_HTML}:
             self.result.note_dead_seed(seed, in_words(captured.row.reason) or captured.verdict)
+
+
+def check_cookies(arguments: Mapping[str, str]) -> None:
+    """Check the file of ``-a cookies=FILE``.
+
+    Raises:
+        ValueError: It cannot be read; the message names it.
+    """
+    if "cookies" in arguments:
+        try:
+            read_cookies(arguments["cookies"])
+        except ValueError as error:
+            raise ValueError(f"-a cookies: {error}") from None
 
 
 def check_arguments(arguments: Mapping[str, str], known: Mapping[str, str]) -> None:
