@@ -139,30 +139,6 @@ CRAWL_SKIPPED_EXTENSIONS = (
 ).split()
 """Links that end so are asked for last, and files cut off; not at all where many were files."""
 
-CRAWL_RENDER_SECS = 20.0
-"""Seconds in which a page must be rendered, behaviours included; then it is taken as it is."""
-
-CRAWL_RENDER_PAGES = 0
-"""Pages rendered at the same time; 0 means one a core."""
-
-CRAWL_RENDER_MAX_REQUESTS = 200
-"""Requests of one rendered page at most: scripts, styles and data; pictures are not requested."""
-
-CRAWL_RENDER_MAX_BYTES = 33_554_432
-"""Bytes that come in answer to the requests of one rendered page, at most."""
-
-CRAWL_RENDER_WAIT_FOR = ""
-"""CSS selector of what a rendered page must have before it is taken."""
-
-CRAWL_RENDER_BEHAVIOURS: list[str] = []
-"""What is done with a rendered page: scroll, open (tabs, "more"), routes (clicks for URLs)."""
-
-CRAWL_RENDER_BROWSER = ""
-"""Path of Chromium; empty looks for one on the PATH, then for Playwright's own."""
-
-CRAWL_RENDER_MAX_MB = 1_500
-"""A browser whose processes hold more memory than this is replaced."""
-
 CRAWL_REVISIT_INTERVAL_SECS = 604_800.0
 """Time after which a page that was just found is due for -a revisit=due: a week."""
 
@@ -177,6 +153,30 @@ CRAWL_REVISIT_SHORTER_RATE = 0.3
 
 CRAWL_REVISIT_LONGER_RATE = 0.4
 """Part that is added to its interval at a visit that finds the same text, or nearly the same."""
+
+CRAWL_RENDER_TIMEOUT_SECS = 20.0
+"""Time that a page may take in the browser; what it shows by then is read (docs/rendering.md)."""
+
+CRAWL_RENDER_MAX_REQUESTS = 200
+"""Requests of one page in the browser that are answered; further ones are refused."""
+
+CRAWL_RENDER_MAX_BYTES = 50_000_000
+"""Bytes of all answers to the requests of one page in the browser, and of its DOM."""
+
+CRAWL_RENDER_WAIT_FOR = ""
+"""CSS selector that each page in the browser waits for; empty: until network and DOM are quiet."""
+
+CRAWL_RENDER_BEHAVIOURS = ["routes"]
+"""What is done to pages in the browser, of scroll, click and routes."""
+
+CRAWL_RENDER_CONCURRENCY = 0
+"""Pages that are in the browser at a time; 0 means one a core."""
+
+CRAWL_RENDER_BROWSER = ""
+"""Path of the browser; empty: the first Chromium on PATH, else Playwright's own."""
+
+CRAWL_RENDER_BROWSER_MAX_MB = 1_500
+"""Megabytes of a browser at which it is replaced, and of one page at which that is ended."""
 
 MIRROR_DIRECTORY = "mirrors"
 """Directory of the mirrors of scrapy mirror URL without DIR: each host has a folder below it."""

@@ -1,283 +1,272 @@
-"""Render pages of a crawl: decide which, and fetch what they request by Scrapy's downloader.
-
-Whatever a page requests goes through the middlewares, so that robots.txt, private addresses,
-sizes, pauses of hosts and archives are what they are for pages.
-"""
+"""Adapt ``crawler.rendering`` to Scrapy: requests of pages go through the crawl's own limits."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
-from collections import OrderedDict
+import time
 from contextlib import suppress
-from dataclasses import replace
-from http import HTTPStatus
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from scrapy import Request, signals
 from scrapy.http.request import NO_CALLBACK
 
-from crawler.options import Options, did_you_mean
-from crawler.pages.rendered import Rendered, choose, not_shown
-from crawler.reading.link_extraction import resolve
-from crawler.reading.link_kinds import ROUTE
-from crawler.reading.reading import Link
-from crawler.rendering.browser import find_browser, has_playwright
-from crawler.rendering.options import (
-    Behaviour,
+from crawler.downloadermiddlewares.retries import REFUSALS, wanted_secs
+from crawler.downloading.cookie_files import read_cookies
+from crawler.frontier.order import host_number
+from crawler.job_registry import job_of
+from crawler.options import Options
+from crawler.rendering.answers import Answers, Key, key_of
+from crawler.rendering.pages import (
+    BEHAVIOURS,
+    Cookie,
     PageToRender,
-    RenderError,
     RenderOptions,
     SubAnswer,
 )
-from crawler.request_meta import LED_BY
+from crawler.rendering.renderer import Renderer
+from crawler.request_meta import LED_BY, host_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable
 
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
 
-    from crawler.pages.page_context import Fetched
-    from crawler.reading.reading import Reading
-    from crawler.rendering.options import SubRequest
-    from crawler.spiders.page_spider import PageSpider
+    from crawler.rendering.pages import SubRequest
 
-logger = logging.getLogger(__name__)
+_PRIORITY = 500
+_MAX_REDIRECTS = 5
+_LOOK_SECS = 0.1
 
-NO: Final = "no"
-AUTO: Final = "auto"
-ALWAYS: Final = "always"
-MODES: Final = (NO, AUTO, ALWAYS)
-
-RENDER_MEANING: Final = (
-    "show pages in a browser: no; auto: those that show nothing without their scripts; always: all "
-    "with scripts (default auto with the extra render, else no; docs/rendering.md)"
+_OWN_HEADERS = frozenset(
+    {
+        "accept-encoding",
+        "accept-language",
+        "connection",
+        "content-length",
+        "cookie",
+        "host",
+        "if-modified-since",
+        "if-none-match",
+        "priority",
+        "proxy-authorization",
+        "range",
+        "te",
+        "transfer-encoding",
+        "upgrade",
+        "user-agent",
+    }
 )
+"""Headers of a page's request that the crawler sets itself or leaves out."""
 
-_CACHE_BYTES = 67_108_864
-_MAX_CACHED_BYTES = 8_388_608
+_renderers: WeakKeyDictionary[Crawler, Renderer] = WeakKeyDictionary()
 
 
-def check_mode(arguments: Mapping[str, str]) -> None:
-    """Check ``-a render``.
+def renderer_of(
+    crawler: Crawler, *, with_files: bool = False, screenshots: bool = False
+) -> Renderer:
+    """Return the renderer of a crawl, made at the first call; its browser starts with a page.
+
+    It is closed with the spider, and at the latest with the engine.
+
+    Args:
+        crawler: The crawl.
+        with_files: Whether images, fonts and media are loaded.
+        screenshots: Whether pictures are taken.
 
     Raises:
-        ValueError: It is no mode.
+        ValueError: A setting has a bad value; the message names it.
     """
-    mode = arguments.get("render", AUTO)
-    if mode not in MODES:
-        hint = did_you_mean(mode, MODES)
-        raise ValueError(f"-a render must be no, auto or always, got {mode!r}{hint}")
+    renderer = _renderers.get(crawler)
+    if renderer is None:
+        options = render_options(crawler.settings, with_files=with_files, screenshots=screenshots)
+        fetching = PageRequests(crawler, options)
+        renderer = _renderers[crawler] = Renderer(options, fetching.fetch)
+
+        async def close() -> None:
+            _renderers.pop(crawler, None)
+            await renderer.close()
+
+        # Weak references would be gone at once.
+        for signal in (signals.spider_closed, signals.engine_stopped):
+            crawler.signals.connect(close, signal, weak=False)
+    return renderer
 
 
-def render_options(settings: BaseSettings) -> RenderOptions:
-    """Return the options of rendering.
+def render_options(
+    settings: BaseSettings, *, with_files: bool = False, screenshots: bool = False
+) -> RenderOptions:
+    """Return the options that the settings make up.
 
     Raises:
         ValueError: A setting has a bad value; the message names it.
     """
     options = Options(settings)
-    names = options.names("CRAWL_RENDER_BEHAVIOURS")
-    for name in names:
-        if name not in set(Behaviour):
-            hint = did_you_mean(name, tuple(Behaviour)) or f"; there are {', '.join(Behaviour)}"
-            raise ValueError(f"CRAWL_RENDER_BEHAVIOURS: unknown behaviour {name!r}{hint}")
+    behaviours = options.names("CRAWL_RENDER_BEHAVIOURS")
+    unknown = [name for name in behaviours if name not in BEHAVIOURS]
+    if unknown:
+        raise ValueError(
+            f"CRAWL_RENDER_BEHAVIOURS must be some of {', '.join(BEHAVIOURS)}, got {unknown[0]}"
+        )
+    cores = os.cpu_count() or 1
     return RenderOptions(
-        secs=options.number("CRAWL_RENDER_SECS", at_least=1),
-        max_requests=options.integer("CRAWL_RENDER_MAX_REQUESTS"),
-        max_bytes=options.integer("CRAWL_RENDER_MAX_BYTES"),
-        wait_for=str(options.raw("CRAWL_RENDER_WAIT_FOR")).strip(),
-        behaviours=tuple(one for one in Behaviour if one in names),
-        browser=str(options.raw("CRAWL_RENDER_BROWSER")).strip(),
-        user_agent=str(settings["USER_AGENT"]),
-        concurrency=options.integer("CRAWL_RENDER_PAGES") or os.cpu_count() or 1,
-        max_mb=options.integer("CRAWL_RENDER_MAX_MB"),
+        page_secs=options.number("CRAWL_RENDER_TIMEOUT_SECS"),
+        max_subrequests=options.integer("CRAWL_RENDER_MAX_REQUESTS"),
+        max_page_bytes=options.integer("CRAWL_RENDER_MAX_BYTES"),
+        wait_for=str(options.raw("CRAWL_RENDER_WAIT_FOR")),
+        behaviours=behaviours,
+        with_files=with_files,
+        screenshots=screenshots,
+        user_agent=str(settings["USER_AGENT"] or ""),
+        concurrency=options.integer("CRAWL_RENDER_CONCURRENCY") or cores,
+        max_browser_mb=options.integer("CRAWL_RENDER_BROWSER_MAX_MB"),
+        browser_path=str(options.raw("CRAWL_RENDER_BROWSER")),
     )
 
 
-def wanted_rendering(settings: BaseSettings, chosen: str) -> RenderOptions | None:
-    """Return how pages are rendered; None where none is.
-
-    Args:
-        settings: Settings of the crawl.
-        chosen: A mode; empty for the usual one.
-
-    Raises:
-        ValueError: A setting is bad, or there is nothing to render with.
-    """
-    options = render_options(settings)
-    is_fleet = Options(settings).boolean("FLEET_ENABLED")
-    if chosen == NO or (not chosen and (is_fleet or not has_playwright())):
-        return None
-    if is_fleet:
-        raise ValueError(f"-a render={chosen}: a worker of a fleet renders no page yet")
-    try:
-        find_browser(options.browser)
-    except RenderError as error:
-        if not chosen and not options.browser:
-            return None  # as without the extra
-        raise ValueError(f"-a render={chosen or AUTO}: {error}") from None
-    return options
+def page_to_render(response: Response, cookies: Iterable[Cookie] = ()) -> PageToRender:
+    """Return an answer as the renderer takes it."""
+    return PageToRender(
+        response.url, response.body, response.status, _pairs(response), tuple(cookies)
+    )
 
 
-def render_pages(spider: PageSpider, chosen: str) -> None:
-    """Render pages of a spider from now on, where that is wanted.
+def browser_cookies(path: str) -> tuple[Cookie, ...]:
+    """Return the cookies of a Netscape file, none without a file.
 
     Raises:
-        ValueError: A setting is bad, or there is nothing to render with.
+        ValueError: It cannot be read; the message names it.
     """
-    options = wanted_rendering(spider.crawler.settings, chosen)
-    if options is None:
-        return
-    rendering = PageRendering(spider, options, is_always=chosen == ALWAYS)
-    spider.archivist.render = rendering.render
-    spider.crawler.signals.connect(rendering.close, signals.spider_closed)
-
-
-class PageRendering:
-    """Shows pages in a browser.
-
-    Args:
-        spider: The spider of the pages.
-        options: How they are rendered.
-        is_always: Whether all pages with scripts are, and not only those that show nothing.
-    """
-
-    def __init__(self, spider: PageSpider, options: RenderOptions, *, is_always: bool) -> None:
-        self._spider = spider
-        self._is_always = is_always
-        self._secs = options.secs
-        self._fetches = PageFetches(spider.crawler, options)
-        from crawler.rendering.renderer import Renderer  # noqa: PLC0415  # it needs the extra
-
-        self._renderer = Renderer(options, self._fetches.fetch)
-        self._failure = ""
-
-    async def render(self, fetched: Fetched, reading: Reading) -> Rendered | None:
-        """Show an answer in the browser, if it is to be shown; see ``crawler.pages.rendered``."""
-        if not self._is_wanted(fetched, reading):
-            return None
-        stats = self._spider.crawler.stats
-        page = PageToRender(
-            fetched.url, fetched.status, fetched.content_type or "text/html", fetched.body
+    if not path:
+        return ()
+    return tuple(
+        Cookie(
+            each.name,
+            each.value or "",
+            each.domain,
+            each.path,
+            -1.0 if each.expires is None else float(each.expires),
+            is_secure=each.secure,
+            is_http_only=each.has_nonstandard_attr("HttpOnly"),
         )
-        try:
-            shown = await self._renderer.render(page)
-        except RenderError as error:
-            self._say_once(str(error))
-            return not_shown(reading, str(error))
-        stats.inc_value("render/pages")
-        if shown.html is None:
-            stats.inc_value("render/failures")
-            return not_shown(reading, shown.failure)
-        answer = replace(fetched, body=shown.html, content_type="text/html; charset=utf-8")
-        read = await self._spider.archivist.read(answer)
-        routes = tuple(self._links(fetched.url, shown.routes))
-        return choose(reading, read, shown.html, shown.missed, routes)
-
-    def _is_wanted(self, fetched: Fetched, reading: Reading) -> bool:
-        if not reading.is_page or fetched.is_cut or fetched.status != HTTPStatus.OK:
-            return False
-        if reading.is_app_shell:
-            return True
-        if not self._is_always or b"<script" not in fetched.body.lower():
-            return False
-        # What is a copy as it came is one in a browser too.
-        digest = reading.visible_digest
-        return digest is None or self._spider.job.store.find_visible(digest) is None
-
-    def _links(self, page_url: str, urls: list[str]) -> Iterator[Link]:
-        for url in urls:
-            with suppress(ValueError):
-                whole = resolve(page_url, url)
-                if whole is not None:
-                    key = self._spider.job.canonicalizer.key(whole)
-                    yield Link(whole, key, nofollow=False, kind=ROUTE)
-
-    def _say_once(self, failure: str) -> None:
-        if failure != self._failure:
-            self._failure = failure
-            logger.error("no page is rendered: %s", failure)
-
-    async def close(self) -> None:
-        """End the browser."""
-        await self._renderer.close()
+        for each in read_cookies(path)
+    )
 
 
-class PageFetches:
-    """Fetches what pages request, each URL once for the crawl while there is room for it.
+class PageRequests:
+    """Answers the requests of pages by Scrapy's downloader, with all middlewares of the crawl.
 
-    Args:
-        crawler: The crawler whose downloader fetches.
-        options: Limits of an answer.
+    So private addresses and what robots.txt forbids are refused, sizes and times bounded, the
+    pause and the pace of each host kept, and answers recorded in archives. Nothing goes through
+    scheduler and dupe filter: it is no page of the crawl.
     """
 
     def __init__(self, crawler: Crawler, options: RenderOptions) -> None:
         self._crawler = crawler
         self._options = options
-        self._answers: OrderedDict[str, asyncio.Future[SubAnswer | None]] = OrderedDict()
-        self._bytes = 0
+        self._pauses = job_of(crawler).frontier.pauses
+        self._answers = Answers()
+        self._under_way: dict[Key, asyncio.Task[SubAnswer | None]] = {}
+        self._tasks: set[asyncio.Task[SubAnswer | None]] = set()
 
     async def fetch(self, wanted: SubRequest) -> SubAnswer | None:
-        """Return the answer to a request, None where it is refused or fails."""
-        known = self._answers.get(wanted.url)
-        if known is not None:
-            self._answers.move_to_end(wanted.url)
-            return await asyncio.shield(known)
-        answered: asyncio.Future[SubAnswer | None] = asyncio.get_running_loop().create_future()
-        self._answers[wanted.url] = answered
-        answer = None
-        try:
-            answer = await self._download(wanted)
-        finally:
-            answered.set_result(answer)
-            if answer is None or not _is_lasting(answer):
-                self._answers.pop(wanted.url, None)
-            else:
-                self._bytes += len(answer.body)
-                self._make_room()
+        """Answer a request of a page; None refuses it."""
+        key = key_of(wanted)
+        if key is None:
+            return await self._shielded(wanted)
+        kept = self._answers.get(key)
+        if kept is not None:
+            self._count("kept")
+            return kept
+        task = self._under_way.get(key)
+        if task is None:
+            task = self._under_way[key] = self._begin(wanted)
+            task.add_done_callback(lambda _: self._under_way.pop(key, None))
+        answer = await asyncio.shield(task)
+        if answer is not None:
+            self._answers.keep(key, wanted, answer)
         return answer
 
-    def _make_room(self) -> None:
-        for url in list(self._answers):
-            if self._bytes <= _CACHE_BYTES:
-                return
-            known = self._answers[url]
-            if known.done():
-                del self._answers[url]
-                answer = known.result()
-                self._bytes -= 0 if answer is None else len(answer.body)
+    async def _shielded(self, wanted: SubRequest) -> SubAnswer | None:
+        return await asyncio.shield(self._begin(wanted))
+
+    def _begin(self, wanted: SubRequest) -> asyncio.Task[SubAnswer | None]:
+        """Begin a download, which ends by itself even if its page ends before."""
+        task = asyncio.ensure_future(self._download(wanted))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
 
     async def _download(self, wanted: SubRequest) -> SubAnswer | None:
-        meta = {
-            LED_BY: wanted.page_url,
-            "depth": 1,
-            "dont_retry": True,
-            "download_timeout": self._options.secs,
-            "download_maxsize": self._options.max_bytes,
-        }
-        self._crawler.stats.inc_value("render/requests")
-        try:
-            request = Request(wanted.url, callback=NO_CALLBACK, meta=meta, dont_filter=True)
-            response = await self._crawler.engine.download_async(request)
-        except Exception as error:  # whatever a download raises
-            logger.debug("%s: not fetched for %s: %r", wanted.url, wanted.page_url, error)
+        settings = self._crawler.settings
+        request = Request(
+            wanted.url,
+            NO_CALLBACK,
+            wanted.method,
+            headers=_headers(wanted),
+            priority=_PRIORITY,
+            dont_filter=True,
+            meta={
+                LED_BY: wanted.page_url,
+                "depth": 1,
+                "max_retry_times": 1,
+                "redirect_ttl": _MAX_REDIRECTS,
+                "download_timeout": min(
+                    self._options.page_secs, settings.getfloat("DOWNLOAD_TIMEOUT")
+                ),
+                "download_maxsize": min(
+                    self._options.max_page_bytes,
+                    settings.getint("DOWNLOAD_MAXSIZE") or self._options.max_page_bytes,
+                ),
+            },
+        )
+        if not await self._may_ask(request):
+            self._count("paused")
             return None
-        return SubAnswer(response.status, _headers(response), response.body)
+        try:
+            response = await self._crawler.engine.download_async(request)
+        except Exception:  # whatever a download raises: the page goes on without
+            self._count("refused")
+            return None
+        self._count("downloaded")
+        if response.status in REFUSALS:
+            self._pause(request, response)
+        return SubAnswer(response.status, _pairs(response), response.body)
+
+    async def _may_ask(self, request: Request) -> bool:
+        """Wait for the end of its host's pause, if that comes while the page can wait."""
+        host = host_number(host_name(request))
+        ends_at = time.monotonic() + self._options.page_secs
+        while (left := self._pauses.left_secs(host)) > 0:
+            if time.monotonic() + left > ends_at:
+                return False
+            await asyncio.sleep(min(left, _LOOK_SECS))
+        return self._pauses.given_up(host) is None
+
+    def _pause(self, request: Request, response: Response) -> None:
+        host, reason = host_number(host_name(request)), f"HTTP {response.status}"
+        self._pauses.begin(host, host_name(request), reason, wanted_secs(response))
+
+    def _count(self, what: str) -> None:
+        with suppress(RuntimeError):  # the crawl has ended
+            self._crawler.stats.inc_value(f"render/requests_{what}")
 
 
-def _is_lasting(answer: SubAnswer) -> bool:
-    """Return whether an answer is kept for other pages, and for the same one again."""
-    said = answer.headers.get("cache-control", "").lower()
-    is_small = len(answer.body) <= _MAX_CACHED_BYTES
-    return answer.status == HTTPStatus.OK and is_small and "no-store" not in said
-
-
-def _headers(response: Response) -> dict[str, str]:
+def _headers(wanted: SubRequest) -> dict[str, str]:
     return {
-        name.decode("latin-1").lower(): b", ".join(values).decode("latin-1")
-        for name, values in response.headers.items()
+        name: value
+        for name, value in wanted.headers
+        if name.lower() not in _OWN_HEADERS and not name.lower().startswith(("sec-", ":"))
     }
+
+
+def _pairs(response: Response) -> tuple[tuple[str, str], ...]:
+    headers: Any = response.headers
+    return tuple(
+        (name.decode("latin-1"), value.decode("latin-1"))
+        for name in headers
+        for value in headers.getlist(name)
+    )

@@ -1,1 +1,1 @@
-"""Render pages in Chromium, which has no network of its own: the crawler answers each request."""
+"""What does a page show once its scripts have run? A Chromium without network, and its bounds."""

@@ -1,190 +1,311 @@
-"""Find Chromium, start it, and replace it when it is old or large."""
+"""Start a Chromium that has no network, and end it with all that it leaves."""
 
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import importlib.util
 import logging
 import os
 import shutil
+import tempfile
+import threading
+import uuid
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from crawler.rendering.options import RenderError
+from crawler.rendering import processes
+from crawler.rendering.pages import NoBrowserError
 
 if TYPE_CHECKING:
-    from crawler.rendering.options import RenderOptions
+    from crawler.rendering.pages import RenderOptions
 
 logger = logging.getLogger(__name__)
 
-_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-_ARGUMENTS: Final = (
-    # No name is resolved and no address reached, whatever a page finds to ask by.
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+"""Commands that are taken for a Chromium, the first one on PATH."""
+
+ARGUMENTS = (
+    # No name is resolved, and every connection, by address too, would go to a proxy without one.
     "--host-resolver-rules=MAP * ~NOTFOUND",
-    "--proxy-server=http://127.0.0.1:9",
+    "--proxy-server=http://no-network.invalid:1",
     "--proxy-bypass-list=<-loopback>",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-default-apps",
-    "--disable-sync",
-    "--no-first-run",
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--disable-quic",
+    "--dns-prefetch-disable",
     "--no-pings",
-    "--mute-audio",
     "--disable-gpu",
+    # /dev/shm has 64 MB in containers.
     "--disable-dev-shm-usage",
+    "--mute-audio",
 )
-CLOSE_SECS = 5.0
-_LOOK_AT_MEMORY_EACH = 10
-_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
+_PREFIX = "crawl-render-"
+_LOCK = "lock"
+_START_SECS = 30.0
+_CLOSE_SECS = 5.0
 
-def has_playwright() -> bool:
-    """Return whether the extra ``render`` is installed."""
-    return importlib.util.find_spec("playwright") is not None
-
-
-def find_browser(path: str = "") -> str:
-    """Return the path of Chromium, empty where Playwright is to start its own.
-
-    Args:
-        path: Path or name that the user gave; empty looks for one.
-
-    Raises:
-        RenderError: Playwright is not installed, or there is no such browser.
-    """
-    if not has_playwright():
-        raise RenderError("pages are rendered by Playwright: pip install 'crawl-once[render]'")
-    if path:
-        found = shutil.which(path)
-        if found is None:
-            raise RenderError(f"CRAWL_RENDER_BROWSER: there is no program {path}")
-        return found
-    found = next(filter(None, map(shutil.which, _NAMES)), None)
-    if found is not None:
-        return found
-    cache = Path(os.environ.get("PLAYWRIGHT_BROWSERS_PATH") or "~/.cache/ms-playwright")
-    if any(cache.expanduser().glob("chromium*")):
-        return ""
-    raise RenderError(
-        "no Chromium to render pages with: install chromium, run playwright install chromium, or "
-        "name one by CRAWL_RENDER_BROWSER"
-    )
+_MISSING = 'playwright is not installed, which renders pages; pip install "crawl-once[render]"'
+_NO_BROWSER = (
+    "no Chromium on PATH and none of Playwright's own; "
+    "apt install chromium, or: playwright install chromium"
+)
 
 
 class Browser:
-    """A running Chromium."""
+    """One Chromium with the driver that leads it, and a folder for all that both write.
 
-    def __init__(self, started: Any, processes: Any) -> None:
-        self.started = started
-        self._processes = processes
-        self.pages = 0
-        self.open_pages = 0
-        self.is_retired = False
-
-    async def held_mb(self) -> float:
-        """Return the memory of its processes, shared pages counted once each; 0 if unknown."""
-        found = await self._processes.send("SystemInfo.getProcessInfo")
-        return sum(_held_mb(process["id"]) for process in found["processInfo"])
-
-    async def close(self) -> None:
-        """End it; after ``CLOSE_SECS`` it is left to its driver, which kills it at the end."""
-        with suppress(Exception):
-            await asyncio.wait_for(self.started.close(), CLOSE_SECS)
-
-
-def _held_mb(process: int) -> float:
-    try:
-        _, resident, shared = Path(f"/proc/{process}/statm").read_text().split()[:3]
-    except (OSError, ValueError):  # it has ended, or this is no Linux
-        return 0.0
-    return (int(resident) - int(shared)) * _PAGE_BYTES / 1e6
-
-
-class Browsers:
-    """Hands out one running browser, and another one when it is old, large or gone.
-
-    Pages that are under way end in the browser that they began in.
+    Files:
+        crawl-render-*: below the system's temporary folder; removed when it is closed, or, after a
+            kill, by the next start.
     """
 
     def __init__(self, options: RenderOptions) -> None:
         self._options = options
-        self._path = find_browser(options.browser)
+        self._mark = f"--crawl-render={uuid.uuid4().hex}"
         self._playwright: Any = None
-        self._current: Browser | None = None
-        self._retired: list[Browser] = []
-        self._starting = asyncio.Lock()
-        self.replaced = 0
+        self._browser: Any = None
+        self._folder: TemporaryFolder | None = None
+        self._pids: list[int] = []
+        self.pages = 0
+        """Pages that were begun here."""
 
-    async def take(self) -> Browser:
-        """Return a browser for one more page; give it back with ``give_back``.
+        self.active = 0
+        """Pages that are rendered here now."""
+
+        self.is_broken = False
+        """It ended, or did not answer."""
+
+    async def start(self) -> None:
+        """Start the driver and the browser.
 
         Raises:
-            RenderError: It does not start.
+            NoBrowserError: One of them is missing or does not start.
         """
-        async with self._starting:
-            browser = self._current
-            if browser is not None and not browser.started.is_connected():
-                await self._retire(browser)
-                browser = None
-            if browser is None:
-                browser = self._current = await self._start()
-            browser.pages += 1
-            browser.open_pages += 1
-            return browser
+        path = browser_path(self._options)
+        try:
+            await asyncio.wait_for(self._start(path), _START_SECS)
+        except BaseException as error:
+            await self.close()
+            if isinstance(error, Exception):
+                raise NoBrowserError(_why(error, path)) from None
+            raise
 
-    async def give_back(self, browser: Browser, *, is_broken: bool = False) -> None:
-        """Give a browser back after a page; it is replaced where it is not good any more."""
-        browser.open_pages -= 1
-        is_old = browser.pages >= self._options.max_pages
-        if not is_old and not is_broken and browser.pages % _LOOK_AT_MEMORY_EACH == 0:
-            with suppress(Exception):  # it is gone, which the next page will see
-                held = await asyncio.wait_for(browser.held_mb(), CLOSE_SECS)
-                is_old = held > self._options.max_mb
-        if is_old or is_broken:
-            await self._retire(browser)
-        if browser.is_retired and not browser.open_pages and browser in self._retired:
-            self._retired.remove(browser)
-            await browser.close()
+    async def _start(self, path: str | None) -> None:
+        from playwright.async_api import async_playwright  # noqa: PLC0415  # an extra
 
-    async def _retire(self, browser: Browser) -> None:
-        if browser.is_retired:
-            return
-        browser.is_retired = True
-        self.replaced += 1
-        if self._current is browser:
-            self._current = None
-        self._retired.append(browser)
+        self._folder = await asyncio.to_thread(TemporaryFolder)
+        with _temporary_files_in(self._folder.path):
+            self._playwright = await async_playwright().start()
+        # Root has no sandbox in Chromium.
+        is_root = hasattr(os, "geteuid") and os.geteuid() == 0
+        self._browser = await self._launch(path, has_sandbox=not is_root)
+        self._browser.on("disconnected", self._note_end)
+        pid = await asyncio.to_thread(processes.find_by_argument, self._mark)
+        if pid is not None:
+            driver = processes.parent_of(pid)
+            self._pids = [pid] if driver in {None, 1, os.getpid()} else [pid, driver or pid]
 
-    async def _start(self) -> Browser:
-        from playwright.async_api import Error, async_playwright  # noqa: PLC0415  # the extra
+    async def _launch(self, path: str | None, *, has_sandbox: bool) -> Any:
+        from playwright.async_api import Error  # noqa: PLC0415  # an extra
 
         try:
-            if self._playwright is None:
-                self._playwright = await async_playwright().start()
-            started = await self._playwright.chromium.launch(
-                executable_path=self._path or None,
-                args=list(_ARGUMENTS),
-                # root has no sandbox to put it into.
-                chromium_sandbox=not hasattr(os, "geteuid") or os.geteuid() != 0,
+            return await self._playwright.chromium.launch(
+                executable_path=path,
+                args=[*ARGUMENTS, self._mark],
+                chromium_sandbox=has_sandbox,
+                timeout=_START_SECS * 1000,
+                # A crawl that is told to end lets its pages end first.
                 handle_sigint=False,
                 handle_sigterm=False,
                 handle_sighup=False,
             )
-            return Browser(started, await started.new_browser_cdp_session())
-        except (Error, OSError) as error:
-            name = self._path or "Playwright's Chromium"
-            said = str(error).strip().splitlines()
-            raise RenderError(f"{name} does not start: {said[0] if said else error!r}") from None
+        except Error as error:
+            if not has_sandbox or "sandbox" not in str(error).lower():
+                raise
+        logger.warning("Chromium finds no sandbox on this machine, and runs without")
+        return await self._launch(path, has_sandbox=False)
+
+    def _note_end(self, *_: Any) -> None:
+        self.is_broken = True
+
+    async def new_context(self, **options: Any) -> Any:
+        """Return a context of Playwright: cookies and storage of its own."""
+        return await self._browser.new_context(**options)
+
+    def tree(self) -> list[int]:
+        """Return the browser's processes, without the driver; empty without ``/proc``."""
+        return processes.tree_of(self._pids[0]) if self._pids else []
+
+    async def memory_mb(self) -> float:
+        """Return the memory of all its processes, in megabytes; 0 where it is not known."""
+        return await asyncio.to_thread(lambda: processes.memory_mb(self.tree()))
+
+    async def kill_large_page(self, limit_mb: float) -> bool:
+        """End the process of the page that has most memory, if that is above a limit."""
+        return await asyncio.to_thread(self._kill_large_page, limit_mb)
+
+    def _kill_large_page(self, limit_mb: float) -> bool:
+        largest = processes.largest_renderer(self.tree())
+        if largest is None or largest[1] <= limit_mb:
+            return False
+        processes.kill([largest[0]])
+        return True
 
     async def close(self) -> None:
-        """End all browsers and their driver."""
-        left = [*self._retired, *filter(None, [self._current])]
-        self._retired, self._current = [], None
-        for browser in left:
-            await browser.close()
-        if self._playwright is not None:
-            with suppress(Exception):
-                await asyncio.wait_for(self._playwright.stop(), CLOSE_SECS)
-            self._playwright = None
+        """End all processes, by force where they do not answer, and remove the folder."""
+        self.is_broken = True
+        pids = await asyncio.to_thread(self._all_pids)
+        for end in (
+            self._browser and self._browser.close,
+            self._playwright and self._playwright.stop,
+        ):
+            if end is not None:
+                with suppress(Exception):
+                    await asyncio.wait_for(end(), _CLOSE_SECS)
+        self._browser = self._playwright = None
+        await asyncio.to_thread(self._clear, pids)
+
+    def _all_pids(self) -> list[int]:
+        return [each for pid in self._pids for each in processes.tree_of(pid)]
+
+    def _clear(self, pids: list[int]) -> None:
+        main, self._pids = self._pids[:1], []
+        if main and self._mark.encode() in processes.arguments(main[0]):
+            processes.kill(pids)
+        if self._folder is not None:
+            self._folder.remove()
+
+
+class TemporaryFolder:
+    """A folder that belongs to this process as long as it lives; folders of dead ones are removed.
+
+    A lock tells which are alive: it ends with its process, however that ends.
+    """
+
+    def __init__(self) -> None:
+        root = Path(tempfile.gettempdir())
+        for folder in root.glob(f"{_PREFIX}*"):
+            _remove_left(folder)
+        self.path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=root))
+        self._lock = os.open(self.path / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)
+        fcntl.flock(self._lock, fcntl.LOCK_EX)
+
+    def remove(self) -> None:
+        if self._lock >= 0:
+            shutil.rmtree(self.path, ignore_errors=True)
+            os.close(self._lock)
+            self._lock = -1
+
+
+def _remove_left(folder: Path) -> None:
+    """Remove the folder of a process that was killed."""
+    try:
+        if folder.is_symlink() or folder.stat().st_uid != os.getuid():
+            return
+        lock = os.open(folder / _LOCK, os.O_RDWR | os.O_NOFOLLOW)
+    except OSError:  # it is being made, or removed
+        return
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        shutil.rmtree(folder, ignore_errors=True)
+    except OSError:  # its process lives
+        return
+    finally:
+        os.close(lock)
+
+
+class _temporary_files_in:  # noqa: N801  # used like a function
+    """Have a program that is started meanwhile write its temporary files into a folder.
+
+    Playwright takes the environment of the process for its driver.
+    """
+
+    _count = 0
+    _before: str | None = None
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def __enter__(self) -> None:
+        tempfile.gettempdir()  # Python's own files stay where they are
+        kind = type(self)
+        if kind._count == 0:
+            kind._before = os.environ.get("TMPDIR")
+        kind._count += 1
+        os.environ["TMPDIR"] = str(self._folder)
+
+    def __exit__(self, *_: object) -> None:
+        kind = type(self)
+        kind._count -= 1
+        if kind._count:
+            return
+        if kind._before is None:
+            os.environ.pop("TMPDIR", None)
+        else:
+            os.environ["TMPDIR"] = kind._before
+
+
+def browser_path(options: RenderOptions) -> str | None:
+    """Return the path of the browser; None for Playwright's own.
+
+    Raises:
+        NoBrowserError: Playwright is missing, or there is no file at the path of the options.
+    """
+    if importlib.util.find_spec("playwright") is None:
+        raise NoBrowserError(_MISSING)
+    if options.browser_path:
+        found = shutil.which(options.browser_path)
+        if found is None:
+            raise NoBrowserError(
+                f"{options.browser_path} is no program, and should be the browser "
+                "(CRAWL_RENDER_BROWSER); apt install chromium, or: playwright install chromium"
+            )
+        return found
+    return next(filter(None, map(shutil.which, NAMES)), None)
+
+
+def check_browser(options: RenderOptions) -> None:
+    """Start the browser and end it, so that what is missing is known before a crawl; about 1 s.
+
+    It blocks, and may be called with or without a running event loop.
+
+    Raises:
+        NoBrowserError: Playwright or the browser is missing, or does not start.
+    """
+    browser_path(options)
+    errors: list[BaseException] = []
+    thread = threading.Thread(target=lambda: _try(options, errors), name="check-browser")
+    thread.start()
+    thread.join()
+    if errors:
+        raise errors[0]
+
+
+def _try(options: RenderOptions, errors: list[BaseException]) -> None:
+    async def start_and_end() -> None:
+        browser = Browser(options)
+        await browser.start()
+        await browser.close()
+
+    try:
+        asyncio.run(start_and_end())
+    except BaseException as error:  # raised in the other thread
+        errors.append(error)
+
+
+def _why(error: Exception, path: str | None) -> str:
+    """Return why a browser does not start, in one line."""
+    if isinstance(error, NoBrowserError):
+        return str(error)
+    text = str(error)
+    if path is None and "Executable doesn't exist" in text:
+        return _NO_BROWSER
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    reason = "it does not answer" if isinstance(error, TimeoutError) else (lines or ["?"])[0]
+    return (
+        f"the browser {path or 'of Playwright'} does not start ({reason[:200]}); "
+        "try another one: playwright install chromium, and CRAWL_RENDER_BROWSER"
+    )

@@ -1,199 +1,138 @@
-"""Render a page: load it, do with it what was asked for, and take its document."""
+"""Render pages in a Chromium that has no network of its own, some at a time."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
 from contextlib import suppress
-from importlib import resources
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urldefrag
+from typing import TYPE_CHECKING, Final
 
-from playwright.async_api import Error
-
-from crawler.rendering.browser import CLOSE_SECS, Browsers
-from crawler.rendering.network import PageNetwork
-from crawler.rendering.options import Behaviour, RenderedPage
+from crawler.rendering.browser import Browser
+from crawler.rendering.pages import CRASH, RenderedPage, RenderingError
+from crawler.rendering.tab import Tab
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
+    from crawler.rendering.pages import Fetch, PageToRender, RenderOptions
 
-    from crawler.rendering.browser import Browser
-    from crawler.rendering.options import Fetch, PageToRender, RenderOptions
-
-logger = logging.getLogger(__name__)
-
-_MAX_ROUNDS = 20
-_VIEWPORT = {"width": 1280, "height": 2000}
-_MAX_HTML_CHARACTERS = 33_554_432
-
-
-def _script(name: str) -> str:
-    return (resources.files(__package__) / "scripts" / f"{name}.js").read_text("utf-8")
+_WATCH_SECS: Final = 1.0
+_MEASURED_EVERY: Final = 10
+"""Pages after which the memory of a browser is measured."""
 
 
 class Renderer:
-    """Renders pages in tabs of their own, a few at a time, without cookies or storage in common.
+    """Renders pages, some at a time.
+
+    A browser is replaced after a number of pages, above an amount of memory, and when it does not
+    answer; pages that are in it by then end there.
 
     Args:
-        options: How pages are rendered.
-        fetch: Fetches what pages request.
-
-    Raises:
-        RenderError: There is nothing to render with.
+        options: What rendering may cost.
+        fetch: Answers the requests of the pages.
     """
 
     def __init__(self, options: RenderOptions, fetch: Fetch) -> None:
         self._options = options
         self._fetch = fetch
-        self._browsers = Browsers(options)
-        self._tabs = asyncio.Semaphore(options.concurrency)
-        self._scripts = {name: _script(name) for name in ("history", "document", "click_routes")}
-        self._scripts |= {name: _script(name) for name in (Behaviour.SCROLL, Behaviour.OPEN)}
+        self._free = asyncio.Semaphore(options.concurrency)
+        self._starting = asyncio.Lock()
+        self._browser: Browser | None = None
+        self._all: set[Browser] = set()
+        self._watch: asyncio.Task[None] | None = None
+        self._tasks: set[asyncio.Task[RenderedPage]] = set()
+        self._is_closed = False
+        self.browsers_started = 0
 
-    @property
-    def replaced(self) -> int:
-        """Number of browsers that were replaced."""
-        return self._browsers.replaced
-
-    async def render(self, page: PageToRender) -> RenderedPage:
-        """Render one page.
-
-        Returns:
-            What became of it; its ``failure`` says why there is no document.
+    async def start(self) -> None:
+        """Start a browser; the first page does so where this was not called.
 
         Raises:
-            RenderError: The browser does not start.
+            NoBrowserError: There is none, or it does not start.
         """
-        async with self._tabs:
-            result = RenderedPage()
-            browser = await self._browsers.take()
-            is_broken = False
+        async with self._starting:
+            if self._browser is None:
+                self._browser = await self._new_browser()
+
+    async def render(self, page: PageToRender) -> RenderedPage:
+        """Render a page within its time; a page that fails has a result with ``failed``.
+
+        Raises:
+            NoBrowserError: The browser has ended, and another one does not start.
+            RenderingError: The renderer is closed.
+        """
+        async with self._free:
+            browser = await self._take()
+            task = asyncio.ensure_future(Tab(browser, self._options, self._fetch, page).render())
+            self._tasks.add(task)
             try:
-                is_broken = await self._render(browser, page, result)
+                return await task
+            except asyncio.CancelledError:
+                if task.cancelled() and self._is_closed:
+                    return RenderedPage(page.url, b"", failed=CRASH)
+                raise
             finally:
-                await asyncio.shield(self._browsers.give_back(browser, is_broken=is_broken))
-            return result
-
-    async def _render(self, browser: Browser, page: PageToRender, result: RenderedPage) -> bool:
-        """Fill in the result; return whether the browser is not to be used again."""
-        context: Any = None
-        try:
-            context = await asyncio.wait_for(self._context(browser), CLOSE_SECS * 2)
-            await self._load(context, page, result)
-        except TimeoutError:
-            result.failure = result.failure or "it took too long"
-        except Error as error:
-            said = str(error).strip().splitlines()
-            result.failure = result.failure or (said[0] if said else "the browser failed")
-        if context is None:
-            return True
-        try:
-            await asyncio.wait_for(context.close(), CLOSE_SECS)
-        except (TimeoutError, Error):
-            return True
-        return False
-
-    async def _context(self, browser: Browser) -> Any:
-        context = await browser.started.new_context(
-            user_agent=self._options.user_agent or None,
-            viewport=_VIEWPORT,
-            service_workers="block",
-            accept_downloads=False,
-            bypass_csp=True,
-        )
-        await context.add_init_script(self._scripts["history"])
-        return context
-
-    async def _load(self, context: Any, page: PageToRender, result: RenderedPage) -> None:
-        network = PageNetwork(page, self._fetch, self._options, result)
-        await context.route("**/*", network.answer)
-        await context.route_web_socket("**/*", _refuse_socket)
-        tab = await context.new_page()
-        running: set[asyncio.Task[None]] = set()
-
-        def start(work: Coroutine[Any, Any, None]) -> None:
-            task = asyncio.ensure_future(_quietly(work))
-            running.add(task)
-            task.add_done_callback(running.discard)
-
-        crashed = asyncio.get_running_loop().create_future()
-
-        def crash(_: Any) -> None:
-            if not crashed.done():
-                crashed.set_result(None)
-
-        tab.on("dialog", lambda dialog: start(dialog.dismiss()))
-        tab.on("popup", lambda popup: start(popup.close()))
-        tab.on("crash", crash)
-        taking = asyncio.ensure_future(self._take(tab, page, network, result))
-        try:
-            await asyncio.wait({taking, crashed}, return_when=asyncio.FIRST_COMPLETED)
-            if crashed.done():
-                result.html, result.failure = None, "its tab crashed"
-            else:
-                await taking
-        finally:
-            taking.cancel()
-            await asyncio.wait({taking})
-            for task in running:
-                task.cancel()
-
-    async def _take(
-        self, tab: Any, page: PageToRender, network: PageNetwork, result: RenderedPage
-    ) -> None:
-        try:
-            async with asyncio.timeout(self._options.secs):
-                milliseconds = self._options.secs * 1000
-                await tab.goto(page.url, wait_until="domcontentloaded", timeout=milliseconds)
-                await network.quiet()
-                if self._options.wait_for:
-                    await self._wait_for(tab, result)
-                await self._behave(tab, network)
-        except TimeoutError:
-            # It never rests, or hangs: what it shows is taken where it still answers.
-            result.missed.append(f"still loading after {self._options.secs:g} s")
-        async with asyncio.timeout(CLOSE_SECS):
-            first = urldefrag(page.url).url
-            html = await tab.evaluate(self._scripts["document"], first)
-            if len(html) > _MAX_HTML_CHARACTERS:
-                result.failure = "its document is too large"
-                return
-            result.html = html.encode("utf-8", "replace")
-        with suppress(TimeoutError):
-            async with asyncio.timeout(CLOSE_SECS):
-                if Behaviour.ROUTES in self._options.behaviours:
-                    await tab.evaluate(self._scripts["click_routes"])
-                for url in await tab.evaluate("() => [...window.__routes]"):
-                    network.note_route(url)
-
-    async def _wait_for(self, tab: Any, result: RenderedPage) -> None:
-        try:
-            await tab.wait_for_selector(
-                self._options.wait_for, state="attached", timeout=self._options.secs * 1000
-            )
-        except Error as error:
-            raise TimeoutError if "Timeout" in str(error) else error from None
-
-    async def _behave(self, tab: Any, network: PageNetwork) -> None:
-        for behaviour in self._options.behaviours:
-            before: Any = None
-            for _ in range(_MAX_ROUNDS if behaviour in self._scripts else 0):
-                found = await tab.evaluate(self._scripts[behaviour])
-                if found in {before, 0}:
-                    break
-                before = found if behaviour is Behaviour.SCROLL else None
-                await network.quiet()
+                self._tasks.discard(task)
+                browser.active -= 1
+                await self._leave(browser)
 
     async def close(self) -> None:
-        """End the browser; pages that are under way fail."""
-        await self._browsers.close()
+        """End all browsers; pages that are being rendered fail."""
+        self._is_closed = True
+        if self._watch is not None:
+            self._watch.cancel()
+        for task in list(self._tasks):
+            task.cancel()
+        async with self._starting:
+            self._browser = None
+            await asyncio.gather(*map(self._end, list(self._all)), return_exceptions=True)
 
+    async def _take(self) -> Browser:
+        """Return the browser of the next page, a new one where the last has done enough."""
+        async with self._starting:
+            if self._is_closed:
+                raise RenderingError("the renderer is closed")
+            browser = self._browser
+            if browser is None or await self._is_spent(browser):
+                self._browser = None
+                if browser is not None and not browser.active:
+                    await self._end(browser)
+                browser = self._browser = await self._new_browser()
+            browser.active += 1
+            browser.pages += 1
+            return browser
 
-async def _quietly(work: Coroutine[Any, Any, None]) -> None:
-    with suppress(Exception):  # the tab is gone
-        await work
+    async def _is_spent(self, browser: Browser) -> bool:
+        if browser.is_broken or browser.pages >= self._options.pages_per_browser:
+            return True
+        if not browser.pages or browser.pages % _MEASURED_EVERY:
+            return False
+        return await browser.memory_mb() > self._options.max_browser_mb
 
+    async def _new_browser(self) -> Browser:
+        browser = Browser(self._options)
+        self._all.add(browser)
+        try:
+            await browser.start()
+        except BaseException:
+            self._all.discard(browser)
+            raise
+        self.browsers_started += 1
+        if self._watch is None:
+            self._watch = asyncio.ensure_future(self._watch_pages())
+        return browser
 
-async def _refuse_socket(socket: Any) -> None:
-    await socket.close(code=1008, reason="refused")
+    async def _leave(self, browser: Browser) -> None:
+        """End a browser with its last page, unless it is to have further ones."""
+        if browser is not self._browser and not browser.active and browser in self._all:
+            await self._end(browser)
+
+    async def _end(self, browser: Browser) -> None:
+        self._all.discard(browser)
+        await browser.close()
+
+    async def _watch_pages(self) -> None:
+        """End the process of a page that takes all the memory of a browser for itself."""
+        while True:
+            await asyncio.sleep(_WATCH_SECS)
+            for browser in list(self._all):
+                if browser.active:
+                    with suppress(OSError):
+                        await browser.kill_large_page(self._options.max_browser_mb)

@@ -69,7 +69,8 @@ class MirrorSpider(SiteSpider):
     is_mirror = True
     fits_fleet = False
     arguments: ClassVar[Mapping[str, str]] = {
-        **SiteSpider.arguments,
+        # The files of a mirror are what came.
+        **{name: what for name, what in SiteSpider.arguments.items() if name != "render"},
         "requisites": "what pages need is taken from: host (of the site, default) or all",
         "accept": "files other than pages that are fetched: endings or patterns, by commas",
         "reject": "files and pages that are not fetched: endings or patterns, by commas",

@@ -13,12 +13,12 @@ from scrapy.exceptions import CloseSpider, ResponseDataLossError
 
 from crawler.downloadermiddlewares.failures import explain
 from crawler.downloadermiddlewares.limits import NOT_GZIP, why_cut
+from crawler.downloading.cookie_files import read_cookies
 from crawler.items import page_of_capture
 from crawler.job_registry import job_of
 from crawler.link_depths import follow_again, take_shortest_way
 from crawler.options import Options, did_you_mean
 from crawler.other_spellings import ask_another
-from crawler.page_rendering import check_mode, render_pages
 from crawler.pages import verdicts
 from crawler.pages.page_context import Captured, Fetched
 from crawler.pages.reasons import CUTS, Reason, codes, in_words, lines, together
@@ -26,6 +26,7 @@ from crawler.pages.visits import NO, REVISITS
 from crawler.reading.metadata.metadata_record import PageHeaders
 from crawler.reading.metadata.robots_directives import robots_words
 from crawler.reading.worker_pool import ReadingError
+from crawler.render_decisions import check_mode, render_pages
 from crawler.request_meta import AGAIN, FIXED, LED_BY, OF_ONE_ANSWER, SEED, SPELLING, WHOLE, without
 from crawler.storage.errors import CrawlStorageError
 from crawler.url_rules.rule_files import RuleFileError, read_rules
@@ -55,6 +56,8 @@ RULES_MEANING = (
     "URL rules of another crawl, as scrapy rules DIR --export FILE writes them, to hold from the "
     "start"
 )
+
+COOKIES_MEANING = "a Netscape cookie file, as curl and browsers' extensions write it"
 
 BREATH = 100
 """Pause after this many start requests, so that downloads continue meanwhile."""
@@ -370,6 +373,19 @@ class PageSpider(Spider):
             self.result.forget_dead_seed(seed or "")
         if seed is not None and captured.verdict in {verdicts.UNREADABLE, verdicts.NOT_HTML}:
             self.result.note_dead_seed(seed, in_words(captured.row.reason) or captured.verdict)
+
+
+def check_cookies(arguments: Mapping[str, str]) -> None:
+    """Check the file of ``-a cookies=FILE``.
+
+    Raises:
+        ValueError: It cannot be read; the message names it.
+    """
+    if "cookies" in arguments:
+        try:
+            read_cookies(arguments["cookies"])
+        except ValueError as error:
+            raise ValueError(f"-a cookies: {error}") from None
 
 
 def check_arguments(arguments: Mapping[str, str], known: Mapping[str, str]) -> None:

@@ -10,14 +10,20 @@ from scrapy import Request, signals
 
 from crawler.downloadermiddlewares.limits import OutOfScopeError
 from crawler.options import Options
-from crawler.page_rendering import RENDER_MEANING
 from crawler.pages.reasons import Reason
 from crawler.pages.verdicts import FAILED
 from crawler.reading.link_kinds import ANCHOR, SITEMAP, Follow, followed_kinds
 from crawler.reading.sitemaps import SitemapLimits
+from crawler.render_decisions import RENDER_MEANING
 from crawler.request_meta import FIXED, LED_BY, LINK_KIND, SEED, SPELLING
 from crawler.spiders.file_requests import FileRequests
-from crawler.spiders.page_spider import REVISIT_MEANING, RULES_MEANING, check_arguments
+from crawler.spiders.page_spider import (
+    COOKIES_MEANING,
+    REVISIT_MEANING,
+    RULES_MEANING,
+    check_arguments,
+    check_cookies,
+)
 from crawler.spiders.sitemaps import SitemapSpider
 from crawler.storage.errors import CrawlStorageError
 from crawler.urls.parts import MalformedUrl
@@ -63,6 +69,7 @@ class SiteSpider(SitemapSpider):
         "rules": RULES_MEANING,
         "render": RENDER_MEANING,
         "links": LINKS_MEANING,
+        "cookies": COOKIES_MEANING,
     }
 
     planned: ClassVar[tuple[str, ...]] = ("url", "scope", "allow", "deny", "links")
@@ -75,6 +82,7 @@ class SiteSpider(SitemapSpider):
     allow: str | None = None
     deny: str | None = None
     links: str = ""
+    cookies: str = ""
 
     seeds: list[str]
     obey_nofollow: bool
@@ -84,6 +92,7 @@ class SiteSpider(SitemapSpider):
     @classmethod
     def check_arguments(cls, arguments: Mapping[str, str]) -> None:
         check_arguments(arguments, cls.arguments)
+        check_cookies(arguments)
         seeds = _seeds(arguments)
         _scope(seeds, arguments)
         for name in ("max_pages", "max_depth"):

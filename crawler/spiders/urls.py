@@ -7,13 +7,15 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TextIO
 
-from crawler.page_rendering import RENDER_MEANING
+from crawler.render_decisions import RENDER_MEANING
 from crawler.spiders.page_spider import (
     BREATH,
+    COOKIES_MEANING,
     REVISIT_MEANING,
     RULES_MEANING,
     PageSpider,
     check_arguments,
+    check_cookies,
 )
 from crawler.urls.canonical import MalformedUrl
 from crawler.urls.seeds import check_seed
@@ -35,16 +37,19 @@ class UrlsSpider(PageSpider):
         "revisit": REVISIT_MEANING,
         "rules": RULES_MEANING,
         "render": RENDER_MEANING,
+        "cookies": COOKIES_MEANING,
     }
 
     planned = ("file",)
     adds_when_finished = "what is new in the list is fetched, everything again with -a revisit=yes"
 
     file: str
+    cookies: str = ""
 
     @classmethod
     def check_arguments(cls, arguments: Mapping[str, str]) -> None:
         check_arguments(arguments, cls.arguments)
+        check_cookies(arguments)
         name = arguments.get("file", "")
         if not name:
             raise ValueError("which URLs? give -a file=FILE, or -a file=- for standard input")

@@ -1,8 +1,16 @@
-// Scroll to the end of the page once; return its height, by which the caller sees whether it grew.
+// Scrolls one window further, the page and its largest part that scrolls by itself.
+// Returns the height of what can be scrolled, so that the crawler sees whether something was added.
 () => {
+  const parts = [...document.querySelectorAll("*")].filter((element) =>
+    element.scrollHeight > element.clientHeight + 50 && element.clientHeight > 200
+    && ["auto", "scroll"].includes(getComputedStyle(element).overflowY));
+  parts.sort((a, b) => b.scrollHeight - a.scrollHeight);
   const page = document.scrollingElement || document.documentElement;
-  const end = page.scrollHeight;
-  window.scrollTo(0, end);
-  window.dispatchEvent(new Event("scroll"));
-  return end;
+  let atEnd = true;
+  for (const part of [page, ...parts.slice(0, 1)]) {
+    part.scrollTop += Math.max(part === page ? innerHeight : part.clientHeight, 100);
+    atEnd = atEnd && part.scrollTop + (part === page ? innerHeight : part.clientHeight) + 2
+      >= part.scrollHeight;
+  }
+  return [Math.max(page.scrollHeight, ...parts.slice(0, 1).map((p) => p.scrollHeight)), atEnd];
 }

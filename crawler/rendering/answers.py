@@ -1,0 +1,105 @@
+"""Keep answers to pages' requests for the crawl, so that a script of many pages is fetched once."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from crawler.rendering.pages import SubAnswer, SubRequest
+
+MAX_BYTES: Final = 64_000_000
+"""Bytes of all answers that are kept; those that were used longest ago go first."""
+
+_FOR_THE_CRAWL = frozenset({"script", "stylesheet"})
+_BY_ITS_AGE = frozenset({"fetch", "xhr"})
+# The crawler's own name, languages and codings do not change; origin and accept are in the key.
+_SAME_FOR_ALL = frozenset(
+    {"", "accept", "accept-encoding", "accept-language", "origin", "user-agent"}
+)
+_FOR_ONE = frozenset({"authorization", "cookie", "range"})
+_AGE = re.compile(r"(?:^|[,\s])max-age\s*=\s*\"?(\d+)", re.IGNORECASE)
+_FOREVER = float("inf")
+
+
+class Key(NamedTuple):
+    """What tells answers apart."""
+
+    url: str
+    origin: str
+    accept: str
+
+
+class _Kept(NamedTuple):
+    answer: SubAnswer
+    ends_at: float
+
+
+class Answers:
+    """Answers to GET requests for scripts and styles, and for JSON as long as HTTP allows.
+
+    Args:
+        max_bytes: Bytes of all bodies together.
+    """
+
+    def __init__(self, max_bytes: int = MAX_BYTES) -> None:
+        self._max_bytes = max_bytes
+        self._bytes = 0
+        self._kept: OrderedDict[Key, _Kept] = OrderedDict()
+
+    def get(self, key: Key) -> SubAnswer | None:
+        """Return a kept answer that is still valid. Complexity: O(1)."""
+        kept = self._kept.get(key)
+        if kept is None:
+            return None
+        if kept.ends_at <= time.monotonic():
+            self._drop(key)
+            return None
+        self._kept.move_to_end(key)
+        return kept.answer
+
+    def keep(self, key: Key, request: SubRequest, answer: SubAnswer) -> None:
+        """Keep an answer if that is allowed."""
+        secs = kept_secs(request, answer)
+        if not secs or len(answer.body) > self._max_bytes // 4:
+            return
+        self._drop(key)
+        self._kept[key] = _Kept(answer, time.monotonic() + secs)
+        self._bytes += len(answer.body)
+        while self._bytes > self._max_bytes:
+            self._drop(next(iter(self._kept)))
+
+    def _drop(self, key: Key) -> None:
+        kept = self._kept.pop(key, None)
+        if kept is not None:
+            self._bytes -= len(kept.answer.body)
+
+
+def key_of(request: SubRequest) -> Key | None:
+    """Return the key of a request; None for one whose answer is never kept."""
+    headers = dict(request.headers)
+    is_kind = request.resource_type in _FOR_THE_CRAWL | _BY_ITS_AGE
+    if request.method != "GET" or not is_kind or _FOR_ONE & headers.keys():
+        return None
+    url = request.url.partition("#")[0]
+    return Key(url, headers.get("origin", ""), headers.get("accept", ""))
+
+
+def kept_secs(request: SubRequest, answer: SubAnswer) -> float:
+    """Return for how long an answer may be kept, in seconds; 0 if not at all."""
+    if answer.status != 200:
+        return 0.0
+    joined: dict[str, str] = {}
+    for name, value in answer.headers:
+        joined[name.lower()] = f"{joined.get(name.lower(), '')},{value}"
+    varies = {name.strip().lower() for name in joined.get("vary", "").split(",")}
+    control = joined.get("cache-control", "").lower()
+    if varies - _SAME_FOR_ALL or "no-store" in control or "private" in control:
+        return 0.0
+    if request.resource_type in _FOR_THE_CRAWL:
+        return _FOREVER
+    age = _AGE.search(control)
+    is_json = "json" in joined.get("content-type", "").lower()
+    return 0.0 if age is None or not is_json or "no-cache" in control else float(age[1])

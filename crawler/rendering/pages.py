@@ -1,0 +1,179 @@
+"""Say what rendering is given and gives: options, pages, their requests, and what came of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+BEHAVIOURS: Final = ("scroll", "click", "routes")
+"""Names of the behaviours, each of which is a script below ``scripts/``."""
+
+TIME: Final = "time"
+CRASH: Final = "crash"
+TOO_MANY_REQUESTS: Final = "too many requests"
+TOO_MANY_BYTES: Final = "too many bytes"
+SUBREQUEST_FAILED: Final = "subrequest failed"
+
+
+@dataclass(frozen=True)
+class RenderOptions:
+    """What rendering may cost, and what a page is made to do.
+
+    Raises:
+        ValueError: A number is not positive, or a behaviour is unknown.
+    """
+
+    page_secs: float = 20.0
+    """Seconds that a page may take, from the first byte to the DOM."""
+
+    max_subrequests: int = 200
+    """Requests of one page that are answered; further ones are refused."""
+
+    max_page_bytes: int = 50_000_000
+    """Bytes of all answers to one page's requests, and of the DOM."""
+
+    viewport: tuple[int, int] = (1280, 1024)
+    """Width and height of the window, in pixels."""
+
+    wait_for: str = ""
+    """CSS selector that a page waits for, within its time; empty: only for the network."""
+
+    behaviours: tuple[str, ...] = ("routes",)
+    """Names of ``BEHAVIOURS``."""
+
+    with_files: bool = False
+    """Load images, fonts and media too, which only mirrors and screenshots need."""
+
+    screenshots: bool = False
+    """Take a picture of each page."""
+
+    user_agent: str = ""
+    """``User-Agent`` of the browser; empty: its own."""
+
+    language: str = "en"
+    """``Accept-Language``, and what scripts read in ``navigator.language``."""
+
+    concurrency: int = 2
+    """Pages that are rendered at a time."""
+
+    pages_per_browser: int = 100
+    """Pages after which a browser is replaced."""
+
+    max_browser_mb: int = 1_500
+    """Megabytes of a browser's processes, shared memory counted once, that have it replaced."""
+
+    browser_path: str = ""
+    """Path of the browser; empty: the first Chromium on PATH, else Playwright's own."""
+
+    def __post_init__(self) -> None:
+        for name in ("page_secs", "max_subrequests", "max_page_bytes", "concurrency"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{name} must be positive, got {getattr(self, name)}")
+        for name in ("pages_per_browser", "max_browser_mb"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{name} must be positive, got {getattr(self, name)}")
+        for name in self.behaviours:
+            if name not in BEHAVIOURS:
+                raise ValueError(f"{name} is no behaviour; {', '.join(BEHAVIOURS)} are")
+
+
+@dataclass(frozen=True)
+class Cookie:
+    """A cookie that a page begins with."""
+
+    name: str
+    value: str
+    domain: str
+    """Host, with a leading full stop where it is for its subdomains too."""
+
+    path: str = "/"
+    expires: float = -1.0
+    """Seconds since 1970, or -1 for the session."""
+
+    is_secure: bool = False
+    is_http_only: bool = False
+
+
+@dataclass(frozen=True)
+class PageToRender:
+    """The answer that HTTP gave; the browser is handed it and requests the page no second time."""
+
+    url: str
+    body: bytes
+    """The body without codings of the transfer."""
+
+    status: int = 200
+    headers: tuple[tuple[str, str], ...] = ()
+    cookies: tuple[Cookie, ...] = ()
+
+
+@dataclass(frozen=True)
+class SubRequest:
+    """A request that a page makes while it is rendered."""
+
+    url: str
+    method: str
+    headers: tuple[tuple[str, str], ...]
+    resource_type: str
+    """Playwright's word: script, stylesheet, xhr, fetch, image, font, media, document, other."""
+
+    page_url: str
+
+
+@dataclass(frozen=True)
+class SubAnswer:
+    """The answer to a request of a page; a redirect was followed unless its status is 3xx."""
+
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+
+
+Fetch: TypeAlias = "Callable[[SubRequest], Awaitable[SubAnswer | None]]"
+"""Answers requests of pages; None refuses one."""
+
+
+@dataclass(frozen=True)
+class Subrequested:
+    """A request of a page and what came of it; status 0 where it was refused or failed."""
+
+    url: str
+    status: int
+    size_bytes: int
+
+
+@dataclass(frozen=True)
+class RenderedPage:
+    """What a browser made of a page."""
+
+    url: str
+    """The URL at the end, which scripts may have changed without a request."""
+
+    body: bytes
+    """The DOM as HTML in UTF-8, with that encoding declared; empty where ``failed``."""
+
+    routes: tuple[str, ...] = ()
+    """URLs that scripts pushed into the history, or tried to go to."""
+
+    missed: tuple[str, ...] = ()
+    """Why the DOM may be less than the page shows, such as "too many requests"."""
+
+    failed: str = ""
+    """Why there is no DOM, such as "time" or "crash"; empty where there is one."""
+
+    subrequests: tuple[Subrequested, ...] = ()
+    screenshot: bytes | None = field(default=None, repr=False)
+    """A picture as WebP."""
+
+    secs: float = 0.0
+
+
+class RenderingError(Exception):
+    """Rendering is not possible; the message has one line and says what mends it."""
+
+
+class NoBrowserError(RenderingError):
+    """Playwright or the browser is missing, or the browser does not start."""

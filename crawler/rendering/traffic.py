@@ -1,0 +1,194 @@
+"""Answer the requests of one page by the crawler, within the page's bounds."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
+
+from crawler.rendering.pages import (
+    SUBREQUEST_FAILED,
+    TOO_MANY_BYTES,
+    TOO_MANY_REQUESTS,
+    SubRequest,
+    Subrequested,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from crawler.rendering.pages import Fetch, PageToRender, RenderOptions, SubAnswer
+
+MAX_ROUTES: Final = 1_000
+"""URLs taken from one page's scripts, at most."""
+
+_FLOOD: Final = 3
+"""A page that makes this many times the requests that it may is stopped."""
+
+_FILES = frozenset({"image", "media", "font"})
+_NEVER = frozenset({"websocket", "eventsource", "ping", "beacon", "cspviolationreport", "manifest"})
+_READING = frozenset({"GET", "HEAD"})
+
+_OF_THE_TRANSFER = frozenset(
+    {
+        "alt-svc",
+        "clear-site-data",
+        "connection",
+        "content-disposition",
+        "content-encoding",
+        "content-length",
+        "keep-alive",
+        "nel",
+        "refresh",
+        "report-to",
+        "reporting-endpoints",
+        "strict-transport-security",
+        "transfer-encoding",
+    }
+)
+"""Headers that a browser is not handed: of the transfer, or such as begin something else."""
+
+
+class Traffic:
+    """Hands a page its document, and answers, refuses and counts its further requests.
+
+    Requests that may change something on the server, such as POST, are refused.
+    """
+
+    def __init__(self, page: PageToRender, options: RenderOptions, fetch: Fetch) -> None:
+        self._page = page
+        self._options = options
+        self._fetch = fetch
+        self._is_handed = False
+        self._asked = 0
+        self._open = 0
+        self._bytes = len(page.body)
+        self._changed_at = time.monotonic()
+        self.subrequests: list[Subrequested] = []
+        self.routes: dict[str, None] = {}
+        self.missed: dict[str, None] = {}
+        self.flooded = asyncio.Event()
+        self.main_frame: Any = None
+
+    @property
+    def quiet_secs(self) -> float:
+        """Seconds since the last request or answer; 0 while an answer is awaited."""
+        return 0.0 if self._open else time.monotonic() - self._changed_at
+
+    def note_route(self, url: str) -> None:
+        """Note a URL that a script led to."""
+        bare, own = url.partition("#")[0], self._page.url.partition("#")[0]
+        is_web = url.startswith(("http://", "https://"))
+        # Some applications route by the fragment.
+        is_other = bare != own or url.partition("#")[2].startswith(("/", "!"))
+        if is_web and is_other and url != self._page.url and len(self.routes) < MAX_ROUTES:
+            self.routes[url] = None
+
+    async def answer(self, route: Any) -> None:
+        """Answer one request of the page; called by Playwright."""
+        # The page may have ended meanwhile.
+        with suppress(Exception):
+            await self._answer(route, route.request)
+
+    async def _answer(self, route: Any, request: Any) -> None:
+        if self._is_navigation(request):
+            await self._navigate(route, request)
+            return
+        wanted = self._wanted(request)
+        if wanted is None:
+            await route.abort("blockedbyclient")
+            return
+        self._open += 1
+        try:
+            answer = await self._fetch(wanted)
+        except Exception:
+            answer = None
+            self.missed[SUBREQUEST_FAILED] = None
+        finally:
+            self._open -= 1
+            self._changed_at = time.monotonic()
+        if answer is None or 300 <= answer.status < 400:
+            self.subrequests.append(Subrequested(wanted.url, 0, 0))
+            self.missed[SUBREQUEST_FAILED] = None
+            await route.abort("blockedbyclient")
+            return
+        await self._fulfill(route, wanted, answer)
+
+    async def _fulfill(self, route: Any, wanted: SubRequest, answer: SubAnswer) -> None:
+        size = len(answer.body)
+        self.subrequests.append(Subrequested(wanted.url, answer.status, size))
+        self._bytes += size
+        if self._bytes > self._options.max_page_bytes:
+            self.missed[TOO_MANY_BYTES] = None
+            await route.abort("blockedbyclient")
+            return
+        if answer.status >= 400:
+            self.missed[SUBREQUEST_FAILED] = None
+        await route.fulfill(
+            status=answer.status, headers=for_browser(answer.headers), body=answer.body
+        )
+        self._changed_at = time.monotonic()
+
+    def _is_navigation(self, request: Any) -> bool:
+        if not request.is_navigation_request():
+            return False
+        return self.main_frame is None or request.frame == self.main_frame
+
+    async def _navigate(self, route: Any, request: Any) -> None:
+        if self._is_handed:
+            if request.method == "GET":
+                self.note_route(request.url)
+            await route.abort("aborted")
+            return
+        self._is_handed = True
+        status = 200 if 300 <= self._page.status < 400 else self._page.status
+        await route.fulfill(
+            status=status, headers=for_browser(self._page.headers), body=self._page.body
+        )
+
+    def _wanted(self, request: Any) -> SubRequest | None:
+        """Return a request that is to be answered; None where it is refused."""
+        self._asked += 1
+        if self._asked > self._options.max_subrequests:
+            self.missed[TOO_MANY_REQUESTS] = None
+            if self._asked > _FLOOD * self._options.max_subrequests:
+                self.flooded.set()
+            return None
+        kind = request.resource_type
+        if kind in _NEVER or (kind in _FILES and not self._options.with_files):
+            return None
+        if request.method not in _READING or not request.url.startswith(("http://", "https://")):
+            self.missed[SUBREQUEST_FAILED] = None
+            self.subrequests.append(Subrequested(request.url, 0, 0))
+            return None
+        if self._bytes > self._options.max_page_bytes:
+            self.missed[TOO_MANY_BYTES] = None
+            return None
+        headers = tuple(request.headers.items())
+        led_by = _document_of(request) or self._page.url
+        return SubRequest(request.url, request.method, headers, kind, led_by)
+
+
+def _document_of(request: Any) -> str | None:
+    """Return the URL of the document that a request comes from, also within frames."""
+    frame = request.frame
+    if request.is_navigation_request():
+        frame = frame.parent_frame
+    while frame is not None:
+        if frame.url.startswith(("http://", "https://")):
+            return str(frame.url)
+        frame = frame.parent_frame
+    return None
+
+
+def for_browser(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return headers as a browser is handed them, those of one name joined."""
+    joined: dict[str, str] = {}
+    for name, value in headers:
+        key = name.lower()
+        if key in _OF_THE_TRANSFER:
+            continue
+        separator = "\n" if key == "set-cookie" else ", "
+        joined[key] = f"{joined[key]}{separator}{value}" if key in joined else value
+    return joined
