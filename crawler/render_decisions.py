@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from contextlib import suppress
 from dataclasses import replace
 from http import HTTPStatus
@@ -10,12 +11,14 @@ from typing import TYPE_CHECKING, Final
 
 from crawler.options import Options, did_you_mean
 from crawler.page_rendering import browser_cookies, render_options, renderer_of
-from crawler.pages.rendered import Rendered, choose, not_shown
+from crawler.pages.reasons import Reason, codes
+from crawler.pages.rendered import Rendered, choose, not_shown, shows_more
 from crawler.reading.link_extraction import resolve
-from crawler.reading.link_kinds import ROUTE
+from crawler.reading.link_kinds import PAGES, ROUTE
 from crawler.reading.reading import Link
 from crawler.rendering.browser import browser_path
 from crawler.rendering.pages import NoBrowserError, PageToRender, RenderingError
+from crawler.url_rules.render_kinds import RenderKinds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -29,14 +32,19 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+_PLACE = re.compile(
+    rb"<(div|main|section)\b[^>]*\sid\s*=[^>]*>\s*</\1>|<\w+-[\w-]+[^>]*>\s*</", re.IGNORECASE
+)
+"""An element that a script may fill."""
+
 NO: Final = "no"
 AUTO: Final = "auto"
 ALWAYS: Final = "always"
 MODES: Final = (NO, AUTO, ALWAYS)
 
 RENDER_MEANING: Final = (
-    "show pages in a browser: no; auto: those that show nothing without their scripts; always: all "
-    "with scripts (default auto with the extra render, else no; docs/rendering.md)"
+    "show pages in a browser: no; auto: those that show more there; always: all with scripts "
+    "(default auto with the extra render, else no; docs/rendering.md)"
 )
 
 
@@ -93,20 +101,39 @@ class PageRendering:
 
     Args:
         spider: The spider.
-        is_always: Whether all pages with scripts are shown, and not only those that show nothing.
+        is_always: Whether all pages with scripts are shown, and not only those that show nothing,
+            and those of kinds that show more there.
     """
 
     def __init__(self, spider: PageSpider, *, is_always: bool) -> None:
         self._spider = spider
-        self._is_always = is_always
+        self._kinds = None if is_always else RenderKinds(spider.job.database)
         self._renderer = renderer_of(spider.crawler)
         self._cookies = browser_cookies(getattr(spider, "cookies", ""))
         self._failure = ""
 
     async def render(self, fetched: Fetched, reading: Reading) -> Rendered | None:
         """Show an answer in the browser, if it is to be shown; see ``crawler.pages.rendered``."""
-        if not self._is_wanted(fetched, reading):
+        if not _may_be_shown(fetched, reading):
             return None
+        if reading.is_app_shell:
+            return await self._shown(fetched, reading)
+        # What is a copy as it came is one in a browser too.
+        digest = reading.visible_digest
+        is_copy = digest is not None and self._spider.job.store.find_visible(digest) is not None
+        if self._was_shown(fetched) or (self._kinds is None and not is_copy):
+            return await self._shown(fetched, reading)
+        if self._kinds is None or is_copy:
+            return None
+        kind = self._kinds.name(fetched.canonical_url)
+        if not self._kinds.is_due(kind, has_place=_PLACE.search(fetched.body) is not None):
+            return None
+        shown = await self._shown(fetched, reading)
+        is_gain = shown.is_taken and shows_more(reading, shown.reading, self._is_new)
+        self._kinds.note(kind, is_gain=is_gain)
+        return shown if is_gain else None
+
+    async def _shown(self, fetched: Fetched, reading: Reading) -> Rendered:
         stats = self._spider.crawler.stats
         headers = (("content-type", fetched.content_type or "text/html"),)
         page = PageToRender(fetched.url, fetched.body, fetched.status, headers, self._cookies)
@@ -124,16 +151,21 @@ class PageRendering:
         routes = tuple(self._links(fetched.url, shown.routes))
         return choose(reading, read, shown.body, shown.missed, routes)
 
-    def _is_wanted(self, fetched: Fetched, reading: Reading) -> bool:
-        if not reading.is_page or fetched.is_cut or fetched.status != HTTPStatus.OK:
+    def _was_shown(self, fetched: Fetched) -> bool:
+        """Return whether the last capture of a page is what the browser showed of it."""
+        if self._spider.job.visits.number == 1:
             return False
-        if reading.is_app_shell:
-            return True
-        if not self._is_always or b"<script" not in fetched.body.lower():
-            return False
-        # What is a copy as it came is one in a browser too.
-        digest = reading.visible_digest
-        return digest is None or self._spider.job.store.find_visible(digest) is None
+        previous = self._spider.job.store.previous(fetched.key)
+        return previous is not None and Reason.RENDERED in codes(previous.reason)
+
+    def _is_new(self, link: Link) -> bool:
+        """Return whether a link leads to a page within the scope that was not met yet."""
+        job = self._spider.job
+        return (
+            link.kind in PAGES
+            and link.key not in job.frontier.seen
+            and job.run.may_ask(link.url, {})
+        )
 
     def _links(self, page_url: str, urls: Iterable[str]) -> Iterator[Link]:
         for url in urls:
@@ -147,3 +179,10 @@ class PageRendering:
         if failure != self._failure:
             self._failure = failure
             logger.error("no page is rendered: %s", failure)
+
+
+def _may_be_shown(fetched: Fetched, reading: Reading) -> bool:
+    """Return whether an answer is a whole page with scripts."""
+    if not reading.is_page or fetched.is_cut or fetched.status != HTTPStatus.OK:
+        return False
+    return reading.is_app_shell or b"<script" in fetched.body.lower()

@@ -8,44 +8,58 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawler.console.command_line import PlainCommand, one_directory
+from crawler.console.command_line import CommandError, PlainCommand, one_directory
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping
+    from typing import Any
 
     from crawler.frontier.link_counts import LinkCount
+    from crawler.url_rules.render_kinds import RenderKind
 
 
 class ReportCommand(PlainCommand):
     """Prints a report, also while the crawl is running."""
 
-    usage = "[--links] [--json] DIR"
+    usage = "[--links | --rendering] [--json] DIR"
     summary = "Say what a crawl found, also while it runs: verdicts, clusters, what was saved"
 
     def add_own_options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             "--links", action="store_true", help="say what links of each kind led to, and no more"
         )
+        parser.add_argument(
+            "--rendering",
+            action="store_true",
+            help="say which kinds of URLs show more in a browser, and no more",
+        )
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Print the report of a crawl directory."""
-        from crawler.console.link_table import link_lines
+        from crawler.console.count_tables import link_lines, rendering_lines
         from crawler.console.report_text import report_lines
         from crawler.frontier.link_counts import read_links
         from crawler.maintenance.crawl_report import make_report
         from crawler.storage.database import open_for_reading
+        from crawler.url_rules.render_kinds import read_kinds
 
+        if opts.links and opts.rendering:
+            raise CommandError("--links and --rendering exclude each other")
         folder = one_directory(args)
         with closing(open_for_reading(Path(folder))) as connection:
             if opts.links:
                 links = read_links(connection)
                 self.say_result(opts, partial(_plain, links), link_lines(links))
                 return
+            if opts.rendering:
+                kinds = read_kinds(connection)
+                self.say_result(opts, partial(_plain, kinds), rendering_lines(kinds))
+                return
             report = make_report(connection)
         self.say_result(opts, partial(asdict, report), report_lines(report, folder))
 
 
-def _plain(links: Mapping[str, LinkCount]) -> dict[str, dict[str, int]]:
-    return {kind: count._asdict() for kind, count in links.items()}
+def _plain(counts: Mapping[str, LinkCount] | Mapping[str, RenderKind]) -> dict[str, Any]:
+    return {kind: count._asdict() for kind, count in counts.items()}

@@ -94,9 +94,9 @@ def _refuted(report: RuleReport) -> Iterator[str]:
 
 
 class RulesCommand(PlainCommand):
-    """Prints rules, also while the crawl is running; ``--forget`` needs it stopped."""
+    """Prints rules, also while the crawl is running; to forget needs it stopped."""
 
-    usage = "[--json | --export FILE [--format FORMAT] | --forget NUMBER] DIR"
+    usage = "[--json | --export FILE [--format FORMAT] | --forget NUMBER | --forget-rendering] DIR"
     summary = "Say which parts of URLs a crawl found irrelevant, and what that saved"
 
     def add_own_options(self, parser: argparse.ArgumentParser) -> None:
@@ -117,6 +117,12 @@ class RulesCommand(PlainCommand):
             help="forget the rule of this number for good; what it skipped is queued again",
         )
 
+        parser.add_argument(
+            "--forget-rendering",
+            action="store_true",
+            help="forget which kinds of URLs show more in a browser",
+        )
+
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Print, export or forget rules of a crawl directory."""
         from crawler.storage.database import open_for_reading
@@ -130,6 +136,11 @@ class RulesCommand(PlainCommand):
             again = forget_rule(folder, int(opts.forget))
             say(f"rule {opts.forget} is forgotten; requests that are queued again: {again:,}")
             return
+        if opts.forget_rendering:
+            from crawler.url_rules.render_kinds import forget_kinds
+
+            say(f"kinds of URLs that are forgotten: {forget_kinds(folder):,}")
+            return
         with closing(open_for_reading(folder)) as connection:
             if opts.export is not None:
                 _export(connection, opts)
@@ -140,7 +151,8 @@ class RulesCommand(PlainCommand):
 
 def _check(opts: argparse.Namespace) -> None:
     """Refuse options that make no sense together, or alone."""
-    chosen = [f"--{name}" for name in ("json", "export", "forget") if getattr(opts, name)]
+    names = ("json", "export", "forget", "forget-rendering")
+    chosen = [f"--{name}" for name in names if getattr(opts, name.replace("-", "_"))]
     if len(chosen) > 1:
         raise CommandError(f"{' and '.join(chosen)} exclude each other")
     if opts.export == "":

@@ -158,6 +158,8 @@ def _document_lines(report: Report) -> Iterator[str]:
     if report.documents:
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in report.documents.items())
         yield f"documents: {kinds}"
+    if report.rendered:
+        yield f"in the browser: {many(report.rendered, 'page')} (--rendering)"
     if report.app_shells:
         total = many(report.app_shells, "page")
         yield f"blank: {total} without the text that scripts show in a browser"

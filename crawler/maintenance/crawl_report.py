@@ -81,10 +81,11 @@ _DOCUMENTS = """
 SELECT content_source, count(*) FROM pages WHERE latest = 1 AND page_type = 'document'
 GROUP BY 1 ORDER BY 2 DESC, 1
 """
-_APP_SHELLS = f"""
+_HAVING = """
 SELECT count(*) FROM pages
-WHERE latest = 1 AND instr(char(10) || reason, char(10) || '{Reason.APP_SHELL}')
+WHERE latest = 1 AND instr(char(10) || reason || char(10), char(10) || '{}' || char(10))
 """
+_APP_SHELLS, _RENDERED = map(_HAVING.format, (Reason.APP_SHELL, Reason.RENDERED))
 _UNREAD = "SELECT count(*) FROM pages WHERE latest = 1 AND reason LIKE 'library_missing%'"
 _COUNT_PARTS = f"SELECT count(*) FROM pages WHERE {_IS_PART}"
 _PARTS = f"""
@@ -262,6 +263,8 @@ class Report:
     """Number of documents that need the extra ``documents``."""
     app_shells: int
     """Number of pages that show nothing until their scripts fill them."""
+    rendered: int
+    """Number of pages that are judged by what a browser shows."""
     traps: tuple[StoredCluster, ...]
     """Kinds of URLs whose pages stopped being new."""
     no_robots: dict[str, list[str]]
@@ -333,6 +336,7 @@ def _read(connection: sqlite3.Connection) -> Report:
         documents=dict(connection.execute(_DOCUMENTS).fetchall()),
         unread_documents=scalar(connection, _UNREAD),
         app_shells=scalar(connection, _APP_SHELLS),
+        rendered=scalar(connection, _RENDERED),
         file_links=dict(connection.execute(PUT_ASIDE).fetchall()),
         file_links_to_ask=dict(connection.execute(RELEASABLE).fetchall()),
         guesses_aside=dict(connection.execute(GUESSES_ASIDE).fetchall()),

@@ -21,6 +21,11 @@ MIN_WORDS = 50
 """A page with fewer words may show an error in place of what it could not load."""
 
 
+MIN_MORE_WORDS = 20
+MIN_MORE_SHARE = 0.1
+"""A browser shows more if it has so many words more, and this share of those that came."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rendered:
     """A page with what a browser showed of it.
@@ -82,6 +87,21 @@ def choose(
         return Rendered(plain, is_taken=False, payload=b"", reason=reason)
     taken = replace(shown, links=links, links_cut=shown.links_cut + plain.links_cut)
     return Rendered(taken, is_taken=True, payload=payload_digest(html), reason=reason)
+
+
+def shows_more(plain: Reading, shown: Reading, is_new: Callable[[Link], bool]) -> bool:
+    """Return whether a browser shows clearly more words of a page, or a link to a new one.
+
+    Args:
+        plain: Reading of the page as it came.
+        shown: Reading of the document that the browser showed.
+        is_new: Tells whether a link leads to a page that was not met yet.
+    """
+    words = _words(plain)
+    if _words(shown) - words >= max(MIN_MORE_WORDS, words * MIN_MORE_SHARE):
+        return True
+    known = {link.key for link in plain.links}
+    return any(link.key not in known and is_new(link) for link in shown.links)
 
 
 def _words(reading: Reading) -> int:

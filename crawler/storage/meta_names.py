@@ -91,6 +91,9 @@ REFUTED: Final = "refuted_rules"
 LINK_COUNTS: Final = "link_counts"
 """JSON object: URLs found, answers and new pages by the kind of the link that led to them."""
 
+RENDER_KINDS: Final = "render_kinds"
+"""JSON object: pages, tries and gains by the kind of URL whose pages may show more in a browser."""
+
 FLEET: Final = "fleet"
 """JSON object: the membership of a worker's directory in a fleet."""
 

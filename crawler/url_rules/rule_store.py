@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from contextlib import closing
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
@@ -127,11 +127,22 @@ def forget_rule(folder: Path, number: int) -> int:
     Raises:
         JobError: It is no crawl directory, in use, or has no such rule.
     """
+    with stopped_database(folder) as database:
+        return _forget(database, number)
+
+
+@contextmanager
+def stopped_database(folder: Path) -> Iterator[Database]:
+    """Open the database of a crawl that is stopped, and stays so meanwhile.
+
+    Raises:
+        JobError: It is no crawl directory, or in use.
+    """
     open_for_reading(folder).close()  # says what is wrong with it, and makes none
     lock = FileLock(folder / "lock", timeout=0)
     try:
         with lock, closing(Database(folder)) as database:
-            return _forget(database, number)
+            yield database
     except Timeout:
         raise JobInUseError(f"{folder}: in use by another process") from None
 

@@ -13,7 +13,7 @@ import pytest
 from crawler.pages.export import export_pages
 from crawler.storage.database import open_for_reading
 from tests.crawls.command import crawl, report, scrapy, start_scrapy
-from tests.sites.application import Application
+from tests.sites.application import PAGES, Application
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -82,6 +82,22 @@ def test_a_second_visit_sees_what_changed_in_a_browser_alone(tmp_path: Path) -> 
     outcomes = report(tmp_path)["changes"]["outcomes"]
     assert outcomes["unchanged"] >= 4
     assert outcomes["new"] == 2
+
+
+def test_a_mixed_site_is_shown_where_that_shows_more(tmp_path: Path) -> None:
+    with Application(0) as site:
+        crawl(f"{site.origin}/mixed", tmp_path, "-a", "scope=host")
+        rows = rows_of(tmp_path, site)
+        told = scrapy("report", "--rendering", str(tmp_path)).stdout
+    shown = [path for path in rows if rows[path]["reason"] == "as a browser shows it"]
+    assert {path.split("/")[1] for path in shown} == {"partly"}
+    assert len(shown) == PAGES
+    assert all(row["text"] is not None for row in rows.values())
+    assert report(tmp_path)["rendered"] == PAGES
+    assert any(line.endswith("all") and "/partly/" in line for line in told.splitlines())
+    assert any(line.endswith("some") and "/still/" in line for line in told.splitlines())
+    assert scrapy("rules", "--forget-rendering", str(tmp_path)).returncode == 0
+    assert "no page was tried" in scrapy("report", "--rendering", str(tmp_path)).stdout
 
 
 def test_always_shows_pages_with_scripts_and_no_shows_none(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ _SHELL = (
 _SCRIPT = """
 (async () => {
   const root = document.getElementById("root");
+  if (!root) return;
   const show = (data) => {
     root.innerHTML = `<h1>${data.title}</h1><p>${data.text}</p>` +
       data.links.map((link) => `<a href="${link}">on</a>`).join(" ");
@@ -43,11 +44,18 @@ _SCRIPT = """
 """
 
 
+_LOADED = '<script src="/static/app.js"></script>'
+_FRAME = f"<p>{prose('what stands on each page', 60)}</p>"
+PAGES = 12
+"""How many pages of each kind ``/mixed`` leads to."""
+
+
 class Application(MadeSite):
     """Serves routes on a loopback port while a ``with`` block lasts.
 
     ``/`` is the home, ``/route/N`` leads to ``/route/2N+1`` and ``/route/2N+2``; each tenth says
-    what the one before it says but for a word. ``/plain`` needs no script.
+    what the one before it says but for a word. ``/plain`` needs no script. ``/mixed`` leads to
+    pages ``/partly/N`` with a frame of words that the script fills, and ``/still/N`` with all its words.
 
     Args:
         routes: How many routes there are.
@@ -84,16 +92,16 @@ class Application(MadeSite):
             self._asked.append(path)
         if path == "/static/app.js":
             return Response(_SCRIPT.encode(), content_type="text/javascript")
-        if path == "/plain":
-            return Response(document("Plain", prose("a plain page", 120)))
         if path.startswith("/data/"):
             if not self.has_data:
                 return Response(b"{}", 500, "application/json")
             data = self._data(path.removeprefix("/data"))
             return Response(json.dumps(data).encode(), content_type="application/json")
-        return Response(_SHELL.encode())
+        return Response(_page(path))
 
     def _data(self, path: str) -> dict[str, object]:
+        if path.startswith("/partly/"):
+            return {"title": path, "text": prose(path, 150), "links": []}
         found = re.fullmatch(r"/route/(\d+)", path)
         if found is None:
             links = ["/route/0", "/plain"]
@@ -107,3 +115,18 @@ class Application(MadeSite):
         # One way on is a script's alone.
         data["button" if number == 0 else "went"] = links.pop() if links else ""
         return data | {"links": links}
+
+
+def _page(path: str) -> bytes:
+    """Return a page as it comes."""
+    kind = path.split("/")[1]
+    if kind == "plain":
+        return document("Plain", prose("a plain page", 120))
+    if kind == "still":
+        return document(path, f"{prose(path, 150)}{_LOADED}")
+    if kind == "partly":
+        return document(path, f"{_FRAME}<div id='root'></div>{_LOADED}")
+    if kind == "mixed":
+        links = [f"/{kind}/{number}" for number in range(PAGES) for kind in ("partly", "still")]
+        return document("Mixed", "".join(f'<a href="{one}">on</a> ' for one in links))
+    return _SHELL.encode()

@@ -1,0 +1,53 @@
+"""Tables of counts: what the links of each kind led to, and which kinds of URLs need a browser."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from crawler.frontier.link_counts import LinkCount
+    from crawler.url_rules.render_kinds import RenderKind
+
+_HEADINGS = ("kind", "found", "answered", "new pages", "put aside")
+_MAX_KINDS = 30
+_KINDS = ("kind of URL", "pages", "tried", "showed more", "in the browser")
+
+
+def link_lines(links: Mapping[str, LinkCount]) -> Iterator[str]:
+    """Yield the lines of the table, or one that there are no links."""
+    if not links:
+        yield "no link was followed"
+        return
+    yield from _table(_HEADINGS, ((kind, *count) for kind, count in links.items()))
+    yield ""
+    yield "found: URLs within the scope that a link of the kind was the first to lead to"
+    if any(count.aside for count in links.values()):
+        yield "put aside: not asked for, since too few of their kind led to a new page"
+
+
+def rendering_lines(kinds: Mapping[str, RenderKind]) -> Iterator[str]:
+    """Yield the lines of the table of kinds of URLs, or one that there are none."""
+    if not kinds:
+        yield "no page was tried in a browser, but for those that show nothing without one"
+        return
+    listed = [(name, kind) for name, kind in kinds.items() if kind.tried or kind.pages > 1]
+    shown = listed[:_MAX_KINDS]
+    rows = ((name, *kind, "all" if kind.needs_browser else "some") for name, kind in shown)
+    yield from _table(_KINDS, rows)
+    if len(shown) < len(kinds):
+        yield f"and {len(kinds) - len(shown):,} more; --json has all of them"
+    yield ""
+    yield "tried: shown in the browser lately, to see whether that shows more words or new links"
+
+
+def _table(headings: tuple[str, ...], counts: Iterable[tuple[str | int, ...]]) -> Iterator[str]:
+    rows = [headings]
+    for count in counts:
+        cells = (f"{cell:,}" if isinstance(cell, int) else cell for cell in count)
+        rows.append(tuple(cells))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for first, *others in rows:
+        justified = (cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))
+        yield "  ".join([first.ljust(widths[0]), *justified])

@@ -1,0 +1,173 @@
+"""Learn which kinds of URLs have pages that show more in a browser than came.
+
+A kind is a pattern of host, path and arguments (``crawler.url_rules.cluster_names``). Of each kind
+a few pages are tried; the counts are written with the pages that they are of.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from crawler.storage import meta_names
+from crawler.url_rules.cluster_names import ClusterNames
+from crawler.url_rules.learning.address import Address
+from crawler.url_rules.rule_store import stopped_database
+
+if TYPE_CHECKING:
+    import sqlite3
+    from pathlib import Path
+
+    from crawler.storage.database import Database
+
+FIRST_OF_HOST: Final = 2
+"""The first pages of a host that are tried, whatever their kind."""
+
+FIRST_OF_KIND: Final = 2
+"""Pages of a kind that are tried where they have a place to fill."""
+
+VAIN_TRIES: Final = 5
+"""Tries of a host that may show nothing more, and one more of each ``PAGES_OF_A_TRY`` pages."""
+
+PAGES_OF_A_TRY: Final = 100
+
+MIN_TRIED: Final = 4
+"""A kind of which one page showed more is decided after this many."""
+
+SAMPLED_OF: Final = 80
+"""Of a kind that shows nothing more, one page in so many is tried again."""
+
+WINDOW: Final = 40
+"""The counts of a kind are halved at this many tries, since a site may change."""
+
+MAX_KINDS: Final = 2_000
+"""Further kinds are not learned, and their pages not tried."""
+
+
+class HostTries(NamedTuple):
+    """What was tried of a host in this process.
+
+    Attributes:
+        pages: Pages of all its kinds.
+        vain: Tries that showed nothing more.
+    """
+
+    pages: int = 0
+    vain: int = 0
+
+
+class RenderKind(NamedTuple):
+    """Counts of a kind of URLs.
+
+    Attributes:
+        pages: Pages with scripts that showed something as they came.
+        tried: Those that were shown in the browser, lately.
+        gained: Those of them that showed more there.
+    """
+
+    pages: int = 0
+    tried: int = 0
+    gained: int = 0
+
+    @property
+    def needs_browser(self) -> bool:
+        """Whether all pages of the kind are shown in the browser."""
+        return self.gained >= 2 and 2 * self.gained >= self.tried
+
+    def is_due(self, host: HostTries, *, has_place: bool) -> bool:
+        """Return whether the last page counted is to be tried.
+
+        Args:
+            host: What was tried of all kinds of its host.
+            has_place: Whether the page has an empty element that a script may fill.
+        """
+        if self.needs_browser or (self.gained and self.tried < MIN_TRIED):
+            return True
+        if host.pages <= FIRST_OF_HOST:
+            return True
+        if host.vain >= VAIN_TRIES + host.pages // PAGES_OF_A_TRY:
+            return False
+        return self.pages % SAMPLED_OF == 0 or (has_place and self.tried < FIRST_OF_KIND)
+
+    def with_try(self, *, is_gain: bool) -> RenderKind:
+        """Return the counts after one more try."""
+        counted = self._replace(tried=self.tried + 1, gained=self.gained + is_gain)
+        if counted.tried < WINDOW:
+            return counted
+        return counted._replace(tried=counted.tried // 2, gained=counted.gained // 2)
+
+
+class RenderKinds:
+    """The kinds of one crawl, in the table ``meta``.
+
+    Args:
+        database: The database, with whose commits the counts are written.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._kinds = _parsed(database.meta(meta_names.RENDER_KINDS))
+        self._names = ClusterNames()
+        self._hosts: dict[str, HostTries] = {}
+        for name, kind in self._kinds.items():
+            self._names.remember(name)
+            self._count(name, kind.pages, kind.tried - kind.gained)
+        self._is_changed = False
+        database.before_commit.append(self._write)
+
+    def name(self, canonical_url: str) -> str:
+        """Return the name of the kind of a URL, which may become more general with time."""
+        return self._names(Address.parse(canonical_url))
+
+    def is_due(self, name: str, *, has_place: bool) -> bool:
+        """Count a page of a kind, and return whether it is to be tried. Complexity: O(1)."""
+        kind = self._kinds.get(name, RenderKind())
+        if name not in self._kinds and len(self._kinds) >= MAX_KINDS:
+            return False
+        kind = self._kinds[name] = kind._replace(pages=kind.pages + 1)
+        self._is_changed = True
+        return kind.is_due(self._count(name, 1, 0), has_place=has_place)
+
+    def note(self, name: str, *, is_gain: bool) -> None:
+        """Note what a try gave."""
+        if name in self._kinds:
+            self._kinds[name] = self._kinds[name].with_try(is_gain=is_gain)
+            self._count(name, 0, int(not is_gain))
+            self._is_changed = True
+
+    def _count(self, name: str, pages: int, vain: int) -> HostTries:
+        host = name.partition("/")[0]
+        known = self._hosts.get(host, HostTries())
+        counted = self._hosts[host] = HostTries(known.pages + pages, known.vain + vain)
+        return counted
+
+    def _write(self) -> None:
+        if self._is_changed:
+            self._is_changed = False
+            self._database.set_meta(meta_names.RENDER_KINDS, json.dumps(self._kinds))
+
+
+def read_kinds(connection: sqlite3.Connection) -> dict[str, RenderKind]:
+    """Return the kinds of a crawl by name, those with most tries first."""
+    sql = "SELECT value FROM meta WHERE name = ?"
+    row = connection.execute(sql, (meta_names.RENDER_KINDS,)).fetchone()
+    found = _parsed(None if row is None else row[0])
+    return dict(sorted(found.items(), key=lambda item: (-item[1].tried, item[0])))
+
+
+def forget_kinds(folder: Path) -> int:
+    """Forget what was learned in the directory of a stopped crawl; return of how many kinds.
+
+    Raises:
+        JobError: It is no crawl directory, or another process uses it.
+    """
+    with stopped_database(folder) as database:
+        count = len(_parsed(database.meta(meta_names.RENDER_KINDS)))
+        database.set_meta(meta_names.RENDER_KINDS, "{}")
+        database.commit()
+    return count
+
+
+def _parsed(value: str | None) -> dict[str, RenderKind]:
+    counts: dict[str, list[int]] = json.loads(value or "{}")
+    return {name: RenderKind(*count) for name, count in counts.items()}

@@ -1,0 +1,109 @@
+"""Kinds of URLs whose pages show more in a browser, against a plain count of what was tried."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.storage.database import Database, open_for_reading
+from crawler.url_rules.render_kinds import (
+    MIN_TRIED,
+    PAGES_OF_A_TRY,
+    SAMPLED_OF,
+    VAIN_TRIES,
+    WINDOW,
+    HostTries,
+    RenderKind,
+    RenderKinds,
+    forget_kinds,
+    read_kinds,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+URL = "http://a.example/{}/{}"
+
+
+def tried_of(kinds: RenderKinds, folder: str, gains: list[bool], *, has_place: bool) -> list[int]:
+    """Return which pages of a folder were tried, of which some show more."""
+    tried = []
+    for number, is_gain in enumerate(gains):
+        name = kinds.name(URL.format(folder, number))
+        if kinds.is_due(name, has_place=has_place):
+            tried.append(number)
+            kinds.note(name, is_gain=is_gain)
+    return tried
+
+
+def test_a_static_site_is_tried_seldom(tmp_path: Path) -> None:
+    with closing(Database(tmp_path)) as database:
+        kinds = RenderKinds(database)
+        tried = [tried_of(kinds, name, [False] * 400, has_place=True) for name in ("a", "b")]
+    assert 5 <= sum(map(len, tried)) <= VAIN_TRIES + 800 // PAGES_OF_A_TRY
+
+
+def test_a_kind_that_shows_more_is_shown_always_and_others_are_not(tmp_path: Path) -> None:
+    with closing(Database(tmp_path)) as database:
+        kinds = RenderKinds(database)
+        tried_of(kinds, "plain", [False] * 50, has_place=False)
+        assert tried_of(kinds, "app", [True] * 100, has_place=True) == list(range(100))
+        assert len(tried_of(kinds, "plain", [False] * 50, has_place=False)) <= 2
+
+
+def test_a_kind_that_shows_more_no_longer_is_left(tmp_path: Path) -> None:
+    with closing(Database(tmp_path)) as database:
+        kinds = RenderKinds(database)
+        gains = [True] * 60 + [False] * 400
+        tried = tried_of(kinds, "app", gains, has_place=True)
+    assert tried[:60] == list(range(60))
+    assert len([number for number in tried if number >= 60]) <= 3 * WINDOW + 400 // SAMPLED_OF
+
+
+@given(st.lists(st.booleans(), max_size=300))
+def test_what_is_decided_follows_from_the_last_tries(gains: list[bool]) -> None:
+    kind, last = RenderKind(), [0, 0]
+    for is_gain in gains:
+        kind = kind.with_try(is_gain=is_gain)
+        last = [last[0] + 1, last[1] + is_gain]
+        if last[0] == WINDOW:
+            last = [last[0] // 2, last[1] // 2]
+        assert [kind.tried, kind.gained] == last
+        assert kind.tried < WINDOW
+        assert kind.needs_browser == (last[1] >= 2 and last[1] * 2 >= last[0])
+
+
+@given(st.integers(0, 200), st.integers(0, 39), st.data())
+def test_one_gain_has_a_kind_tried_until_it_is_decided(
+    pages: int, tried: int, data: st.DataObject
+) -> None:
+    gained = data.draw(st.integers(0, tried))
+    kind = RenderKind(pages, tried, gained)
+    if kind.needs_browser or (gained and tried < MIN_TRIED):
+        assert kind.is_due(HostTries(1_000, 1_000), has_place=False)
+    else:
+        assert not kind.is_due(HostTries(1_000, VAIN_TRIES + 10), has_place=True)
+        is_sampled = pages % SAMPLED_OF == 0
+        assert kind.is_due(HostTries(1_000, 0), has_place=False) == is_sampled
+        assert kind.is_due(HostTries(1_000, 0), has_place=True) == (is_sampled or tried < 2)
+
+
+def test_counts_are_committed_with_pages_and_forgotten_on_wish(tmp_path: Path) -> None:
+    with closing(Database(tmp_path)) as database:
+        kinds = RenderKinds(database)
+        tried_of(kinds, "app", [True] * 10, has_place=True)
+        database.commit()
+        kinds.is_due(kinds.name(URL.format("late", 1)), has_place=True)  # lost, as its page is
+    with closing(open_for_reading(tmp_path)) as connection:
+        stored = read_kinds(connection)
+    assert sum(kind.tried for kind in stored.values()) == 10
+    with closing(Database(tmp_path)) as database:
+        again = RenderKinds(database)
+        name = again.name(URL.format("app", 99))
+        assert again.is_due(name, has_place=False)
+    assert forget_kinds(tmp_path) == len(stored)
+    with closing(open_for_reading(tmp_path)) as connection:
+        assert read_kinds(connection) == {}
