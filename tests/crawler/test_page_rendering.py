@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,11 +21,18 @@ from tests.sites.changing import ChangingSite
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from tests.sites.exchange import Exchange
 
 PROJECT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A folder with a short path, as Chromium's sockets need."""
+    with tempfile.TemporaryDirectory(prefix="r-") as name:
+        yield Path(name)
 
 
 def script(exchange: Exchange, text: str) -> None:
@@ -59,7 +67,7 @@ def crawl(
 
 
 @pytest.mark.slow
-def test_scripts_are_fetched_once_and_data_for_each_page(tmp_path: Path) -> None:
+def test_scripts_are_fetched_once_and_data_for_each_page(folder: Path) -> None:
     body = b'<p id=p>-</p><script src="/app.js"></script>'
     with ChangingSite() as site:
         site.added["/app.js"] = lambda exchange: script(
@@ -68,7 +76,7 @@ def test_scripts_are_fetched_once_and_data_for_each_page(tmp_path: Path) -> None
         site.added["/moved"] = lambda exchange: exchange.redirect("/data")
         site.added["/data"] = lambda exchange: script(exchange, "filled in")
         pages = [(site.at(f"/p{number}"), body) for number in range(4)]
-        rendered = crawl(site, tmp_path, pages)
+        rendered = crawl(site, folder, pages)
         paths = site.paths()
     assert len(rendered) == 4
     assert all("filled in" in page["html"] for page in rendered)
@@ -78,7 +86,7 @@ def test_scripts_are_fetched_once_and_data_for_each_page(tmp_path: Path) -> None
 
 
 @pytest.mark.slow
-def test_private_addresses_robots_and_posts_are_refused_within_the_browser(tmp_path: Path) -> None:
+def test_private_addresses_robots_and_posts_are_refused_within_the_browser(folder: Path) -> None:
     with ChangingSite() as site:
         for path in ("/secret", "/open", "/posted"):
             site.added[path] = lambda exchange: script(exchange, "reached")
@@ -95,7 +103,7 @@ def test_private_addresses_robots_and_posts_are_refused_within_the_browser(tmp_p
             (site.at("/c"), document(ask.format("/away"))),
             (site.at("/d"), document(ask.format("/open"))),
         ]
-        rendered = crawl(site, tmp_path, pages)
+        rendered = crawl(site, folder, pages)
         paths = site.paths()
     assert ["reached" in page["html"] for page in rendered] == [False, False, False, False, True]
     assert [page["missed"] for page in rendered[:4]] == [["subrequest failed"]] * 4
@@ -104,14 +112,14 @@ def test_private_addresses_robots_and_posts_are_refused_within_the_browser(tmp_p
 
 
 @pytest.mark.slow
-def test_a_host_that_refuses_is_not_asked_by_pages_while_it_rests(tmp_path: Path) -> None:
+def test_a_host_that_refuses_is_not_asked_by_pages_while_it_rests(folder: Path) -> None:
     busy = "fetch('/busy').finally(() => fetch('/more'))"
     with ChangingSite() as site:
         site.fail("/busy", 429)
         site.added["/more"] = lambda exchange: script(exchange, "more")
         (page,) = crawl(
             site,
-            tmp_path,
+            folder,
             [(site.at("/a"), document(busy))],
             "CRAWL_PAUSE_SECS=60",
             "CRAWL_RENDER_TIMEOUT_SECS=6",
@@ -122,15 +130,15 @@ def test_a_host_that_refuses_is_not_asked_by_pages_while_it_rests(tmp_path: Path
 
 @pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
-def test_no_browser_outlives_its_crawl(how: signal.Signals, tmp_path: Path) -> None:
+def test_no_browser_outlives_its_crawl(how: signal.Signals, folder: Path) -> None:
     with ChangingSite() as site:
         page = (site.at("/a"), document("setInterval(() => p.textContent += '.', 10); fetch('/d')"))
         site.added["/d"] = lambda exchange: exchange.stage.closing.wait(60)
         crawling = subprocess.Popen(
-            [*command(site, tmp_path, [page]), "CRAWL_RENDER_TIMEOUT_SECS=5"],
+            [*command(site, folder, [page]), "CRAWL_RENDER_TIMEOUT_SECS=5"],
             cwd=PROJECT,
             stderr=subprocess.DEVNULL,
-            env={**os.environ, "TMPDIR": str(tmp_path)},
+            env={**os.environ, "TMPDIR": str(folder)},
         )
         wait_until(lambda: "/d" in site.paths(), crawling)
         started = [*browsers_of(crawling.pid), *processes.tree_of(crawling.pid)[1:]]
@@ -139,7 +147,7 @@ def test_no_browser_outlives_its_crawl(how: signal.Signals, tmp_path: Path) -> N
         crawling.wait(60)
         wait_until(lambda: not any(map(is_alive, started)))
     if how is signal.SIGINT:
-        assert not list(tmp_path.glob("crawl-render-*"))
+        assert not list(folder.glob("crawl-render-*"))
 
 
 @pytest.mark.parametrize(

@@ -32,11 +32,12 @@ SHORT = RenderOptions(page_secs=3.0)
 
 
 @pytest.fixture(autouse=True)
-def _nothing_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    yield
-    assert not own_browsers()
-    assert not list(tmp_path.iterdir())
+def _nothing_left(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    with tempfile.TemporaryDirectory(prefix="r-") as folder:
+        monkeypatch.setattr(tempfile, "tempdir", folder)
+        yield
+        assert not own_browsers()
+        assert not list(Path(folder).iterdir())
 
 
 def text(exchange: Exchange, body: str, *, origin: str = "*") -> None:
