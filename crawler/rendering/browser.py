@@ -71,6 +71,7 @@ class Browser:
         self._browser: Any = None
         self._folder: TemporaryFolder | None = None
         self._pids: list[int] = []
+        self._closing = asyncio.Lock()
         self.pages = 0
         """Pages that were begun here."""
 
@@ -159,6 +160,10 @@ class Browser:
     async def close(self) -> None:
         """End all processes, by force where they do not answer, and remove the folder."""
         self.is_broken = True
+        async with self._closing:
+            await self._close()
+
+    async def _close(self) -> None:
         pids = await asyncio.to_thread(self._all_pids)
         for end in (
             self._browser and self._browser.close,

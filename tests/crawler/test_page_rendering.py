@@ -40,6 +40,11 @@ def script(exchange: Exchange, text: str) -> None:
     exchange.answer(text.encode(), "text/javascript", headers=headers)
 
 
+def hold(exchange: Exchange) -> None:
+    """Answer nothing as long as the site is there."""
+    exchange.stage.closing.wait(60)
+
+
 def command(site: ChangingSite, folder: Path, pages: Sequence[tuple[str, bytes]]) -> list[str]:
     listed = folder / "pages.json"
     listed.write_text(json.dumps([(url, body.decode()) for url, body in pages]))
@@ -133,7 +138,7 @@ def test_a_host_that_refuses_is_not_asked_by_pages_while_it_rests(folder: Path) 
 def test_no_browser_outlives_its_crawl(how: signal.Signals, folder: Path) -> None:
     with ChangingSite() as site:
         page = (site.at("/a"), document("setInterval(() => p.textContent += '.', 10); fetch('/d')"))
-        site.added["/d"] = lambda exchange: exchange.stage.closing.wait(60)
+        site.added["/d"] = hold
         crawling = subprocess.Popen(
             [*command(site, folder, [page]), "CRAWL_RENDER_TIMEOUT_SECS=5"],
             cwd=PROJECT,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from pathlib import Path
 
@@ -25,6 +26,11 @@ def test_a_browser_that_is_not_there_is_named(tmp_path: Path) -> None:
     said = message(RenderOptions(browser_path=str(tmp_path / "none")))
     assert "none is no program" in said
     assert "CRAWL_RENDER_BROWSER" in said
+
+
+def test_without_playwright_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "playwright", None)
+    assert 'pip install "crawl-once[render]"' in message(RenderOptions())
 
 
 @pytest.mark.slow
