@@ -150,7 +150,7 @@ def browser_cookies(path: str) -> tuple[Cookie, ...]:
             each.path,
             -1.0 if each.expires is None else float(each.expires),
             is_secure=each.secure,
-            is_http_only=each.has_nonstandard_attr("HttpOnly"),
+            is_http_only=each.has_nonstandard_attr("HTTPOnly"),
         )
         for each in read_cookies(path)
     )

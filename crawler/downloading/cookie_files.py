@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from http.cookiejar import LoadError, MozillaCookieJar
 
 
@@ -13,7 +14,10 @@ def read_cookies(path: str) -> MozillaCookieJar:
     """
     jar = MozillaCookieJar()
     try:
-        jar.load(path, ignore_discard=True)
+        with warnings.catch_warnings():
+            # Python calls a line of too few fields a bug of its own.
+            warnings.simplefilter("ignore")
+            jar.load(path, ignore_discard=True, ignore_expires=True)
     except LoadError:
         raise ValueError(
             f"{path} is no Netscape cookie file; its first line should be "
@@ -23,6 +27,11 @@ def read_cookies(path: str) -> MozillaCookieJar:
         raise ValueError(f"{path}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise ValueError(f"{path} is no text in UTF-8") from None
+    for cookie in jar:
+        # curl writes 0 for a cookie of a session.
+        if cookie.expires == 0:
+            cookie.expires, cookie.discard = None, True
+    jar.clear_expired_cookies()
     if not len(jar):
         raise ValueError(f"{path} has no cookie that is still valid")
     return jar

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import fcntl
 import importlib.util
 import logging
@@ -44,6 +45,7 @@ ARGUMENTS = (
 
 _PREFIX = "crawl-render-"
 _LOCK = "lock"
+_MAX_ROOT_BYTES = 36
 _START_SECS = 30.0
 _CLOSE_SECS = 5.0
 
@@ -69,6 +71,7 @@ class Browser:
         self._browser: Any = None
         self._folder: TemporaryFolder | None = None
         self._pids: list[int] = []
+        self._closing = asyncio.Lock()
         self.pages = 0
         """Pages that were begun here."""
 
@@ -157,6 +160,10 @@ class Browser:
     async def close(self) -> None:
         """End all processes, by force where they do not answer, and remove the folder."""
         self.is_broken = True
+        async with self._closing:
+            await self._close()
+
+    async def _close(self) -> None:
         pids = await asyncio.to_thread(self._all_pids)
         for end in (
             self._browser and self._browser.close,
@@ -186,18 +193,31 @@ class TemporaryFolder:
     """
 
     def __init__(self) -> None:
-        root = Path(tempfile.gettempdir())
+        root = temporary_root()
         for folder in root.glob(f"{_PREFIX}*"):
             _remove_left(folder)
         self.path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=root))
         self._lock = os.open(self.path / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)
         fcntl.flock(self._lock, fcntl.LOCK_EX)
+        # A process that is told twice to end closes nothing.
+        atexit.register(self.remove)
 
     def remove(self) -> None:
         if self._lock >= 0:
+            atexit.unregister(self.remove)
             shutil.rmtree(self.path, ignore_errors=True)
             os.close(self._lock)
             self._lock = -1
+
+
+def temporary_root() -> Path:
+    """Return the system's temporary folder; ``/tmp`` where its path is too long for Chromium.
+
+    Chromium makes a socket below it, and does not start where that has 108 bytes or more.
+    """
+    usual, short = Path(tempfile.gettempdir()), Path("/tmp")  # noqa: S108  # mkdtemp follows
+    is_long = len(os.fsencode(usual)) > _MAX_ROOT_BYTES
+    return short if is_long and os.access(short, os.W_OK) else usual
 
 
 def _remove_left(folder: Path) -> None:

@@ -125,8 +125,8 @@ class Renderer:
             await self._end(browser)
 
     async def _end(self, browser: Browser) -> None:
-        self._all.discard(browser)
         await browser.close()
+        self._all.discard(browser)
 
     async def _watch_pages(self) -> None:
         """End the process of a page that takes all the memory of a browser for itself."""

@@ -92,9 +92,11 @@ class Traffic:
             await self._answer(route, route.request)
 
     async def _answer(self, route: Any, request: Any) -> None:
-        if self._is_navigation(request):
-            await self._navigate(route, request)
-            return
+        if request.is_navigation_request():
+            frame = _frame_of(request)
+            if frame is None or frame.parent_frame is None:
+                await self._navigate(route, request, is_page=frame == self.main_frame)
+                return
         wanted = self._wanted(request)
         if wanted is None:
             await route.abort("blockedbyclient")
@@ -130,13 +132,9 @@ class Traffic:
         )
         self._changed_at = time.monotonic()
 
-    def _is_navigation(self, request: Any) -> bool:
-        if not request.is_navigation_request():
-            return False
-        return self.main_frame is None or request.frame == self.main_frame
-
-    async def _navigate(self, route: Any, request: Any) -> None:
-        if self._is_handed:
+    async def _navigate(self, route: Any, request: Any, *, is_page: bool) -> None:
+        """Hand the page its document; note where it, or another window, tries to go then."""
+        if self._is_handed or not is_page:
             if request.method == "GET":
                 self.note_route(request.url)
             await route.abort("aborted")
@@ -170,10 +168,17 @@ class Traffic:
         return SubRequest(request.url, request.method, headers, kind, led_by)
 
 
+def _frame_of(request: Any) -> Any:
+    """Return the frame of a request; None for that of a window which is about to open."""
+    with suppress(Exception):  # Playwright raises there
+        return request.frame
+    return None
+
+
 def _document_of(request: Any) -> str | None:
     """Return the URL of the document that a request comes from, also within frames."""
-    frame = request.frame
-    if request.is_navigation_request():
+    frame = _frame_of(request)
+    if frame is not None and request.is_navigation_request():
         frame = frame.parent_frame
     while frame is not None:
         if frame.url.startswith(("http://", "https://")):

@@ -55,7 +55,8 @@ class Application(MadeSite):
 
     ``/`` is the home, ``/route/N`` leads to ``/route/2N+1`` and ``/route/2N+2``; each tenth says
     what the one before it says but for a word. ``/plain`` needs no script. ``/mixed`` leads to
-    pages ``/partly/N`` with a frame of words that the script fills, and ``/still/N`` with all its words.
+    pages ``/partly/N`` with a frame of words that the script fills, and ``/still/N`` with all its
+    words.
 
     Args:
         routes: How many routes there are.
