@@ -90,6 +90,8 @@ class CrawlCommand(ScrapyCrawl):
 
         spidercls.check_arguments(opts.spargs)
         assert self.settings is not None
+        if opts.spargs.get("cookies") and not self.settings.getbool("COOKIES_ENABLED"):
+            raise CommandError("-a cookies: COOKIES_ENABLED is off, so that none is sent")
         if "render" in spidercls.arguments:
             wanted_rendering(self.settings, opts.spargs.get("render", ""))
         if any(feed.get("format") == "parquet" for feed in self.settings.getdict("FEEDS").values()):

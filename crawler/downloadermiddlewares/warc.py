@@ -55,6 +55,9 @@ class Recording(CrawlerComponent):
         if not Options(crawler.settings).boolean("WARC_ENABLED"):
             raise NotConfigured("WARC_ENABLED is False")
         self._crawler = crawler
+        # Those that a site gave are what was asked with; those of a user are theirs.
+        is_given = bool(getattr(crawler.spider, "cookies", ""))
+        self._secrets = _SECRETS | ({b"cookie"} if is_given else frozenset())
         job = job_of(crawler)
         self._database = job.database
         folder = archive_folder(crawler.settings)
@@ -74,6 +77,9 @@ class Recording(CrawlerComponent):
                 self._database.fail(str(error))
         return response
 
+    def _without_secrets(self, headers: Headers) -> Headers:
+        return tuple((name, value) for name, value in headers if name.lower() not in self._secrets)
+
     def _exchange(self, request: Request, response: Response) -> Exchange:
         address = response.ip_address
         latency = timedelta(seconds=request.meta.get("download_latency", 0.0))
@@ -84,7 +90,7 @@ class Recording(CrawlerComponent):
             headers=_pairs(response.headers),
             body=response.body,
             method=request.method,
-            request_headers=_without_secrets(_pairs(request.headers)),
+            request_headers=self._without_secrets(_pairs(request.headers)),
             request_body=request.body,
             protocol=response.protocol or "HTTP/1.1",
             address=None if address is None else str(address),
@@ -185,10 +191,6 @@ def archive_folder(settings: BaseSettings) -> Path:
 
 def _pairs(headers: ScrapyHeaders) -> Headers:
     return tuple((name, value) for name in headers for value in headers.getlist(name))
-
-
-def _without_secrets(headers: Headers) -> Headers:
-    return tuple((name, value) for name, value in headers if name.lower() not in _SECRETS)
 
 
 def _truncated(flags: Iterable[str]) -> str | None:

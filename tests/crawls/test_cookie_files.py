@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from typing import TYPE_CHECKING
 
 import pytest
@@ -32,11 +33,16 @@ def test_a_site_that_wants_a_cookie_is_crawled(spider: str, tmp_path: Path) -> N
         urls.write_text(site.url)
         where = f"url={site.url}" if spider == "site" else f"file={urls}"
         job = f"JOBDIR={tmp_path / 'job'}"
-        done = scrapy("crawl", spider, "-a", where, "-a", f"cookies={file}", "-s", job)
+        options = ("-s", job, "-s", "WARC_ENABLED=True")
+        done = scrapy("crawl", spider, "-a", where, "-a", f"cookies={file}", *options)
         assert done.returncode == 0, done.stderr
         with_cookie = [one for one in site.asked if one.path == "/"]
     assert with_cookie
     assert all("session=s1" in one.headers.get("cookie", "") for one in with_cookie)
+    (archive,) = (tmp_path / "job" / "warc").glob("*.warc.gz")
+    recorded = gzip.decompress(archive.read_bytes())
+    assert b"GET / HTTP/1.1" in recorded
+    assert b"session=s1" not in recorded, "a user's cookies are no part of an archive"
 
 
 @pytest.mark.parametrize("spider", ["site", "urls"])
