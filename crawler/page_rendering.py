@@ -17,8 +17,8 @@ from crawler.downloading.cookie_files import read_cookies
 from crawler.frontier.order import host_number
 from crawler.job_registry import job_of
 from crawler.options import Options
-from crawler.rendering.answers import Answers, Key, key_of
-from crawler.rendering.pages import (
+from crawler.rendering.kept_answers import AnswerKey, KeptAnswers, key_of
+from crawler.rendering.rendered_pages import (
     BEHAVIOURS,
     Cookie,
     PageToRender,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
 
-    from crawler.rendering.pages import SubRequest
+    from crawler.rendering.rendered_pages import SubRequest
 
 _PRIORITY = 500
 _MAX_REDIRECTS = 5
@@ -168,8 +168,8 @@ class PageRequests:
         self._crawler = crawler
         self._options = options
         self._pauses = job_of(crawler).frontier.pauses
-        self._answers = Answers()
-        self._under_way: dict[Key, asyncio.Task[SubAnswer | None]] = {}
+        self._answers = KeptAnswers()
+        self._under_way: dict[AnswerKey, asyncio.Task[SubAnswer | None]] = {}
         self._tasks: set[asyncio.Task[SubAnswer | None]] = set()
 
     async def fetch(self, wanted: SubRequest) -> SubAnswer | None:

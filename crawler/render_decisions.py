@@ -17,7 +17,7 @@ from crawler.reading.link_extraction import resolve
 from crawler.reading.link_kinds import PAGES, ROUTE
 from crawler.reading.reading import Link
 from crawler.rendering.browser import browser_path
-from crawler.rendering.pages import NoBrowserError, PageToRender, RenderingError
+from crawler.rendering.rendered_pages import NoBrowserError, PageToRender, RenderingError
 from crawler.url_rules.render_kinds import RenderKinds
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from crawler.pages.page_context import Fetched
     from crawler.reading.reading import Reading
-    from crawler.rendering.pages import RenderOptions
+    from crawler.rendering.rendered_pages import RenderOptions
     from crawler.spiders.page_spider import PageSpider
 
 logger = logging.getLogger(__name__)

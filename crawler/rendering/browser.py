@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crawler.rendering import processes
-from crawler.rendering.pages import NoBrowserError
+from crawler.rendering.rendered_pages import NoBrowserError
 
 if TYPE_CHECKING:
-    from crawler.rendering.pages import RenderOptions
+    from crawler.rendering.rendered_pages import RenderOptions
 
 logger = logging.getLogger(__name__)
 

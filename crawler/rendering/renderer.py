@@ -7,11 +7,11 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from crawler.rendering.browser import Browser
-from crawler.rendering.pages import CRASH, RenderedPage, RenderingError
-from crawler.rendering.tab import Tab
+from crawler.rendering.rendered_pages import CRASH, RenderedPage, RenderingError
+from crawler.rendering.tab import PageTab
 
 if TYPE_CHECKING:
-    from crawler.rendering.pages import Fetch, PageToRender, RenderOptions
+    from crawler.rendering.rendered_pages import Fetch, PageToRender, RenderOptions
 
 _WATCH_SECS: Final = 1.0
 _MEASURED_EVERY: Final = 10
@@ -60,7 +60,9 @@ class Renderer:
         """
         async with self._free:
             browser = await self._take()
-            task = asyncio.ensure_future(Tab(browser, self._options, self._fetch, page).render())
+            task = asyncio.ensure_future(
+                PageTab(browser, self._options, self._fetch, page).render()
+            )
             self._tasks.add(task)
             try:
                 return await task

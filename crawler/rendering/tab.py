@@ -11,14 +11,14 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
-from crawler.rendering.pages import CRASH, TIME, TOO_MANY_BYTES, RenderedPage
+from crawler.rendering.rendered_pages import CRASH, TIME, TOO_MANY_BYTES, RenderedPage
 from crawler.rendering.traffic import Traffic
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
     from crawler.rendering.browser import Browser
-    from crawler.rendering.pages import Fetch, PageToRender, RenderOptions
+    from crawler.rendering.rendered_pages import Fetch, PageToRender, RenderOptions
 
 _QUIET_SECS: Final = 0.4
 _DOM_QUIET_MS: Final = 150
@@ -49,7 +49,7 @@ def script(name: str) -> str:
     return files("crawler.rendering").joinpath("scripts", f"{name}.js").read_text("utf-8")
 
 
-class Tab:
+class PageTab:
     """One page in a context of its own, which ends with it."""
 
     def __init__(

@@ -7,7 +7,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
-from crawler.rendering.pages import (
+from crawler.rendering.rendered_pages import (
     SUBREQUEST_FAILED,
     TOO_MANY_BYTES,
     TOO_MANY_REQUESTS,
@@ -18,7 +18,7 @@ from crawler.rendering.pages import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from crawler.rendering.pages import Fetch, PageToRender, RenderOptions, SubAnswer
+    from crawler.rendering.rendered_pages import Fetch, PageToRender, RenderOptions, SubAnswer
 
 MAX_ROUTES: Final = 1_000
 """URLs taken from one page's scripts, at most."""

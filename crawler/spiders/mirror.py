@@ -24,7 +24,8 @@ from crawler.pages.page_context import Captured
 from crawler.reading.content_types import why_not_html
 from crawler.reading.link_kinds import ANCHOR, Follow
 from crawler.request_meta import FOR_A_PAGE, LINK_KIND, SEED, WHOLE
-from crawler.spiders.site import SiteSpider, yes_or_no
+from crawler.spiders.arguments import yes_or_no
+from crawler.spiders.site import SiteSpider
 from crawler.urls.scope import Scope
 
 if TYPE_CHECKING:

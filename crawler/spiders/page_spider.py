@@ -13,23 +13,22 @@ from scrapy.exceptions import CloseSpider, ResponseDataLossError
 
 from crawler.downloadermiddlewares.failures import explain
 from crawler.downloadermiddlewares.limits import NOT_GZIP, why_cut
-from crawler.downloading.cookie_files import read_cookies
 from crawler.items import page_of_capture
 from crawler.job_registry import job_of
 from crawler.link_depths import follow_again, take_shortest_way
-from crawler.options import Options, did_you_mean
+from crawler.options import Options
 from crawler.other_spellings import ask_another
 from crawler.pages import verdicts
 from crawler.pages.page_context import Captured, Fetched
 from crawler.pages.reasons import CUTS, Reason, codes, in_words, lines, together
-from crawler.pages.visits import NO, REVISITS
+from crawler.pages.visits import NO
 from crawler.reading.metadata.metadata_record import PageHeaders
 from crawler.reading.metadata.robots_directives import robots_words
 from crawler.reading.worker_pool import ReadingError
-from crawler.render_decisions import check_mode, render_pages
+from crawler.render_decisions import render_pages
 from crawler.request_meta import AGAIN, FIXED, LED_BY, OF_ONE_ANSWER, SEED, SPELLING, WHOLE, without
+from crawler.spiders.arguments import REVISIT_MEANING, RULES_MEANING, check_arguments, rules_of
 from crawler.storage.errors import CrawlStorageError
-from crawler.url_rules.rule_files import RuleFileError, read_rules
 from crawler.urls.canonical import MalformedUrl
 from crawler.urls.requested import requestable
 
@@ -45,19 +44,6 @@ if TYPE_CHECKING:
     from crawler.pages.capture import Archivist
     from crawler.pages.page_store import StoredUrl
     from crawler.run import RunResult
-    from crawler.url_rules.learning.proposals import Proposal
-
-REVISIT_MEANING = (
-    "no (default); yes: ask again for every page of a finished crawl; due: for those whose time "
-    "has come; failed: for those that failed"
-)
-
-RULES_MEANING = (
-    "URL rules of another crawl, as scrapy rules DIR --export FILE writes them, to hold from the "
-    "start"
-)
-
-COOKIES_MEANING = "a Netscape cookie file, as curl and browsers' extensions write it"
 
 BREATH = 100
 """Pause after this many start requests, so that downloads continue meanwhile."""
@@ -122,7 +108,7 @@ class PageSpider(Spider):
         name = arguments.get("rules")
         if name is None:
             return 0
-        taken = job.url_rules.take(_rules_of(name), Path(name).name)
+        taken = job.url_rules.take(rules_of(name), Path(name).name)
         job.database.commit()
         return taken
 
@@ -373,47 +359,6 @@ class PageSpider(Spider):
             self.result.forget_dead_seed(seed or "")
         if seed is not None and captured.verdict in {verdicts.UNREADABLE, verdicts.NOT_HTML}:
             self.result.note_dead_seed(seed, in_words(captured.row.reason) or captured.verdict)
-
-
-def check_cookies(arguments: Mapping[str, str]) -> None:
-    """Check the file of ``-a cookies=FILE``.
-
-    Raises:
-        ValueError: It cannot be read; the message names it.
-    """
-    if "cookies" in arguments:
-        try:
-            read_cookies(arguments["cookies"])
-        except ValueError as error:
-            raise ValueError(f"-a cookies: {error}") from None
-
-
-def check_arguments(arguments: Mapping[str, str], known: Mapping[str, str]) -> None:
-    """Refuse an argument that a spider does not know, a bad ``revisit``, ``render`` or ``rules``.
-
-    Raises:
-        ValueError: The message names the argument and what is wrong with it.
-    """
-    for name in arguments:
-        if name not in known:
-            hint = did_you_mean(name, known) or f"; there are {', '.join(known)}"
-            raise ValueError(f"unknown argument -a {name}{hint}")
-    revisit = arguments.get("revisit", NO)
-    if revisit not in REVISITS:
-        hint = did_you_mean(revisit, REVISITS)
-        raise ValueError(f"-a revisit must be no, yes, due or failed, got {revisit!r}{hint}")
-    check_mode(arguments)
-    if "rules" in arguments:
-        _rules_of(arguments["rules"])
-
-
-def _rules_of(name: str) -> list[Proposal]:
-    if not name:
-        raise ValueError("-a rules: give a file, as scrapy rules DIR --export FILE writes it")
-    try:
-        return read_rules(Path(name))
-    except RuleFileError as error:
-        raise ValueError(f"-a rules: {error}") from None
 
 
 def _text(value: bytes | None) -> str | None:

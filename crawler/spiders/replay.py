@@ -20,7 +20,8 @@ from crawler.items import page_of_capture
 from crawler.options import Options
 from crawler.pages.reasons import Reason, Stored
 from crawler.pages.verdicts import FAILED, UNREADABLE
-from crawler.spiders.page_spider import PageSpider, check_arguments
+from crawler.spiders.arguments import check_arguments
+from crawler.spiders.page_spider import PageSpider
 from crawler.storage import meta_names
 from crawler.storage.errors import CrawlStorageError
 from crawler.warc.sources import ArchiveError, find_sources

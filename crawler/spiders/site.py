@@ -16,14 +16,16 @@ from crawler.reading.link_kinds import ANCHOR, SITEMAP, Follow, followed_kinds
 from crawler.reading.sitemaps import SitemapLimits
 from crawler.render_decisions import RENDER_MEANING
 from crawler.request_meta import FIXED, LED_BY, LINK_KIND, SEED, SPELLING
-from crawler.spiders.file_requests import FileRequests
-from crawler.spiders.page_spider import (
+from crawler.spiders.arguments import (
     COOKIES_MEANING,
     REVISIT_MEANING,
     RULES_MEANING,
     check_arguments,
     check_cookies,
+    whole_number,
+    yes_or_no,
 )
+from crawler.spiders.file_requests import FileRequests
 from crawler.spiders.sitemaps import SitemapSpider
 from crawler.storage.errors import CrawlStorageError
 from crawler.urls.parts import MalformedUrl
@@ -96,7 +98,7 @@ class SiteSpider(SitemapSpider):
         seeds = _seeds(arguments)
         _scope(seeds, arguments)
         for name in ("max_pages", "max_depth"):
-            _whole_number(name, arguments.get(name, ""))
+            whole_number(name, arguments.get(name, ""))
         yes_or_no("sitemaps", arguments.get("sitemaps", "yes"))
         cls.kinds_of_links(arguments)
 
@@ -122,7 +124,7 @@ class SiteSpider(SitemapSpider):
         options = Options(crawler.settings)
         spider.seeds = _seeds(kwargs)
         spider.within = _scope(spider.seeds, kwargs)
-        spider.depth_limit = _whole_number("max_depth", spider.max_depth)
+        spider.depth_limit = whole_number("max_depth", spider.max_depth)
         spider.obey_nofollow = options.boolean("CRAWL_OBEY_NOFOLLOW")
         spider.files = FileRequests(
             crawler, spider.job, cls.file_endings(options), spider.file_request
@@ -133,7 +135,7 @@ class SiteSpider(SitemapSpider):
             max_url_length=crawler.settings.getint("URLLENGTH_LIMIT") or _MAX_URL,
         )
         spider.max_sitemaps = options.integer("CRAWL_MAX_SITEMAPS")
-        max_pages = _whole_number("max_pages", spider.max_pages)
+        max_pages = whole_number("max_pages", spider.max_pages)
         spider.follow_kinds(cls.kinds_of_links(kwargs))
         told = replace(spider.job.run, max_pages=max_pages, seeds=frozenset(spider.seeds))
         spider.job.tell(replace(told, may_ask=spider.may_ask))
@@ -343,18 +345,3 @@ def _scope(seeds: list[str], arguments: Mapping[str, str]) -> Scope:
         allow=arguments.get("allow"),
         deny=arguments.get("deny"),
     )
-
-
-def _whole_number(name: str, value: str) -> int | None:
-    if not value:
-        return None
-    if not value.isdecimal() or (name == "max_pages" and int(value) == 0):
-        least = " above 0" if name == "max_pages" else ""
-        raise ValueError(f"-a {name} must be a whole number{least}, got {value!r}")
-    return int(value)
-
-
-def yes_or_no(name: str, value: str) -> bool:
-    if value not in {"yes", "no"}:
-        raise ValueError(f"-a {name} must be yes or no, got {value!r}")
-    return value == "yes"

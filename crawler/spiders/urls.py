@@ -8,15 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TextIO
 
 from crawler.render_decisions import RENDER_MEANING
-from crawler.spiders.page_spider import (
-    BREATH,
+from crawler.spiders.arguments import (
     COOKIES_MEANING,
     REVISIT_MEANING,
     RULES_MEANING,
-    PageSpider,
     check_arguments,
     check_cookies,
 )
+from crawler.spiders.page_spider import BREATH, PageSpider
 from crawler.urls.canonical import MalformedUrl
 from crawler.urls.seeds import check_seed
 

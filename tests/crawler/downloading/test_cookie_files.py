@@ -8,7 +8,7 @@ import pytest
 
 from crawler.downloading.cookie_files import read_cookies
 from crawler.page_rendering import browser_cookies
-from crawler.rendering.pages import Cookie
+from crawler.rendering.rendered_pages import Cookie
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -18,7 +18,7 @@ from scrapy.crawler import CrawlerProcess
 from scrapy.utils.project import get_project_settings
 
 from crawler.page_rendering import page_to_render, renderer_of
-from crawler.rendering.pages import PageToRender
+from crawler.rendering.rendered_pages import PageToRender
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -9,13 +9,13 @@ import urllib.request
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawler.rendering.pages import PageToRender, RenderOptions, SubAnswer
+from crawler.rendering.rendered_pages import PageToRender, RenderOptions, SubAnswer
 from crawler.rendering.renderer import Renderer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from crawler.rendering.pages import Cookie, RenderedPage, SubRequest
+    from crawler.rendering.rendered_pages import Cookie, RenderedPage, SubRequest
 
 HTML = (("Content-Type", "text/html; charset=utf-8"),)
 

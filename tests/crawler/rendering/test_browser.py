@@ -11,7 +11,7 @@ import pytest
 
 from crawler.rendering import browser
 from crawler.rendering.browser import TemporaryFolder, check_browser
-from crawler.rendering.pages import NoBrowserError, RenderOptions
+from crawler.rendering.rendered_pages import NoBrowserError, RenderOptions
 from tests.crawler.rendering.pages import own_browsers
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawler.rendering import processes
-from crawler.rendering.pages import Cookie, PageToRender, RenderOptions
+from crawler.rendering.rendered_pages import Cookie, PageToRender, RenderOptions
 from crawler.rendering.renderer import Renderer
 from tests.crawler.rendering.pages import HTML, document, fetch, own_browsers, render
 from tests.sites.changing import ChangingSite

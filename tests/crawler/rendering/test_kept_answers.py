@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.rendering.answers import Answers, kept_secs, key_of
-from crawler.rendering.pages import SubAnswer, SubRequest
+from crawler.rendering.kept_answers import KeptAnswers, kept_secs, key_of
+from crawler.rendering.rendered_pages import SubAnswer, SubRequest
 
 URL = "http://example.com/a"
 JSON = ("Content-Type", "application/json")
@@ -56,7 +56,7 @@ def test_requests_that_are_never_shared(request_: SubRequest) -> None:
 
 
 def test_answers_for_one_origin_are_not_given_to_another() -> None:
-    answers = Answers()
+    answers = KeptAnswers()
     one, other = asked(origin="http://a.example"), asked(origin="http://b.example")
     key, other_key = key_of(one), key_of(other)
     assert key is not None
@@ -67,7 +67,7 @@ def test_answers_for_one_origin_are_not_given_to_another() -> None:
 
 
 def test_what_was_used_longest_ago_goes_first() -> None:
-    answers = Answers(max_bytes=100)
+    answers = KeptAnswers(max_bytes=100)
     keys = []
     for number in range(5):
         request = SubRequest(f"{URL}{number}", "GET", (), "script", URL)

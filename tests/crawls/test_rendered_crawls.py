@@ -13,7 +13,7 @@ import pytest
 from crawler.pages.export import export_pages
 from crawler.storage.database import open_for_reading
 from tests.crawls.command import crawl, report, scrapy, start_scrapy
-from tests.sites.application import PAGES, Application
+from tests.sites.scripted import PAGES, ScriptedSite
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -23,13 +23,13 @@ pytestmark = pytest.mark.slow
 ROUTES = 20
 
 
-def rows_of(jobdir: Path, site: Application) -> dict[str, dict[str, Any]]:
+def rows_of(jobdir: Path, site: ScriptedSite) -> dict[str, dict[str, Any]]:
     with closing(open_for_reading(jobdir)) as connection:
         return {row["url"].removeprefix(site.origin): row for row in export_pages(connection)}
 
 
 def test_all_routes_are_found_and_each_text_is_kept_once(tmp_path: Path) -> None:
-    with Application(ROUTES) as site:
+    with ScriptedSite(ROUTES) as site:
         crawl(site.url, tmp_path)
         rows = rows_of(tmp_path, site)
         asked = Counter(site.asked)
@@ -45,7 +45,7 @@ def test_all_routes_are_found_and_each_text_is_kept_once(tmp_path: Path) -> None
 
 
 def test_what_could_not_load_its_data_is_kept_at_each_url(tmp_path: Path) -> None:
-    with Application(3, has_data=False) as site:
+    with ScriptedSite(3, has_data=False) as site:
         urls = tmp_path / "urls"
         urls.write_text("".join(f"{site.origin}/route/{number}\n" for number in range(6)))
         done = scrapy("crawl", "urls", "-a", f"file={urls}", "-s", f"JOBDIR={tmp_path / 'job'}")
@@ -59,7 +59,7 @@ def test_what_could_not_load_its_data_is_kept_at_each_url(tmp_path: Path) -> Non
 
 
 def test_kill_9_loses_nothing_and_leaves_no_browser(tmp_path: Path) -> None:
-    with Application(ROUTES) as site:
+    with ScriptedSite(ROUTES) as site:
         process = start_scrapy(
             *("crawl", "site", "-a", f"url={site.url}", "-s", f"JOBDIR={tmp_path}")
         )
@@ -74,7 +74,7 @@ def test_kill_9_loses_nothing_and_leaves_no_browser(tmp_path: Path) -> None:
 
 
 def test_a_second_visit_sees_what_changed_in_a_browser_alone(tmp_path: Path) -> None:
-    with Application(4) as site:
+    with ScriptedSite(4) as site:
         crawl(site.url, tmp_path)
         site.routes = 6  # routes 1 and 2 lead on now
         crawl(site.url, tmp_path, "-a", "revisit=yes")
@@ -85,7 +85,7 @@ def test_a_second_visit_sees_what_changed_in_a_browser_alone(tmp_path: Path) -> 
 
 
 def test_a_mixed_site_is_shown_where_that_shows_more(tmp_path: Path) -> None:
-    with Application(0) as site:
+    with ScriptedSite(0) as site:
         crawl(f"{site.origin}/mixed", tmp_path, "-a", "scope=host")
         rows = rows_of(tmp_path, site)
         told = scrapy("report", "--rendering", str(tmp_path)).stdout
@@ -101,7 +101,7 @@ def test_a_mixed_site_is_shown_where_that_shows_more(tmp_path: Path) -> None:
 
 
 def test_always_shows_pages_with_scripts_and_no_shows_none(tmp_path: Path) -> None:
-    with Application(2) as site:
+    with ScriptedSite(2) as site:
         crawl(site.url, tmp_path / "no", "-a", "render=no")
         assert not any(path.startswith("/data/") for path in site.asked)
         crawl(site.url, tmp_path / "always", "-a", "render=always")
@@ -128,7 +128,7 @@ def test_always_shows_pages_with_scripts_and_no_shows_none(tmp_path: Path) -> No
 def test_what_is_wrong_is_said_before_anything_is_fetched(
     tmp_path: Path, arguments: tuple[str, ...], message: str
 ) -> None:
-    with Application(1) as site:
+    with ScriptedSite(1) as site:
         done = scrapy(
             *("crawl", "site", "-a", f"url={site.url}", "-s", f"JOBDIR={tmp_path}", *arguments)
         )

@@ -50,7 +50,7 @@ PAGES = 12
 """How many pages of each kind ``/mixed`` leads to."""
 
 
-class Application(MadeSite):
+class ScriptedSite(MadeSite):
     """Serves routes on a loopback port while a ``with`` block lasts.
 
     ``/`` is the home, ``/route/N`` leads to ``/route/2N+1`` and ``/route/2N+2``; each tenth says

@@ -8,7 +8,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from crawler.rendering.pages import SubAnswer, SubRequest
+    from crawler.rendering.rendered_pages import SubAnswer, SubRequest
 
 MAX_BYTES: Final = 64_000_000
 """Bytes of all answers that are kept; those that were used longest ago go first."""
@@ -24,7 +24,7 @@ _AGE = re.compile(r"(?:^|[,\s])max-age\s*=\s*\"?(\d+)", re.IGNORECASE)
 _FOREVER = float("inf")
 
 
-class Key(NamedTuple):
+class AnswerKey(NamedTuple):
     """What tells answers apart."""
 
     url: str
@@ -37,7 +37,7 @@ class _Kept(NamedTuple):
     ends_at: float
 
 
-class Answers:
+class KeptAnswers:
     """Answers to GET requests for scripts and styles, and for JSON as long as HTTP allows.
 
     Args:
@@ -47,9 +47,9 @@ class Answers:
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         self._max_bytes = max_bytes
         self._bytes = 0
-        self._kept: OrderedDict[Key, _Kept] = OrderedDict()
+        self._kept: OrderedDict[AnswerKey, _Kept] = OrderedDict()
 
-    def get(self, key: Key) -> SubAnswer | None:
+    def get(self, key: AnswerKey) -> SubAnswer | None:
         """Return a kept answer that is still valid. Complexity: O(1)."""
         kept = self._kept.get(key)
         if kept is None:
@@ -60,7 +60,7 @@ class Answers:
         self._kept.move_to_end(key)
         return kept.answer
 
-    def keep(self, key: Key, request: SubRequest, answer: SubAnswer) -> None:
+    def keep(self, key: AnswerKey, request: SubRequest, answer: SubAnswer) -> None:
         """Keep an answer if that is allowed."""
         secs = kept_secs(request, answer)
         if not secs or len(answer.body) > self._max_bytes // 4:
@@ -71,20 +71,20 @@ class Answers:
         while self._bytes > self._max_bytes:
             self._drop(next(iter(self._kept)))
 
-    def _drop(self, key: Key) -> None:
+    def _drop(self, key: AnswerKey) -> None:
         kept = self._kept.pop(key, None)
         if kept is not None:
             self._bytes -= len(kept.answer.body)
 
 
-def key_of(request: SubRequest) -> Key | None:
+def key_of(request: SubRequest) -> AnswerKey | None:
     """Return the key of a request; None for one whose answer is never kept."""
     headers = dict(request.headers)
     is_kind = request.resource_type in _FOR_THE_CRAWL | _BY_ITS_AGE
     if request.method != "GET" or not is_kind or _FOR_ONE & headers.keys():
         return None
     url = request.url.partition("#")[0]
-    return Key(url, headers.get("origin", ""), headers.get("accept", ""))
+    return AnswerKey(url, headers.get("origin", ""), headers.get("accept", ""))
 
 
 def kept_secs(request: SubRequest, answer: SubAnswer) -> float:
