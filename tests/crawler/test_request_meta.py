@@ -31,6 +31,7 @@ SCRAPY_KEYS = frozenset(
         "download_latency",
         "download_maxsize",
         "download_slot",
+        "download_timeout",
         "max_retry_times",
         "proxy",
         "redirect_reasons",
