@@ -33,9 +33,13 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _PLACE = re.compile(
-    rb"<(div|main|section)\b[^>]*\sid\s*=[^>]*>\s*</\1>|<\w+-[\w-]+[^>]*>\s*</", re.IGNORECASE
+    rb"<(div|main|section)\s(?:[^<>]{0,200}\s)?id\s?=[^<>]{1,200}>\s{0,50}</\1>"
+    rb"|<\w{1,30}-[\w-]{1,60}(?:\s[^<>]{0,300})?>\s{0,50}</",
+    re.IGNORECASE,
 )
-"""An element that a script may fill."""
+"""An element that a script may fill; bounded, since pages are hostile."""
+
+_MAX_SEARCHED_BYTES = 500_000
 
 NO: Final = "no"
 AUTO: Final = "auto"
@@ -126,7 +130,7 @@ class PageRendering:
         if self._kinds is None or is_copy:
             return None
         kind = self._kinds.name(fetched.canonical_url)
-        if not self._kinds.is_due(kind, has_place=_PLACE.search(fetched.body) is not None):
+        if not self._kinds.is_due(kind, has_place=_has_place(fetched.body)):
             return None
         shown = await self._shown(fetched, reading)
         is_gain = shown.is_taken and shows_more(reading, shown.reading, self._is_new)
@@ -186,3 +190,7 @@ def _may_be_shown(fetched: Fetched, reading: Reading) -> bool:
     if not reading.is_page or fetched.is_cut or fetched.status != HTTPStatus.OK:
         return False
     return reading.is_app_shell or b"<script" in fetched.body.lower()
+
+
+def _has_place(body: bytes) -> bool:
+    return _PLACE.search(body, 0, _MAX_SEARCHED_BYTES) is not None

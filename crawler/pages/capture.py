@@ -219,6 +219,9 @@ class Archivist:
         reading, previous = page.reading, page.previous
         self._judge.note_name(page, self.visit)
         row = page.row(self.store.new_id(), self.visit)
+        if previous is not None and page.is_blank_now:
+            failed = Outcome(verdicts.FAILED, Reason.APP_SHELL.stored())
+            return self._still(previous, failed, reading.links, nofollow=page.says("nofollow"))
         if previous is not None and self._judge.is_unchanged(page):
             return self._unchanged(previous, row, page)
         # Unpacked once: it is judged, and compared with the page's last version.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.pages.page_metadata import packed_metadata
 from crawler.pages.page_row import PageRow
-from crawler.pages.reasons import Reason, Stored
+from crawler.pages.reasons import Reason, Stored, codes
 from crawler.pages.verdicts import DUPLICATES, NOINDEX
 from crawler.pages.wall_clusters import host_of
 from crawler.reading.metadata.metadata_record import NO_HEADERS, PageHeaders
@@ -147,6 +147,14 @@ class PageContext:
             self.payload = payload_digest(self.payload + self.fetched.key)
             if rendered is not None:
                 self.reading = rendered.reading
+
+    @property
+    def is_blank_now(self) -> bool:
+        """Whether a browser showed the page before, and nothing fills it now."""
+        previous = self.previous
+        if previous is None or not self.reading.is_app_shell:
+            return False
+        return Reason.RENDERED in codes(previous.reason)
 
     def says(self, word: str) -> bool:
         """Return whether the page or its HTTP header has a directive for robots."""

@@ -84,6 +84,19 @@ def test_a_second_visit_sees_what_changed_in_a_browser_alone(tmp_path: Path) -> 
     assert outcomes["new"] == 2
 
 
+def test_a_visit_without_a_browser_takes_no_text_away(tmp_path: Path) -> None:
+    with ScriptedSite(3) as site:
+        crawl(site.url, tmp_path)
+        before = rows_of(tmp_path, site)
+        crawl(site.url, tmp_path, "-a", "render=no", "-a", "revisit=yes")
+        after = rows_of(tmp_path, site)
+    assert {path: row["text"] for path, row in after.items()} == {
+        path: row["text"] for path, row in before.items()
+    }
+    assert report(tmp_path)["changes"]["outcomes"]["failed"] == 4
+    assert scrapy("verify", str(tmp_path)).returncode == 0
+
+
 def test_a_mixed_site_is_shown_where_that_shows_more(tmp_path: Path) -> None:
     with ScriptedSite(0) as site:
         crawl(f"{site.origin}/mixed", tmp_path, "-a", "scope=host")
