@@ -41,6 +41,9 @@ _PLACE = re.compile(
 
 _MAX_SEARCHED_BYTES = 500_000
 
+_SOON = 3
+"""Pages that may wait for each tab of the browser before no further one is fetched."""
+
 NO: Final = "no"
 AUTO: Final = "auto"
 ALWAYS: Final = "always"
@@ -96,8 +99,7 @@ def render_pages(spider: PageSpider, chosen: str) -> None:
         ValueError: A setting is bad, or there is nothing to render with.
     """
     if wanted_rendering(spider.crawler.settings, chosen) is not None:
-        rendering = PageRendering(spider, is_always=chosen == ALWAYS)
-        spider.archivist.render = rendering.render
+        spider.archivist.renderer = PageRendering(spider, is_always=chosen == ALWAYS)
 
 
 class PageRendering:
@@ -115,6 +117,16 @@ class PageRendering:
         self._renderer = renderer_of(spider.crawler)
         self._cookies = browser_cookies(getattr(spider, "cookies", ""))
         self._failure = ""
+        self._most_waiting = _SOON * render_options(spider.crawler.settings).concurrency
+        self._waiting = 0
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether so many pages wait for the browser that none is to be fetched.
+
+        Each of them is in memory alone, and a crawl that is told to end waits for all of them.
+        """
+        return self._waiting >= self._most_waiting
 
     async def render(self, fetched: Fetched, reading: Reading) -> Rendered | None:
         """Show an answer in the browser, if it is to be shown; see ``crawler.pages.rendered``."""
@@ -141,11 +153,14 @@ class PageRendering:
         stats = self._spider.crawler.stats
         headers = (("content-type", fetched.content_type or "text/html"),)
         page = PageToRender(fetched.url, fetched.body, fetched.status, headers, self._cookies)
+        self._waiting += 1
         try:
             shown = await self._renderer.render(page)
         except RenderingError as error:
             self._say_once(str(error))
             return not_shown(reading, str(error))
+        finally:
+            self._waiting -= 1
         stats.inc_value("render/pages")
         if shown.failed:
             stats.inc_value("render/failures")

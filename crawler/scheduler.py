@@ -71,7 +71,7 @@ class FrontierScheduler(BaseScheduler):
         self._frontier = self._job.frontier
         self._queue = self._frontier.queue
         self._rules = self._job.url_rules
-        self._pool = self._job.archivist.pool
+        self._archivist = self._job.archivist
         self._others = OtherSpellings(crawler)
         self._leases: dict[Request, QueuedRequest] = {}
         self._broken: set[Request] = set()
@@ -213,7 +213,7 @@ class FrontierScheduler(BaseScheduler):
         self._job.commit_if_due()
         self._rules.regroup_some()
         self._ways.note_skipped()
-        if self._job.failure is not None or self._pool.is_behind or not self._has_room():
+        if self._job.failure is not None or self._archivist.is_behind or not self._has_room():
             return None
         self._unfollowed.follow_some()
         self._loads.begin()

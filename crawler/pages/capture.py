@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from crawler.pages.live_parameters import Tuned
     from crawler.pages.page_links import LinkStore
     from crawler.pages.page_store import PageStore
-    from crawler.pages.rendered import Render, Rendered
+    from crawler.pages.rendered import PageRenderer, Rendered
     from crawler.pages.shared_verdicts import Elsewhere, PageVerdict, SharedVerdicts
     from crawler.pages.url_history import KnownUrls
     from crawler.reading.pool import ReadingPool
@@ -66,7 +66,7 @@ class Archivist:
         read_documents: Whether documents are read, and not taken for files.
         find_walls: Whether soft 404s and walls are recognised; in a fleet they never are.
         boilerplate: Counts of blocks of text by host; None counts none, as in a fleet.
-        render: Shows an answer in a browser where that may tell more; None never does.
+        renderer: Shows answers in a browser where that may tell more; None: no answer is shown.
     """
 
     store: PageStore
@@ -85,7 +85,7 @@ class Archivist:
     read_documents: bool = True
     find_walls: bool = True
     boilerplate: CountedBoilerplate | None = None
-    render: Render | None = None
+    renderer: PageRenderer | None = None
     seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(STAGES, 0.0))
     _judge: Judge = field(init=False)
     _asking: Asking | None = field(default=None, init=False)
@@ -99,6 +99,12 @@ class Archivist:
         self.promotion = Promotion(self.store, self.deduplicator)
         self.walls = Walls(self.store, self.deduplicator, self.promotion, is_on=self.find_walls)
         self.siblings = SiblingPromotion(self)
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether so many pages wait to be read or shown that none is to be fetched."""
+        is_showing = self.renderer is not None and self.renderer.is_behind
+        return is_showing or self.pool.is_behind
 
     def settle(self) -> bool:
         """Promote a duplicate for each text that only an older version of its original holds.
@@ -169,9 +175,9 @@ class Archivist:
     async def _seen(self, fetched: Fetched, *, links_only: bool) -> tuple[Reading, Rendered | None]:
         """Read an answer, and what a browser shows of it where that is asked for."""
         reading = await self.read(fetched, links_only=links_only)
-        if self.render is None or links_only:
+        if self.renderer is None or links_only:
             return reading, None
-        return reading, await self.render(fetched, reading)
+        return reading, await self.renderer.render(fetched, reading)
 
     async def read(self, fetched: Fetched, *, links_only: bool = False) -> Reading:
         """Read an answer, or what a browser made of it."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Protocol
 
 from crawler.pages.reasons import Reason, Stored
 from neardup.fingerprints.digest import payload_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Callable, Sequence
 
     from crawler.pages.page_context import Fetched
     from crawler.reading.reading import Link, Reading
@@ -43,8 +43,15 @@ class Rendered:
     reason: Stored
 
 
-Render: TypeAlias = "Callable[[Fetched, Reading], Awaitable[Rendered | None]]"
-"""Show an answer in a browser; None where that is not asked for."""
+class PageRenderer(Protocol):
+    """Shows answers in a browser."""
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether so many pages wait for the browser that none is to be fetched."""
+
+    async def render(self, fetched: Fetched, reading: Reading) -> Rendered | None:
+        """Show an answer; return None where that is not to be done."""
 
 
 def not_shown(plain: Reading, why: str) -> Rendered:

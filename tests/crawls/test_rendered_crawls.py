@@ -73,6 +73,28 @@ def test_kill_9_loses_nothing_and_leaves_no_browser(tmp_path: Path) -> None:
         assert set(rows_of(tmp_path, site)) == site.paths()
 
 
+def test_few_pages_wait_for_the_browser_and_ctrl_c_ends_with_those(tmp_path: Path) -> None:
+    with ScriptedSite(60) as site:
+        urls = tmp_path / "urls"
+        urls.write_text("".join(f"{site.origin}/route/{number}\n" for number in range(60)))
+        command = ("crawl", "urls", "-a", f"file={urls}", "-s", f"JOBDIR={tmp_path / 'job'}")
+        process = start_scrapy(*command)
+        wait_until(lambda: any(path.startswith("/data/") for path in site.asked), process)
+        os.kill(process.pid, signal.SIGINT)
+        _, errors = process.communicate()
+        assert "Traceback" not in errors
+        fetched, shown = (
+            {path.removeprefix(place) for path in site.asked if path.startswith(f"{place}/route/")}
+            for place in ("", "/data")
+        )
+        assert fetched == shown
+        assert len(fetched) < 30, "but for what is shown, under way and waiting, none is fetched"
+        assert scrapy(*command).returncode == 0
+        asked = Counter(path for path in site.asked if path.startswith("/route/"))
+    assert len(asked) == 60
+    assert max(asked.values()) == 1
+
+
 def test_a_second_visit_sees_what_changed_in_a_browser_alone(tmp_path: Path) -> None:
     with ScriptedSite(4) as site:
         crawl(site.url, tmp_path)
