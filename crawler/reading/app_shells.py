@@ -47,13 +47,27 @@ _PLACE = XPath(
     " and not(normalize-space())] | //body//*[contains(name(), '-')])",
     smart_strings=False,
 )
+# The usual names of the element that an application fills.
+_MOUNTS = (
+    " root app main content page container __next __nuxt ___gatsby svelte react-root app-root"
+    " root-app main-content page-content app-container app-content mount application "
+)
+_MOUNT = XPath(
+    "boolean(//body//*[(self::div or self::main or self::section) and @id"
+    f" and contains('{_MOUNTS}', concat(' ', translate(@id, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ',"
+    " 'abcdefghijklmnopqrstuvwxyz'), ' ')) and not(normalize-space())"
+    " and not(.//img or .//iframe or .//video or .//canvas)])",
+    smart_strings=False,
+)
 
 
 def is_app_shell(root: Element, visible: Visible) -> bool:
     """Return whether a page shows next to nothing, and has scripts that may fill it.
 
-    It has no more than ``MAX_WORDS`` words, no link, form, picture or frame, and one of these: no
-    word at all, a place to fill, a text such as "Loading", or a notice for who has no scripts.
+    It has no more than ``MAX_WORDS`` words outside links, and an empty element that is called as
+    applications call what they fill. Or it has no more words at all, no link, form, picture or
+    frame, and one of these: no word, a place to fill, a text such as "Loading", or a notice for
+    who has no scripts.
 
     Args:
         root: Root of the page; not changed.
@@ -65,8 +79,12 @@ def is_app_shell(root: Element, visible: Visible) -> bool:
         return False
     notices = " ".join(map(_TEXT, _NOTICES(root)))
     noticed = len(_WORD.findall(notices))
+    if noticed > _MAX_NOTICE_WORDS:
+        return False
+    if len(_WORD.findall(visible.unlinked)) - noticed <= MAX_WORDS and _MOUNT(root):
+        return True
     words = len(_WORD.findall(visible.text)) - noticed
-    if words > MAX_WORDS or noticed > _MAX_NOTICE_WORDS or _SHOWN(root):
+    if words > MAX_WORDS or _SHOWN(root):
         return False
     is_loading = _LOADING.search(fold(visible.text)) is not None
     return words <= 0 or noticed > 0 or is_loading or bool(_PLACE(root))

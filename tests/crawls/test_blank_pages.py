@@ -25,6 +25,7 @@ FILLED = {
     "nothing": BLANK.format("<div id=root></div>"),
     "loading": BLANK.format("<div id=root></div><p>Loading, please wait</p>"),
     "notice": BLANK.format("<noscript>You need to enable JavaScript.</noscript><div id=x></div>"),
+    "frame": BLANK.format("<nav><a href=/>Home and news</a></nav><div id=app></div><p>Acme</p>"),
     "element": BLANK.format("<app-root>Loading...</app-root>"),
 }
 STILL = "<html><title>A note</title><body><p>One short note.</p><script src=/count.js></script>"
