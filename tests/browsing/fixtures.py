@@ -9,13 +9,22 @@ import pytest
 
 from tests.browsing.chromium import chromium
 from tests.browsing.walk import Browsers
-from tests.sites.packages import SiteUnavailableError
+from tests.sites.packages import SiteUnavailableError, require_tool
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
 _running: list[Browsers] = []
+
+
+@pytest.fixture(scope="session")
+def rendering_browser() -> str:
+    """Path of the Chromium in which crawls show pages."""
+    try:
+        return require_tool("chromium")
+    except SiteUnavailableError as lack:
+        pytest.skip(f"no browser here: {lack}")
 
 
 @pytest.fixture(scope="session")

@@ -72,6 +72,7 @@ def crawl(
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("rendering_browser")
 def test_scripts_are_fetched_once_and_data_for_each_page(folder: Path) -> None:
     body = b'<p id=p>-</p><script src="/app.js"></script>'
     with ChangingSite() as site:
@@ -91,6 +92,7 @@ def test_scripts_are_fetched_once_and_data_for_each_page(folder: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("rendering_browser")
 def test_private_addresses_robots_and_posts_are_refused_within_the_browser(folder: Path) -> None:
     with ChangingSite() as site:
         for path in ("/secret", "/open", "/posted"):
@@ -117,6 +119,7 @@ def test_private_addresses_robots_and_posts_are_refused_within_the_browser(folde
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("rendering_browser")
 def test_a_host_that_refuses_is_not_asked_by_pages_while_it_rests(folder: Path) -> None:
     busy = "fetch('/busy').finally(() => fetch('/more'))"
     with ChangingSite() as site:
@@ -134,6 +137,7 @@ def test_a_host_that_refuses_is_not_asked_by_pages_while_it_rests(folder: Path) 
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("rendering_browser")
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_no_browser_outlives_its_crawl(how: signal.Signals, folder: Path) -> None:
     with ChangingSite() as site:

@@ -34,6 +34,7 @@ def test_without_playwright_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("rendering_browser")
 def test_a_program_that_is_no_browser_is_named(tmp_path: Path) -> None:
     wrong = tmp_path / "wrong"
     wrong.write_text("#!/bin/sh\necho no >&2\nexit 1\n")
@@ -44,6 +45,7 @@ def test_a_program_that_is_no_browser_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("rendering_browser")
 def test_where_no_browser_is_installed_the_commands_are_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -54,6 +56,7 @@ def test_where_no_browser_is_installed_the_commands_are_told(
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("rendering_browser")
 def test_a_browser_that_works_is_started_and_ended() -> None:
     check_browser(RenderOptions())
     assert not own_browsers()

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from tests.sites.exchange import Exchange
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("rendering_browser")]
 
 PAGE = "http://www.example.com/a"
 SHORT = RenderOptions(page_secs=2.5)
