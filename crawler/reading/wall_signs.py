@@ -147,7 +147,9 @@ def read_wall_signs(root: Element, visible: Visible, url: str) -> WallSigns | No
     foremost = " | ".join([title, *headings])
     worded = f"{foremost} | {unlinked}" if words <= _SHORT_WORDS else foremost
     kind = _kind(root, worded, words)
-    if not kind and is_app_shell(root, visible):
+    # What a title alone says is no wall where scripts fill the page.
+    is_said = kind == WallKind.CAPTCHA or (kind and _kind(root, unlinked, words))
+    if not is_said and is_app_shell(root, visible):
         kind = WallKind.SHELL
     kind = kind or _asks_for_scripts(root, visible)
     return WallSigns(_skeleton(foremost, unlinked, fold(visible.text), url), kind)

@@ -40,6 +40,9 @@ def kind(body: str, title: str = "A site") -> str:
         ("<p>Ray ID 12</p>", "Just a moment...", WallKind.CAPTCHA),
         ("<p>Please enable JavaScript.</p><script src=a></script>", "", WallKind.JAVASCRIPT),
         ("<div id=root></div><script src=a></script>", "App", WallKind.SHELL),
+        ("<div id=root></div><script src=a></script>", "Sign in", WallKind.SHELL),
+        ("<div id=a></div><p>Not found</p><script src=a></script>", "App", WallKind.NOT_FOUND),
+        ("<div id=a></div><script src=a></script>", "Just a moment...", WallKind.CAPTCHA),
     ],
 )
 def test_a_wording_or_the_fields_tell_the_kind(body: str, title: str, expected: WallKind) -> None:
