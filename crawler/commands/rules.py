@@ -137,7 +137,7 @@ class RulesCommand(PlainCommand):
             say(f"rule {opts.forget} is forgotten; requests that are queued again: {again:,}")
             return
         if opts.forget_rendering:
-            from crawler.url_rules.render_kinds import forget_kinds
+            from crawler.url_rules.rule_store import forget_kinds
 
             say(f"kinds of URLs that are forgotten: {forget_kinds(folder):,}")
             return

@@ -15,7 +15,7 @@ from crawler.pages.verdicts import UNREADABLE
 from crawler.reading.link_kinds import SITEMAP, Follow
 from crawler.reading.sitemaps import SitemapContent, read_sitemap
 from crawler.request_meta import FIXED, GUESS, LED_BY, LINK_KIND, SEED
-from crawler.spiders.guessing import NO_PAGE, GuessingSpider
+from crawler.spiders.guessing import GuessingSpider
 from crawler.storage.errors import CrawlStorageError
 
 if TYPE_CHECKING:
@@ -148,9 +148,9 @@ class SitemapSpider(GuessingSpider):
 
     def sitemap_failed(self, failure: Any) -> None:
         """A sitemap that is not there takes nothing away from the crawl."""
+        if GUESS in failure.request.meta:
+            return  # it is looked for again by each process
         verdict, reason, status = explain(failure, self.settings)
-        if GUESS in failure.request.meta and status in NO_PAGE:
-            return
         self._note_sitemap(
             failure.request.url, verdict, Reason.NO_SITEMAP.stored(in_words(reason)), status
         )

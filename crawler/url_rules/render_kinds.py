@@ -12,11 +12,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from crawler.storage import meta_names
 from crawler.url_rules.cluster_names import ClusterNames
 from crawler.url_rules.learning.address import Address
-from crawler.url_rules.rule_store import stopped_database
 
 if TYPE_CHECKING:
     import sqlite3
-    from pathlib import Path
 
     from crawler.storage.database import Database
 
@@ -153,19 +151,6 @@ def read_kinds(connection: sqlite3.Connection) -> dict[str, RenderKind]:
     row = connection.execute(sql, (meta_names.RENDER_KINDS,)).fetchone()
     found = _parsed(None if row is None else row[0])
     return dict(sorted(found.items(), key=lambda item: (-item[1].tried, item[0])))
-
-
-def forget_kinds(folder: Path) -> int:
-    """Forget what was learned in the directory of a stopped crawl; return of how many kinds.
-
-    Raises:
-        JobError: It is no crawl directory, or another process uses it.
-    """
-    with stopped_database(folder) as database:
-        count = len(_parsed(database.meta(meta_names.RENDER_KINDS)))
-        database.set_meta(meta_names.RENDER_KINDS, "{}")
-        database.commit()
-    return count
 
 
 def _parsed(value: str | None) -> dict[str, RenderKind]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from filelock import FileLock, Timeout
 
 from crawler.frontier.queue import RequestQueue
+from crawler.storage import meta_names
 from crawler.storage.database import Database, open_for_reading
 from crawler.storage.errors import JobError, JobInUseError
 from crawler.storage.states import FORGOTTEN, HOLDS, RuleStatus
@@ -129,6 +130,19 @@ def forget_rule(folder: Path, number: int) -> int:
     """
     with stopped_database(folder) as database:
         return _forget(database, number)
+
+
+def forget_kinds(folder: Path) -> int:
+    """Forget which kinds of URLs show more in a browser; return how many were known.
+
+    Raises:
+        JobError: It is no crawl directory, or in use.
+    """
+    with stopped_database(folder) as database:
+        count = len(json.loads(database.meta(meta_names.RENDER_KINDS) or "{}"))
+        database.set_meta(meta_names.RENDER_KINDS, "{}")
+        database.commit()
+    return count
 
 
 @contextmanager

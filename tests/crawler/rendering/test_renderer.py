@@ -183,7 +183,8 @@ def test_a_crash_costs_one_page() -> None:
 
 
 def own_browsers_and_pages() -> list[int]:
-    tree = processes.tree_of(os.getpid())
+    # Other tests of this process have browsers of their own.
+    tree = [pid for browser in own_browsers() for pid in processes.tree_of(browser)]
     return [pid for pid in tree if b"--type=renderer" in processes.arguments(pid)]
 
 

@@ -18,9 +18,9 @@ from crawler.url_rules.render_kinds import (
     HostTries,
     RenderKind,
     RenderKinds,
-    forget_kinds,
     read_kinds,
 )
+from crawler.url_rules.rule_store import forget_kinds
 
 if TYPE_CHECKING:
     from pathlib import Path
