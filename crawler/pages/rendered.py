@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MIN_SHARE = 0.8
 """A browser must show this share of the words that came, or the page is judged as it came."""
 
-MIN_WORDS = 50
+MIN_WORDS = 150
 """A page with fewer words may show an error in place of what it could not load."""
 
 
