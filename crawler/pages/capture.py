@@ -103,8 +103,7 @@ class Archivist:
     @property
     def is_behind(self) -> bool:
         """Whether so many pages wait to be read or shown that none is to be fetched."""
-        is_showing = self.renderer is not None and self.renderer.is_behind
-        return is_showing or self.pool.is_behind
+        return self.pool.is_behind or (self.renderer is not None and self.renderer.is_behind)
 
     def settle(self) -> bool:
         """Promote a duplicate for each text that only an older version of its original holds.
@@ -278,7 +277,7 @@ class Archivist:
             row.hold(reading.stored_text).html = reading.html_zstd
         nofollow = page.says("nofollow")
         is_followed = not (self.obey_robots_meta and nofollow)
-        row.links = sum(link.kind in PAGES for link in reading.links) if is_followed else 0
+        row.links = len([1 for link in reading.links if link.kind in PAGES]) if is_followed else 0
         row.reason = together(row.reason, *page.left_out()) or None
         self.store.insert(row, in_place=not fetched.is_cut)
         if self.boilerplate is not None and previous is None and reading.extract is not None:
