@@ -17,7 +17,7 @@ from crawler.downloading.cookie_files import read_cookies
 from crawler.frontier.order import host_number
 from crawler.job_registry import job_of
 from crawler.options import Options
-from crawler.rendering.kept_answers import AnswerKey, KeptAnswers, key_of
+from crawler.rendering.kept_answers import AnswerKey, KeptAnswers, is_for_the_crawl, key_of
 from crawler.rendering.rendered_pages import (
     BEHAVIOURS,
     Cookie,
@@ -181,6 +181,11 @@ class PageRequests:
         if kept is not None:
             self._count("kept")
             return kept
+        if not is_for_the_crawl(wanted):
+            answer = await self._shielded(wanted)
+            if answer is not None:
+                self._answers.keep(key, wanted, answer)
+            return answer
         task = self._under_way.get(key)
         if task is None:
             task = self._under_way[key] = self._begin(wanted)
@@ -202,25 +207,24 @@ class PageRequests:
 
     async def _download(self, wanted: SubRequest) -> SubAnswer | None:
         settings = self._crawler.settings
+        most = wanted.max_bytes or self._options.max_page_bytes
         request = Request(
             wanted.url,
             NO_CALLBACK,
             wanted.method,
             headers=_headers(wanted),
+            body=wanted.body,
             priority=_PRIORITY,
             dont_filter=True,
             meta={
                 LED_BY: wanted.page_url,
                 "depth": 1,
-                "max_retry_times": 1,
+                "max_retry_times": 0 if wanted.method == "POST" else 1,
                 "redirect_ttl": _MAX_REDIRECTS,
                 "download_timeout": min(
                     self._options.page_secs, settings.getfloat("DOWNLOAD_TIMEOUT")
                 ),
-                "download_maxsize": min(
-                    self._options.max_page_bytes,
-                    settings.getint("DOWNLOAD_MAXSIZE") or self._options.max_page_bytes,
-                ),
+                "download_maxsize": min(most, settings.getint("DOWNLOAD_MAXSIZE") or most),
             },
         )
         if not await self._may_ask(request):

@@ -11,13 +11,18 @@ from typing import TYPE_CHECKING, Final
 
 from crawler.options import Options, did_you_mean
 from crawler.page_rendering import browser_cookies, render_options, renderer_of
-from crawler.pages.reasons import Reason, codes
+from crawler.pages.reasons import NOT_WHOLE, SHOWN, Reason, codes, detail_of
 from crawler.pages.rendered import Rendered, choose, not_shown, shows_more
 from crawler.reading.link_extraction import resolve
 from crawler.reading.link_kinds import PAGES, ROUTE
 from crawler.reading.reading import Link
 from crawler.rendering.browser import browser_path
-from crawler.rendering.rendered_pages import NoBrowserError, PageToRender, RenderingError
+from crawler.rendering.rendered_pages import (
+    FOREIGN_SCRIPT_FAILED,
+    NoBrowserError,
+    PageToRender,
+    RenderingError,
+)
 from crawler.url_rules.render_kinds import RenderKinds
 
 if TYPE_CHECKING:
@@ -26,6 +31,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from crawler.pages.page_context import Fetched
+    from crawler.pages.page_row import PageRow
     from crawler.reading.reading import Reading
     from crawler.rendering.rendered_pages import RenderOptions
     from crawler.spiders.page_spider import PageSpider
@@ -128,26 +134,55 @@ class PageRendering:
         """
         return self._waiting >= self._most_waiting
 
+    def doubts(self, fetched: Fetched, *, is_copy: bool) -> bool:
+        """Return whether an answer whose bytes are known may show something else in a browser."""
+        if not _has_script(fetched.body):
+            return False
+        if self._kinds is None:
+            return True
+        kind = self._kinds.kind(self._kinds.name(fetched.canonical_url))
+        return kind.may_need_browser or (is_copy and (kind.is_unclear or not kind.copies))
+
+    def must_see(self, row: PageRow) -> bool:
+        """Return whether a page is to be sent whole, since a browser may show more of it now."""
+        found = codes(row.reason)
+        if found & NOT_WHOLE:
+            return True
+        if self._kinds is None or found & SHOWN:
+            return False
+        return self._kinds.kind(self._kinds.name(row.canonical_url)).may_need_browser
+
     async def render(self, fetched: Fetched, reading: Reading) -> Rendered | None:
         """Show an answer in the browser, if it is to be shown; see ``crawler.pages.rendered``."""
         if not _may_be_shown(fetched, reading):
             return None
-        if reading.is_app_shell:
+        if self._kinds is None or reading.is_app_shell or self._was_shown(fetched):
             return await self._shown(fetched, reading)
-        # What is a copy as it came is one in a browser too.
-        digest = reading.visible_digest
-        is_copy = digest is not None and self._spider.job.store.find_visible(digest) is not None
-        if self._was_shown(fetched) or (self._kinds is None and not is_copy):
-            return await self._shown(fetched, reading)
-        if self._kinds is None or is_copy:
-            return None
-        kind = self._kinds.name(fetched.canonical_url)
-        if not self._kinds.is_due(kind, has_place=_has_place(fetched.body)):
+        return await self._tried(fetched, reading, self._kinds)
+
+    async def _tried(
+        self, fetched: Fetched, reading: Reading, kinds: RenderKinds
+    ) -> Rendered | None:
+        """Show an answer if one of its kind is to be tried, and note what that gave."""
+        name, has_place = kinds.name(fetched.canonical_url), _has_place(fetched.body)
+        is_copy = self._is_copy(fetched, reading)
+        if not kinds.is_due(name, has_place=has_place, is_copy=is_copy):
+            if kinds.kind(name).is_unclear and has_place:
+                return await self._apart(fetched, reading, "others of its kind failed there")
             return None
         shown = await self._shown(fetched, reading)
-        is_gain = shown.is_taken and shows_more(reading, shown.reading, self._is_new)
-        self._kinds.note(kind, is_gain=is_gain)
-        return shown if is_gain else None
+        is_gain = shows_more(reading, shown.reading, self._is_new)
+        # A page without a place to fill waits for nothing.
+        is_whole = shown.is_whole or not (has_place or kinds.kind(name).may_need_browser)
+        kinds.note(name, is_gain=is_gain, is_whole=is_whole)
+        if is_gain:
+            return shown
+        if is_whole:
+            return None
+        if not shown.is_taken:
+            return shown
+        lacks = detail_of(shown.reason, Reason.RENDERED_IN_PART) or ""
+        return await self._apart(fetched, shown.reading, lacks)
 
     async def _shown(self, fetched: Fetched, reading: Reading) -> Rendered:
         stats = self._spider.crawler.stats
@@ -158,24 +193,45 @@ class PageRendering:
             shown = await self._renderer.render(page)
         except RenderingError as error:
             self._say_once(str(error))
-            return not_shown(reading, str(error))
+            return await self._apart(fetched, reading, str(error))
         finally:
             self._waiting -= 1
         stats.inc_value("render/pages")
         if shown.failed:
             stats.inc_value("render/failures")
-            return not_shown(reading, shown.failed)
+            return await self._apart(fetched, reading, shown.failed)
+        lacks = what_it_lacks(
+            shown.missed, is_shell=reading.is_app_shell, has_place=_has_place(fetched.body)
+        )
         answer = replace(fetched, body=shown.body, content_type="text/html; charset=utf-8")
-        read = await self._spider.archivist.read(answer)
+        read = await self._spider.archivist.read(answer, apart=bool(lacks))
         routes = tuple(self._links(fetched.url, shown.routes))
-        return choose(reading, read, shown.body, shown.missed, routes)
+        chosen = choose(reading, read, shown.body, lacks, routes)
+        if chosen.is_taken or chosen.is_whole:
+            return chosen
+        why = detail_of(chosen.reason, Reason.NOT_RENDERED) or ""
+        return await self._apart(fetched, chosen.reading, why)
+
+    async def _apart(self, fetched: Fetched, reading: Reading, why: str) -> Rendered:
+        """Return a page as it came, told apart from all others, with the links of a reading."""
+        apart = reading
+        if not reading.is_app_shell:  # which is read so in any case
+            apart = await self._spider.archivist.read(fetched, apart=True)
+        return not_shown(replace(apart, links=reading.links), why)
+
+    def _is_copy(self, fetched: Fetched, reading: Reading) -> bool:
+        """Return whether another page that is kept says the same as this one, as it came."""
+        if reading.visible_digest is None:
+            return False
+        found = self._spider.job.store.find_visible(reading.visible_digest)
+        return found is not None and found.key != fetched.key
 
     def _was_shown(self, fetched: Fetched) -> bool:
         """Return whether the last capture of a page is what the browser showed of it."""
         if self._spider.job.visits.number == 1:
             return False
         previous = self._spider.job.store.previous(fetched.key)
-        return previous is not None and Reason.RENDERED in codes(previous.reason)
+        return previous is not None and bool(codes(previous.reason) & SHOWN)
 
     def _is_new(self, link: Link) -> bool:
         """Return whether a link leads to a page within the scope that was not met yet."""
@@ -200,11 +256,29 @@ class PageRendering:
             logger.error("no page is rendered: %s", failure)
 
 
+def what_it_lacks(missed: Iterable[str], *, is_shell: bool, has_place: bool) -> tuple[str, ...]:
+    """Return what a document lacks that may be what tells its page from others.
+
+    Args:
+        missed: What the browser could not have.
+        is_shell: Whether the page showed nothing as it came. Whatever it missed may be its text.
+        has_place: Whether it has a place to fill. A script of another site, which counts or
+            advertises, seldom fills it; and a page without such a place waits for nothing.
+    """
+    if is_shell:
+        return tuple(missed)
+    return tuple(each for each in missed if has_place and each != FOREIGN_SCRIPT_FAILED)
+
+
 def _may_be_shown(fetched: Fetched, reading: Reading) -> bool:
     """Return whether an answer is a whole page with scripts."""
     if not reading.is_page or fetched.is_cut or fetched.status != HTTPStatus.OK:
         return False
-    return reading.is_app_shell or b"<script" in fetched.body.lower()
+    return reading.is_app_shell or _has_script(fetched.body)
+
+
+def _has_script(body: bytes) -> bool:
+    return b"<script" in body.lower()
 
 
 def _has_place(body: bytes) -> bool:

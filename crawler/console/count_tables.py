@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 _HEADINGS = ("kind", "found", "answered", "new pages", "put aside")
 _MAX_KINDS = 30
-_KINDS = ("kind of URL", "pages", "tried", "showed more", "in the browser")
+_KINDS = ("kind of URL", "pages", "tried", "showed more", "unclear", "copies", "in the browser")
 
 
 def link_lines(links: Mapping[str, LinkCount]) -> Iterator[str]:
@@ -32,7 +32,8 @@ def rendering_lines(kinds: Mapping[str, RenderKind]) -> Iterator[str]:
     if not kinds:
         yield "no page was tried in a browser, but for those that show nothing without one"
         return
-    listed = [(name, kind) for name, kind in kinds.items() if kind.tried or kind.pages > 1]
+    tried = [(name, kind) for name, kind in kinds.items() if kind.tried or kind.unclear]
+    listed = tried or list(kinds.items())
     shown = listed[:_MAX_KINDS]
     rows = ((name, *kind, "all" if kind.needs_browser else "some") for name, kind in shown)
     yield from _table(_KINDS, rows)
@@ -40,6 +41,8 @@ def rendering_lines(kinds: Mapping[str, RenderKind]) -> Iterator[str]:
         yield f"and {len(kinds) - len(shown):,} more; --json has all of them"
     yield ""
     yield "tried: shown in the browser lately, to see whether that shows more words or new links"
+    yield "unclear: showed no more, and something kept the browser from showing all"
+    yield "copies: tried although another page says the same as it comes"
 
 
 def _table(headings: tuple[str, ...], counts: Iterable[tuple[str | int, ...]]) -> Iterator[str]:

@@ -160,6 +160,9 @@ def _document_lines(report: Report) -> Iterator[str]:
         yield f"documents: {kinds}"
     if report.rendered:
         yield f"in the browser: {many(report.rendered, 'page')} (--rendering)"
+    if report.shown_in_part:
+        total = many(report.shown_in_part, "page")
+        yield f"in the browser, but not whole: {total}, which are kept at each of their URLs"
     if report.app_shells:
         total = many(report.app_shells, "page")
         yield f"blank: {total} without the text that scripts show in a browser"

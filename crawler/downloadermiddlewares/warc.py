@@ -57,7 +57,7 @@ class Recording(CrawlerComponent):
         self._crawler = crawler
         # Those that a site gave are what was asked with; those of a user are theirs.
         is_given = bool(getattr(crawler.spider, "cookies", ""))
-        self._secrets = _SECRETS | ({b"cookie"} if is_given else frozenset())
+        self._secrets = _SECRETS | ({b"cookie", b"set-cookie"} if is_given else frozenset())
         job = job_of(crawler)
         self._database = job.database
         folder = archive_folder(crawler.settings)
@@ -87,7 +87,7 @@ class Recording(CrawlerComponent):
             url=request.url.partition("#")[0],
             at=datetime.now(UTC) - latency,
             status=response.status,
-            headers=_pairs(response.headers),
+            headers=self._without_secrets(_pairs(response.headers)),
             body=response.body,
             method=request.method,
             request_headers=self._without_secrets(_pairs(request.headers)),

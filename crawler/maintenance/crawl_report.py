@@ -86,6 +86,11 @@ SELECT count(*) FROM pages
 WHERE latest = 1 AND instr(char(10) || reason || char(10), char(10) || '{}' || char(10))
 """
 _APP_SHELLS, _RENDERED = map(_HAVING.format, (Reason.APP_SHELL, Reason.RENDERED))
+_SHOWN_IN_PART = f"""
+SELECT count(*) FROM pages WHERE latest = 1 AND reason IS NOT NULL
+AND (instr(char(10) || reason, char(10) || '{Reason.RENDERED_IN_PART} ')
+     OR instr(char(10) || reason, char(10) || '{Reason.NOT_RENDERED} '))
+"""
 _UNREAD = "SELECT count(*) FROM pages WHERE latest = 1 AND reason LIKE 'library_missing%'"
 _COUNT_PARTS = f"SELECT count(*) FROM pages WHERE {_IS_PART}"
 _PARTS = f"""
@@ -265,6 +270,8 @@ class Report:
     """Number of pages that show nothing until their scripts fill them."""
     rendered: int
     """Number of pages that are judged by what a browser shows."""
+    shown_in_part: int
+    """Number of pages that a browser could not show, or not whole."""
     traps: tuple[StoredCluster, ...]
     """Kinds of URLs whose pages stopped being new."""
     no_robots: dict[str, list[str]]
@@ -337,6 +344,7 @@ def _read(connection: sqlite3.Connection) -> Report:
         unread_documents=scalar(connection, _UNREAD),
         app_shells=scalar(connection, _APP_SHELLS),
         rendered=scalar(connection, _RENDERED),
+        shown_in_part=scalar(connection, _SHOWN_IN_PART),
         file_links=dict(connection.execute(PUT_ASIDE).fetchall()),
         file_links_to_ask=dict(connection.execute(RELEASABLE).fetchall()),
         guesses_aside=dict(connection.execute(GUESSES_ASIDE).fetchall()),

@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from neardup import Deduplicator, Document
 
 
+_NOT_SHOWN = Reason.NOT_RENDERED.stored("no browser showed it at this visit")
+
 STAGES = ("download", "parse", "extract", "judge and store")
 
 
@@ -154,7 +156,7 @@ class Archivist:
         page = self._context(fetched, Reading(fetched.url))
         known = await self._asking.payload(page) if self._asking else None
         is_known = known is not None
-        links_only = is_enough(page, elsewhere=is_known)
+        links_only = is_enough(page, elsewhere=is_known) and not self._is_doubted(page)
         reading, rendered = await self._seen(fetched, links_only=links_only)
         await self.loops.finished()
         if turn is not None:
@@ -167,6 +169,12 @@ class Archivist:
         page.take(reading, rendered)
         return await self._settle(page, known)
 
+    def _is_doubted(self, page: PageContext) -> bool:
+        """Return whether a browser may show something else of a page whose bytes are known."""
+        if self.renderer is None:
+            return False
+        return self.renderer.doubts(page.fetched, is_copy=page.previous is None)
+
     def _context(self, fetched: Fetched, reading: Reading) -> PageContext:
         digest = payload_digest(fetched.body)
         return PageContext(self.store, fetched, digest, reading, self.obey_robots_meta)
@@ -178,8 +186,16 @@ class Archivist:
             return reading, None
         return reading, await self.renderer.render(fetched, reading)
 
-    async def read(self, fetched: Fetched, *, links_only: bool = False) -> Reading:
-        """Read an answer, or what a browser made of it."""
+    async def read(
+        self, fetched: Fetched, *, links_only: bool = False, apart: bool = False
+    ) -> Reading:
+        """Read an answer, or what a browser made of it.
+
+        Args:
+            fetched: The answer.
+            links_only: Whether only its links are read.
+            apart: Whether its text is told apart by the URL from the same text of any other page.
+        """
         reading = await self.pool.read(
             fetched.url,
             fetched.body,
@@ -187,6 +203,7 @@ class Archivist:
             links_only=links_only,
             documents=self.read_documents,
             headers=fetched.headers,
+            apart=apart,
             known=self._known,
         )
         self.seconds["parse"] += reading.parse_secs
@@ -224,8 +241,8 @@ class Archivist:
         reading, previous = page.reading, page.previous
         self._judge.note_name(page, self.visit)
         row = page.row(self.store.new_id(), self.visit)
-        if previous is not None and page.is_blank_now:
-            failed = Outcome(verdicts.FAILED, Reason.APP_SHELL.stored())
+        if previous is not None and page.is_less_than_shown:
+            failed = Outcome(verdicts.FAILED, together(*page.left_out()) or _NOT_SHOWN)
             return self._still(previous, failed, reading.links, nofollow=page.says("nofollow"))
         if previous is not None and self._judge.is_unchanged(page):
             return self._unchanged(previous, row, page)
@@ -371,6 +388,8 @@ class Archivist:
     def _may_stay(self, row: PageRow) -> bool:
         """Return whether a page's text and links are stored, so that it need not be sent."""
         if not row.has_own_words or row.verdict == verdicts.NOINDEX:
+            return False
+        if self.renderer is not None and self.renderer.must_see(row):
             return False
         is_repeated_file = row.duplicate_of is not None and row.text_digest is None
         if row.verdict == verdicts.NOT_HTML or is_repeated_file:

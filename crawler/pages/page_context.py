@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.pages.page_metadata import packed_metadata
 from crawler.pages.page_row import PageRow
-from crawler.pages.reasons import Reason, Stored, codes
+from crawler.pages.reasons import SHOWN, Reason, Stored, codes
+from crawler.pages.rendered import MIN_SHARE
 from crawler.pages.verdicts import DUPLICATES, NOINDEX
 from crawler.pages.wall_clusters import host_of
 from crawler.reading.metadata.metadata_record import NO_HEADERS, PageHeaders
@@ -140,21 +141,35 @@ class PageContext:
         payload digest is that of its key too, and of what a browser shows.
         """
         self.reading, self.rendered = reading, rendered
-        if rendered is not None and rendered.is_taken:
-            self.reading = rendered.reading
-            self.payload = payload_digest(self.payload + self.fetched.key + rendered.payload)
-        elif reading.is_app_shell:
-            self.payload = payload_digest(self.payload + self.fetched.key)
-            if rendered is not None:
-                self.reading = rendered.reading
+        document = b""
+        if rendered is not None:
+            self.reading, document = rendered.reading, rendered.payload
+        if document or not self.is_whole:
+            self.payload = payload_digest(self.payload + self.fetched.key + document)
 
     @property
-    def is_blank_now(self) -> bool:
-        """Whether a browser showed the page before, and nothing fills it now."""
+    def is_whole(self) -> bool:
+        """Whether all that the page shows was read, as far as is known.
+
+        One that is not whole may be told from others by what is missing: it is no copy of a page,
+        and none is one of it.
+        """
+        if self.rendered is not None:
+            return self.rendered.is_whole
+        return not self.reading.is_app_shell
+
+    @property
+    def is_less_than_shown(self) -> bool:
+        """Whether a browser showed the page before, and what there is of it now is less."""
         previous = self.previous
-        if previous is None or not self.reading.is_app_shell:
+        before = frozenset() if previous is None else codes(previous.reason) & SHOWN
+        if previous is None or not before or (self.rendered is not None and self.is_whole):
             return False
-        return Reason.RENDERED in codes(previous.reason)
+        if self.rendered is not None and Reason.RENDERED in before:
+            return True
+        extract = self.reading.extract
+        words = 0 if extract is None else extract.words
+        return self.reading.is_app_shell or words < MIN_SHARE * (previous.words or 0)
 
     def says(self, word: str) -> bool:
         """Return whether the page or its HTTP header has a directive for robots."""
@@ -195,8 +210,9 @@ class PageContext:
     def row(self, number: int, visit: int) -> PageRow:
         fetched, reading = self.fetched, self.reading
         row = blank_row(number, fetched, visit)
-        is_shown = self.rendered is not None and self.rendered.is_taken
-        if not fetched.is_cut and not is_shown:  # they belong to the whole page, and to its bytes
+        if (
+            not fetched.is_cut and self.rendered is None
+        ):  # they belong to the whole page, and to its bytes
             row.etag, row.last_modified = fetched.etag, fetched.last_modified
         row.title, row.author, row.date, row.language, row.declared_url = reading.metadata[:5]
         row.metadata = packed_metadata(reading.metadata)

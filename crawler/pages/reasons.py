@@ -71,7 +71,9 @@ class Reason(StrEnum):
     WALL = "wall"
     APP_SHELL = "app_shell"
     RENDERED = "rendered"
+    RENDERED_IN_PART = "rendered_in_part"
     NOT_RENDERED = "not_rendered"
+    RENDERED_LESS = "rendered_less"
 
     def stored(self, detail: object = "") -> Stored:
         """Return the reason as it is stored, its detail in one line."""
@@ -124,10 +126,18 @@ _WORDS: dict[Reason, str] = {
     Reason.WALL: "many URLs ask for the same: {}",
     Reason.APP_SHELL: "shows nothing until its scripts fill it, which they do not here",
     Reason.RENDERED: "as a browser shows it",
-    Reason.NOT_RENDERED: "as it came, since what a browser shows is not taken: {}",
+    Reason.RENDERED_IN_PART: "as a browser shows it, but not all of it: {}",
+    Reason.NOT_RENDERED: "as it came, since no browser could show it: {}",
+    Reason.RENDERED_LESS: "as it came, since a browser shows fewer words of it",
     Reason.LOST_FILE: "a file like one that no crawl has any more",
 }
 """Map a code to its words, {} for the detail. The words of other codes are the detail alone."""
+
+SHOWN = frozenset({Reason.RENDERED, Reason.RENDERED_IN_PART})
+"""Reasons of a page whose text is what a browser showed."""
+
+NOT_WHOLE = frozenset({Reason.APP_SHELL, Reason.NOT_RENDERED, Reason.RENDERED_IN_PART})
+"""Reasons of a page of which a browser may show more at another time."""
 
 CUTS = frozenset({Reason.CUT_TRANSFER, Reason.CUT_STREAM, Reason.UNASKED_PART})
 """Reasons of an answer that came in part."""

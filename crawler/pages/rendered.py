@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from crawler.pages.reasons import Reason, Stored
 from neardup.fingerprints.digest import payload_digest
+from neardup.whole import split_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from crawler.pages.page_context import Fetched
+    from crawler.pages.page_row import PageRow
     from crawler.reading.reading import Link, Reading
 
 MIN_SHARE = 0.8
 """A browser must show this share of the words that came, or the page is judged as it came."""
 
-MIN_WORDS = 150
-"""A page with fewer words may show an error in place of what it could not load."""
-
-
 MIN_MORE_WORDS = 20
 MIN_MORE_SHARE = 0.1
-"""A browser shows more if it has so many words more, and this share of those that came."""
+"""A browser shows more if it has so many words that did not come, and this share of those that
+came."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +31,18 @@ class Rendered:
     """A page with what a browser showed of it.
 
     Attributes:
-        reading: The reading to judge, with the links of both.
+        reading: The reading to judge, with the links of both. Where the page is not known whole,
+            it was read apart from all others (``ReadingTask.apart``).
         is_taken: Whether that is the reading of what the browser showed.
-        payload: Digest of the document that it showed.
+        is_whole: Whether nothing kept the browser from showing all of the page. What is missing may
+            be what tells it from others: such a page is no copy, and has none.
+        payload: Digest of the document that was taken; empty where none was.
         reason: Note for the page.
     """
 
     reading: Reading
     is_taken: bool
+    is_whole: bool
     payload: bytes
     reason: Stored
 
@@ -50,62 +54,85 @@ class PageRenderer(Protocol):
     def is_behind(self) -> bool:
         """Whether so many pages wait for the browser that none is to be fetched."""
 
+    def doubts(self, fetched: Fetched, *, is_copy: bool) -> bool:
+        """Return whether an answer whose bytes are known may show something else in a browser.
+
+        Args:
+            fetched: The answer.
+            is_copy: Whether the bytes are those of another page; else of an earlier visit.
+        """
+
+    def must_see(self, row: PageRow) -> bool:
+        """Return whether a page is to be sent whole, since a browser may show more of it now."""
+
     async def render(self, fetched: Fetched, reading: Reading) -> Rendered | None:
-        """Show an answer; return None where that is not to be done."""
+        """Show an answer; return None where that is not to be done, or gave nothing more."""
 
 
-def not_shown(plain: Reading, why: str) -> Rendered:
-    """Return a page that the browser did not show."""
-    return Rendered(plain, is_taken=False, payload=b"", reason=Reason.NOT_RENDERED.stored(why))
+def not_shown(apart: Reading, why: str) -> Rendered:
+    """Return a page that the browser could not show.
+
+    Args:
+        apart: The page as it came, read apart from all others.
+        why: What kept the browser from it, in a few words.
+    """
+    reason = Reason.NOT_RENDERED.stored(why)
+    return Rendered(apart, is_taken=False, is_whole=False, payload=b"", reason=reason)
 
 
 def choose(
     plain: Reading,
     shown: Reading,
     html: bytes,
-    missed: Sequence[str] = (),
+    lacks: Sequence[str] = (),
     routes: Sequence[Link] = (),
 ) -> Rendered:
     """Return what a page is judged by; it never loses words or links by a browser.
 
-    A page that shows little, and could not load something, may show at many URLs that it could not:
-    as it came it is a shell of its URL.
-
     Args:
         plain: Reading of the page as it came.
-        shown: Reading of the document that the browser showed.
+        shown: Reading of the document that the browser showed, apart from all others where it lacks
+            something.
         html: That document.
-        missed: What kept it from being complete.
+        lacks: What kept the document from being whole.
         routes: Further links that the browser found.
+
+    Returns:
+        The choice. Where it is neither taken nor whole, its reading is ``plain`` with more links,
+        which is to be read apart.
     """
     links = _joined(shown.links, plain.links, routes)
-    plain = replace(plain, links=links)
-    words = _words(shown)
+    plain, why = replace(plain, links=links), "; ".join(lacks)
     if not shown.is_page or shown.extract is None:
         return not_shown(plain, shown.failure or shown.not_html or "no text")
-    if shown.is_app_shell:
-        return not_shown(plain, "; ".join(missed) or "its scripts show nothing either")
-    if not plain.is_app_shell and words < MIN_SHARE * _words(plain):
-        return not_shown(plain, "it has fewer words there")
-    if missed and words < MIN_WORDS:
-        return not_shown(plain, "; ".join(missed))
-    reason = Reason.RENDERED.stored()
+    if plain.is_app_shell and shown.is_app_shell:
+        return not_shown(plain, why or "its scripts show nothing either")
+    if shown.is_app_shell or (not plain.is_app_shell and _words(shown) < MIN_SHARE * _words(plain)):
+        if lacks:
+            return not_shown(plain, why)
+        less = Reason.RENDERED_LESS.stored()
+        return Rendered(plain, is_taken=False, is_whole=True, payload=b"", reason=less)
+    reason = Reason.RENDERED_IN_PART.stored(why) if lacks else Reason.RENDERED.stored()
     if shown.visible_digest == plain.visible_digest:
-        return Rendered(plain, is_taken=False, payload=b"", reason=reason)
+        return Rendered(plain, is_taken=False, is_whole=not lacks, payload=b"", reason=reason)
     taken = replace(shown, links=links, links_cut=shown.links_cut + plain.links_cut)
-    return Rendered(taken, is_taken=True, payload=payload_digest(html), reason=reason)
+    payload = payload_digest(html)
+    return Rendered(taken, is_taken=True, is_whole=not lacks, payload=payload, reason=reason)
 
 
 def shows_more(plain: Reading, shown: Reading, is_new: Callable[[Link], bool]) -> bool:
-    """Return whether a browser shows clearly more words of a page, or a link to a new one.
+    """Return whether a browser shows clearly other words of a page, or a link to a new one.
 
     Args:
         plain: Reading of the page as it came.
-        shown: Reading of the document that the browser showed.
+        shown: Reading of the document that the browser showed, with the links that it found.
         is_new: Tells whether a link leads to a page that was not met yet.
+
+    Complexity: O(length of both texts).
     """
-    words = _words(plain)
-    if _words(shown) - words >= max(MIN_MORE_WORDS, words * MIN_MORE_SHARE):
+    came = _word_counts(plain)
+    more = (_word_counts(shown) - came).total()
+    if more >= max(MIN_MORE_WORDS, came.total() * MIN_MORE_SHARE):
         return True
     known = {link.key for link in plain.links}
     return any(link.key not in known and is_new(link) for link in shown.links)
@@ -113,6 +140,11 @@ def shows_more(plain: Reading, shown: Reading, is_new: Callable[[Link], bool]) -
 
 def _words(reading: Reading) -> int:
     return 0 if reading.extract is None else reading.extract.words
+
+
+def _word_counts(reading: Reading) -> Counter[str]:
+    text = reading.text
+    return Counter() if text is None else Counter(split_whole(text)[1].split())
 
 
 def _joined(*found: Sequence[Link]) -> tuple[Link, ...]:

@@ -110,7 +110,9 @@ class Walls:
             original: The kept page with the same bytes, whose text was not read again.
         """
         reading, url = page.reading, page.fetched.url
-        if not self.is_on or page.fetched.is_cut or page.asks_not_to_be_kept or not reading.is_page:
+        if not self.is_on or page.fetched.is_cut or not page.is_whole:
+            return None
+        if page.asks_not_to_be_kept or not reading.is_page:
             return None
         kept = original if isinstance(original, PageRow) else None
         signs = reading.signs

@@ -80,7 +80,7 @@ class PageReader:
         self._root: Element = None
         self._page: FlatPage | None = None
         self._visible: Visible | None = None
-        self._is_shell = False
+        self._is_apart = False
         self._body = b""
         self._url = self._base = ""
         self._metadata = NO_METADATA
@@ -98,7 +98,7 @@ class PageReader:
         if job.kind is not None:
             return self._parse_document(job, job.kind, started)
         decoded = decode(job.body, job.content_type)
-        self._body, self._url = job.body, job.url
+        self._body, self._url, self._is_apart = job.body, job.url, job.apart
         self._root = parse(decoded.utf8)
         page = collect(self._root)
         self._base = base = base_url(page, job.url)
@@ -144,19 +144,20 @@ class PageReader:
         self._page = flatten(self._root)
         self._visible = read_visible(self._page)
         signs = read_wall_signs(self._root, self._visible, self._url)
-        self._is_shell = signs is not None and signs.kind == WallKind.SHELL
+        self._is_apart |= signs is not None and signs.kind == WallKind.SHELL
         whole = self._visible.whole()
-        digest = text_digest(with_whole(whole, self._url) if self._is_shell else whole)
+        digest = text_digest(with_whole(whole, self._url) if self._is_apart else whole)
         secs = parsed.secs + time.process_time() - started
         return parsed._replace(visible_digest=digest, signs=signs, secs=secs)
 
     def _told_apart(self, text: str) -> str:
-        """Return a text, and beside that of a page that its scripts fill the URL of the page.
+        """Return a text, and beside that of a page which is not known whole the URL of the page.
 
-        Such a page says the same at every URL, and shows something else at each. One without a
-        word is told apart by its bytes, and so by its URL (``PageContext.take``).
+        Such a page says the same at every URL, and shows something else at each: its scripts fill
+        it, and did not. One without a word is told apart by its bytes, and so by its URL
+        (``PageContext.take``).
         """
-        if not self._is_shell or not text.strip():
+        if not self._is_apart or not text.strip():
             return text
         return f"{text}\n{self._url}" if SEPARATOR in text else with_whole(text, self._url)
 
@@ -175,7 +176,7 @@ class PageReader:
             found, notes = main_content(self._root, self._page, self._url)
             judged = judge_page("" if found is None or found.is_cut else found.text, self._visible)
             text = self._told_apart(judged.text)
-            is_main = judged.is_main and not self._is_shell
+            is_main = judged.is_main and not self._is_apart
             judged = judged._replace(text=text, is_main=is_main, notes=notes + judged.notes)
             content = shown_content(found, self._base, judged, self._visible)
         else:

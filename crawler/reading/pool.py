@@ -101,6 +101,7 @@ class ReadingPool:
         links_only: bool = False,
         documents: bool = True,
         headers: PageHeaders = NO_HEADERS,
+        apart: bool = False,
         known: Callable[[bytes], Extract | None],
     ) -> Reading:
         """Read a page; a fault of the page is in the reading, never raised.
@@ -112,6 +113,8 @@ class ReadingPool:
             links_only: Whether the text is known already, so that only links are read.
             documents: Whether documents are read too, and not taken for files.
             headers: Headers that describe the page.
+            apart: Whether the text is told apart by the URL from the same text of any other page,
+                as that of a page which is not known whole.
             known: Function that returns the extract of an earlier page with this digest of its
                 visible text, or None. It is not called for a page without visible text.
 
@@ -130,7 +133,7 @@ class ReadingPool:
                 return Reading(url, not_html=reason)
         errand = _Errand(self._under_way, known)
         name = None if kind is None else kind.value
-        job = ReadingTask(url, body, content_type, links_only, name, headers)
+        job = ReadingTask(url, body, content_type, links_only, name, headers, apart)
         try:
             reading = await self._run(job, errand.is_wanted)
             errand.finish(reading.extract)
@@ -241,7 +244,7 @@ class _Talk:
         """
         job = self._job
         headers = tuple(job.headers)
-        read = ("read", job.url, job.content_type, job.links_only, job.kind, headers)
+        read = ("read", job.url, job.content_type, job.links_only, job.kind, headers, job.apart)
         self._worker.tell(read, job.body)
         answer = await self._hear()
         if answer[0] == "textless":

@@ -7,7 +7,8 @@
     payload = the body of a page, as it came
 
     parent: ("options", {...})
-            ("read", url, content_type, links_only, kind of a document or None, headers) + body
+            ("read", url, content_type, links_only, kind of a document or None, headers, apart)
+            + body
             ("go",) after "parsed": extract the text; any other message: do not
     worker: ("ready",)
             ("parsed", ...), without a visible digest only if links alone are wanted or if an end

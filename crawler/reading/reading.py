@@ -262,6 +262,7 @@ class ReadingTask(NamedTuple):
     Attributes:
         kind: A ``DocumentKind``; None for HTML.
         headers: Headers that describe it.
+        apart: Whether the text is told apart by the URL from the same text of any other page.
     """
 
     url: str
@@ -270,6 +271,7 @@ class ReadingTask(NamedTuple):
     links_only: bool = False
     kind: str | None = None
     headers: PageHeaders = NO_HEADERS
+    apart: bool = False
 
 
 class Parsed(NamedTuple):

@@ -180,9 +180,10 @@ class _Server:
         self._send(("ready",))
         while (received := receive(self._connection)) is not None:
             message, body = received
-            _, url, content_type, links_only, kind, headers = message
+            _, url, content_type, links_only, kind, headers, apart = message
             described = PageHeaders(*headers)
-            self._read(ReadingTask(url, body, content_type, links_only, kind, described))
+            task = ReadingTask(url, body, content_type, links_only, kind, described, apart)
+            self._read(task)
 
     def _read(self, job: ReadingTask) -> None:
         try:

@@ -20,7 +20,7 @@ from crawler.rendering import processes
 from crawler.rendering.rendered_pages import NoBrowserError
 
 if TYPE_CHECKING:
-    from crawler.rendering.rendered_pages import RenderOptions
+    from crawler.rendering.rendered_pages import Cookie, RenderOptions
 
 logger = logging.getLogger(__name__)
 
@@ -77,6 +77,9 @@ class Browser:
 
         self.active = 0
         """Pages that are rendered here now."""
+
+        self.refused_cookies: set[Cookie] = set()
+        """Cookies that it does not take, which are not handed to it again."""
 
         self.is_broken = False
         """It ended, or did not answer."""

@@ -13,12 +13,18 @@ if TYPE_CHECKING:
 MAX_BYTES: Final = 64_000_000
 """Bytes of all answers that are kept; those that were used longest ago go first."""
 
+_ENTRY_BYTES = 2_000
+"""Bytes that an answer takes beside its body."""
+
 _FOR_THE_CRAWL = frozenset({"script", "stylesheet"})
 _BY_ITS_AGE = frozenset({"fetch", "xhr"})
 # The crawler's own name, languages and codings do not change; origin and accept are in the key.
 _SAME_FOR_ALL = frozenset(
     {"", "accept", "accept-encoding", "accept-language", "origin", "user-agent"}
 )
+_OF_BROWSERS = _SAME_FOR_ALL | {"cache-control", "dnt", "pragma", "referer"}
+"""Headers that a browser sends by itself."""
+
 _FOR_ONE = frozenset({"authorization", "cookie", "range"})
 _AGE = re.compile(r"(?:^|[,\s])max-age\s*=\s*\"?(\d+)", re.IGNORECASE)
 _FOREVER = float("inf")
@@ -30,6 +36,8 @@ class AnswerKey(NamedTuple):
     url: str
     origin: str
     accept: str
+    further: frozenset[tuple[str, str]]
+    """Headers that scripts have added."""
 
 
 class _Kept(NamedTuple):
@@ -63,18 +71,19 @@ class KeptAnswers:
     def keep(self, key: AnswerKey, request: SubRequest, answer: SubAnswer) -> None:
         """Keep an answer if that is allowed."""
         secs = kept_secs(request, answer)
-        if not secs or len(answer.body) > self._max_bytes // 4:
+        size = _ENTRY_BYTES + len(answer.body)
+        if not secs or size > max(self._max_bytes // 4, _ENTRY_BYTES):
             return
         self._drop(key)
         self._kept[key] = _Kept(answer, time.monotonic() + secs)
-        self._bytes += len(answer.body)
+        self._bytes += size
         while self._bytes > self._max_bytes:
             self._drop(next(iter(self._kept)))
 
     def _drop(self, key: AnswerKey) -> None:
         kept = self._kept.pop(key, None)
         if kept is not None:
-            self._bytes -= len(kept.answer.body)
+            self._bytes -= _ENTRY_BYTES + len(kept.answer.body)
 
 
 def key_of(request: SubRequest) -> AnswerKey | None:
@@ -84,7 +93,17 @@ def key_of(request: SubRequest) -> AnswerKey | None:
     if request.method != "GET" or not is_kind or _FOR_ONE & headers.keys():
         return None
     url = request.url.partition("#")[0]
-    return AnswerKey(url, headers.get("origin", ""), headers.get("accept", ""))
+    further = frozenset(
+        (name, value)
+        for name, value in request.headers
+        if name not in _OF_BROWSERS and not name.startswith(("sec-", ":"))
+    )
+    return AnswerKey(url, headers.get("origin", ""), headers.get("accept", ""), further)
+
+
+def is_for_the_crawl(request: SubRequest) -> bool:
+    """Return whether the answer is the same for all pages, which may wait for it together."""
+    return request.resource_type in _FOR_THE_CRAWL
 
 
 def kept_secs(request: SubRequest, answer: SubAnswer) -> float:

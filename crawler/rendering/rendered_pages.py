@@ -16,6 +16,10 @@ CRASH: Final = "crash"
 TOO_MANY_REQUESTS: Final = "too many requests"
 TOO_MANY_BYTES: Final = "too many bytes"
 SUBREQUEST_FAILED: Final = "subrequest failed"
+"""A script or data of the page's own site could not be had."""
+
+FOREIGN_DATA_FAILED: Final = "data of another site failed"
+FOREIGN_SCRIPT_FAILED: Final = "script of another site failed"
 
 
 @dataclass(frozen=True)
@@ -33,7 +37,7 @@ class RenderOptions:
     """Requests of one page that are answered; further ones are refused."""
 
     max_page_bytes: int = 50_000_000
-    """Bytes of all answers to one page's requests, and of the DOM."""
+    """Bytes of all answers to one page's requests, and characters of the DOM."""
 
     viewport: tuple[int, int] = (1280, 1024)
     """Width and height of the window, in pixels."""
@@ -121,6 +125,9 @@ class SubRequest:
     """Playwright's word: script, stylesheet, xhr, fetch, image, font, media, document, other."""
 
     page_url: str
+    body: bytes = b""
+    max_bytes: int = 0
+    """Bytes that the answer may have; 0: as many as any page of the crawl."""
 
 
 @dataclass(frozen=True)

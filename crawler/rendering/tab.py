@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import logging
 import time
 from contextlib import suppress
 from functools import cache
@@ -15,10 +16,12 @@ from crawler.rendering.rendered_pages import CRASH, TIME, TOO_MANY_BYTES, Render
 from crawler.rendering.traffic import Traffic
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
+    from collections.abc import Awaitable, Sequence
 
     from crawler.rendering.browser import Browser
-    from crawler.rendering.rendered_pages import Fetch, PageToRender, RenderOptions
+    from crawler.rendering.rendered_pages import Cookie, Fetch, PageToRender, RenderOptions
+
+logger = logging.getLogger(__name__)
 
 _QUIET_SECS: Final = 0.4
 _DOM_QUIET_MS: Final = 150
@@ -65,6 +68,7 @@ class PageTab:
         self._page: Any = None
         self._cdp: Any = None
         self._world = 0
+        self._missed: tuple[str, ...] = ()
         self._asides: set[asyncio.Future[Any]] = set()
 
     async def render(self) -> RenderedPage:
@@ -89,7 +93,7 @@ class PageTab:
             url=self._to_render.url,
             body=body,
             routes=tuple(traffic.routes),
-            missed=tuple(traffic.missed),
+            missed=tuple(traffic.missed) if failed else self._missed,
             failed=failed,
             subrequests=tuple(traffic.subrequests),
             screenshot=picture,
@@ -122,7 +126,9 @@ class PageTab:
         await self._wait_for_selector()
         if "scroll" in self._options.behaviours:
             await self._scroll()
+        self._traffic.is_loading = False
         html = await self._click() if "click" in self._options.behaviours else await self._html()
+        self._missed = tuple(self._traffic.missed)
         picture = await self._picture() if self._options.screenshots else None
         if "routes" in self._options.behaviours and not self._is_over:
             await self._collect_routes()
@@ -150,16 +156,39 @@ class PageTab:
             )
         )
         await self._in_time(self._context.add_init_script(script("quiet")))
-        if self._to_render.cookies:
-            await self._in_time(self._context.add_cookies(_cookies(self._to_render)))
+        await self._add_cookies()
         self._page = await self._in_time(self._context.new_page())
         self._traffic.main_frame = self._page.main_frame
         self._context.on("page", lambda other: self._aside(other.close()))
         self._page.on("dialog", lambda dialog: self._aside(dialog.dismiss()))
         self._page.on("download", lambda download: self._aside(download.cancel()))
         self._page.on("crash", self._note_crash)
+        self._page.on("websocket", self._note_websocket)
         self._page.on("framenavigated", self._note_navigation)
         await self._in_time(self._context.route("**/*", self._traffic.answer))
+
+    async def _add_cookies(self) -> None:
+        """Add all cookies, or where the browser refuses one of them, all others."""
+        refused = self._browser.refused_cookies
+        cookies = [each for each in self._to_render.cookies if each not in refused]
+        if not cookies or await self._takes(cookies):
+            return
+        for cookie in cookies:
+            if not await self._takes([cookie]):
+                refused.add(cookie)  # its value is a secret
+                logger.warning(
+                    "the browser does not take the cookie %s of %s", cookie.name, cookie.domain
+                )
+
+    async def _takes(self, cookies: Sequence[Cookie]) -> bool:
+        """Add cookies, all or none; return whether the browser takes them."""
+        try:
+            await self._in_time(self._context.add_cookies(list(map(_for_playwright, cookies))))
+        except TimeoutError:
+            raise
+        except Exception:  # whatever Playwright raises
+            return False
+        return True
 
     def _aside(self, doing: Awaitable[Any]) -> None:
         task = asyncio.ensure_future(_quietly(doing))
@@ -169,6 +198,9 @@ class PageTab:
     def _note_crash(self, *_: Any) -> None:
         if not self._crashed.done():
             self._crashed.set_result(None)
+
+    def _note_websocket(self, socket: Any) -> None:
+        self._traffic.note_failed(socket.url, "websocket")
 
     def _note_navigation(self, frame: Any) -> None:
         if frame == self._traffic.main_frame:
@@ -249,11 +281,11 @@ class PageTab:
 
     async def _html(self) -> bytes:
         with_styles = "true" if self._options.with_files else "false"
-        expression = f"({script('serialise')})({with_styles})"
-        html = (await self._call(expression)).encode("utf-8", "replace")
-        if len(html) > self._options.max_page_bytes:
+        most = self._options.max_page_bytes
+        html = await self._call(f"({script('serialise')})({with_styles}, {most})")
+        if html is None:
             raise TooLargeError
-        return bytes(html)
+        return bytes(html.encode("utf-8", "replace"))
 
     async def _picture(self) -> bytes | None:
         if self._is_over:
@@ -300,16 +332,13 @@ async def _quietly(doing: Awaitable[Any]) -> None:
         await doing
 
 
-def _cookies(page: PageToRender) -> list[dict[str, Any]]:
-    return [
-        {
-            "name": cookie.name,
-            "value": cookie.value,
-            "domain": cookie.domain,
-            "path": cookie.path,
-            "expires": cookie.expires,
-            "secure": cookie.is_secure,
-            "httpOnly": cookie.is_http_only,
-        }
-        for cookie in page.cookies
-    ]
+def _for_playwright(cookie: Cookie) -> dict[str, Any]:
+    return {
+        "name": cookie.name,
+        "value": cookie.value,
+        "domain": cookie.domain,
+        "path": cookie.path,
+        "expires": cookie.expires,
+        "secure": cookie.is_secure,
+        "httpOnly": cookie.is_http_only,
+    }

@@ -6,14 +6,18 @@ import asyncio
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 
 from crawler.rendering.rendered_pages import (
+    FOREIGN_DATA_FAILED,
+    FOREIGN_SCRIPT_FAILED,
     SUBREQUEST_FAILED,
     TOO_MANY_BYTES,
     TOO_MANY_REQUESTS,
     SubRequest,
     Subrequested,
 )
+from crawler.urls.scope import registered_domain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,9 +30,18 @@ MAX_ROUTES: Final = 1_000
 _FLOOD: Final = 3
 """A page that makes this many times the requests that it may is stopped."""
 
+_AT_A_TIME: Final = 8
+"""Requests of a page that are answered at a time, each with a body in memory."""
+
+_MAX_POSTED_BYTES: Final = 1_000_000
+
 _FILES = frozenset({"image", "media", "font"})
-_NEVER = frozenset({"websocket", "eventsource", "ping", "beacon", "cspviolationreport", "manifest"})
+_NEVER = frozenset({"ping", "beacon", "cspviolationreport", "manifest"})
+_DATA = frozenset({"xhr", "fetch", "websocket", "eventsource"})
 _READING = frozenset({"GET", "HEAD"})
+
+_NOT_THERE = frozenset({404, 410})
+"""Statuses that are the answer which any reader gets, and no failure."""
 
 _OF_THE_TRANSFER = frozenset(
     {
@@ -53,7 +66,8 @@ _OF_THE_TRANSFER = frozenset(
 class Traffic:
     """Hands a page its document, and answers, refuses and counts its further requests.
 
-    Requests that may change something on the server, such as POST, are refused.
+    A POST by which a script asks for data is sent while the page loads, and none once its parts
+    are clicked. All other requests that may change something on the server are refused.
     """
 
     def __init__(self, page: PageToRender, options: RenderOptions, fetch: Fetch) -> None:
@@ -69,6 +83,10 @@ class Traffic:
         self.routes: dict[str, None] = {}
         self.missed: dict[str, None] = {}
         self.flooded = asyncio.Event()
+        self.is_loading = True
+        """Whether the page still loads by itself; what it asks for later, a click has begun."""
+
+        self._free = asyncio.Semaphore(_AT_A_TIME)
         self.main_frame: Any = None
 
     @property
@@ -97,22 +115,24 @@ class Traffic:
             if frame is None or frame.parent_frame is None:
                 await self._navigate(route, request, is_page=frame == self.main_frame)
                 return
-        wanted = self._wanted(request)
-        if wanted is None:
+        if not self._may_ask(request):
             await route.abort("blockedbyclient")
             return
         self._open += 1
+        wanted, answer = None, None
         try:
-            answer = await self._fetch(wanted)
-        except Exception:
+            async with self._free:
+                wanted = self._wanted(request)
+                if wanted is not None:
+                    answer = await self._fetch(wanted)
+        except Exception:  # as one that was refused
             answer = None
-            self.missed[SUBREQUEST_FAILED] = None
         finally:
             self._open -= 1
             self._changed_at = time.monotonic()
-        if answer is None or 300 <= answer.status < 400:
-            self.subrequests.append(Subrequested(wanted.url, 0, 0))
-            self.missed[SUBREQUEST_FAILED] = None
+        if wanted is None or answer is None or 300 <= answer.status < 400:
+            self.subrequests.append(Subrequested(request.url, 0, 0))
+            self.note_failed(request.url, request.resource_type)
             await route.abort("blockedbyclient")
             return
         await self._fulfill(route, wanted, answer)
@@ -125,8 +145,8 @@ class Traffic:
             self.missed[TOO_MANY_BYTES] = None
             await route.abort("blockedbyclient")
             return
-        if answer.status >= 400:
-            self.missed[SUBREQUEST_FAILED] = None
+        if answer.status >= 400 and answer.status not in _NOT_THERE:
+            self.note_failed(wanted.url, wanted.resource_type)
         await route.fulfill(
             status=answer.status, headers=for_browser(answer.headers), body=answer.body
         )
@@ -145,27 +165,51 @@ class Traffic:
             status=status, headers=for_browser(self._page.headers), body=self._page.body
         )
 
-    def _wanted(self, request: Any) -> SubRequest | None:
-        """Return a request that is to be answered; None where it is refused."""
+    def note_failed(self, url: str, kind: str) -> None:
+        """Note that the page lacks a script or data; nothing else adds words to it."""
+        if not self.is_loading:
+            return
+        is_own = _site_of(url) == _site_of(self._page.url)
+        if kind in _DATA:
+            self.missed[SUBREQUEST_FAILED if is_own else FOREIGN_DATA_FAILED] = None
+        elif kind == "script":
+            self.missed[SUBREQUEST_FAILED if is_own else FOREIGN_SCRIPT_FAILED] = None
+
+    def _may_ask(self, request: Any) -> bool:
+        """Count a request, and return whether it is one to be answered."""
         self._asked += 1
         if self._asked > self._options.max_subrequests:
             self.missed[TOO_MANY_REQUESTS] = None
             if self._asked > _FLOOD * self._options.max_subrequests:
                 self.flooded.set()
-            return None
+            return False
         kind = request.resource_type
-        if kind in _NEVER or (kind in _FILES and not self._options.with_files):
+        return kind not in _NEVER and (kind not in _FILES or self._options.with_files)
+
+    def _wanted(self, request: Any) -> SubRequest | None:
+        """Return a request as it is to be sent; None where it is refused."""
+        kind, method, body = request.resource_type, request.method, b""
+        if not request.url.startswith(("http://", "https://")) or kind == "eventsource":
             return None
-        if request.method not in _READING or not request.url.startswith(("http://", "https://")):
-            self.missed[SUBREQUEST_FAILED] = None
-            self.subrequests.append(Subrequested(request.url, 0, 0))
+        if method == "POST" and kind in _DATA and self.is_loading:
+            body = request.post_data_buffer or b""
+            if len(body) > _MAX_POSTED_BYTES:
+                return None
+        elif method not in _READING:
             return None
-        if self._bytes > self._options.max_page_bytes:
+        left = self._options.max_page_bytes - self._bytes
+        if left <= 0:
             self.missed[TOO_MANY_BYTES] = None
             return None
         headers = tuple(request.headers.items())
         led_by = _document_of(request) or self._page.url
-        return SubRequest(request.url, request.method, headers, kind, led_by)
+        return SubRequest(request.url, method, headers, kind, led_by, body, left)
+
+
+def _site_of(url: str) -> str:
+    """Return what pages and requests of one site have in common: the registered domain, or host."""
+    host = urlsplit(url).hostname or ""
+    return registered_domain(host) or host
 
 
 def _frame_of(request: Any) -> Any:

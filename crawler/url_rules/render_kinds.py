@@ -25,7 +25,11 @@ FIRST_OF_KIND: Final = 2
 """Pages of a kind that are tried where they have a place to fill."""
 
 VAIN_TRIES: Final = 5
-"""Tries of a host that may show nothing more, and one more of each ``PAGES_OF_A_TRY`` pages."""
+"""Tries of a host that may show nothing more, and one more of each ``PAGES_OF_A_TRY`` pages. Two
+tries stand above it: the first of a kind with a place to fill, and that of its first copy."""
+
+MAX_UNCLEAR: Final = 3
+"""Tries of a kind that could not be shown whole, before it has had one that was."""
 
 PAGES_OF_A_TRY: Final = 100
 
@@ -39,7 +43,7 @@ WINDOW: Final = 40
 """The counts of a kind are halved at this many tries, since a site may change."""
 
 MAX_KINDS: Final = 2_000
-"""Further kinds are not learned, and their pages not tried."""
+"""Pages of further kinds are of one kind of their host, as long as that is one of these."""
 
 
 class HostTries(NamedTuple):
@@ -61,38 +65,67 @@ class RenderKind(NamedTuple):
         pages: Pages with scripts that showed something as they came.
         tried: Those that were shown in the browser, lately.
         gained: Those of them that showed more there.
+        unclear: Further ones that showed no more, and could not be shown whole.
+        copies: Tried pages that were copies as they came.
     """
 
     pages: int = 0
     tried: int = 0
     gained: int = 0
+    unclear: int = 0
+    copies: int = 0
 
     @property
     def needs_browser(self) -> bool:
         """Whether all pages of the kind are shown in the browser."""
         return self.gained >= 2 and 2 * self.gained >= self.tried
 
-    def is_due(self, host: HostTries, *, has_place: bool) -> bool:
+    @property
+    def may_need_browser(self) -> bool:
+        """Whether pages of the kind are tried until it is decided, or always."""
+        return self.needs_browser or (self.gained > 0 and self.tried < MIN_TRIED)
+
+    @property
+    def is_unclear(self) -> bool:
+        """Whether its pages may show more, and the browser could seldom show them whole."""
+        return self.unclear > 0 and self.unclear >= self.tried - self.gained
+
+    def is_due(self, host: HostTries, *, has_place: bool, is_copy: bool) -> bool:
         """Return whether the last page counted is to be tried.
 
         Args:
             host: What was tried of all kinds of its host.
             has_place: Whether the page has an empty element that a script may fill.
+            is_copy: Whether another page says the same as it came.
         """
-        if self.needs_browser or (self.gained and self.tried < MIN_TRIED):
+        if self.may_need_browser:
             return True
+        if is_copy:
+            return not self.copies
         if host.pages <= FIRST_OF_HOST:
+            return True
+        if has_place and not self.tried and self.unclear < MAX_UNCLEAR:
             return True
         if host.vain >= VAIN_TRIES + host.pages // PAGES_OF_A_TRY:
             return False
         return self.pages % SAMPLED_OF == 0 or (has_place and self.tried < FIRST_OF_KIND)
 
-    def with_try(self, *, is_gain: bool) -> RenderKind:
-        """Return the counts after one more try."""
-        counted = self._replace(tried=self.tried + 1, gained=self.gained + is_gain)
-        if counted.tried < WINDOW:
+    def with_try(self, *, is_gain: bool, is_whole: bool = True) -> RenderKind:
+        """Return the counts after one more try.
+
+        Args:
+            is_gain: Whether the browser showed more.
+            is_whole: Whether nothing kept it from showing all.
+        """
+        if not is_gain and not is_whole:
+            counted = self._replace(unclear=self.unclear + 1)
+        else:
+            counted = self._replace(tried=self.tried + 1, gained=self.gained + is_gain)
+        if counted.tried + counted.unclear < WINDOW:
             return counted
-        return counted._replace(tried=counted.tried // 2, gained=counted.gained // 2)
+        return counted._replace(
+            tried=counted.tried // 2, gained=counted.gained // 2, unclear=counted.unclear // 2
+        )
 
 
 class RenderKinds:
@@ -115,23 +148,31 @@ class RenderKinds:
 
     def name(self, canonical_url: str) -> str:
         """Return the name of the kind of a URL, which may become more general with time."""
-        return self._names(Address.parse(canonical_url))
+        name = self._names(Address.parse(canonical_url))
+        if name in self._kinds or len(self._kinds) < MAX_KINDS:
+            return name
+        host = f"{name.partition('/')[0]}/"
+        return host if host in self._kinds or len(self._kinds) < 2 * MAX_KINDS else ""
 
-    def is_due(self, name: str, *, has_place: bool) -> bool:
+    def kind(self, name: str) -> RenderKind:
+        """Return the counts of a kind. Complexity: O(1)."""
+        return self._kinds.get(name, RenderKind())
+
+    def is_due(self, name: str, *, has_place: bool, is_copy: bool) -> bool:
         """Count a page of a kind, and return whether it is to be tried. Complexity: O(1)."""
-        kind = self._kinds.get(name, RenderKind())
-        if name not in self._kinds and len(self._kinds) >= MAX_KINDS:
-            return False
-        kind = self._kinds[name] = kind._replace(pages=kind.pages + 1)
+        kind = self.kind(name)
+        kind = kind._replace(pages=kind.pages + 1)
+        is_due = kind.is_due(self._count(name, 1, 0), has_place=has_place, is_copy=is_copy)
+        # Counted now: others may come before it was shown.
+        self._kinds[name] = kind._replace(copies=kind.copies + (is_due and is_copy))
         self._is_changed = True
-        return kind.is_due(self._count(name, 1, 0), has_place=has_place)
+        return is_due
 
-    def note(self, name: str, *, is_gain: bool) -> None:
+    def note(self, name: str, *, is_gain: bool, is_whole: bool = True) -> None:
         """Note what a try gave."""
-        if name in self._kinds:
-            self._kinds[name] = self._kinds[name].with_try(is_gain=is_gain)
-            self._count(name, 0, int(not is_gain))
-            self._is_changed = True
+        self._kinds[name] = self.kind(name).with_try(is_gain=is_gain, is_whole=is_whole)
+        self._count(name, 0, int(not is_gain))
+        self._is_changed = True
 
     def _count(self, name: str, pages: int, vain: int) -> HostTries:
         host = name.partition("/")[0]

@@ -93,7 +93,7 @@ def test_scripts_are_fetched_once_and_data_for_each_page(folder: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("rendering_browser")
-def test_private_addresses_robots_and_posts_are_refused_within_the_browser(folder: Path) -> None:
+def test_private_addresses_robots_and_forms_are_refused_within_the_browser(folder: Path) -> None:
     with ChangingSite() as site:
         for path in ("/secret", "/open", "/posted"):
             site.added[path] = lambda exchange: script(exchange, "reached")
@@ -106,16 +106,41 @@ def test_private_addresses_robots_and_posts_are_refused_within_the_browser(folde
         pages = [
             ("http://www.example.com/", document(ask.format(elsewhere))),
             (site.at("/a"), document(ask.format("/secret"))),
-            (site.at("/b"), document("fetch('/posted', {method: 'POST', body: 'x'})")),
+            (site.at("/b"), document("fetch('/posted', {method: 'PUT', body: 'x'})")),
             (site.at("/c"), document(ask.format("/away"))),
             (site.at("/d"), document(ask.format("/open"))),
         ]
         rendered = crawl(site, folder, pages)
         paths = site.paths()
     assert ["reached" in page["html"] for page in rendered] == [False, False, False, False, True]
-    assert [page["missed"] for page in rendered[:4]] == [["subrequest failed"]] * 4
+    own, foreign = ["subrequest failed"], ["data of another site failed"]
+    assert [page["missed"] for page in rendered[:4]] == [foreign, own, own, own]
     assert paths.count("/open") == 1
     assert not {"/secret", "/posted"} & set(paths)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("rendering_browser")
+def test_data_that_a_script_asks_for_by_post_are_had_and_none_of_a_click(folder: Path) -> None:
+    def answer(exchange: Exchange) -> None:
+        script(exchange, f"had {exchange.body.decode()}")
+
+    ask = (
+        "fetch('/data', {{method: 'POST', body: '{}'}}).then(r => r.text()).then(t => p.append(t))"
+    )
+    loads = document(ask.format("a query"))
+    clicked = document(
+        f"const b = document.createElement('b'); b.textContent = 'on'; b.style.cursor = 'pointer';"
+        f"b.onclick = () => {ask.format('a click')}; document.body.append(b);"
+    )
+    with ChangingSite() as site:
+        site.added["/data"] = answer
+        first, second = crawl(site, folder, [(site.at("/a"), loads), (site.at("/b"), clicked)])
+        posted = [one for one in site.asked if one.path == "/data"]
+    assert "had a query" in first["html"]
+    assert not first["missed"]
+    assert not second["missed"], "what a click asks for is no part of the page"
+    assert [one.method for one in posted] == ["POST"]
 
 
 @pytest.mark.slow

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 def test_a_site_that_wants_a_cookie_is_crawled(spider: str, tmp_path: Path) -> None:
     def answer(exchange: Exchange) -> None:
         if "session=s1" in exchange.headers.get("Cookie", ""):
-            exchange.answer(page(prose("within", 200)))
+            again = {"Set-Cookie": "session=s1; Path=/"}
+            exchange.answer(page(prose("within", 200)), headers=again)
         else:
             exchange.answer(b"Who?", status=403)
 

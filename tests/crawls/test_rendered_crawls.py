@@ -55,7 +55,7 @@ def test_what_could_not_load_its_data_is_kept_at_each_url(tmp_path: Path) -> Non
     for row in rows.values():
         assert row["verdict"] == "too_short"
         assert "subrequest failed" in row["reason"]
-    assert report(tmp_path / "job")["app_shells"] == 6
+    assert report(tmp_path / "job")["shown_in_part"] == 6
 
 
 def test_kill_9_loses_nothing_and_leaves_no_browser(tmp_path: Path) -> None:

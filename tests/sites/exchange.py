@@ -44,6 +44,8 @@ class Exchange(BaseHTTPRequestHandler):
     wbufsize = -1
     disable_nagle_algorithm = True
     stage: Stage
+    body = b""
+    """What was posted."""
 
     def do_GET(self) -> None:
         headers = {name.lower(): value for name, value in self.headers.items()}
@@ -51,6 +53,10 @@ class Exchange(BaseHTTPRequestHandler):
         self.stage.trick_for(self.path)(self)
 
     do_HEAD = do_GET  # noqa: N815 - the name is http.server's
+
+    def do_POST(self) -> None:
+        self.body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.do_GET()
 
     def head(self, status: int = 200, headers: Mapping[str, str] | None = None) -> None:
         """Send the status and exactly these headers, besides Server and Date."""

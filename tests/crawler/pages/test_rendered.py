@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -19,13 +20,14 @@ if TYPE_CHECKING:
 SHELL = b'<title>App</title><body><div id="root"></div><script src="/a.js"></script></body>'
 CAME = document("A page", f"<p>{prose('what came', 200)}</p><a href=/came>on</a>")
 SHOWN = document("A page", f"<p>{prose('what is shown', 220)}</p><a href=/shown>on</a>")
+OTHER = document("A page", f"<p>{prose('what came', 160)} {prose('what else', 40)}</p>")
 ERROR = b"<title>App</title><body><h1>Something went wrong</h1><p>Try again later.</p></body>"
 
 
 @pytest.fixture(scope="module")
 def readings() -> dict[bytes, Reading]:
     async def read_all(pool):  # type: ignore[no-untyped-def]
-        return {body: await read(pool, body) for body in (SHELL, CAME, SHOWN, ERROR)}
+        return {body: await read(pool, body) for body in (SHELL, CAME, SHOWN, OTHER, ERROR)}
 
     return use(ONE, read_all)
 
@@ -41,19 +43,32 @@ def test_a_shell_is_what_the_browser_shows(readings: dict[bytes, Reading]) -> No
     assert found.payload != choose(readings[SHELL], readings[SHOWN], SHOWN + b" ").payload
 
 
-@pytest.mark.parametrize("shown", [SHELL, ERROR])
-def test_a_shell_that_could_not_load_is_left_as_it_is(
-    readings: dict[bytes, Reading], shown: bytes
-) -> None:
-    found = choose(readings[SHELL], readings[shown], shown, missed=("subrequest failed",))
+def test_a_shell_that_stays_one_is_left_as_it_is(readings: dict[bytes, Reading]) -> None:
+    shown = SHELL
+    found = choose(readings[SHELL], readings[shown], shown, ("subrequest failed",))
     assert not found.is_taken
     assert found.reading.is_app_shell
     assert Reason.NOT_RENDERED in codes(found.reason)
     assert "subrequest failed" in found.reason
 
 
-def test_a_short_page_that_missed_nothing_is_taken(readings: dict[bytes, Reading]) -> None:
-    assert choose(readings[SHELL], readings[ERROR], ERROR).is_taken
+@pytest.mark.parametrize("lacks", [(), ("subrequest failed",)])
+def test_what_is_shown_in_part_is_taken_and_said_to_be(
+    readings: dict[bytes, Reading], lacks: tuple[str, ...]
+) -> None:
+    found = choose(readings[SHELL], readings[ERROR], ERROR, lacks)
+    assert found.is_taken
+    assert found.is_whole == (not lacks)
+    assert (Reason.RENDERED_IN_PART in codes(found.reason)) == bool(lacks)
+
+
+@pytest.mark.parametrize("lacks", [(), ("time",)])
+def test_a_page_that_shows_less_is_whole_unless_something_is_missing(
+    readings: dict[bytes, Reading], lacks: tuple[str, ...]
+) -> None:
+    found = choose(readings[CAME], readings[SHELL], SHELL, lacks)
+    assert not found.is_taken
+    assert found.is_whole == (not lacks)
 
 
 def test_no_words_are_lost_by_a_browser(readings: dict[bytes, Reading]) -> None:
@@ -77,5 +92,10 @@ def test_no_link_is_lost_by_a_browser(
 def test_more_words_or_a_new_link_are_more(readings: dict[bytes, Reading]) -> None:
     assert shows_more(readings[SHELL], readings[SHOWN], lambda _: False)
     assert not shows_more(readings[CAME], readings[CAME], lambda _: True)
-    assert not shows_more(readings[SHOWN], readings[CAME], lambda _: False)
-    assert shows_more(readings[SHOWN], readings[CAME], lambda link: link.url.endswith("/came"))
+    with_link = replace(readings[CAME], links=readings[CAME].links + readings[SHOWN].links)
+    assert shows_more(readings[CAME], with_link, lambda link: link.url.endswith("/shown"))
+    assert not shows_more(readings[CAME], with_link, lambda link: link.url.endswith("/came"))
+
+
+def test_other_words_are_more_though_they_are_as_many(readings: dict[bytes, Reading]) -> None:
+    assert shows_more(readings[CAME], readings[OTHER], lambda _: False)

@@ -66,14 +66,32 @@ def test_answers_for_one_origin_are_not_given_to_another() -> None:
     assert answers.get(other_key) is None
 
 
+def test_small_answers_are_bounded_too() -> None:
+    answers = KeptAnswers(max_bytes=100_000)
+    keys = []
+    for number in range(1_000):
+        request = SubRequest(f"{URL}{number}", "GET", (), "script", URL)
+        key = key_of(request)
+        assert key is not None
+        keys.append(key)
+        answers.keep(key, request, answer(body=b""))
+    assert sum(answers.get(key) is not None for key in keys) == 50
+
+
+def test_headers_of_scripts_tell_requests_apart() -> None:
+    assert key_of(asked("fetch", x_page="1")) != key_of(asked("fetch", x_page="2"))
+    assert key_of(asked("fetch", referer="/1")) == key_of(asked("fetch", referer="/2"))
+
+
 def test_what_was_used_longest_ago_goes_first() -> None:
-    answers = KeptAnswers(max_bytes=100)
+    size = 20_000
+    answers = KeptAnswers(max_bytes=4 * (size + 2_000))
     keys = []
     for number in range(5):
         request = SubRequest(f"{URL}{number}", "GET", (), "script", URL)
         key = key_of(request)
         assert key is not None
         keys.append(key)
-        answers.keep(key, request, answer(body=b"x" * 25))
+        answers.keep(key, request, answer(body=b"x" * size))
         answers.get(keys[0])
     assert [answers.get(key) is not None for key in keys] == [True, False, True, True, True]

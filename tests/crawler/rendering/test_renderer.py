@@ -314,6 +314,24 @@ def test_cookies_are_given_and_storage_does_not_pass_to_the_next_page() -> None:
     assert b"session=s1|0" in second.body
 
 
+def test_a_cookie_that_the_browser_refuses_costs_no_page_and_no_other_cookie(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    given = [Cookie("good", "g1", "www.example.com"), Cookie("odd", "a;b", "", path="nowhere")]
+    page = (PAGE, document("p.textContent = document.cookie"))
+    for shown in render(page, page, cookies=given):
+        assert b"good=g1" in shown.body
+    assert caplog.messages == ["the browser does not take the cookie odd of "]
+
+
+def test_names_of_elements_hide_nothing_of_the_document() -> None:
+    body = """<form name=head><input name=shadowRoot></form><img name=documentElement>
+        <img name=querySelectorAll><img name=createElement><img name=doctype><p id=p>-</p>"""
+    (page,) = render((PAGE, document("p.textContent = 'seen'", body)))
+    assert not page.failed
+    assert b"seen" in page.body
+
+
 def test_a_picture_is_taken() -> None:
     options = RenderOptions(screenshots=True)
     (page,) = render((PAGE, document("p.textContent = 'seen'")), options=options)

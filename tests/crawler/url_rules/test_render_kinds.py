@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from crawler.storage.database import Database, open_for_reading
 from crawler.url_rules.render_kinds import (
+    MAX_KINDS,
     MIN_TRIED,
     PAGES_OF_A_TRY,
     SAMPLED_OF,
@@ -33,7 +34,7 @@ def tried_of(kinds: RenderKinds, folder: str, gains: list[bool], *, has_place: b
     tried = []
     for number, is_gain in enumerate(gains):
         name = kinds.name(URL.format(folder, number))
-        if kinds.is_due(name, has_place=has_place):
+        if kinds.is_due(name, has_place=has_place, is_copy=False):
             tried.append(number)
             kinds.note(name, is_gain=is_gain)
     return tried
@@ -63,16 +64,17 @@ def test_a_kind_that_shows_more_no_longer_is_left(tmp_path: Path) -> None:
     assert len([number for number in tried if number >= 60]) <= 3 * WINDOW + 400 // SAMPLED_OF
 
 
-@given(st.lists(st.booleans(), max_size=300))
-def test_what_is_decided_follows_from_the_last_tries(gains: list[bool]) -> None:
-    kind, last = RenderKind(), [0, 0]
-    for is_gain in gains:
-        kind = kind.with_try(is_gain=is_gain)
-        last = [last[0] + 1, last[1] + is_gain]
-        if last[0] == WINDOW:
-            last = [last[0] // 2, last[1] // 2]
-        assert [kind.tried, kind.gained] == last
-        assert kind.tried < WINDOW
+@given(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=300))
+def test_what_is_decided_follows_from_the_last_tries(gains: list[tuple[bool, bool]]) -> None:
+    kind, last = RenderKind(), [0, 0, 0]
+    for is_gain, is_whole in gains:
+        kind = kind.with_try(is_gain=is_gain, is_whole=is_whole)
+        is_clear = is_gain or is_whole
+        last = [last[0] + is_clear, last[1] + is_gain, last[2] + (not is_clear)]
+        if last[0] + last[2] == WINDOW:
+            last = [each // 2 for each in last]
+        assert [kind.tried, kind.gained, kind.unclear] == last
+        assert kind.tried + kind.unclear < WINDOW
         assert kind.needs_browser == (last[1] >= 2 and last[1] * 2 >= last[0])
 
 
@@ -82,13 +84,47 @@ def test_one_gain_has_a_kind_tried_until_it_is_decided(
 ) -> None:
     gained = data.draw(st.integers(0, tried))
     kind = RenderKind(pages, tried, gained)
+    spent, fresh = HostTries(1_000, VAIN_TRIES + 10), HostTries(1_000, 0)
     if kind.needs_browser or (gained and tried < MIN_TRIED):
-        assert kind.is_due(HostTries(1_000, 1_000), has_place=False)
+        assert kind.is_due(spent, has_place=False, is_copy=False)
+        assert kind.is_due(spent, has_place=False, is_copy=True)
     else:
-        assert not kind.is_due(HostTries(1_000, VAIN_TRIES + 10), has_place=True)
+        assert kind.is_due(spent, has_place=True, is_copy=False) == (not tried)
         is_sampled = pages % SAMPLED_OF == 0
-        assert kind.is_due(HostTries(1_000, 0), has_place=False) == is_sampled
-        assert kind.is_due(HostTries(1_000, 0), has_place=True) == (is_sampled or tried < 2)
+        assert kind.is_due(fresh, has_place=False, is_copy=False) == is_sampled
+        is_due = kind.is_due(fresh, has_place=True, is_copy=False)
+        assert is_due == (is_sampled or tried < 2)
+
+
+def test_the_first_copy_of_a_kind_is_tried_wherever_it_is(tmp_path: Path) -> None:
+    with closing(Database(tmp_path)) as database:
+        kinds = RenderKinds(database)
+        tried_of(kinds, "app", [False] * 400, has_place=True)
+        name = kinds.name(URL.format("app", 400))
+        due = [kinds.is_due(name, has_place=False, is_copy=True) for _ in range(50)]
+    assert due == [True] + [False] * 49
+
+
+def test_pages_that_fail_are_tried_a_few_times(tmp_path: Path) -> None:
+    with closing(Database(tmp_path)) as database:
+        kinds = RenderKinds(database)
+        tried = 0
+        for number in range(1_000):
+            name = kinds.name(URL.format("app", number))
+            if kinds.is_due(name, has_place=True, is_copy=False):
+                tried += 1
+                kinds.note(name, is_gain=False, is_whole=False)
+        assert kinds.kind(name).is_unclear
+    assert tried <= VAIN_TRIES + 1_000 // PAGES_OF_A_TRY
+
+
+def test_kinds_beyond_the_most_are_one_of_their_host(tmp_path: Path) -> None:
+    with closing(Database(tmp_path)) as database:
+        kinds = RenderKinds(database)
+        for number in range(MAX_KINDS + 100):
+            name = kinds.name(f"http://h{number}.example/a")
+            assert kinds.is_due(name, has_place=True, is_copy=False), "the first of its host"
+        assert kinds.name("http://h3.example/b/c/d") == "h3.example/"
 
 
 def test_counts_are_committed_with_pages_and_forgotten_on_wish(tmp_path: Path) -> None:
@@ -96,14 +132,16 @@ def test_counts_are_committed_with_pages_and_forgotten_on_wish(tmp_path: Path) -
         kinds = RenderKinds(database)
         tried_of(kinds, "app", [True] * 10, has_place=True)
         database.commit()
-        kinds.is_due(kinds.name(URL.format("late", 1)), has_place=True)  # lost, as its page is
+        kinds.is_due(
+            kinds.name(URL.format("late", 1)), has_place=True, is_copy=False
+        )  # lost, as its page is
     with closing(open_for_reading(tmp_path)) as connection:
         stored = read_kinds(connection)
     assert sum(kind.tried for kind in stored.values()) == 10
     with closing(Database(tmp_path)) as database:
         again = RenderKinds(database)
         name = again.name(URL.format("app", 99))
-        assert again.is_due(name, has_place=False)
+        assert again.is_due(name, has_place=False, is_copy=False)
     assert forget_kinds(tmp_path) == len(stored)
     with closing(open_for_reading(tmp_path)) as connection:
         assert read_kinds(connection) == {}

@@ -1,0 +1,181 @@
+"""Pages that a browser cannot show, or not whole: none is lost, and none takes another's text."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from crawler.pages.export import export_pages
+from crawler.storage.database import open_for_reading
+from tests.crawls.command import crawl, report, scrapy
+from tests.sites.changing import ChangingSite
+from tests.sites.prose import prose
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from tests.sites.exchange import Exchange
+    from tests.sites.hostile import Trick
+
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("rendering_browser")]
+
+FRAME = prose("what each page of the application says around its text", 180)
+PATHS = tuple(f"/app/{name}" for name in ("one", "two", "three", "four", "five", "six"))
+ROOT = '<div id="root"></div><script src="/app.js"></script>'
+SHELL = f"<title>App</title><body>{ROOT}"
+FRAMED = f"<title>App</title><body><p>{FRAME}</p>{ROOT}"
+SHOW_FRAME = f"""
+const root = document.getElementById("root");
+const frame = document.body.innerText.length > 50 ? "" : {FRAME!r};
+root.innerHTML = `<p>${{frame}}</p><h1></h1><p>Loading</p>`;
+const show = (title, text) => {{
+  root.querySelector("h1").textContent = title;
+  root.lastChild.textContent = text;
+}};
+fetch("/data" + location.pathname).then((answer) => {{
+  if (!answer.ok) throw new Error(answer.status);
+  return answer.text();
+}}).then((text) => show(location.pathname, text), () => show("Sorry", "Try again later."));
+"""
+
+
+class Application:
+    """An application whose pages are of one document, filled with data that may fail.
+
+    Args:
+        site: Site that serves it.
+        page: The document.
+        failing: Paths whose data fail, or are never answered.
+        status: Status with which they fail; 0 answers nothing.
+    """
+
+    def __init__(
+        self, site: ChangingSite, page: str, failing: Iterable[str] = PATHS, status: int = 429
+    ) -> None:
+        self.page, self.failing, self.status = page, set(failing), status
+        site.added["/app.js"] = lambda exchange: exchange.answer(
+            SHOW_FRAME.encode(), "text/javascript"
+        )
+        for path in PATHS:
+            site.added[path] = lambda exchange: exchange.answer(self.page.encode())
+            site.added[f"/data{path}"] = self._answer
+
+    def _answer(self, exchange: Exchange) -> None:
+        path = exchange.path.removeprefix("/data")
+        if path not in self.failing:
+            exchange.answer(prose(f"the text of {path}", 120).encode(), "text/plain")
+        elif self.status:
+            exchange.answer(b"no", "text/plain", self.status)
+        else:
+            exchange.stage.closing.wait(60)
+
+
+def html(text: str) -> Trick:
+    return lambda exchange: exchange.answer(text.encode())
+
+
+def visit(site: ChangingSite, folder: Path, *arguments: str) -> dict[str, dict[str, Any]]:
+    """Crawl all pages of an application, and return their newest captures by path."""
+    urls, job = folder / "urls", folder / "job"
+    urls.write_text("".join(f"{site.at(path)}\n" for path in PATHS))
+    done = scrapy(
+        *("crawl", "urls", "-a", f"file={urls}", "-s", f"JOBDIR={job}", "-a", "revisit=yes"),
+        *("-s", "CRAWL_RENDER_TIMEOUT_SECS=3", *arguments),
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr, done.stderr
+    with closing(open_for_reading(job)) as connection:
+        rows = {row["url"]: row for row in export_pages(connection)}
+    assert scrapy("verify", str(job)).returncode == 0
+    return {path: rows[site.at(path)] for path in PATHS}
+
+
+@pytest.mark.parametrize("page", [SHELL, FRAMED], ids=["shell", "frame"])
+@pytest.mark.parametrize("status", [429, 500, 403, 0])
+def test_pages_whose_data_fail_are_kept_at_each_url_until_they_have_their_text(
+    tmp_path: Path, page: str, status: int
+) -> None:
+    with ChangingSite() as site:
+        application = Application(site, page, status=status)
+        before = visit(site, tmp_path, "-s", "RETRY_ENABLED=False")
+        application.failing.clear()
+        after = visit(site, tmp_path)
+    for row in before.values():
+        assert row["duplicate_of"] is None, row
+    texts = [row["text"] for row in after.values()]
+    assert all(texts), "each has a text of its own"
+    assert len(set(texts)) == len(PATHS)
+    for path, row in after.items():
+        assert prose(f"the text of {path}", 120)[:60] in row["text"], row["reason"]
+
+
+def test_data_of_one_page_that_fail_leave_its_text_and_that_of_others(tmp_path: Path) -> None:
+    with ChangingSite() as site:
+        application = Application(site, FRAMED, failing=(), status=500)
+        before = visit(site, tmp_path)
+        application.failing.update(PATHS[:3])
+        after = visit(site, tmp_path)
+    assert {path: row["text"] for path, row in after.items()} == {
+        path: row["text"] for path, row in before.items()
+    }
+    outcomes = report(tmp_path / "job")["changes"]["outcomes"]
+    assert (outcomes["failed"], outcomes["unchanged"]) == (3, 3)
+
+
+@pytest.mark.parametrize("page", [SHELL, FRAMED], ids=["shell", "frame"])
+def test_a_visit_without_a_browser_leaves_every_text(tmp_path: Path, page: str) -> None:
+    with ChangingSite() as site:
+        Application(site, page, failing=())
+        before = visit(site, tmp_path)
+        after = visit(site, tmp_path, "-a", "render=no")
+    assert len({row["text"] for row in before.values()}) == len(PATHS)
+    assert {path: row["text"] for path, row in after.items()} == {
+        path: row["text"] for path, row in before.items()
+    }
+
+
+def test_pages_that_need_no_browser_any_more_are_judged_as_they_come(tmp_path: Path) -> None:
+    with ChangingSite() as site:
+        Application(site, FRAMED, failing=())
+        visit(site, tmp_path)
+        for path in PATHS:
+            text = f"<p>{FRAME}</p><p>{prose(f'the new text of {path}', 150)}</p>"
+            site.added[path] = html(text)
+        after = visit(site, tmp_path, "-a", "render=no")
+    for path, row in after.items():
+        assert prose(f"the new text of {path}", 150)[:60] in row["text"]
+
+
+def test_the_first_copy_on_a_site_that_showed_nothing_more_is_tried(tmp_path: Path) -> None:
+    with ChangingSite() as site:
+        Application(site, FRAMED, failing=())
+        names = [f"/plain/{name}" for name in "abcdefgh"]
+        for name in names:
+            site.added[name] = html(f"<p>{prose(name, 150)}</p><script src=/none.js></script>")
+        links = "".join(f'<a href="{path}">on</a> ' for path in (*names, *PATHS))
+        site.added["/"] = html(links)
+        crawl(site.url, tmp_path, "-s", "CONCURRENT_REQUESTS=1")
+        with closing(open_for_reading(tmp_path)) as connection:
+            rows = {row["url"]: row for row in export_pages(connection)}
+    for path in PATHS:
+        assert prose(f"the text of {path}", 120)[:60] in rows[site.at(path)]["text"]
+
+
+def test_a_page_that_was_blank_is_sent_whole_once_there_is_a_browser(tmp_path: Path) -> None:
+    with ChangingSite() as site:
+        Application(site, SHELL, failing=())
+        for path in PATHS:
+
+            def answer(exchange: Exchange) -> None:
+                is_same = exchange.headers.get("If-None-Match") == '"v1"'
+                status, body = (304, b"") if is_same else (200, SHELL.encode())
+                exchange.answer(body, status=status, headers={"ETag": '"v1"'})
+
+            site.added[path] = answer
+        before = visit(site, tmp_path, "-a", "render=no")
+        after = visit(site, tmp_path)
+    assert {row["verdict"] for row in before.values()} == {"too_short"}
+    assert len({row["text"] for row in after.values()}) == len(PATHS)
