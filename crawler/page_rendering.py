@@ -6,6 +6,7 @@ import asyncio
 import os
 import time
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -66,7 +67,11 @@ _renderers: WeakKeyDictionary[Crawler, Renderer] = WeakKeyDictionary()
 
 
 def renderer_of(
-    crawler: Crawler, *, with_files: bool = False, screenshots: bool = False
+    crawler: Crawler,
+    *,
+    with_files: bool = False,
+    screenshots: bool = False,
+    for_disk: bool = False,
 ) -> Renderer:
     """Return the renderer of a crawl, made at the first call; its browser starts with a page.
 
@@ -76,13 +81,19 @@ def renderer_of(
         crawler: The crawl.
         with_files: Whether images, fonts and media are loaded.
         screenshots: Whether pictures are taken.
+        for_disk: Whether documents are written to be opened without scripts.
 
     Raises:
         ValueError: A setting has a bad value; the message names it.
     """
     renderer = _renderers.get(crawler)
     if renderer is None:
-        options = render_options(crawler.settings, with_files=with_files, screenshots=screenshots)
+        options = replace(
+            render_options(crawler.settings),
+            with_files=with_files,
+            screenshots=screenshots,
+            for_disk=for_disk,
+        )
         fetching = PageRequests(crawler, options)
         renderer = _renderers[crawler] = Renderer(options, fetching.fetch)
 
@@ -96,9 +107,7 @@ def renderer_of(
     return renderer
 
 
-def render_options(
-    settings: BaseSettings, *, with_files: bool = False, screenshots: bool = False
-) -> RenderOptions:
+def render_options(settings: BaseSettings) -> RenderOptions:
     """Return the options that the settings make up.
 
     Raises:
@@ -118,8 +127,6 @@ def render_options(
         max_page_bytes=options.integer("CRAWL_RENDER_MAX_BYTES"),
         wait_for=str(options.raw("CRAWL_RENDER_WAIT_FOR")),
         behaviours=behaviours,
-        with_files=with_files,
-        screenshots=screenshots,
         user_agent=str(settings["USER_AGENT"] or ""),
         concurrency=options.integer("CRAWL_RENDER_CONCURRENCY") or cores,
         max_browser_mb=options.integer("CRAWL_RENDER_BROWSER_MAX_MB"),

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
 from contextlib import suppress
 from dataclasses import replace
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from crawler.options import Options, did_you_mean
 from crawler.page_rendering import browser_cookies, render_options, renderer_of
 from crawler.pages.reasons import NOT_WHOLE, SHOWN, Reason, codes, detail_of
 from crawler.pages.rendered import Rendered, choose, not_shown, shows_more
+from crawler.reading.content_types import why_not_html
 from crawler.reading.link_extraction import resolve
 from crawler.reading.link_kinds import PAGES, ROUTE
 from crawler.reading.reading import Link
 from crawler.rendering.browser import browser_path
+from crawler.rendering.pictures import Pictures
 from crawler.rendering.rendered_pages import (
     FOREIGN_SCRIPT_FAILED,
     NoBrowserError,
@@ -55,35 +58,58 @@ AUTO: Final = "auto"
 ALWAYS: Final = "always"
 MODES: Final = (NO, AUTO, ALWAYS)
 
+SCREENSHOTS_MEANING: Final = (
+    "yes or no (default): keep a picture of each page; shows all pages in the browser, unless "
+    "render=auto says which"
+)
 RENDER_MEANING: Final = (
     "show pages in a browser: no; auto: those that show more there; always: all with scripts "
     "(default auto with the extra render, else no; docs/rendering.md)"
 )
 
 
-def check_mode(arguments: Mapping[str, str]) -> None:
-    """Check ``-a render``.
+class RenderChoice(NamedTuple):
+    """What the arguments of a spider say of rendering.
+
+    Attributes:
+        mode: One of ``MODES``; empty: auto where there is a browser.
+        screenshots: Whether a picture of each page is kept.
+        for_disk: Whether documents are written to be opened without scripts.
+    """
+
+    mode: str = ""
+    screenshots: bool = False
+    for_disk: bool = False
+
+
+def render_choice(arguments: Mapping[str, str]) -> RenderChoice:
+    """Return what ``-a render`` and ``-a screenshots`` say.
 
     Raises:
-        ValueError: It is no mode.
+        ValueError: One of them is wrong, or they contradict each other.
     """
-    mode = arguments.get("render", AUTO)
-    if mode not in MODES:
+    mode, wanted = arguments.get("render"), arguments.get("screenshots", "no")
+    if mode is not None and mode not in MODES:
         hint = did_you_mean(mode, MODES)
         raise ValueError(f"-a render must be no, auto or always, got {mode!r}{hint}")
+    if wanted not in {"yes", "no"}:
+        raise ValueError(f"-a screenshots must be yes or no, got {wanted!r}")
+    if wanted == "no":
+        return RenderChoice(mode or "")
+    if mode == NO:
+        raise ValueError(
+            "-a screenshots=yes takes pictures in a browser, and -a render=no has none"
+        )
+    return RenderChoice(mode or ALWAYS, screenshots=True)
 
 
-def wanted_rendering(settings: BaseSettings, chosen: str) -> RenderOptions | None:
+def wanted_rendering(settings: BaseSettings, choice: RenderChoice) -> RenderOptions | None:
     """Return how pages are rendered; None where none is.
-
-    Args:
-        settings: Settings of the crawl.
-        chosen: A mode; empty for the usual one.
 
     Raises:
         ValueError: A setting is bad, or there is nothing to render with.
     """
-    options = render_options(settings)
+    options, chosen = render_options(settings), choice.mode
     is_fleet = Options(settings).boolean("FLEET_ENABLED")
     if chosen == NO or (not chosen and is_fleet):
         return None
@@ -98,29 +124,41 @@ def wanted_rendering(settings: BaseSettings, chosen: str) -> RenderOptions | Non
     return options
 
 
-def render_pages(spider: PageSpider, chosen: str) -> None:
+def render_pages(spider: PageSpider, choice: RenderChoice) -> None:
     """Render pages of a spider from now on, where that is wanted.
 
     Raises:
         ValueError: A setting is bad, or there is nothing to render with.
     """
-    if wanted_rendering(spider.crawler.settings, chosen) is not None:
-        spider.archivist.renderer = PageRendering(spider, is_always=chosen == ALWAYS)
+    if wanted_rendering(spider.crawler.settings, choice) is not None:
+        spider.archivist.renderer = PageRendering(spider, choice)
 
 
 class PageRendering:
     """Shows pages of a spider in a browser.
 
-    Args:
-        spider: The spider.
-        is_always: Whether all pages with scripts are shown, and not only those that show nothing,
-            and those of kinds that show more there.
+    With the mode ``always`` all pages with scripts are shown, and with screenshots those without
+    too; else those that show nothing as they come, and those of kinds that show more there.
+
+    Raises:
+        ValueError: Pictures are wanted, and the crawl has no folder.
     """
 
-    def __init__(self, spider: PageSpider, *, is_always: bool) -> None:
+    def __init__(self, spider: PageSpider, choice: RenderChoice) -> None:
         self._spider = spider
-        self._kinds = None if is_always else RenderKinds(spider.job.database)
-        self._renderer = renderer_of(spider.crawler)
+        self._choice = choice
+        self._kinds = None if choice.mode == ALWAYS else RenderKinds(spider.job.database)
+        self._pictures: Pictures | None = None
+        if choice.screenshots:
+            if spider.job.folder is None:
+                raise ValueError("-a screenshots=yes needs -s JOBDIR=DIR, which has the pictures")
+            self._pictures = Pictures(spider.job.folder)
+        self._renderer = renderer_of(
+            spider.crawler,
+            with_files=choice.screenshots,
+            screenshots=choice.screenshots,
+            for_disk=choice.for_disk,
+        )
         self._cookies = browser_cookies(getattr(spider, "cookies", ""))
         self._failure = ""
         self._most_waiting = _SOON * render_options(spider.crawler.settings).concurrency
@@ -136,10 +174,10 @@ class PageRendering:
 
     def doubts(self, fetched: Fetched, *, is_copy: bool) -> bool:
         """Return whether an answer whose bytes are known may show something else in a browser."""
+        if self._kinds is None:
+            return self._choice.screenshots or _has_script(fetched.body)
         if not _has_script(fetched.body):
             return False
-        if self._kinds is None:
-            return True
         kind = self._kinds.kind(self._kinds.name(fetched.canonical_url))
         return kind.may_need_browser or (is_copy and (kind.is_unclear or not kind.copies))
 
@@ -154,7 +192,7 @@ class PageRendering:
 
     async def render(self, fetched: Fetched, reading: Reading) -> Rendered | None:
         """Show an answer in the browser, if it is to be shown; see ``crawler.pages.rendered``."""
-        if not _may_be_shown(fetched, reading):
+        if not self._may_be_shown(fetched, reading):
             return None
         if self._kinds is None or reading.is_app_shell or self._was_shown(fetched):
             return await self._shown(fetched, reading)
@@ -200,6 +238,7 @@ class PageRendering:
         if shown.failed:
             stats.inc_value("render/failures")
             return await self._apart(fetched, reading, shown.failed)
+        await self._keep_picture(fetched, shown.screenshot)
         lacks = what_it_lacks(
             shown.missed, is_shell=reading.is_app_shell, has_place=_has_place(fetched.body)
         )
@@ -218,6 +257,22 @@ class PageRendering:
         if not reading.is_app_shell:  # which is read so in any case
             apart = await self._spider.archivist.read(fetched, apart=True)
         return not_shown(replace(apart, links=reading.links), why)
+
+    def _may_be_shown(self, fetched: Fetched, reading: Reading) -> bool:
+        """Return whether an answer is a whole page, with scripts unless its picture is wanted."""
+        is_html = why_not_html(fetched.content_type, fetched.body) is None
+        if not (is_html and reading.is_page) or fetched.is_cut or fetched.status != HTTPStatus.OK:
+            return False
+        is_pictured = self._choice.screenshots and self._kinds is None
+        return is_pictured or reading.is_app_shell or _has_script(fetched.body)
+
+    async def _keep_picture(self, fetched: Fetched, picture: bytes | None) -> None:
+        if self._pictures is None or picture is None:
+            return
+        try:
+            await asyncio.to_thread(self._pictures.put, fetched.key, picture)
+        except OSError as error:
+            self._say_once(f"no picture is kept: {error.strerror}")
 
     def _is_copy(self, fetched: Fetched, reading: Reading) -> bool:
         """Return whether another page that is kept says the same as this one, as it came."""
@@ -253,7 +308,7 @@ class PageRendering:
     def _say_once(self, failure: str) -> None:
         if failure != self._failure:
             self._failure = failure
-            logger.error("no page is rendered: %s", failure)
+            logger.error("rendering: %s", failure)
 
 
 def what_it_lacks(missed: Iterable[str], *, is_shell: bool, has_place: bool) -> tuple[str, ...]:
@@ -268,13 +323,6 @@ def what_it_lacks(missed: Iterable[str], *, is_shell: bool, has_place: bool) -> 
     if is_shell:
         return tuple(missed)
     return tuple(each for each in missed if has_place and each != FOREIGN_SCRIPT_FAILED)
-
-
-def _may_be_shown(fetched: Fetched, reading: Reading) -> bool:
-    """Return whether an answer is a whole page with scripts."""
-    if not reading.is_page or fetched.is_cut or fetched.status != HTTPStatus.OK:
-        return False
-    return reading.is_app_shell or _has_script(fetched.body)
 
 
 def _has_script(body: bytes) -> bool:

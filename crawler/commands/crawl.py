@@ -93,7 +93,7 @@ class CrawlCommand(ScrapyCrawl):
         if opts.spargs.get("cookies") and not self.settings.getbool("COOKIES_ENABLED"):
             raise CommandError("-a cookies: COOKIES_ENABLED is off, so that none is sent")
         if "render" in spidercls.arguments:
-            wanted_rendering(self.settings, opts.spargs.get("render", ""))
+            wanted_rendering(self.settings, spidercls.render_choice(opts.spargs))
         if any(feed.get("format") == "parquet" for feed in self.settings.getdict("FEEDS").values()):
             require_pyarrow()
         job = self._prepared(spidercls, opts)

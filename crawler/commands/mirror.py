@@ -14,7 +14,7 @@ from scrapy.exceptions import UsageError
 
 from crawler.console.command_line import CommandError, HelpFormatter, complain, refuse_options
 from crawler.mirror.errors import MirrorError
-from crawler.options import Options
+from crawler.options import Options, did_you_mean
 from crawler.storage.errors import JobError
 
 if TYPE_CHECKING:
@@ -39,6 +39,22 @@ _SPIDER_OPTIONS = (
     ("--max-depth", "N", "links away from the URL, at most"),
     ("--max-bytes", "SIZE", "stop when the mirror has so many bytes, such as 500M"),
 )
+
+
+_CHOICES = {
+    "--render": (
+        "auto",
+        ("auto", "always", "no"),
+        "store pages as Chromium shows them: auto (where nothing is said), those that show more "
+        "there; always, all with scripts; no (default); docs/rendering.md",
+    ),
+    "--screenshots": (
+        "yes",
+        ("yes", "no"),
+        "keep a picture of each page below DIR/.mirror/screenshots (default no)",
+    ),
+}
+"""Options that need no value: what they stand for then, their values, what they mean."""
 
 
 class MirrorCommand(ScrapyCommand):
@@ -84,6 +100,9 @@ class MirrorCommand(ScrapyCommand):
             choices=sorted(REQUISITES),
             help="styles, images and the like: from the host of the site (default) or all",
         )
+        for option, (usual, values, meaning) in _CHOICES.items():
+            metavar = "|".join(values)
+            group.add_argument(option, nargs="?", const=usual, metavar=metavar, help=meaning)
         for option, metavar, meaning in _SPIDER_OPTIONS:
             group.add_argument(option, metavar=metavar, help=meaning)
         group.add_argument(
@@ -116,6 +135,7 @@ class MirrorCommand(ScrapyCommand):
         signal.signal(signal.SIGHUP, _as_for_termination())
         try:
             refuse_options(args, self._options)
+            args = _with_places(args, opts)
             self.exitcode = check(_one_folder(args)) if opts.check else self._mirror(args, opts)
             sys.stdout.flush()
         except (CommandError, ValueError, JobError, MirrorError) as error:
@@ -178,6 +198,26 @@ def _in_our_words(message: str) -> str:
     return _ARGUMENT.sub(lambda found: "--" + found[1].replace("_", "-"), message)
 
 
+def _with_places(args: Sequence[str], opts: argparse.Namespace) -> list[str]:
+    """Return URL and directory also where one of them followed an option that needs no value.
+
+    Raises:
+        CommandError: It is nearly one of the option's values.
+    """
+    places = list(args)
+    for option, (usual, values, _) in _CHOICES.items():
+        name = option.removeprefix("--")
+        given = getattr(opts, name)
+        if given is None or given in values:
+            continue
+        hint = did_you_mean(given, values)
+        if hint or len(places) > 1:
+            raise CommandError(f"{option} must be {' or '.join(values)}, got {given!r}{hint}")
+        places.insert(0 if "://" in given else len(places), given)
+        setattr(opts, name, usual)
+    return places
+
+
 def _size(written: str) -> int:
     from crawler.spiders.mirror import byte_count
 
@@ -196,5 +236,8 @@ def _one_folder(args: Sequence[str]) -> Path:
 
 def _arguments(url: str, opts: argparse.Namespace) -> dict[str, str]:
     names = [option.removeprefix("--").replace("-", "_") for option, *_ in _SPIDER_OPTIONS]
-    found = {name: getattr(opts, name) for name in [*names, "requisites", "rules"]}
+    found = {
+        name: getattr(opts, name)
+        for name in [*names, "requisites", "rules", "render", "screenshots"]
+    }
     return {"url": url} | {name: value for name, value in found.items() if value is not None}

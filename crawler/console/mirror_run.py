@@ -26,6 +26,7 @@ from crawler.mirror.mirror_files import FileTable
 from crawler.mirror.paths import ARCHIVE, CHANGES, DUPLICATES, STATE_FOLDER
 from crawler.options import Options, is_fleet
 from crawler.pages.visits import YES
+from crawler.render_decisions import wanted_rendering
 from crawler.spiders.mirror import MirrorSpider
 from crawler.storage import meta_names
 from crawler.storage.database import FILE_NAME, open_for_reading
@@ -59,7 +60,13 @@ FROM files
 DONE, INCOMPLETE = 0, 1
 INTERRUPTED = 130
 
-_KEPT_ARGUMENTS = (*(name for name in MirrorSpider.planned if name != "url"), "sitemaps", "text")
+_KEPT_ARGUMENTS = (
+    *(name for name in MirrorSpider.planned if name != "url"),
+    "sitemaps",
+    "text",
+    "render",
+    "screenshots",
+)
 
 
 class Mirroring:
@@ -93,6 +100,8 @@ class Mirroring:
         self._process = process
         self._packs = packs
         self._remembered = self._remember()
+        MirrorSpider.check_arguments(self._arguments)
+        wanted_rendering(settings, MirrorSpider.render_choice(self._arguments))
         settings.set("JOBDIR", str(folder / STATE_FOLDER), priority="cmdline")
         if not settings.get("WARC_FOLDER"):
             settings.set("WARC_FOLDER", str(folder / ARCHIVE), priority="cmdline")

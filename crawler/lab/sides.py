@@ -62,6 +62,7 @@ class TextSide:
         blocks: The hashes of the blocks that are boilerplate at the page's host; None: that is not
             known.
         content: The content that is shown of the page; None for a text that came without one.
+        picture: A picture of the page as WebP, where the crawl keeps them; else None.
     """
 
     name: str
@@ -71,6 +72,7 @@ class TextSide:
     called: Name = NO_NAME
     blocks: Blocks = None
     content: PackedContent | None = None
+    picture: bytes | None = None
 
     def words_of(self, compared: ComparedText) -> str:
         """Return the judged text with its whole below it, or the shown text.
@@ -157,7 +159,7 @@ def sides_of(pages: Sequence[LabPage], sources: Sources) -> list[TextSide | None
             continue
         called, blocks = unpacked(page.name), boilerplate(page)
         side = TextSide(page.url, page.title, text, page.is_main, called, blocks, content)
-        sides.append(side)
+        sides.append(replace(side, picture=sources.picture(page.id)))
     return sides
 
 

@@ -225,6 +225,8 @@ class Archivist:
             said = await self._asking.settle(page, self.visit, known)
         started = time.perf_counter()
         captured = self._store(page, said)
+        if page.rendered is not None and page.rendered.document:
+            captured = replace(captured, document=page.rendered.document)
         self.seconds["judge and store"] += time.perf_counter() - started
         promoted, self._promoted = self._promoted, []
         if self._asking is not None:
@@ -243,7 +245,8 @@ class Archivist:
         row = page.row(self.store.new_id(), self.visit)
         if previous is not None and page.is_less_than_shown:
             failed = Outcome(verdicts.FAILED, together(*page.left_out()) or _NOT_SHOWN)
-            return self._still(previous, failed, reading.links, nofollow=page.says("nofollow"))
+            still = self._still(previous, failed, reading.links, nofollow=page.says("nofollow"))
+            return replace(still, is_less_than_shown=True)
         if previous is not None and self._judge.is_unchanged(page):
             return self._unchanged(previous, row, page)
         # Unpacked once: it is judged, and compared with the page's last version.

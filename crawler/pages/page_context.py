@@ -67,6 +67,10 @@ class Captured:
     """Verdict on a duplicate that is kept from now on."""
     shown_text: str | None = None
     """The content of the row as plain text; None: it was not written yet."""
+    document: bytes = b""
+    """The document that a browser showed, where that is what was judged."""
+    is_less_than_shown: bool = False
+    """Whether what a browser showed of the page before stays, since there is less of it now."""
 
     @property
     def is_duplicate(self) -> bool:
@@ -143,9 +147,10 @@ class PageContext:
         self.reading, self.rendered = reading, rendered
         document = b""
         if rendered is not None:
-            self.reading, document = rendered.reading, rendered.payload
+            self.reading, document = rendered.reading, rendered.document
         if document or not self.is_whole:
-            self.payload = payload_digest(self.payload + self.fetched.key + document)
+            shown = payload_digest(document) if document else b""
+            self.payload = payload_digest(self.payload + self.fetched.key + shown)
 
     @property
     def is_whole(self) -> bool:

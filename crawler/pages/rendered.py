@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from crawler.pages.reasons import Reason, Stored
-from neardup.fingerprints.digest import payload_digest
 from neardup.whole import split_whole
 
 if TYPE_CHECKING:
@@ -36,14 +35,14 @@ class Rendered:
         is_taken: Whether that is the reading of what the browser showed.
         is_whole: Whether nothing kept the browser from showing all of the page. What is missing may
             be what tells it from others: such a page is no copy, and has none.
-        payload: Digest of the document that was taken; empty where none was.
+        document: HTML of the document that was taken; empty where none was.
         reason: Note for the page.
     """
 
     reading: Reading
     is_taken: bool
     is_whole: bool
-    payload: bytes
+    document: bytes
     reason: Stored
 
 
@@ -77,7 +76,7 @@ def not_shown(apart: Reading, why: str) -> Rendered:
         why: What kept the browser from it, in a few words.
     """
     reason = Reason.NOT_RENDERED.stored(why)
-    return Rendered(apart, is_taken=False, is_whole=False, payload=b"", reason=reason)
+    return Rendered(apart, is_taken=False, is_whole=False, document=b"", reason=reason)
 
 
 def choose(
@@ -111,13 +110,12 @@ def choose(
         if lacks:
             return not_shown(plain, why)
         less = Reason.RENDERED_LESS.stored()
-        return Rendered(plain, is_taken=False, is_whole=True, payload=b"", reason=less)
+        return Rendered(plain, is_taken=False, is_whole=True, document=b"", reason=less)
     reason = Reason.RENDERED_IN_PART.stored(why) if lacks else Reason.RENDERED.stored()
     if shown.visible_digest == plain.visible_digest:
-        return Rendered(plain, is_taken=False, is_whole=not lacks, payload=b"", reason=reason)
+        return Rendered(plain, is_taken=False, is_whole=not lacks, document=b"", reason=reason)
     taken = replace(shown, links=links, links_cut=shown.links_cut + plain.links_cut)
-    payload = payload_digest(html)
-    return Rendered(taken, is_taken=True, is_whole=not lacks, payload=payload, reason=reason)
+    return Rendered(taken, is_taken=True, is_whole=not lacks, document=html, reason=reason)
 
 
 def shows_more(plain: Reading, shown: Reading, is_new: Callable[[Link], bool]) -> bool:

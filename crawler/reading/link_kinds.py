@@ -125,7 +125,7 @@ KINDS: Final = (
         _NO,
     ),
     LinkKind(WELL_KNOWN, "`/robots.txt`, `/.well-known/security.txt` and other files", _NO, _NO),
-    LinkKind(ROUTE, "where scripts of a rendered page went, or would have gone", _LAST, _NO),
+    LinkKind(ROUTE, "where scripts of a rendered page went, or would have gone", _LAST, _LAST),
 )
 """All kinds; a link of several kinds counts as the first of them."""
 

@@ -54,6 +54,9 @@ class RenderOptions:
     screenshots: bool = False
     """Take a picture of each page."""
 
+    for_disk: bool = False
+    """Write a document that shows the same when it is opened without scripts."""
+
     user_agent: str = ""
     """``User-Agent`` of the browser; empty: its own."""
 

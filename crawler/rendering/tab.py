@@ -280,9 +280,9 @@ class PageTab:
         return self._traffic.flooded.is_set() or time.monotonic() >= self._ends_at
 
     async def _html(self) -> bytes:
-        with_styles = "true" if self._options.with_files else "false"
+        for_disk = "true" if self._options.for_disk else "false"
         most = self._options.max_page_bytes
-        html = await self._call(f"({script('serialise')})({with_styles}, {most})")
+        html = await self._call(f"({script('serialise')})({for_disk}, {most})")
         if html is None:
             raise TooLargeError
         return bytes(html.encode("utf-8", "replace"))

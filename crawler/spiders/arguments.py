@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from crawler.downloading.cookie_files import read_cookies
 from crawler.options import did_you_mean
 from crawler.pages.visits import NO, REVISITS
-from crawler.render_decisions import check_mode
+from crawler.render_decisions import render_choice
 from crawler.url_rules.rule_files import RuleFileError, read_rules
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def check_arguments(arguments: Mapping[str, str], known: Mapping[str, str]) -> N
     if revisit not in REVISITS:
         hint = did_you_mean(revisit, REVISITS)
         raise ValueError(f"-a revisit must be no, yes, due or failed, got {revisit!r}{hint}")
-    check_mode(arguments)
+    render_choice(arguments)
     if "rules" in arguments:
         rules_of(arguments["rules"])
 

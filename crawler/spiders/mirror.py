@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakKeyDictionary
@@ -23,6 +24,7 @@ from crawler.pages import verdicts
 from crawler.pages.page_context import Captured
 from crawler.reading.content_types import why_not_html
 from crawler.reading.link_kinds import ANCHOR, Follow
+from crawler.render_decisions import NO, RenderChoice
 from crawler.request_meta import FOR_A_PAGE, LINK_KIND, SEED, WHOLE
 from crawler.spiders.arguments import yes_or_no
 from crawler.spiders.site import SiteSpider
@@ -57,6 +59,7 @@ A frame of a frame waits too: there may be no end of them.
 """
 
 _BYTES = "application/octet-stream"
+_HTML = "text/html; charset=utf-8"
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(?:([kmgt])(i?))?b?", re.IGNORECASE)
 _UNITS = " kmgt"
 _FOLLOWED = frozenset({LinkKind.PAGE, LinkKind.FRAME})
@@ -70,8 +73,7 @@ class MirrorSpider(SiteSpider):
     is_mirror = True
     fits_fleet = False
     arguments: ClassVar[Mapping[str, str]] = {
-        # The files of a mirror are what came.
-        **{name: what for name, what in SiteSpider.arguments.items() if name != "render"},
+        **SiteSpider.arguments,
         "requisites": "what pages need is taken from: host (of the site, default) or all",
         "accept": "files other than pages that are fetched: endings or patterns, by commas",
         "reject": "files and pages that are not fetched: endings or patterns, by commas",
@@ -112,9 +114,21 @@ class MirrorSpider(SiteSpider):
         if requisites not in REQUISITES:
             hint = did_you_mean(requisites, REQUISITES)
             raise ValueError(f"-a requisites must be host or all, got {requisites!r}{hint}")
-        yes_or_no("text", arguments.get("text", "yes"))
+        reads_text = yes_or_no("text", arguments.get("text", "yes"))
+        if not reads_text and cls.render_choice(arguments).mode != NO:
+            raise ValueError("-a text=no reads no page, and -a render needs what is read of it")
         if arguments.get("max_bytes"):
             _size(arguments["max_bytes"])
+
+    @classmethod
+    def render_choice(cls, arguments: Mapping[str, str]) -> RenderChoice:
+        """Return which pages are shown in a browser: none, unless that is asked for.
+
+        The files of a mirror are what came; of a page that is judged by what a browser shows, it
+        is the document that it shows.
+        """
+        choice = super().render_choice(arguments)
+        return choice._replace(mode=choice.mode or NO, for_disk=True)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -158,12 +172,21 @@ class MirrorSpider(SiteSpider):
         else:
             reading = reading_without_text(fetched.url, fetched.body, fetched.content_type)
             found = await self.archivist.capture_read(fetched, reading)
-        document = self._keep(fetched, is_seed=SEED in response.meta)
+        document = self._kept(fetched, found, is_seed=SEED in response.meta)
         if document is not None:
             self._documents[response] = document
         if why_not_html(fetched.content_type, fetched.body) is not None:
             self.result.count_file()
         return found
+
+    def _kept(self, fetched: Fetched, found: Captured, *, is_seed: bool) -> LinkedDocument | None:
+        """Write what was judged of an answer, unless the file has more of the page."""
+        if found.is_less_than_shown:
+            with suppress(MirrorError):
+                return self.mirror.still(fetched.key)
+        if found.document:
+            fetched = replace(fetched, body=found.document, content_type=_HTML)
+        return self._keep(fetched, is_seed=is_seed)
 
     def _keep(self, fetched: Fetched, *, is_seed: bool) -> LinkedDocument | None:
         try:

@@ -25,7 +25,7 @@ from crawler.pages.visits import NO
 from crawler.reading.metadata.metadata_record import PageHeaders
 from crawler.reading.metadata.robots_directives import robots_words
 from crawler.reading.worker_pool import ReadingError
-from crawler.render_decisions import render_pages
+from crawler.render_decisions import RenderChoice, render_choice, render_pages
 from crawler.request_meta import AGAIN, FIXED, LED_BY, OF_ONE_ANSWER, SEED, SPELLING, WHOLE, without
 from crawler.spiders.arguments import REVISIT_MEANING, RULES_MEANING, check_arguments, rules_of
 from crawler.storage.errors import CrawlStorageError
@@ -71,6 +71,7 @@ class PageSpider(Spider):
     revisit: str = NO
     rules: str = ""
     render: str = ""
+    screenshots: str = "no"
 
     job: Job
     archivist: Archivist
@@ -86,6 +87,15 @@ class PageSpider(Spider):
             ValueError: One of them is unknown, missing or bad; the message says which.
         """
         check_arguments(arguments, cls.arguments)
+
+    @classmethod
+    def render_choice(cls, arguments: Mapping[str, str]) -> RenderChoice:
+        """Return which pages are shown in a browser, and what is kept of them.
+
+        Raises:
+            ValueError: An argument of it is bad.
+        """
+        return render_choice(arguments)
 
     @classmethod
     def folder_name(cls, arguments: Mapping[str, str]) -> str:
@@ -122,7 +132,7 @@ class PageSpider(Spider):
         spider.job.tell(replace(spider.job.run, revisit=spider.revisit))
         cls.take_rules(kwargs, spider.job)
         if "render" in cls.arguments:
-            render_pages(spider, kwargs.get("render", ""))
+            render_pages(spider, cls.render_choice(kwargs))
         settings = crawler.settings
         spider._agent = str(settings["ROBOTSTXT_USER_AGENT"] or settings["USER_AGENT"])
         spider.follow_duplicates = Options(settings).boolean("NEARDUP_FOLLOW_DUPLICATES")

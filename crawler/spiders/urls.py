@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TextIO
 
-from crawler.render_decisions import RENDER_MEANING
+from crawler.render_decisions import RENDER_MEANING, SCREENSHOTS_MEANING
 from crawler.spiders.arguments import (
     COOKIES_MEANING,
     REVISIT_MEANING,
@@ -36,6 +36,7 @@ class UrlsSpider(PageSpider):
         "revisit": REVISIT_MEANING,
         "rules": RULES_MEANING,
         "render": RENDER_MEANING,
+        "screenshots": SCREENSHOTS_MEANING,
         "cookies": COOKIES_MEANING,
     }
 

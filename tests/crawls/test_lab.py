@@ -8,6 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
+import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
@@ -17,6 +18,7 @@ from tests.crawls.lab import Page, lab
 from tests.sites.many import ManyPages
 from tests.sites.many import pages as many
 from tests.sites.prose import prose
+from tests.sites.scripted import ScriptedSite
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -305,6 +307,23 @@ class TestCompare:
                 _compare(page, text, "http://elsewhere.example/")
                 page.wait(lambda: "the lab fetches nothing: put in" in page.text())
             assert site.total == asked
+
+    @pytest.mark.usefixtures("rendering_browser")
+    def test_pictures_of_the_pages_stand_beside_each_other(
+        self, browsers: Browsers, tmp_path: Path
+    ) -> None:
+        with ScriptedSite(2) as site:
+            crawl(site.url, tmp_path, "-a", "screenshots=yes")
+            with lab(str(tmp_path)) as running:
+                page = Page(browsers.online, running.address)
+                page.tab("Compare")
+                _compare(page, f"{site.url}route/0", f"{site.url}plain")
+                page.wait(lambda: len(page.all(".shot img")) == 2)
+                shots = "[...document.querySelectorAll('.shot img')]"
+                width = f"return {shots}.map((image) => image.naturalWidth)"
+                page.wait(lambda: page.driver.execute_script(width) == [1280, 1280])
+                _compare(page, f"{site.url}route/0", "a text without a page")
+                page.wait(lambda: len(page.all(".shot img")) == 1)
 
 
 def _compare(page: Page, first: str, second: str) -> None:

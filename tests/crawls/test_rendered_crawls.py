@@ -135,6 +135,15 @@ def test_a_mixed_site_is_shown_where_that_shows_more(tmp_path: Path) -> None:
     assert "no page was tried" in scrapy("report", "--rendering", str(tmp_path)).stdout
 
 
+def test_screenshots_are_of_all_pages_and_of_none_that_is_not_asked_for(tmp_path: Path) -> None:
+    with ScriptedSite(2) as site:
+        crawl(site.url, tmp_path, "-a", "screenshots=yes")
+        rows = rows_of(tmp_path, site)
+    pictures = list((tmp_path / "screenshots").glob("*.webp"))
+    assert len(pictures) == len(rows) == 4
+    assert all(picture.read_bytes()[8:12] == b"WEBP" for picture in pictures)
+
+
 def test_always_shows_pages_with_scripts_and_no_shows_none(tmp_path: Path) -> None:
     with ScriptedSite(2) as site:
         crawl(site.url, tmp_path / "no", "-a", "render=no")
@@ -157,6 +166,8 @@ def test_always_shows_pages_with_scripts_and_no_shows_none(tmp_path: Path) -> No
             ("-s", "CRAWL_RENDER_BEHAVIOURS=scrol"),
             "some of scroll, click, routes, got scrol",
         ),
+        (("-a", "screenshots=maybe"), "-a screenshots must be yes or no, got 'maybe'"),
+        (("-a", "screenshots=yes", "-a", "render=no"), "and -a render=no has none"),
         (("-s", "CRAWL_RENDER_TIMEOUT_SECS=0"), "CRAWL_RENDER_TIMEOUT_SECS must be at least 0.5"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -211,6 +212,15 @@ def _head(page: LabPage, side: TextSide | None) -> None:
         ui.label(f"{page.words:,} words{', ' + verdict if verdict else ''}").classes("soft")
         if side is not None:
             ui.label(plain(content_words(side.content))).classes("soft").props("data-content")
+            show_picture(side)
+
+
+def show_picture(side: TextSide) -> None:
+    """Show the picture of a page, where there is one."""
+    if side.picture is not None:
+        data = base64.b64encode(side.picture).decode("ascii")
+        with ui.element().classes("shot"):
+            ui.image(f"data:image/webp;base64,{data}").props("fit=contain position='0 0'")
 
 
 def _words_of(found: PairTexts) -> str:

@@ -15,6 +15,7 @@ from crawler.pages.page_row import to_unsigned
 from crawler.pages.stored_texts import HeldTexts, unpack_judged
 from crawler.pages.verdicts import OF_TEXTS
 from crawler.pages.wall_clusters import host_of
+from crawler.rendering.pictures import Pictures
 from crawler.storage.database import open_for_reading
 from crawler.storage.errors import JobError
 from neardup.parameters import DEFAULTS
@@ -58,6 +59,7 @@ class CrawlSource(PageSource):
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
         self.folder = folder
+        self._pictures = Pictures(folder)
         self._last = 0
         self._ids: dict[bytes, int] = {}
         self._is_superseded = False
@@ -100,6 +102,15 @@ class CrawlSource(PageSource):
             texts = HeldTexts(connection.execute)
             for number in ids:
                 yield texts.shown(number)
+
+    def picture(self, number: int) -> bytes | None:
+        with self._open() as connection:
+            row = connection.execute("SELECT key FROM pages WHERE id = ?", (number,)).fetchone()
+        file = None if row is None else self._pictures.find(row["key"])
+        try:
+            return None if file is None else file.read_bytes()
+        except OSError as error:
+            raise SourceError(f"{file}: {error.strerror}") from None
 
     def boilerplate(self) -> PageBoilerplate:
         known: dict[int, Blocks] = {}

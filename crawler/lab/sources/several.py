@@ -82,6 +82,9 @@ class Sources:
         found = [read(part, of) for part, of in zip(self.parts, wanted, strict=True)]
         return (next(found[self._part[number]]) for number in ids)
 
+    def picture(self, number: int) -> bytes | None:
+        return self.parts[self._part[number]].picture(self._number[number])
+
     def boilerplate(self) -> PageBoilerplate | None:
         """Return what gives the boilerplate at the host of a page; None: nothing is counted."""
         parts = [part.boilerplate() for part in self.parts]

@@ -124,6 +124,10 @@ class PageSource(ABC):
         None for one that is not stored, and for a text that came without a page.
         """
 
+    def picture(self, number: int) -> bytes | None:  # of the sources that have any
+        """Return the picture of a page as WebP; None where none is kept."""
+        return None
+
     def boilerplate(self) -> PageBoilerplate | None:
         """Return what gives the hashes of the blocks that are boilerplate at the host of a page.
 

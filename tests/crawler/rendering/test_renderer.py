@@ -298,7 +298,7 @@ def test_open_shadow_roots_are_declared_and_styles_of_scripts_written() -> None:
         const style = document.createElement('style'); document.head.append(style);
         style.sheet.insertRule('.made { color: red }');
     """
-    (page,) = render((PAGE, document(script)), options=RenderOptions(with_files=True))
+    (page,) = render((PAGE, document(script)), options=RenderOptions(for_disk=True))
     assert b'<template shadowrootmode="open"><b>in the shadow</b></template>' in page.body
     assert b".made { color: red; }" in page.body
 

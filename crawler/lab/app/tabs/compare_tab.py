@@ -8,7 +8,13 @@ from nicegui import ui
 
 from crawler.lab.app.crawled_text import plain
 from crawler.lab.app.page_text import TextSwitch
-from crawler.lab.app.pair_view import MAX_CHARACTERS, PairTexts, ReasonRows, pair_texts
+from crawler.lab.app.pair_view import (
+    MAX_CHARACTERS,
+    PairTexts,
+    ReasonRows,
+    pair_texts,
+    show_picture,
+)
 from crawler.lab.app.side_views import SideRows
 from crawler.lab.app.tables import FigureTable
 from crawler.lab.comparison import Comparison, compare
@@ -165,6 +171,7 @@ class CompareTab:
                 self._verdicts = FigureTable(["max_distance", "confirmed", "distance alone"])
             with ui.element().classes("card whole sides-card"):
                 self._sides = FigureTable(["", "#first", "#second"])
+        self._pictures = ui.element().classes("sides")
         self._switch = TextSwitch(self._show_other_text)
         self._changes = ui.label().classes("title")
         self._texts = SideRows()
@@ -226,6 +233,11 @@ class CompareTab:
             for kind, words in bit_cells(found):
                 cell = ui.element("span").classes(kind)
                 cell.props["title"] = words
+        self._pictures.clear()
+        with self._pictures:
+            for side in (first, second):
+                with ui.element().classes("side"):
+                    show_picture(side)
         self._sides_shown = first, second
         self._show_texts(texts)
         self._result.set_visibility(True)
