@@ -234,6 +234,7 @@ class CompareTab:
                 cell = ui.element("span").classes(kind)
                 cell.props["title"] = words
         self._pictures.clear()
+        self._pictures.set_visibility(any(side.picture for side in (first, second)))
         with self._pictures:
             for side in (first, second):
                 with ui.element().classes("side"):
