@@ -18,7 +18,13 @@ from crawler.downloading.cookie_files import read_cookies
 from crawler.frontier.order import host_number
 from crawler.job_registry import job_of
 from crawler.options import Options
-from crawler.rendering.kept_answers import AnswerKey, KeptAnswers, is_for_the_crawl, key_of
+from crawler.rendering.kept_answers import (
+    AnswerKey,
+    KeptAnswers,
+    is_for_the_crawl,
+    kept_secs,
+    key_of,
+)
 from crawler.rendering.rendered_pages import (
     BEHAVIOURS,
     Cookie,
@@ -45,7 +51,6 @@ _LOOK_SECS = 0.1
 _OWN_HEADERS = frozenset(
     {
         "accept-encoding",
-        "accept-language",
         "connection",
         "content-length",
         "cookie",
@@ -194,10 +199,13 @@ class PageRequests:
                 self._answers.keep(key, wanted, answer)
             return answer
         task = self._under_way.get(key)
+        is_joined = task is not None
         if task is None:
             task = self._under_way[key] = self._begin(wanted)
             task.add_done_callback(lambda _: self._under_way.pop(key, None))
         answer = await asyncio.shield(task)
+        if is_joined and (answer is None or not kept_secs(wanted, answer)):
+            return await self._shielded(wanted)  # it is for that other page alone
         if answer is not None:
             self._answers.keep(key, wanted, answer)
         return answer
@@ -219,7 +227,7 @@ class PageRequests:
             wanted.url,
             NO_CALLBACK,
             wanted.method,
-            headers=_headers(wanted),
+            headers=_headers(wanted, self._options.language),
             body=wanted.body,
             priority=_PRIORITY,
             dont_filter=True,
@@ -266,12 +274,16 @@ class PageRequests:
             self._crawler.stats.inc_value(f"render/requests_{what}")
 
 
-def _headers(wanted: SubRequest) -> dict[str, str]:
-    return {
+def _headers(wanted: SubRequest, language: str) -> dict[str, str]:
+    """Return the headers to send: those of scripts, but for what the crawler sets itself."""
+    found = {
         name: value
         for name, value in wanted.headers
         if name.lower() not in _OWN_HEADERS and not name.lower().startswith(("sec-", ":"))
     }
+    if found.get("accept-language", "").partition(",")[0] == language:  # the browser's own
+        del found["accept-language"]
+    return found
 
 
 def _pairs(response: Response) -> tuple[tuple[str, str], ...]:

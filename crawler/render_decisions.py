@@ -13,8 +13,16 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from crawler.options import Options, did_you_mean
 from crawler.page_rendering import browser_cookies, render_options, renderer_of
 from crawler.pages.reasons import NOT_WHOLE, SHOWN, Reason, codes, detail_of
-from crawler.pages.rendered import Rendered, choose, not_shown, shows_more
-from crawler.reading.content_types import why_not_html
+from crawler.pages.rendered import (
+    SHOWS_NOTHING,
+    Rendered,
+    choose,
+    leads_on,
+    not_shown,
+    says_other,
+)
+from crawler.reading.app_shells import says_it_loads
+from crawler.reading.content_types import has_script, why_not_html
 from crawler.reading.link_extraction import resolve
 from crawler.reading.link_kinds import PAGES, ROUTE
 from crawler.reading.reading import Link
@@ -22,6 +30,7 @@ from crawler.rendering.browser import browser_path
 from crawler.rendering.pictures import Pictures
 from crawler.rendering.rendered_pages import (
     FOREIGN_SCRIPT_FAILED,
+    SCRIPT_ENDED,
     NoBrowserError,
     PageToRender,
     RenderingError,
@@ -36,19 +45,29 @@ if TYPE_CHECKING:
     from crawler.pages.page_context import Fetched
     from crawler.pages.page_row import PageRow
     from crawler.reading.reading import Reading
-    from crawler.rendering.rendered_pages import RenderOptions
+    from crawler.rendering.rendered_pages import RenderedPage, RenderOptions
     from crawler.spiders.page_spider import PageSpider
 
 logger = logging.getLogger(__name__)
 
 _PLACE = re.compile(
-    rb"<(div|main|section)\s(?:[^<>]{0,200}\s)?id\s?=[^<>]{1,200}>\s{0,50}</\1>"
-    rb"|<\w{1,30}-[\w-]{1,60}(?:\s[^<>]{0,300})?>\s{0,50}</",
+    rb"<(div|main|section|article|ul|ol|table|tbody)\s(?:[^<>]{0,200}\s)?id\s?=[^<>]{1,200}>"
+    rb"(?:\s|<!--[^<>]{0,100}-->){0,50}</\1>"
+    rb"|<\w{1,30}-[\w-]{1,60}(?:\s[^<>]{0,300})?>\s{0,50}</"
+    rb"|aria-busy\s?=\s?[\"']?true"
+    rb"|(?:class|id)\s?=\s?[\"']?[^\"'<>]{0,100}(?:spinner|skeleton|loading|loader|placeholder)"
+    rb"|>\s{0,20}(?:loading|please wait|wird geladen|chargement|cargando|carregando)",
     re.IGNORECASE,
 )
-"""An element that a script may fill; bounded, since pages are hostile."""
+"""What a script may fill: an empty element, or signs that something loads. Bounded, since pages are
+hostile."""
 
-_MAX_SEARCHED_BYTES = 500_000
+_MAX_SEARCHED_BYTES = 200_000
+
+_LOADING = "it says that it loads"
+
+_MAX_KNOWN = 2_000
+"""Texts of pages that are remembered, and ways in which each was shown, as digests."""
 
 _SOON = 3
 """Pages that may wait for each tab of the browser before no further one is fetched."""
@@ -161,6 +180,7 @@ class PageRendering:
         )
         self._cookies = browser_cookies(getattr(spider, "cookies", ""))
         self._failure = ""
+        self._shown_as: dict[bytes, dict[bytes, bytes]] = {}
         self._most_waiting = _SOON * render_options(spider.crawler.settings).concurrency
         self._waiting = 0
 
@@ -172,22 +192,61 @@ class PageRendering:
         """
         return self._waiting >= self._most_waiting
 
-    def doubts(self, fetched: Fetched, *, is_copy: bool) -> bool:
+    def doubts(self, fetched: Fetched) -> bool:
         """Return whether an answer whose bytes are known may show something else in a browser."""
         if self._kinds is None:
-            return self._choice.screenshots or _has_script(fetched.body)
-        if not _has_script(fetched.body):
+            return self._choice.screenshots or has_script(fetched.body)
+        if not has_script(fetched.body):
             return False
         kind = self._kinds.kind(self._kinds.name(fetched.canonical_url))
-        return kind.may_need_browser or (is_copy and (kind.is_unclear or not kind.copies))
+        return kind.may_need_browser or has_place(fetched.body)
+
+    def may_differ(self, fetched: Fetched, rendered: Rendered | None, *, is_near: bool) -> bool:
+        """Return whether a page that is to be dropped is to be looked at once more before."""
+        if rendered is not None:
+            return not (is_near or rendered.is_patient)
+        is_page = fetched.status == HTTPStatus.OK and not fetched.is_cut
+        return is_page and has_script(fetched.body) and has_place(fetched.body)
+
+    async def look_again(self, fetched: Fetched, reading: Reading) -> Rendered:
+        """Show a page that is to be dropped, with patience."""
+        shown = await self._shown(fetched, reading, is_patient=True)
+        if self._is_known(fetched.key, reading, shown):
+            # Another page that came with these words shows these: they are copies there too.
+            shown = replace(shown, reading=reading, is_taken=False, document=b"")
+        if self._kinds is not None and not reading.is_app_shell:
+            is_gain = await self._shows_more(reading, shown.reading)
+            name = self._kinds.name(fetched.canonical_url)
+            self._kinds.note(name, is_gain=is_gain, is_whole=shown.is_whole)
+        return replace(shown, is_patient=True)
+
+    def _is_known(self, key: bytes, plain: Reading, shown: Rendered) -> bool:
+        """Return whether another page that came with these words was shown as this one.
+
+        That the page was shown so is noted.
+        """
+        digest = shown.reading.visible_digest
+        if plain.visible_digest is None or digest is None or plain.is_app_shell:
+            return False
+        if not (shown.is_whole and shown.is_taken):
+            return False
+        seen = self._shown_as.pop(plain.visible_digest, {})
+        self._shown_as[plain.visible_digest] = seen
+        if len(self._shown_as) > _MAX_KNOWN:
+            del self._shown_as[next(iter(self._shown_as))]
+        if len(seen) < _MAX_KNOWN:
+            seen.setdefault(digest, key)
+        return seen.get(digest, key) != key
 
     def must_see(self, row: PageRow) -> bool:
         """Return whether a page is to be sent whole, since a browser may show more of it now."""
         found = codes(row.reason)
         if found & NOT_WHOLE:
             return True
-        if self._kinds is None or found & SHOWN:
+        if found & SHOWN:
             return False
+        if self._kinds is None or row.duplicate_of is not None:
+            return True
         return self._kinds.kind(self._kinds.name(row.canonical_url)).may_need_browser
 
     async def render(self, fetched: Fetched, reading: Reading) -> Rendered | None:
@@ -195,37 +254,54 @@ class PageRendering:
         if not self._may_be_shown(fetched, reading):
             return None
         if self._kinds is None or reading.is_app_shell or self._was_shown(fetched):
-            return await self._shown(fetched, reading)
+            shown = await self._shown(fetched, reading)
+            if (
+                reading.is_app_shell
+                and detail_of(shown.reason, Reason.NOT_RENDERED) == SHOWS_NOTHING
+            ):
+                return replace(
+                    await self._shown(fetched, reading, is_patient=True), is_patient=True
+                )
+            return shown
         return await self._tried(fetched, reading, self._kinds)
 
     async def _tried(
         self, fetched: Fetched, reading: Reading, kinds: RenderKinds
     ) -> Rendered | None:
         """Show an answer if one of its kind is to be tried, and note what that gave."""
-        name, has_place = kinds.name(fetched.canonical_url), _has_place(fetched.body)
-        is_copy = self._is_copy(fetched, reading)
-        if not kinds.is_due(name, has_place=has_place, is_copy=is_copy):
-            if kinds.kind(name).is_unclear and has_place:
+        name, is_to_fill = kinds.name(fetched.canonical_url), has_place(fetched.body)
+        if not kinds.is_due(name, has_place=is_to_fill):
+            if kinds.kind(name).is_unclear and is_to_fill:
                 return await self._apart(fetched, reading, "others of its kind failed there")
             return None
         shown = await self._shown(fetched, reading)
-        is_gain = shows_more(reading, shown.reading, self._is_new)
+        is_gain = await self._shows_more(reading, shown.reading)
         # A page without a place to fill waits for nothing.
-        is_whole = shown.is_whole or not (has_place or kinds.kind(name).may_need_browser)
+        is_whole = shown.is_whole or not (is_to_fill or kinds.kind(name).may_need_browser)
         kinds.note(name, is_gain=is_gain, is_whole=is_whole)
         if is_gain:
             return shown
         if is_whole:
+            self._is_known(fetched.key, reading, shown)
             return None
         if not shown.is_taken:
             return shown
         lacks = detail_of(shown.reason, Reason.RENDERED_IN_PART) or ""
         return await self._apart(fetched, shown.reading, lacks)
 
-    async def _shown(self, fetched: Fetched, reading: Reading) -> Rendered:
+    async def _shows_more(self, plain: Reading, shown: Reading) -> bool:
+        """Return whether a browser showed other words, or a link to a page not met yet."""
+        is_other = await asyncio.to_thread(says_other, plain, shown)
+        return is_other or leads_on(plain, shown, self._is_new)
+
+    async def _shown(
+        self, fetched: Fetched, reading: Reading, *, is_patient: bool = False
+    ) -> Rendered:
         stats = self._spider.crawler.stats
         headers = (("content-type", fetched.content_type or "text/html"),)
-        page = PageToRender(fetched.url, fetched.body, fetched.status, headers, self._cookies)
+        page = PageToRender(
+            *(fetched.url, fetched.body, fetched.status, headers, self._cookies, is_patient)
+        )
         self._waiting += 1
         try:
             shown = await self._renderer.render(page)
@@ -239,17 +315,33 @@ class PageRendering:
             stats.inc_value("render/failures")
             return await self._apart(fetched, reading, shown.failed)
         await self._keep_picture(fetched, shown.screenshot)
-        lacks = what_it_lacks(
-            shown.missed, is_shell=reading.is_app_shell, has_place=_has_place(fetched.body)
-        )
         answer = replace(fetched, body=shown.body, content_type="text/html; charset=utf-8")
+        lacks = self._lacks(fetched, reading, shown, is_patient=is_patient)
         read = await self._spider.archivist.read(answer, apart=bool(lacks))
+        if is_patient and not lacks and says_it_loads(read.text or ""):
+            lacks = (_LOADING,)
+            read = await self._spider.archivist.read(answer, apart=True)
         routes = tuple(self._links(fetched.url, shown.routes))
-        chosen = choose(reading, read, shown.body, lacks, routes)
+        chosen = await asyncio.to_thread(choose, reading, read, shown.body, lacks, routes)
         if chosen.is_taken or chosen.is_whole:
             return chosen
         why = detail_of(chosen.reason, Reason.NOT_RENDERED) or ""
         return await self._apart(fetched, chosen.reading, why)
+
+    def _lacks(
+        self, fetched: Fetched, reading: Reading, shown: RenderedPage, *, is_patient: bool
+    ) -> tuple[str, ...]:
+        """Return what a document lacks that may be what tells its page from others.
+
+        Whatever is missing may be all that tells a page apart which showed nothing as it came, is
+        to be dropped, or was shown before. Of others a script of another site, which counts or
+        advertises, seldom fills a page; and a page without a place to fill waits for nothing.
+        """
+        missed = [each for each in shown.missed if is_patient or each != SCRIPT_ENDED]
+        if reading.is_app_shell or is_patient or self._was_shown(fetched):
+            return tuple(missed)
+        is_to_fill = has_place(fetched.body)
+        return tuple(each for each in missed if is_to_fill and each != FOREIGN_SCRIPT_FAILED)
 
     async def _apart(self, fetched: Fetched, reading: Reading, why: str) -> Rendered:
         """Return a page as it came, told apart from all others, with the links of a reading."""
@@ -264,7 +356,7 @@ class PageRendering:
         if not (is_html and reading.is_page) or fetched.is_cut or fetched.status != HTTPStatus.OK:
             return False
         is_pictured = self._choice.screenshots and self._kinds is None
-        return is_pictured or reading.is_app_shell or _has_script(fetched.body)
+        return is_pictured or reading.is_app_shell or has_script(fetched.body)
 
     async def _keep_picture(self, fetched: Fetched, picture: bytes | None) -> None:
         if self._pictures is None or picture is None:
@@ -274,19 +366,12 @@ class PageRendering:
         except OSError as error:
             self._say_once(f"no picture is kept: {error.strerror}")
 
-    def _is_copy(self, fetched: Fetched, reading: Reading) -> bool:
-        """Return whether another page that is kept says the same as this one, as it came."""
-        if reading.visible_digest is None:
-            return False
-        found = self._spider.job.store.find_visible(reading.visible_digest)
-        return found is not None and found.key != fetched.key
-
     def _was_shown(self, fetched: Fetched) -> bool:
-        """Return whether the last capture of a page is what the browser showed of it."""
+        """Return whether the browser showed the last capture of a page, or was to show it."""
         if self._spider.job.visits.number == 1:
             return False
         previous = self._spider.job.store.previous(fetched.key)
-        return previous is not None and bool(codes(previous.reason) & SHOWN)
+        return previous is not None and bool(codes(previous.reason) & (SHOWN | NOT_WHOLE))
 
     def _is_new(self, link: Link) -> bool:
         """Return whether a link leads to a page within the scope that was not met yet."""
@@ -311,23 +396,6 @@ class PageRendering:
             logger.error("rendering: %s", failure)
 
 
-def what_it_lacks(missed: Iterable[str], *, is_shell: bool, has_place: bool) -> tuple[str, ...]:
-    """Return what a document lacks that may be what tells its page from others.
-
-    Args:
-        missed: What the browser could not have.
-        is_shell: Whether the page showed nothing as it came. Whatever it missed may be its text.
-        has_place: Whether it has a place to fill. A script of another site, which counts or
-            advertises, seldom fills it; and a page without such a place waits for nothing.
-    """
-    if is_shell:
-        return tuple(missed)
-    return tuple(each for each in missed if has_place and each != FOREIGN_SCRIPT_FAILED)
-
-
-def _has_script(body: bytes) -> bool:
-    return b"<script" in body.lower()
-
-
-def _has_place(body: bytes) -> bool:
+def has_place(body: bytes) -> bool:
+    """Return whether a page has something that a script may fill, or says that it loads."""
     return _PLACE.search(body, 0, _MAX_SEARCHED_BYTES) is not None

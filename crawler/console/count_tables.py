@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 _HEADINGS = ("kind", "found", "answered", "new pages", "put aside")
 _MAX_KINDS = 30
-_KINDS = ("kind of URL", "pages", "tried", "showed more", "unclear", "copies", "in the browser")
+_KINDS = ("kind of URL", "pages", "tried", "showed more", "unclear", "in the browser")
 
 
 def link_lines(links: Mapping[str, LinkCount]) -> Iterator[str]:
@@ -42,7 +42,6 @@ def rendering_lines(kinds: Mapping[str, RenderKind]) -> Iterator[str]:
     yield ""
     yield "tried: shown in the browser lately, to see whether that shows more words or new links"
     yield "unclear: showed no more, and something kept the browser from showing all"
-    yield "copies: tried although another page says the same as it comes"
 
 
 def _table(headings: tuple[str, ...], counts: Iterable[tuple[str | int, ...]]) -> Iterator[str]:

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from neardup import Deduplicator, Document
 
 
-_NOT_SHOWN = Reason.NOT_RENDERED.stored("no browser showed it at this visit")
+_NOT_SHOWN = Reason.NOT_RENDERED.stored("it shows less than at an earlier visit")
 
 STAGES = ("download", "parse", "extract", "judge and store")
 
@@ -173,7 +173,7 @@ class Archivist:
         """Return whether a browser may show something else of a page whose bytes are known."""
         if self.renderer is None:
             return False
-        return self.renderer.doubts(page.fetched, is_copy=page.previous is None)
+        return self.renderer.doubts(page.fetched)
 
     def _context(self, fetched: Fetched, reading: Reading) -> PageContext:
         digest = payload_digest(fetched.body)
@@ -225,6 +225,10 @@ class Archivist:
             said = await self._asking.settle(page, self.visit, known)
         started = time.perf_counter()
         captured = self._store(page, said)
+        if captured is None and self.renderer is not None:
+            page.take(page.plain, await self.renderer.look_again(page.fetched, page.plain))
+            captured = self._store(page, said, is_final=True)
+        assert captured is not None
         if page.rendered is not None and page.rendered.document:
             captured = replace(captured, document=page.rendered.document)
         self.seconds["judge and store"] += time.perf_counter() - started
@@ -233,21 +237,28 @@ class Archivist:
             await self._asking.tell(promoted)
         return captured
 
-    def _store(self, page: PageContext, said: PageVerdict | None) -> Captured:
+    def _store(
+        self, page: PageContext, said: PageVerdict | None, *, is_final: bool = False
+    ) -> Captured | None:
         """Judge and insert, with nothing awaited in between.
 
         Args:
             page: The page.
             said: Verdict of a fleet, or None if it was not asked.
+            is_final: Whether no browser is asked any more.
+
+        Returns:
+            None if nothing was stored, because the page would be dropped, and a browser may show
+            that it is another one.
         """
-        reading, previous = page.reading, page.previous
+        previous = page.previous
+        if previous is not None and self._judge.is_less_than_shown(page, is_whole=False):
+            return self._as_shown(previous, page)
         self._judge.note_name(page, self.visit)
         row = page.row(self.store.new_id(), self.visit)
-        if previous is not None and page.is_less_than_shown:
-            failed = Outcome(verdicts.FAILED, together(*page.left_out()) or _NOT_SHOWN)
-            still = self._still(previous, failed, reading.links, nofollow=page.says("nofollow"))
-            return replace(still, is_less_than_shown=True)
         if previous is not None and self._judge.is_unchanged(page):
+            if not is_final and self._may_differ(page, previous):
+                return None
             return self._unchanged(previous, row, page)
         # Unpacked once: it is judged, and compared with the page's last version.
         document = page.document(self._judge.min_words)
@@ -256,7 +267,34 @@ class Archivist:
         wall = self.walls.judge(suspect, self.tuned.id)
         if wall is not None:
             self._judge.describe_wall(row, page, wall, original)
-        elif original is not None and not page.asks_not_to_be_kept:
+        else:
+            self._describe(row, page, original, said)
+        if not is_final and self._may_differ(page, row):
+            return None
+        if (
+            previous is not None
+            and row.verdict in verdicts.DUPLICATES
+            and self._judge.is_less_than_shown(page, is_whole=True)
+        ):
+            return self._as_shown(previous, page)
+        kept = self.elsewhere.name_kept(row, said)
+        captured = self._insert(row, page, document, kept)
+        self.walls.note(row, suspect, previous)
+        if self.keep_versions and previous is not None and row.latest:
+            self.store.drop_texts(row.key, self.keep_versions - 1)
+        self.walls.go_on(self.tuned.id)
+        return captured
+
+    def _describe(
+        self,
+        row: PageRow,
+        page: PageContext,
+        original: PageRow | OriginalPage | None,
+        said: PageVerdict | None,
+    ) -> None:
+        """Write the verdict on a page that is no wall into its row."""
+        reading, document = page.reading, page.document(self._judge.min_words)
+        if original is not None and not page.asks_not_to_be_kept:
             repeat(row, original)
             row.duplicate_of = original.id if isinstance(original, PageRow) else None
         elif reading.failure is not None:
@@ -273,13 +311,22 @@ class Archivist:
             # An error makes Scrapy retry the request: a row without a verdict is a lost page.
             url = page.fetched.url
             raise RuntimeError(f"{url}: read for its links alone, and its text is not held")
-        kept = self.elsewhere.name_kept(row, said)
-        captured = self._insert(row, page, document, kept)
-        self.walls.note(row, suspect, previous)
-        if self.keep_versions and previous is not None and row.latest:
-            self.store.drop_texts(row.key, self.keep_versions - 1)
-        self.walls.go_on(self.tuned.id)
-        return captured
+
+    def _may_differ(self, page: PageContext, row: PageRow) -> bool:
+        """Return whether a page is to be dropped, and a browser may show that it is another one."""
+        if self.renderer is None or row.verdict not in verdicts.DUPLICATES | verdicts.WALLS:
+            return False
+        if not page.reading.is_page or page.asks_not_to_be_kept:
+            return False
+        is_near = row.verdict in verdicts.INEXACT
+        return self.renderer.may_differ(page.fetched, page.rendered, is_near=is_near)
+
+    def _as_shown(self, previous: PageRow, page: PageContext) -> Captured:
+        """Leave a page as a browser showed it before: there is less of it now."""
+        failed = Outcome(verdicts.FAILED, together(*page.left_out()) or _NOT_SHOWN)
+        links, nofollow = page.reading.links, page.says("nofollow")
+        still = self._still(previous, failed, links, nofollow=nofollow)
+        return replace(still, is_less_than_shown=True)
 
     def _insert(
         self,

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 from crawler.pages import verdicts
 from crawler.pages.page_context import is_unchanged
 from crawler.pages.page_row import PageRow
-from crawler.pages.reasons import Reason, together
+from crawler.pages.reasons import SHOWN, Reason, codes, together
+from crawler.pages.rendered import has_other_words, lacks_words
 from crawler.pages.stored_texts import unpack_judged
 from crawler.pages.url_history import Outcome
+from crawler.reading.content_types import has_script
 from neardup import Verdict, hamming
 from neardup.fingerprints.digest import EMPTY_DIGEST, words_digest
 from neardup.names import difference, unpacked
@@ -197,6 +199,31 @@ class Judge:
             self.store.names.note(visit, previous, document.name, says_the_same)
         elif previous.payload_digest == page.payload:
             self.store.names.note_same(visit, previous)
+
+    def is_less_than_shown(self, page: PageContext, *, is_whole: bool) -> bool:
+        """Return whether a browser showed the page before, and what there is of it now is less.
+
+        It is less if words are gone and few others came: an application whose data failed shows its
+        frame, and perhaps a word about that. What needs no script any more is never less.
+
+        Args:
+            page: The page.
+            is_whole: Whether to ask also of a page that a browser showed whole now.
+        """
+        previous, reading = page.previous, page.reading
+        if previous is None or not codes(previous.reason) & SHOWN:
+            return False
+        if not reading.is_page or page.asks_not_to_be_kept:
+            return False
+        if page.rendered is None and not has_script(page.fetched.body):
+            return False
+        if page.rendered is not None and page.is_whole and not is_whole:
+            return False
+        text, extract = self.comparer.text(previous), reading.extract
+        if reading.is_app_shell or text is None or extract is None:
+            return reading.is_app_shell
+        before, now = unpack_judged(text), extract.text
+        return lacks_words(before, now) and not has_other_words(before, now)
 
     def is_unchanged(self, page: PageContext) -> bool:
         """Return whether a page's text is the same, and its name still tells what it told.

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.pages.page_metadata import packed_metadata
 from crawler.pages.page_row import PageRow
-from crawler.pages.reasons import SHOWN, Reason, Stored, codes
-from crawler.pages.rendered import MIN_SHARE
+from crawler.pages.reasons import Reason, Stored
 from crawler.pages.verdicts import DUPLICATES, NOINDEX
 from crawler.pages.wall_clusters import host_of
 from crawler.reading.metadata.metadata_record import NO_HEADERS, PageHeaders
@@ -120,10 +119,15 @@ class PageContext:
     reading: Reading
     obey_robots_meta: bool
     rendered: Rendered | None = None
+    plain: Reading = field(init=False)
+    """The reading of the page as it came."""
+
+    _sent: bytes = field(init=False)
     _last: LastCapture = field(init=False)
     _unpacked: tuple[Reading, int, Document | None] | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
+        self._sent, self.plain = self.payload, self.reading
         self._last = self.store.last(self.fetched.key)
 
     @property
@@ -144,13 +148,15 @@ class PageContext:
         The bytes of a page that its scripts fill are those of any other page of its site: the
         payload digest is that of its key too, and of what a browser shows.
         """
-        self.reading, self.rendered = reading, rendered
+        self.reading, self.plain, self.rendered = reading, reading, rendered
         document = b""
         if rendered is not None:
             self.reading, document = rendered.reading, rendered.document
         if document or not self.is_whole:
             shown = payload_digest(document) if document else b""
-            self.payload = payload_digest(self.payload + self.fetched.key + shown)
+            self.payload = payload_digest(self._sent + self.fetched.key + shown)
+        else:
+            self.payload = self._sent
 
     @property
     def is_whole(self) -> bool:
@@ -163,19 +169,6 @@ class PageContext:
             return self.rendered.is_whole
         return not self.reading.is_app_shell
 
-    @property
-    def is_less_than_shown(self) -> bool:
-        """Whether a browser showed the page before, and what there is of it now is less."""
-        previous = self.previous
-        before = frozenset() if previous is None else codes(previous.reason) & SHOWN
-        if previous is None or not before or (self.rendered is not None and self.is_whole):
-            return False
-        if self.rendered is not None and Reason.RENDERED in before:
-            return True
-        extract = self.reading.extract
-        words = 0 if extract is None else extract.words
-        return self.reading.is_app_shell or words < MIN_SHARE * (previous.words or 0)
-
     def says(self, word: str) -> bool:
         """Return whether the page or its HTTP header has a directive for robots."""
         return bool({word, "none"} & (self.fetched.robots | set(self.reading.metadata.robots)))
@@ -187,7 +180,7 @@ class PageContext:
 
     def left_out(self) -> Iterator[Stored]:
         """Yield a reason for what was not taken of the page: some links, what scripts show."""
-        if self.rendered is not None:
+        if self.rendered is not None and self.rendered.reason:
             yield self.rendered.reason
         if self.reading.is_app_shell:
             yield Reason.APP_SHELL.stored()

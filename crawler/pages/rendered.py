@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from crawler.pages.page_row import PageRow
     from crawler.reading.reading import Link, Reading
 
+SHOWS_NOTHING = "its scripts show nothing either"
+
 MIN_SHARE = 0.8
 """A browser must show this share of the words that came, or the page is judged as it came."""
 
@@ -36,7 +38,8 @@ class Rendered:
         is_whole: Whether nothing kept the browser from showing all of the page. What is missing may
             be what tells it from others: such a page is no copy, and has none.
         document: HTML of the document that was taken; empty where none was.
-        reason: Note for the page.
+        reason: Note for the page; empty where there is nothing to say.
+        is_patient: Whether the browser waited for long, so that it is not to look again.
     """
 
     reading: Reading
@@ -44,6 +47,7 @@ class Rendered:
     is_whole: bool
     document: bytes
     reason: Stored
+    is_patient: bool = False
 
 
 class PageRenderer(Protocol):
@@ -53,13 +57,20 @@ class PageRenderer(Protocol):
     def is_behind(self) -> bool:
         """Whether so many pages wait for the browser that none is to be fetched."""
 
-    def doubts(self, fetched: Fetched, *, is_copy: bool) -> bool:
-        """Return whether an answer whose bytes are known may show something else in a browser.
+    def doubts(self, fetched: Fetched) -> bool:
+        """Return whether an answer whose bytes are known may show something else in a browser."""
+
+    def may_differ(self, fetched: Fetched, rendered: Rendered | None, *, is_near: bool) -> bool:
+        """Return whether a page that is to be dropped is to be looked at once more before.
 
         Args:
             fetched: The answer.
-            is_copy: Whether the bytes are those of another page; else of an earlier visit.
+            rendered: What a browser showed of it; None where none did, or it was no more.
+            is_near: Whether it says nearly what another page says, not the same.
         """
+
+    async def look_again(self, fetched: Fetched, reading: Reading) -> Rendered:
+        """Show a page that is to be dropped, with patience."""
 
     def must_see(self, row: PageRow) -> bool:
         """Return whether a page is to be sent whole, since a browser may show more of it now."""
@@ -105,8 +116,9 @@ def choose(
     if not shown.is_page or shown.extract is None:
         return not_shown(plain, shown.failure or shown.not_html or "no text")
     if plain.is_app_shell and shown.is_app_shell:
-        return not_shown(plain, why or "its scripts show nothing either")
-    if shown.is_app_shell or (not plain.is_app_shell and _words(shown) < MIN_SHARE * _words(plain)):
+        return not_shown(plain, why or SHOWS_NOTHING)
+    is_less = not plain.is_app_shell and _words(shown) < MIN_SHARE * _words(plain)
+    if shown.is_app_shell or (is_less and not says_other(plain, shown)):
         if lacks:
             return not_shown(plain, why)
         less = Reason.RENDERED_LESS.stored()
@@ -118,20 +130,38 @@ def choose(
     return Rendered(taken, is_taken=True, is_whole=not lacks, document=html, reason=reason)
 
 
-def shows_more(plain: Reading, shown: Reading, is_new: Callable[[Link], bool]) -> bool:
-    """Return whether a browser shows clearly other words of a page, or a link to a new one.
+def says_other(before: Reading, now: Reading) -> bool:
+    """Return whether a reading has clearly other words than an earlier one.
 
-    Args:
-        plain: Reading of the page as it came.
-        shown: Reading of the document that the browser showed, with the links that it found.
-        is_new: Tells whether a link leads to a page that was not met yet.
-
-    Complexity: O(length of both texts).
+    Complexity: O(length of both texts), up to a second for megabytes.
     """
-    came = _word_counts(plain)
-    more = (_word_counts(shown) - came).total()
-    if more >= max(MIN_MORE_WORDS, came.total() * MIN_MORE_SHARE):
-        return True
+    return has_other_words(_text(before), _text(now))
+
+
+def has_other_words(before: str, now: str) -> bool:
+    """Return whether a text has ``MIN_MORE_WORDS`` words, and a share, that another one lacks."""
+    known = Counter(split_whole(before)[1].split())
+    wanted = max(MIN_MORE_WORDS, known.total() * MIN_MORE_SHARE)
+    more = 0
+    for word in split_whole(now)[1].split():
+        if known[word] > 0:
+            known[word] -= 1
+        else:
+            more += 1
+            if more >= wanted:
+                return True
+    return False
+
+
+def lacks_words(before: str, now: str) -> bool:
+    """Return whether a text lacks words of an earlier one."""
+    left = Counter(split_whole(before)[1].split())
+    left.subtract(split_whole(now)[1].split())
+    return any(count > 0 for count in left.values())
+
+
+def leads_on(plain: Reading, shown: Reading, is_new: Callable[[Link], bool]) -> bool:
+    """Return whether a browser found a link to a page that was not met yet."""
     known = {link.key for link in plain.links}
     return any(link.key not in known and is_new(link) for link in shown.links)
 
@@ -140,9 +170,8 @@ def _words(reading: Reading) -> int:
     return 0 if reading.extract is None else reading.extract.words
 
 
-def _word_counts(reading: Reading) -> Counter[str]:
-    text = reading.text
-    return Counter() if text is None else Counter(split_whole(text)[1].split())
+def _text(reading: Reading) -> str:
+    return reading.text or ""
 
 
 def _joined(*found: Sequence[Link]) -> tuple[Link, ...]:

@@ -61,6 +61,11 @@ _MOUNT = XPath(
 )
 
 
+def says_it_loads(text: str) -> bool:
+    """Return whether a text says that something is still to come. Complexity: O(length)."""
+    return _LOADING.search(fold(text)) is not None
+
+
 def is_app_shell(root: Element, visible: Visible) -> bool:
     """Return whether a page shows next to nothing, and has scripts that may fill it.
 
@@ -86,5 +91,5 @@ def is_app_shell(root: Element, visible: Visible) -> bool:
     words = len(_WORD.findall(visible.text)) - noticed
     if words > MAX_WORDS or _SHOWN(root):
         return False
-    is_loading = _LOADING.search(fold(visible.text)) is not None
+    is_loading = says_it_loads(visible.text)
     return words <= 0 or noticed > 0 or is_loading or bool(_PLACE(root))

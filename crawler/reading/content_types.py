@@ -54,6 +54,9 @@ _FOREIGN = {
 }
 
 
+_SCRIPT = re.compile(rb"<script", re.IGNORECASE)
+
+
 def why_not_html(content_type: str | None, body: bytes) -> str | None:
     """Return in a few words why a body is no HTML, or None for a page.
 
@@ -83,3 +86,8 @@ def _looks_like_html(start: bytes) -> bool:
     if start.startswith(_WIDE_MARKS):
         start = start[2:].replace(b"\0", b"")
     return _HTML_START.match(start) is not None
+
+
+def has_script(body: bytes) -> bool:
+    """Return whether a page may have scripts. Complexity: O(length)."""
+    return _SCRIPT.search(body) is not None

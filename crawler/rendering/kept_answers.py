@@ -22,7 +22,7 @@ _BY_ITS_AGE = frozenset({"fetch", "xhr"})
 _SAME_FOR_ALL = frozenset(
     {"", "accept", "accept-encoding", "accept-language", "origin", "user-agent"}
 )
-_OF_BROWSERS = _SAME_FOR_ALL | {"cache-control", "dnt", "pragma", "referer"}
+_OF_BROWSERS = _SAME_FOR_ALL - {"accept-language"} | {"cache-control", "dnt", "pragma", "referer"}
 """Headers that a browser sends by itself."""
 
 _FOR_ONE = frozenset({"authorization", "cookie", "range"})

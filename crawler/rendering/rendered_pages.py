@@ -20,6 +20,8 @@ SUBREQUEST_FAILED: Final = "subrequest failed"
 
 FOREIGN_DATA_FAILED: Final = "data of another site failed"
 FOREIGN_SCRIPT_FAILED: Final = "script of another site failed"
+SCRIPT_ENDED: Final = "a script ended with an error"
+STILL_OPEN: Final = "requests without an answer"
 
 
 @dataclass(frozen=True)
@@ -115,6 +117,8 @@ class PageToRender:
     status: int = 200
     headers: tuple[tuple[str, str], ...] = ()
     cookies: tuple[Cookie, ...] = ()
+    is_patient: bool = False
+    """Wait for seconds in which nothing happens, and scroll: the page may seem to be done."""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,14 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
-from crawler.rendering.rendered_pages import CRASH, TIME, TOO_MANY_BYTES, RenderedPage
+from crawler.rendering.rendered_pages import (
+    CRASH,
+    SCRIPT_ENDED,
+    STILL_OPEN,
+    TIME,
+    TOO_MANY_BYTES,
+    RenderedPage,
+)
 from crawler.rendering.traffic import Traffic
 
 if TYPE_CHECKING:
@@ -26,6 +33,9 @@ logger = logging.getLogger(__name__)
 _QUIET_SECS: Final = 0.4
 _DOM_QUIET_MS: Final = 150
 """A page is done when its network, and its DOM, have been quiet for these."""
+
+_PATIENT_SECS: Final = 3.0
+"""So long is the network of one that is waited for to be quiet."""
 
 _MAX_DOM_SECS: Final = 2.0
 """A DOM that never rests, as with a clock, is waited for no longer after the network is quiet."""
@@ -124,8 +134,10 @@ class PageTab:
         await self._hand_over()
         await self._settle()
         await self._wait_for_selector()
-        if "scroll" in self._options.behaviours:
+        if "scroll" in self._options.behaviours or self._to_render.is_patient:
             await self._scroll()
+        if self._traffic.open:
+            self._traffic.missed[STILL_OPEN] = None
         self._traffic.is_loading = False
         html = await self._click() if "click" in self._options.behaviours else await self._html()
         self._missed = tuple(self._traffic.missed)
@@ -164,6 +176,8 @@ class PageTab:
         self._page.on("download", lambda download: self._aside(download.cancel()))
         self._page.on("crash", self._note_crash)
         self._page.on("websocket", self._note_websocket)
+        self._page.on("requestfailed", self._note_failed_request)
+        self._page.on("pageerror", self._note_error)
         self._page.on("framenavigated", self._note_navigation)
         await self._in_time(self._context.route("**/*", self._traffic.answer))
 
@@ -202,6 +216,14 @@ class PageTab:
     def _note_websocket(self, socket: Any) -> None:
         self._traffic.note_failed(socket.url, "websocket")
 
+    def _note_failed_request(self, request: Any) -> None:
+        # One that the page gave up: the crawl may be slower than a reader's browser.
+        self._traffic.note_failed(request.url, request.resource_type)
+
+    def _note_error(self, *_: Any) -> None:
+        if self._traffic.is_loading:
+            self._traffic.missed[SCRIPT_ENDED] = None
+
     def _note_navigation(self, frame: Any) -> None:
         if frame == self._traffic.main_frame:
             self._traffic.note_route(frame.url)
@@ -224,6 +246,7 @@ class PageTab:
         """Wait until network and DOM are quiet, or the time is over."""
         traffic = self._traffic
         ends_at = min(self._ends_at, time.monotonic() + max_secs)
+        quiet_secs = _PATIENT_SECS if self._to_render.is_patient else _QUIET_SECS
         quiet_since: float | None = None
         while not traffic.flooded.is_set():
             now = time.monotonic()
@@ -231,7 +254,7 @@ class PageTab:
                 if now >= self._ends_at:
                     traffic.missed[TIME] = None
                 return
-            if traffic.quiet_secs < _QUIET_SECS:
+            if traffic.quiet_secs < quiet_secs:
                 quiet_since = None
             else:
                 quiet_since = quiet_since or now
@@ -259,7 +282,7 @@ class PageTab:
                 return
             now = await self._call(f"({script('scroll')})()")
             await self._settle(2.0)
-            if now[1] and now == before:
+            if now[1] and now == before and not self._traffic.open:
                 return
             before = now
 
@@ -318,6 +341,7 @@ class PageTab:
 
     async def _end(self) -> None:
         """Close the context; a browser that does not answer is broken."""
+        self._traffic.is_over = True
         if self._context is not None:
             try:
                 await asyncio.wait_for(self._context.close(), _END_SECS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
@@ -30,6 +31,9 @@ MAX_ROUTES: Final = 1_000
 _FLOOD: Final = 3
 """A page that makes this many times the requests that it may is stopped."""
 
+_FLOOD_OF_REFUSED: Final = 5_000
+"""So is one that makes so many for images and the like, which are refused."""
+
 _AT_A_TIME: Final = 8
 """Requests of a page that are answered at a time, each with a body in memory."""
 
@@ -42,6 +46,9 @@ _READING = frozenset({"GET", "HEAD"})
 
 _NOT_THERE = frozenset({404, 410})
 """Statuses that are the answer which any reader gets, and no failure."""
+
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9a-z-]+")
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 _OF_THE_TRANSFER = frozenset(
     {
@@ -75,8 +82,13 @@ class Traffic:
         self._options = options
         self._fetch = fetch
         self._is_handed = False
-        self._asked = 0
-        self._open = 0
+        self._asked = self._refused = 0
+        self.open = 0
+        """Requests that wait for their answer."""
+
+        self.is_over = False
+        """Whether the page has ended: what it still wants is not asked for."""
+
         self._bytes = len(page.body)
         self._changed_at = time.monotonic()
         self.subrequests: list[Subrequested] = []
@@ -92,7 +104,7 @@ class Traffic:
     @property
     def quiet_secs(self) -> float:
         """Seconds since the last request or answer; 0 while an answer is awaited."""
-        return 0.0 if self._open else time.monotonic() - self._changed_at
+        return 0.0 if self.open else time.monotonic() - self._changed_at
 
     def note_route(self, url: str) -> None:
         """Note a URL that a script led to."""
@@ -105,9 +117,13 @@ class Traffic:
 
     async def answer(self, route: Any) -> None:
         """Answer one request of the page; called by Playwright."""
-        # The page may have ended meanwhile.
-        with suppress(Exception):
-            await self._answer(route, route.request)
+        request = route.request
+        try:
+            await self._answer(route, request)
+        except Exception:  # the page may have ended meanwhile, or the browser refuses the answer
+            self.note_failed(request.url, request.resource_type)
+            with suppress(Exception):
+                await route.abort("failed")
 
     async def _answer(self, route: Any, request: Any) -> None:
         if request.is_navigation_request():
@@ -118,18 +134,27 @@ class Traffic:
         if not self._may_ask(request):
             await route.abort("blockedbyclient")
             return
-        self._open += 1
-        wanted, answer = None, None
+        self.open += 1
         try:
             async with self._free:
-                wanted = self._wanted(request)
-                if wanted is not None:
-                    answer = await self._fetch(wanted)
-        except Exception:  # as one that was refused
-            answer = None
+                await self._hand_over(route, request)
         finally:
-            self._open -= 1
+            self.open -= 1
             self._changed_at = time.monotonic()
+
+    async def _hand_over(self, route: Any, request: Any) -> None:
+        """Fetch what a request wants and hand it to the page."""
+        wanted = None if self.is_over else self._wanted(request)
+        answer = None
+        if wanted is not None:
+            # Others have their share of the bytes meanwhile.
+            self._bytes += (reserved := wanted.max_bytes // _AT_A_TIME)
+            try:
+                answer = await self._fetch(wanted)
+            except Exception:  # as one that was refused
+                answer = None
+            finally:
+                self._bytes -= reserved
         if wanted is None or answer is None or 300 <= answer.status < 400:
             self.subrequests.append(Subrequested(request.url, 0, 0))
             self.note_failed(request.url, request.resource_type)
@@ -177,14 +202,19 @@ class Traffic:
 
     def _may_ask(self, request: Any) -> bool:
         """Count a request, and return whether it is one to be answered."""
+        kind = request.resource_type
+        if kind in _NEVER or (kind in _FILES and not self._options.with_files):
+            self._refused += 1
+            if self._refused > _FLOOD_OF_REFUSED:
+                self.flooded.set()
+            return False
         self._asked += 1
         if self._asked > self._options.max_subrequests:
             self.missed[TOO_MANY_REQUESTS] = None
             if self._asked > _FLOOD * self._options.max_subrequests:
                 self.flooded.set()
             return False
-        kind = request.resource_type
-        return kind not in _NEVER and (kind not in _FILES or self._options.with_files)
+        return True
 
     def _wanted(self, request: Any) -> SubRequest | None:
         """Return a request as it is to be sent; None where it is refused."""
@@ -236,8 +266,8 @@ def for_browser(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
     joined: dict[str, str] = {}
     for name, value in headers:
         key = name.lower()
-        if key in _OF_THE_TRANSFER:
-            continue
+        if key in _OF_THE_TRANSFER or not _TOKEN.fullmatch(key) or _CONTROL.search(value):
+            continue  # Chromium refuses the answer for such a header
         separator = "\n" if key == "set-cookie" else ", "
         joined[key] = f"{joined[key]}{separator}{value}" if key in joined else value
     return joined

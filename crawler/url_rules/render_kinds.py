@@ -25,8 +25,8 @@ FIRST_OF_KIND: Final = 2
 """Pages of a kind that are tried where they have a place to fill."""
 
 VAIN_TRIES: Final = 5
-"""Tries of a host that may show nothing more, and one more of each ``PAGES_OF_A_TRY`` pages. Two
-tries stand above it: the first of a kind with a place to fill, and that of its first copy."""
+"""Tries of a host that may show nothing more, and one more of each ``PAGES_OF_A_TRY`` pages. The
+first of a kind with a place to fill stands above it."""
 
 MAX_UNCLEAR: Final = 3
 """Tries of a kind that could not be shown whole, before it has had one that was."""
@@ -66,14 +66,12 @@ class RenderKind(NamedTuple):
         tried: Those that were shown in the browser, lately.
         gained: Those of them that showed more there.
         unclear: Further ones that showed no more, and could not be shown whole.
-        copies: Tried pages that were copies as they came.
     """
 
     pages: int = 0
     tried: int = 0
     gained: int = 0
     unclear: int = 0
-    copies: int = 0
 
     @property
     def needs_browser(self) -> bool:
@@ -90,18 +88,15 @@ class RenderKind(NamedTuple):
         """Whether its pages may show more, and the browser could seldom show them whole."""
         return self.unclear > 0 and self.unclear >= self.tried - self.gained
 
-    def is_due(self, host: HostTries, *, has_place: bool, is_copy: bool) -> bool:
+    def is_due(self, host: HostTries, *, has_place: bool) -> bool:
         """Return whether the last page counted is to be tried.
 
         Args:
             host: What was tried of all kinds of its host.
             has_place: Whether the page has an empty element that a script may fill.
-            is_copy: Whether another page says the same as it came.
         """
         if self.may_need_browser:
             return True
-        if is_copy:
-            return not self.copies
         if host.pages <= FIRST_OF_HOST:
             return True
         if has_place and not self.tried and self.unclear < MAX_UNCLEAR:
@@ -158,15 +153,12 @@ class RenderKinds:
         """Return the counts of a kind. Complexity: O(1)."""
         return self._kinds.get(name, RenderKind())
 
-    def is_due(self, name: str, *, has_place: bool, is_copy: bool) -> bool:
+    def is_due(self, name: str, *, has_place: bool) -> bool:
         """Count a page of a kind, and return whether it is to be tried. Complexity: O(1)."""
         kind = self.kind(name)
-        kind = kind._replace(pages=kind.pages + 1)
-        is_due = kind.is_due(self._count(name, 1, 0), has_place=has_place, is_copy=is_copy)
-        # Counted now: others may come before it was shown.
-        self._kinds[name] = kind._replace(copies=kind.copies + (is_due and is_copy))
+        kind = self._kinds[name] = kind._replace(pages=kind.pages + 1)
         self._is_changed = True
-        return is_due
+        return kind.is_due(self._count(name, 1, 0), has_place=has_place)
 
     def note(self, name: str, *, is_gain: bool, is_whole: bool = True) -> None:
         """Note what a try gave."""

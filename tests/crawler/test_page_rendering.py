@@ -113,8 +113,9 @@ def test_private_addresses_robots_and_forms_are_refused_within_the_browser(folde
         rendered = crawl(site, folder, pages)
         paths = site.paths()
     assert ["reached" in page["html"] for page in rendered] == [False, False, False, False, True]
-    own, foreign = ["subrequest failed"], ["data of another site failed"]
-    assert [page["missed"] for page in rendered[:4]] == [foreign, own, own, own]
+    own, foreign = "subrequest failed", "data of another site failed"
+    wanted = zip([foreign, own, own, own], rendered, strict=False)
+    assert all(one in page["missed"] for one, page in wanted)
     assert paths.count("/open") == 1
     assert not {"/secret", "/posted"} & set(paths)
 
@@ -158,7 +159,7 @@ def test_a_host_that_refuses_is_not_asked_by_pages_while_it_rests(folder: Path) 
             "CRAWL_RENDER_TIMEOUT_SECS=6",
         )
         assert "/more" not in site.paths()
-    assert page["missed"] == ["subrequest failed"]
+    assert "subrequest failed" in page["missed"]
 
 
 @pytest.mark.slow

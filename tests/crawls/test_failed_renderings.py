@@ -38,7 +38,9 @@ const show = (title, text) => {{
 fetch("/data" + location.pathname).then((answer) => {{
   if (!answer.ok) throw new Error(answer.status);
   return answer.text();
-}}).then((text) => show(location.pathname, text), () => show("Sorry", "Try again later."));
+}}).then(
+  (text) => show(text ? location.pathname : "Sorry", text),
+  () => show("Sorry", "Try again later."));
 """
 
 
@@ -50,12 +52,19 @@ class Application:
         page: The document.
         failing: Paths whose data fail, or are never answered.
         status: Status with which they fail; 0 answers nothing.
+        words: Words of the data of each page.
     """
 
     def __init__(
-        self, site: ChangingSite, page: str, failing: Iterable[str] = PATHS, status: int = 429
+        self,
+        site: ChangingSite,
+        page: str,
+        failing: Iterable[str] = PATHS,
+        status: int = 429,
+        words: int = 120,
     ) -> None:
-        self.page, self.failing, self.status = page, set(failing), status
+        self.page, self.failing, self.status, self.words = page, set(failing), status, words
+        self.has_data, self.what = True, "the text of"
         site.added["/app.js"] = lambda exchange: exchange.answer(
             SHOW_FRAME.encode(), "text/javascript"
         )
@@ -66,7 +75,8 @@ class Application:
     def _answer(self, exchange: Exchange) -> None:
         path = exchange.path.removeprefix("/data")
         if path not in self.failing:
-            exchange.answer(prose(f"the text of {path}", 120).encode(), "text/plain")
+            text = prose(f"{self.what} {path}", self.words) if self.has_data else ""
+            exchange.answer(text.encode(), "text/plain")
         elif self.status:
             exchange.answer(b"no", "text/plain", self.status)
         else:
@@ -112,6 +122,65 @@ def test_pages_whose_data_fail_are_kept_at_each_url_until_they_have_their_text(
         assert prose(f"the text of {path}", 120)[:60] in row["text"], row["reason"]
 
 
+FILL = """
+const root = document.getElementById("root");
+const ask = (path) => fetch(path).then((answer) => answer.ok ? answer.text() : "");
+const fill = (text) => { root.innerHTML = `<h1>${location.pathname}</h1><p>${text}</p>`; };
+const data = "/data" + location.pathname;
+"""
+LATE = {
+    "later": "root.innerHTML = 'Loading'; setTimeout(() => ask(data).then(fill), 800);",
+    "given up": "fetch(data, {signal: AbortSignal.timeout(1)}).then((a) => a.text()).then(fill)"
+    ".catch(() => { root.innerHTML = '<p>Sorry, something went wrong here.</p>'; });",
+    "of few words": "ask(data).then((text) => fill(text.split(' ').slice(0, 9).join(' ')));",
+    "closed": "ask(data).then((text) => { "
+    "root.attachShadow({mode: 'closed'}).innerHTML = text; });",
+    "instead of the frame": "ask(data).then((text) => { document.body.innerHTML = text; });",
+    "no worker": "new SharedWorker('/none.js').port.onmessage = () => ask(data).then(fill);",
+}
+"""How an application shows its data, after a frame of words that are the same on all pages."""
+
+
+@pytest.mark.parametrize("page", [SHELL, FRAMED], ids=["shell", "frame"])
+@pytest.mark.parametrize("how", LATE)
+def test_pages_are_told_apart_however_late_and_little_they_show(
+    tmp_path: Path, page: str, how: str
+) -> None:
+    with ChangingSite() as site:
+        Application(site, page, failing=())
+        script = f"(() => {{ {FILL} {LATE[how]} }})();"
+        site.added["/app.js"] = lambda exchange: exchange.answer(script.encode(), "text/javascript")
+        rows = visit(site, tmp_path, "-s", "CRAWL_RENDER_TIMEOUT_SECS=10")
+    # With a frame of 180 words the same nine further words make no other page.
+    same = {"exact_duplicate", "text_duplicate"}
+    assert not [path for path, row in rows.items() if row["verdict"] in same], rows
+    if how == "of few words" and page == FRAMED:
+        return
+    if how not in {"given up", "no worker"}:
+        assert len({row["text"] for row in rows.values()}) == len(PATHS)
+
+
+def test_few_pages_with_data_among_many_without_are_kept(tmp_path: Path) -> None:
+    with ChangingSite() as site:
+        script = f"(() => {{ {FILL} ask(data).then((text) => text && fill(text)); }})();"
+        links = [f"/item/{number}" for number in range(60)]
+        listed = "".join(f'<a href="{link}">on</a> ' for link in links)
+        site.added["/"] = html(listed)
+        site.added["/app.js"] = lambda exchange: exchange.answer(script.encode(), "text/javascript")
+        for number, link in enumerate(links):
+            site.added[link] = html(FRAMED)
+            if number % 7 == 6:
+                text = prose(f"the text of {link}", 120)
+                site.added[f"/data{link}"] = html(text)
+        crawl(site.url, tmp_path, "-s", "CRAWL_LEARN_URL_RULES=False")
+        with closing(open_for_reading(tmp_path)) as connection:
+            rows = {row["url"]: row for row in export_pages(connection)}
+    for number, link in enumerate(links):
+        if number % 7 == 6:
+            text = prose(f"the text of {link}", 120)
+            assert text[:60] in (rows[site.at(link)]["text"] or ""), rows[site.at(link)]
+
+
 def test_data_of_one_page_that_fail_leave_its_text_and_that_of_others(tmp_path: Path) -> None:
     with ChangingSite() as site:
         application = Application(site, FRAMED, failing=(), status=500)
@@ -135,6 +204,47 @@ def test_a_visit_without_a_browser_leaves_every_text(tmp_path: Path, page: str) 
     assert {path: row["text"] for path, row in after.items()} == {
         path: row["text"] for path, row in before.items()
     }
+
+
+@pytest.mark.parametrize("words", [25, 120])
+def test_an_answer_without_data_takes_no_text_away(tmp_path: Path, words: int) -> None:
+    with ChangingSite() as site:
+        application = Application(site, FRAMED, failing=(), words=words)
+        before = visit(site, tmp_path)
+        application.has_data = False
+        after = visit(site, tmp_path)
+        unshown = visit(site, tmp_path, "-a", "render=no")
+    assert len({row["text"] for row in before.values()}) == len(PATHS)
+    # The first one says what no other page says; what it said is an earlier version of it.
+    changed = [path for path in PATHS if after[path]["text"] != before[path]["text"]]
+    assert len(changed) <= 1
+    assert {path: row["text"] for path, row in unshown.items()} == {
+        path: row["text"] for path, row in after.items()
+    }
+
+
+def test_new_texts_are_taken_though_a_request_beside_them_fails(tmp_path: Path) -> None:
+    with ChangingSite() as site:
+        application = Application(site, FRAMED, failing=())
+        visit(site, tmp_path)
+        application.what = "the new text of"
+        site.added["/app.js"] = lambda exchange: exchange.answer(
+            f"fetch('/me'); {SHOW_FRAME}".encode(), "text/javascript"
+        )
+        site.added["/me"] = lambda exchange: exchange.answer(b"", status=401)
+        after = visit(site, tmp_path)
+    for path, row in after.items():
+        assert prose(f"the new text of {path}", 120)[:60] in row["text"]
+
+
+def test_pages_of_a_crawl_without_a_browser_are_shown_at_a_later_visit(tmp_path: Path) -> None:
+    with ChangingSite() as site:
+        Application(site, FRAMED, failing=())
+        before = visit(site, tmp_path, "-a", "render=no")
+        after = visit(site, tmp_path)
+    assert sum(row["duplicate_of"] is not None for row in before.values()) == len(PATHS) - 1
+    texts = {row["text"] for row in after.values() if row["text"]}
+    assert len(texts) == len(PATHS)
 
 
 def test_pages_that_need_no_browser_any_more_are_judged_as_they_come(tmp_path: Path) -> None:

@@ -9,5 +9,10 @@
   for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection", "WebTransport", "SharedWorker"]) {
     try { delete window[name]; } catch {}
   }
+  // What is shown in a closed root is shown too.
+  const attach = Element.prototype.attachShadow;
+  Element.prototype.attachShadow = function (options) {
+    return attach.call(this, { ...options, mode: "open" });
+  };
   try { navigator.sendBeacon = () => false; } catch {}
 })();

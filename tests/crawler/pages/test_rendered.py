@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from crawler.pages.reasons import Reason, codes
-from crawler.pages.rendered import choose, shows_more
+from crawler.pages.rendered import choose, has_other_words, lacks_words, leads_on, says_other
 from crawler.reading.link_kinds import ROUTE
 from crawler.reading.reading import Link
 from tests.crawler.reading.pools import ONE, read, use
@@ -21,13 +24,14 @@ SHELL = b'<title>App</title><body><div id="root"></div><script src="/a.js"></scr
 CAME = document("A page", f"<p>{prose('what came', 200)}</p><a href=/came>on</a>")
 SHOWN = document("A page", f"<p>{prose('what is shown', 220)}</p><a href=/shown>on</a>")
 OTHER = document("A page", f"<p>{prose('what came', 160)} {prose('what else', 40)}</p>")
+FEWER = document("A page", f"<p>{prose('wholly other', 120)}</p>")
 ERROR = b"<title>App</title><body><h1>Something went wrong</h1><p>Try again later.</p></body>"
 
 
 @pytest.fixture(scope="module")
 def readings() -> dict[bytes, Reading]:
     async def read_all(pool):  # type: ignore[no-untyped-def]
-        return {body: await read(pool, body) for body in (SHELL, CAME, SHOWN, OTHER, ERROR)}
+        return {body: await read(pool, body) for body in (SHELL, CAME, SHOWN, OTHER, FEWER, ERROR)}
 
     return use(ONE, read_all)
 
@@ -89,13 +93,27 @@ def test_no_link_is_lost_by_a_browser(
     assert len({link.key for link in found.reading.links}) == len(found.reading.links)
 
 
-def test_more_words_or_a_new_link_are_more(readings: dict[bytes, Reading]) -> None:
-    assert shows_more(readings[SHELL], readings[SHOWN], lambda _: False)
-    assert not shows_more(readings[CAME], readings[CAME], lambda _: True)
+def test_a_link_to_a_page_not_met_yet_leads_on(readings: dict[bytes, Reading]) -> None:
     with_link = replace(readings[CAME], links=readings[CAME].links + readings[SHOWN].links)
-    assert shows_more(readings[CAME], with_link, lambda link: link.url.endswith("/shown"))
-    assert not shows_more(readings[CAME], with_link, lambda link: link.url.endswith("/came"))
+    assert leads_on(readings[CAME], with_link, lambda link: link.url.endswith("/shown"))
+    assert not leads_on(readings[CAME], with_link, lambda link: link.url.endswith("/came"))
 
 
-def test_other_words_are_more_though_they_are_as_many(readings: dict[bytes, Reading]) -> None:
-    assert shows_more(readings[CAME], readings[OTHER], lambda _: False)
+def test_other_words_are_other_though_they_are_as_many(readings: dict[bytes, Reading]) -> None:
+    assert says_other(readings[SHELL], readings[SHOWN])
+    assert says_other(readings[CAME], readings[OTHER])
+    assert not says_other(readings[CAME], readings[CAME])
+
+
+@given(st.lists(st.sampled_from("abcde"), max_size=80), st.lists(st.sampled_from("abcde")))
+def test_words_are_counted_as_in_two_bags(before: list[str], now: list[str]) -> None:
+    ours, theirs = Counter(before), Counter(now)
+    assert lacks_words(" ".join(before), " ".join(now)) == bool(ours - theirs)
+    more = (theirs - ours).total()
+    assert has_other_words(" ".join(before), " ".join(now)) == (more >= max(20, len(before) / 10))
+
+
+def test_a_frame_in_whose_place_other_words_come_is_taken(readings: dict[bytes, Reading]) -> None:
+    found = choose(readings[CAME], readings[FEWER], FEWER)
+    assert found.is_taken
+    assert found.is_whole

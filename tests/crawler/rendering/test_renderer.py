@@ -137,7 +137,7 @@ def test_a_page_that_never_rests_is_read_as_it_is_when_its_time_is_over() -> Non
         site.added["/data"] = lambda exchange: text(exchange, "d")
         (page,) = render((site.at("/"), document(ticking)), options=SHORT)
     assert b"tick" in page.body
-    assert page.missed == ("time",)
+    assert "time" in page.missed
 
 
 def test_downloads_windows_and_other_pages_are_not_opened() -> None:
@@ -222,7 +222,7 @@ def test_bytes_of_a_page_are_bounded() -> None:
         answer, dom = render(
             (site.at("/"), document(filling("/big"))), (PAGE, document(huge)), options=options
         )
-    assert answer.missed == ("too many bytes",)
+    assert "too many bytes" in answer.missed
     assert dom.failed == "too many bytes"
 
 
@@ -245,7 +245,7 @@ def test_a_selector_is_waited_for() -> None:
     options = RenderOptions(wait_for=".ready", page_secs=4)
     late, never = render((PAGE, document(script)), (PAGE, document("")), options=options)
     assert b"late" in late.body
-    assert never.missed == ("time",)
+    assert "time" in never.missed
 
 
 def test_scrolling_loads_what_comes_with_it() -> None:

@@ -34,7 +34,7 @@ def tried_of(kinds: RenderKinds, folder: str, gains: list[bool], *, has_place: b
     tried = []
     for number, is_gain in enumerate(gains):
         name = kinds.name(URL.format(folder, number))
-        if kinds.is_due(name, has_place=has_place, is_copy=False):
+        if kinds.is_due(name, has_place=has_place):
             tried.append(number)
             kinds.note(name, is_gain=is_gain)
     return tried
@@ -86,23 +86,13 @@ def test_one_gain_has_a_kind_tried_until_it_is_decided(
     kind = RenderKind(pages, tried, gained)
     spent, fresh = HostTries(1_000, VAIN_TRIES + 10), HostTries(1_000, 0)
     if kind.needs_browser or (gained and tried < MIN_TRIED):
-        assert kind.is_due(spent, has_place=False, is_copy=False)
-        assert kind.is_due(spent, has_place=False, is_copy=True)
+        assert kind.is_due(spent, has_place=False)
     else:
-        assert kind.is_due(spent, has_place=True, is_copy=False) == (not tried)
+        assert kind.is_due(spent, has_place=True) == (not tried)
         is_sampled = pages % SAMPLED_OF == 0
-        assert kind.is_due(fresh, has_place=False, is_copy=False) == is_sampled
-        is_due = kind.is_due(fresh, has_place=True, is_copy=False)
+        assert kind.is_due(fresh, has_place=False) == is_sampled
+        is_due = kind.is_due(fresh, has_place=True)
         assert is_due == (is_sampled or tried < 2)
-
-
-def test_the_first_copy_of_a_kind_is_tried_wherever_it_is(tmp_path: Path) -> None:
-    with closing(Database(tmp_path)) as database:
-        kinds = RenderKinds(database)
-        tried_of(kinds, "app", [False] * 400, has_place=True)
-        name = kinds.name(URL.format("app", 400))
-        due = [kinds.is_due(name, has_place=False, is_copy=True) for _ in range(50)]
-    assert due == [True] + [False] * 49
 
 
 def test_pages_that_fail_are_tried_a_few_times(tmp_path: Path) -> None:
@@ -111,7 +101,7 @@ def test_pages_that_fail_are_tried_a_few_times(tmp_path: Path) -> None:
         tried = 0
         for number in range(1_000):
             name = kinds.name(URL.format("app", number))
-            if kinds.is_due(name, has_place=True, is_copy=False):
+            if kinds.is_due(name, has_place=True):
                 tried += 1
                 kinds.note(name, is_gain=False, is_whole=False)
         assert kinds.kind(name).is_unclear
@@ -123,7 +113,7 @@ def test_kinds_beyond_the_most_are_one_of_their_host(tmp_path: Path) -> None:
         kinds = RenderKinds(database)
         for number in range(MAX_KINDS + 100):
             name = kinds.name(f"http://h{number}.example/a")
-            assert kinds.is_due(name, has_place=True, is_copy=False), "the first of its host"
+            assert kinds.is_due(name, has_place=True), "the first of its host"
         assert kinds.name("http://h3.example/b/c/d") == "h3.example/"
 
 
@@ -132,16 +122,14 @@ def test_counts_are_committed_with_pages_and_forgotten_on_wish(tmp_path: Path) -
         kinds = RenderKinds(database)
         tried_of(kinds, "app", [True] * 10, has_place=True)
         database.commit()
-        kinds.is_due(
-            kinds.name(URL.format("late", 1)), has_place=True, is_copy=False
-        )  # lost, as its page is
+        kinds.is_due(kinds.name(URL.format("late", 1)), has_place=True)  # lost, as its page is
     with closing(open_for_reading(tmp_path)) as connection:
         stored = read_kinds(connection)
     assert sum(kind.tried for kind in stored.values()) == 10
     with closing(Database(tmp_path)) as database:
         again = RenderKinds(database)
         name = again.name(URL.format("app", 99))
-        assert again.is_due(name, has_place=False, is_copy=False)
+        assert again.is_due(name, has_place=False)
     assert forget_kinds(tmp_path) == len(stored)
     with closing(open_for_reading(tmp_path)) as connection:
         assert read_kinds(connection) == {}
