@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,7 +13,7 @@ from tests.sites.exchange import HTML
 from tests.sites.needing import PIXEL, NeedingSite, body
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from tests.sites.exchange import Exchange
@@ -60,7 +61,13 @@ def send_half(exchange: Exchange, content: bytes) -> None:
     exchange.hang_up()
 
 
-CUTS = (by_length, by_chunks, by_gzip, by_first_bytes_of_gzip, by_status, by_coding)
+# More than these at a time would not all be named.
+CUTS = ((by_length, by_chunks, by_status), (by_gzip, by_first_bytes_of_gzip, by_coding))
+
+
+def pages_of(cuts: Iterable[Cut]) -> dict[str, Cut]:
+    """A page for each way of cutting."""
+    return {f"/small/{number}.html": how for number, how in enumerate(cuts)}
 
 
 @pytest.fixture
@@ -90,62 +97,93 @@ def start(site: NeedingSite, folder: Path, *arguments: str, status: int = 0) -> 
     return mirror(site.at("/small/"), folder, *QUICK, *arguments, status=status)
 
 
-def path_of(found: Mirrored, site: NeedingSite) -> str:
-    path = found.path_of(site.at("/small/b.html"))
-    assert path is not None
-    return path
+def path_of(found: Mirrored, site: NeedingSite, path: str = "/small/b.html") -> str:
+    file = found.path_of(site.at(path))
+    assert file is not None
+    return file
 
 
 def told(found: Mirrored, outcome: str) -> set[str]:
     return {change["url"] for change in found.json("changes.json")[outcome]}
 
 
-@pytest.mark.parametrize("how", CUTS)
+def lead_to(site: NeedingSite, ways: Mapping[str, Cut]) -> None:
+    """Add pages, which are whole as yet."""
+    site.file("/small/", body("small", links(ways)))
+    for path in ways:
+        site.file(path, whole(path))
+
+
+def cut_all(site: NeedingSite, ways: Mapping[str, Cut], times: int = 1000) -> None:
+    for path, how in ways.items():
+        cut(site, path, how, whole(path), times)
+
+
+def links(paths: Iterable[str]) -> str:
+    return " ".join(f'<a href="{path}">{path}</a>' for path in paths)
+
+
+def whole(path: str) -> bytes:
+    return body(path, '<a href="./">back</a>')
+
+
 class TestFirstAnswers:
+    @pytest.mark.parametrize("cuts", CUTS, ids=["on the way", "by its coding"])
     def test_a_part_is_kept_marked_and_told_until_the_whole_comes(
-        self, site: NeedingSite, tmp_path: Path, how: Cut
+        self, site: NeedingSite, tmp_path: Path, cuts: tuple[Cut, ...]
     ) -> None:
-        cut(site, "/small/b.html", how)
+        each = pages_of(cuts)
+        lead_to(site, each)
+        cut_all(site, each)
         for _ in range(2):  # a part that comes twice is no whole
             site.news()
             found = start(site, tmp_path / "m", status=1)
-            path = path_of(found, site)
-            assert site.news().count("/small/b.html") >= 3, "it is asked for again"
-            assert "1 file is only a part of what the site has" in found.done.stdout
-            assert path in found.done.stdout
-            assert found.read(path)
-            assert told(found, "failed") == {site.at("/small/b.html")}
+            asked = site.news()
+            assert "3 files are only parts of what the site has" in found.done.stdout
+            assert told(found, "failed") == set(map(site.at, each))
             proof = check(found.folder)
             assert proof.returncode == 1
-            assert path in proof.stdout
-        site.file("/small/b.html", PAGE)
+            for path in each:
+                assert asked.count(path) >= 3, "it is asked for again"
+                file = path_of(found, site, path)
+                assert file in found.done.stdout
+                assert found.read(file)
+                assert file in proof.stdout
+        for path in each:
+            site.file(path, whole(path))
         found = start(site, tmp_path / "m")
-        path = path_of(found, site)
-        assert b"</html>" in found.read(path)
         assert "only a part" not in found.done.stdout
+        assert "only parts" not in found.done.stdout
         assert not told(found, "failed")
         assert WHOLE in check(found.folder).stdout
-        assert len([file for file in found.files if "/b" in file]) == 1
+        for path in each:
+            assert b"</html>" in found.read(path_of(found, site, path))
+            name = path.removesuffix(".html")
+            assert len([file for file in found.files if name in file]) == 1
 
     def test_the_whole_comes_when_it_is_asked_for_again(
-        self, site: NeedingSite, tmp_path: Path, how: Cut
+        self, site: NeedingSite, tmp_path: Path
     ) -> None:
-        cut(site, "/small/b.html", how, times=1)
+        each = pages_of(chain(*CUTS))
+        lead_to(site, each)
+        cut_all(site, each, times=1)
         found = start(site, tmp_path / "m")
-        assert b"</html>" in found.read(path_of(found, site))
+        for path in each:
+            assert b"</html>" in found.read(path_of(found, site, path))
         assert check(found.folder).returncode == 0
 
-    def test_a_part_takes_no_whole_files_place(
-        self, site: NeedingSite, tmp_path: Path, how: Cut
-    ) -> None:
+    def test_a_part_takes_no_whole_files_place(self, site: NeedingSite, tmp_path: Path) -> None:
+        each = pages_of(chain(*CUTS))
+        lead_to(site, each)
         found = start(site, tmp_path / "m")
-        path = path_of(found, site)
-        before = found.read(path)
-        cut(site, "/small/b.html", how, body("b anew", '<a href="./">back</a>'))
+        before = {path: found.read(path_of(found, site, path)) for path in each}
+        paths = {path: path_of(found, site, path) for path in each}
+        for path, how in each.items():
+            cut(site, path, how, body(f"{path} anew", '<a href="./">back</a>'))
         found = start(site, tmp_path / "m")
-        assert path_of(found, site) == path
-        assert found.read(path) == before
-        assert told(found, "failed") == {site.at("/small/b.html")}
+        assert {path: path_of(found, site, path) for path in each} == paths
+        assert {path: found.read(path_of(found, site, path)) for path in each} == before
+        assert told(found, "failed") == set(map(site.at, each))
         assert check(found.folder).returncode == 0
 
 
@@ -169,6 +207,7 @@ def test_a_part_of_an_image_is_told(site: NeedingSite, tmp_path: Path) -> None:
 
     site.added["/small/b.png"] = serve
     found = start(site, tmp_path / "m", status=1)
+    assert "1 file is only a part of what the site has" in found.done.stdout
     path = found.path_of(site.at("/small/b.png"))
     assert path is not None
     assert found.read(path) == PIXEL[: len(PIXEL) // 2]
@@ -176,16 +215,22 @@ def test_a_part_of_an_image_is_told(site: NeedingSite, tmp_path: Path) -> None:
     assert path in check(found.folder).stdout
 
 
-@pytest.mark.parametrize("coding", ["utf-8", "none", "identity", "text/html"])
 def test_a_content_encoding_that_is_none_takes_nothing_away(
-    site: NeedingSite, tmp_path: Path, coding: str
+    site: NeedingSite, tmp_path: Path
 ) -> None:
-    site.added["/small/b.html"] = lambda exchange: exchange.answer(
-        PAGE, headers={"Content-Encoding": coding}
-    )
+    codings = ("utf-8", "none", "identity", "text/html")
+    paths = {f"/small/{number}.html": coding for number, coding in enumerate(codings)}
+    site.file("/small/", body("small", links(paths)))
+    for path, coding in paths.items():
+        site.added[path] = encoded(whole(path), coding)
     found = start(site, tmp_path / "m")
-    assert b"</html>" in found.read(path_of(found, site))
+    for path in paths:
+        assert b"</html>" in found.read(path_of(found, site, path))
     assert check(found.folder).returncode == 0
+
+
+def encoded(content: bytes, coding: str) -> Callable[[Exchange], None]:
+    return lambda exchange: exchange.answer(content, headers={"Content-Encoding": coding})
 
 
 class TestLostConnections:
@@ -196,18 +241,23 @@ class TestLostConnections:
         assert not told(found, "gone")
         assert not told(found, "failed")
 
-    @pytest.mark.parametrize("end", ["reset", "hang_up"])
-    def test_a_page_has_failed_and_is_kept(
-        self, site: NeedingSite, tmp_path: Path, end: str
-    ) -> None:
+    def test_a_page_has_failed_and_is_kept(self, site: NeedingSite, tmp_path: Path) -> None:
+        ends: dict[str, Cut] = {
+            "/small/reset.html": lambda exchange, _: exchange.reset(),
+            "/small/hang_up.html": lambda exchange, _: exchange.hang_up(),
+        }
+        lead_to(site, ends)
         before = start(site, tmp_path / "m")
-        path = path_of(before, site)
-        content = before.read(path)
-        cut(site, "/small/b.html", lambda exchange, _: getattr(exchange, end)())
+        contents = {
+            path_of(before, site, path): before.read(path_of(before, site, path)) for path in ends
+        }
+        for path, end in ends.items():
+            cut(site, path, end)
         site.news()
         found = start(site, tmp_path / "m")
-        assert site.news().count("/small/b.html") >= 3
-        assert told(found, "failed") == {site.at("/small/b.html")}
+        asked = site.news()
+        assert all(asked.count(path) >= 3 for path in ends)
+        assert told(found, "failed") == set(map(site.at, ends))
         assert not told(found, "gone")
-        assert found.read(path) == content
+        assert {file: found.read(file) for file in contents} == contents
         assert check(found.folder).returncode == 0
