@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import array
 import atexit
+import gc
 import json
 import os
 import runpy
@@ -27,10 +28,39 @@ if TYPE_CHECKING:
 
 _MAX_CHARACTERS = 1 << 20
 _STREAMS = 3
-_PACKAGES = ("crawler.commands", "crawler.spiders")
+_EXTENSIONS = (
+    "closespider",
+    "corestats",
+    "logcount",
+    "logstats",
+    "memdebug",
+    "memusage",
+    "throttle",
+)
+_PACKAGES = (
+    "scrapy.commands",
+    "scrapy.downloadermiddlewares",
+    "scrapy.spidermiddlewares",
+    "crawler.commands",
+    "crawler.downloadermiddlewares",
+    "crawler.spiders",
+)
 _MODULES = (
     "scrapy.cmdline",
+    "scrapy.core.downloader.handlers.http11",
     "scrapy.crawler",
+    "scrapy.dupefilters",
+    *(f"scrapy.extensions.{name}" for name in _EXTENSIONS),
+    "scrapy.logformatter",
+    "scrapy.robotstxt",
+    "scrapy.statscollectors",
+    "crawler.addon",
+    "crawler.console.crawl_run",
+    "crawler.downloadhandler",
+    "crawler.dupefilter",
+    "crawler.lean_parts",
+    "crawler.resolver",
+    "crawler.spidermiddlewares",
     "crawler.spiders.page_spider",
     "crawler.console.page_export",
     "crawler.console.report_text",
@@ -123,6 +153,9 @@ def serve(channel: socket.socket) -> None:
         import_module(name)
     import_module("neardup").prepare()
     assert "twisted.internet.reactor" not in sys.modules
+    # A collection in a command would write to all pages of memory that it has from here.
+    gc.collect()
+    gc.freeze()
     while True:
         message, numbers, _, _ = socket.recv_fds(channel, _MAX_CHARACTERS, _STREAMS + 1)
         if not message:
@@ -148,7 +181,12 @@ def _become(wanted: dict[str, Any], streams: list[int]) -> None:
     os.environ.clear()
     os.environ.update(wanted["environment"])
     sys.argv = ["scrapy", *wanted["arguments"]]
-    runpy.run_module("scrapy", run_name="__main__", alter_sys=True)
+    try:
+        runpy.run_module("scrapy", run_name="__main__", alter_sys=True)
+    finally:
+        # One collection, for what a command left behind; its end would make three of its own.
+        gc.collect()
+        gc.freeze()
     sys.exit()
 
 
