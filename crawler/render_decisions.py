@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
 from contextlib import suppress
 from dataclasses import replace
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING
 
-from crawler.options import Options, did_you_mean
 from crawler.page_rendering import browser_cookies, render_options, renderer_of
 from crawler.pages.reasons import NOT_WHOLE, SHOWN, Reason, codes, detail_of
 from crawler.pages.rendered import (
@@ -21,48 +19,32 @@ from crawler.pages.rendered import (
     not_shown,
     says_other,
 )
-from crawler.reading.app_shells import says_it_loads
+from crawler.reading.app_shells import has_place, says_it_loads
 from crawler.reading.content_types import has_script, why_not_html
 from crawler.reading.link_extraction import resolve
 from crawler.reading.link_kinds import PAGES, ROUTE
 from crawler.reading.reading import Link
-from crawler.rendering.browser import browser_path
+from crawler.render_choice import ALWAYS, wanted_rendering
 from crawler.rendering.pictures import Pictures
 from crawler.rendering.rendered_pages import (
     FOREIGN_SCRIPT_FAILED,
     SCRIPT_ENDED,
-    NoBrowserError,
     PageToRender,
     RenderingError,
 )
 from crawler.url_rules.render_kinds import RenderKinds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from scrapy.settings import BaseSettings
+    from collections.abc import Iterable, Iterator
 
     from crawler.pages.page_context import Fetched
     from crawler.pages.page_row import PageRow
     from crawler.reading.reading import Reading
-    from crawler.rendering.rendered_pages import RenderedPage, RenderOptions
+    from crawler.render_choice import RenderChoice
+    from crawler.rendering.rendered_pages import RenderedPage
     from crawler.spiders.page_spider import PageSpider
 
 logger = logging.getLogger(__name__)
-
-_PLACE = re.compile(
-    rb"<(div|main|section|article|ul|ol|table|tbody)\s(?:[^<>]{0,200}\s)?id\s?=[^<>]{1,200}>"
-    rb"(?:\s|<!--[^<>]{0,100}-->){0,50}</\1>"
-    rb"|<\w{1,30}-[\w-]{1,60}(?:\s[^<>]{0,300})?>\s{0,50}</"
-    rb"|aria-busy\s?=\s?[\"']?true"
-    rb"|(?:class|id)\s?=\s?[\"']?[^\"'<>]{0,100}(?:spinner|skeleton|loading|loader|placeholder)"
-    rb"|>\s{0,20}(?:loading|please wait|wird geladen|chargement|cargando|carregando)",
-    re.IGNORECASE,
-)
-"""What a script may fill: an empty element, or signs that something loads. Bounded, since pages are
-hostile."""
-
-_MAX_SEARCHED_BYTES = 200_000
 
 _LOADING = "it says that it loads"
 
@@ -71,76 +53,6 @@ _MAX_KNOWN = 2_000
 
 _SOON = 3
 """Pages that may wait for each tab of the browser before no further one is fetched."""
-
-NO: Final = "no"
-AUTO: Final = "auto"
-ALWAYS: Final = "always"
-MODES: Final = (NO, AUTO, ALWAYS)
-
-SCREENSHOTS_MEANING: Final = (
-    "yes or no (default): keep a picture of each page; shows all pages in the browser, unless "
-    "render=auto says which"
-)
-RENDER_MEANING: Final = (
-    "show pages in a browser: no; auto: those that show more there; always: all with scripts "
-    "(default auto with the extra render, else no; docs/rendering.md)"
-)
-
-
-class RenderChoice(NamedTuple):
-    """What the arguments of a spider say of rendering.
-
-    Attributes:
-        mode: One of ``MODES``; empty: auto where there is a browser.
-        screenshots: Whether a picture of each page is kept.
-        for_disk: Whether documents are written to be opened without scripts.
-    """
-
-    mode: str = ""
-    screenshots: bool = False
-    for_disk: bool = False
-
-
-def render_choice(arguments: Mapping[str, str]) -> RenderChoice:
-    """Return what ``-a render`` and ``-a screenshots`` say.
-
-    Raises:
-        ValueError: One of them is wrong, or they contradict each other.
-    """
-    mode, wanted = arguments.get("render"), arguments.get("screenshots", "no")
-    if mode is not None and mode not in MODES:
-        hint = did_you_mean(mode, MODES)
-        raise ValueError(f"-a render must be no, auto or always, got {mode!r}{hint}")
-    if wanted not in {"yes", "no"}:
-        raise ValueError(f"-a screenshots must be yes or no, got {wanted!r}")
-    if wanted == "no":
-        return RenderChoice(mode or "")
-    if mode == NO:
-        raise ValueError(
-            "-a screenshots=yes takes pictures in a browser, and -a render=no has none"
-        )
-    return RenderChoice(mode or ALWAYS, screenshots=True)
-
-
-def wanted_rendering(settings: BaseSettings, choice: RenderChoice) -> RenderOptions | None:
-    """Return how pages are rendered; None where none is.
-
-    Raises:
-        ValueError: A setting is bad, or there is nothing to render with.
-    """
-    options, chosen = render_options(settings), choice.mode
-    is_fleet = Options(settings).boolean("FLEET_ENABLED")
-    if chosen == NO or (not chosen and is_fleet):
-        return None
-    if is_fleet:
-        raise ValueError(f"-a render={chosen}: a worker of a fleet renders no page yet")
-    try:
-        browser_path(options)
-    except NoBrowserError as error:
-        if not chosen and not options.browser_path:
-            return None  # as without the extra
-        raise ValueError(f"-a render={chosen or AUTO}: {error}") from None
-    return options
 
 
 def render_pages(spider: PageSpider, choice: RenderChoice) -> None:
@@ -394,8 +306,3 @@ class PageRendering:
         if failure != self._failure:
             self._failure = failure
             logger.error("rendering: %s", failure)
-
-
-def has_place(body: bytes) -> bool:
-    """Return whether a page has something that a script may fill, or says that it loads."""
-    return _PLACE.search(body, 0, _MAX_SEARCHED_BYTES) is not None

@@ -86,7 +86,7 @@ class CrawlCommand(ScrapyCrawl):
     ) -> None:
         from crawler.console.crawl_run import prepared_archive
         from crawler.feeds.exporters import require_pyarrow
-        from crawler.render_decisions import wanted_rendering
+        from crawler.render_choice import wanted_rendering
 
         spidercls.check_arguments(opts.spargs)
         assert self.settings is not None

@@ -26,7 +26,7 @@ from crawler.mirror.mirror_files import FileTable
 from crawler.mirror.paths import ARCHIVE, CHANGES, DUPLICATES, STATE_FOLDER
 from crawler.options import Options, is_fleet
 from crawler.pages.visits import YES
-from crawler.render_decisions import wanted_rendering
+from crawler.render_choice import wanted_rendering
 from crawler.spiders.mirror import MirrorSpider
 from crawler.storage import meta_names
 from crawler.storage.database import FILE_NAME, open_for_reading

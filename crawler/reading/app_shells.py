@@ -61,9 +61,29 @@ _MOUNT = XPath(
 )
 
 
+_TO_FILL = re.compile(
+    rb"<(div|main|section|article|ul|ol|table|tbody)\s(?:[^<>]{0,200}\s)?id\s?=[^<>]{1,200}>"
+    rb"(?:\s|<!--[^<>]{0,100}-->){0,50}</\1>"
+    rb"|<\w{1,30}-[\w-]{1,60}(?:\s[^<>]{0,300})?>\s{0,50}</"
+    rb"|aria-busy\s?=\s?[\"']?true"
+    rb"|(?:class|id)\s?=\s?[\"']?[^\"'<>]{0,100}(?:spinner|skeleton|loading|loader|placeholder)"
+    rb"|>\s{0,20}(?:loading|please wait|wird geladen|chargement|cargando|carregando)",
+    re.IGNORECASE,
+)
+"""What a script may fill: an empty element, or signs that something loads. Bounded, since pages are
+hostile."""
+
+_MAX_SEARCHED_BYTES = 200_000
+
+
 def says_it_loads(text: str) -> bool:
     """Return whether a text says that something is still to come. Complexity: O(length)."""
     return _LOADING.search(fold(text)) is not None
+
+
+def has_place(body: bytes) -> bool:
+    """Return whether a page has something that a script may fill, or says that it loads."""
+    return _TO_FILL.search(body, 0, _MAX_SEARCHED_BYTES) is not None
 
 
 def is_app_shell(root: Element, visible: Visible) -> bool:

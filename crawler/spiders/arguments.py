@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from crawler.downloading.cookie_files import read_cookies
 from crawler.options import did_you_mean
 from crawler.pages.visits import NO, REVISITS
-from crawler.render_decisions import render_choice
+from crawler.render_choice import render_choice
 from crawler.url_rules.rule_files import RuleFileError, read_rules
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from crawler.pages import verdicts
 from crawler.pages.page_context import Captured
 from crawler.reading.content_types import why_not_html
 from crawler.reading.link_kinds import ANCHOR, Follow
-from crawler.render_decisions import NO, RenderChoice
+from crawler.render_choice import NO, RenderChoice
 from crawler.request_meta import FOR_A_PAGE, LINK_KIND, SEED, WHOLE
 from crawler.spiders.arguments import yes_or_no
 from crawler.spiders.site import SiteSpider

@@ -25,7 +25,8 @@ from crawler.pages.visits import NO
 from crawler.reading.metadata.metadata_record import PageHeaders
 from crawler.reading.metadata.robots_directives import robots_words
 from crawler.reading.worker_pool import ReadingError
-from crawler.render_decisions import RenderChoice, render_choice, render_pages
+from crawler.render_choice import RenderChoice, render_choice
+from crawler.render_decisions import render_pages
 from crawler.request_meta import AGAIN, FIXED, LED_BY, OF_ONE_ANSWER, SEED, SPELLING, WHOLE, without
 from crawler.spiders.arguments import REVISIT_MEANING, RULES_MEANING, check_arguments, rules_of
 from crawler.storage.errors import CrawlStorageError

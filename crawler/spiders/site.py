@@ -14,7 +14,7 @@ from crawler.pages.reasons import Reason
 from crawler.pages.verdicts import FAILED
 from crawler.reading.link_kinds import ANCHOR, SITEMAP, Follow, followed_kinds
 from crawler.reading.sitemaps import SitemapLimits
-from crawler.render_decisions import RENDER_MEANING, SCREENSHOTS_MEANING
+from crawler.render_choice import RENDER_MEANING, SCREENSHOTS_MEANING
 from crawler.request_meta import FIXED, LED_BY, LINK_KIND, SEED, SPELLING
 from crawler.spiders.arguments import (
     COOKIES_MEANING,

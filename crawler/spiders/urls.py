@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TextIO
 
-from crawler.render_decisions import RENDER_MEANING, SCREENSHOTS_MEANING
+from crawler.render_choice import RENDER_MEANING, SCREENSHOTS_MEANING
 from crawler.spiders.arguments import (
     COOKIES_MEANING,
     REVISIT_MEANING,

@@ -1,0 +1,87 @@
+"""Read what the arguments of a spider say of rendering, and check that it can be done."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from crawler.options import Options, did_you_mean
+from crawler.page_rendering import render_options
+from crawler.rendering.browser import browser_path
+from crawler.rendering.rendered_pages import NoBrowserError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from scrapy.settings import BaseSettings
+
+    from crawler.rendering.rendered_pages import RenderOptions
+
+NO: Final = "no"
+AUTO: Final = "auto"
+ALWAYS: Final = "always"
+MODES: Final = (NO, AUTO, ALWAYS)
+
+SCREENSHOTS_MEANING: Final = (
+    "yes or no (default): keep a picture of each page; shows all pages in the browser, unless "
+    "render=auto says which"
+)
+RENDER_MEANING: Final = (
+    "show pages in a browser: no; auto: those that show more there; always: all with scripts "
+    "(default auto with the extra render, else no; docs/rendering.md)"
+)
+
+
+class RenderChoice(NamedTuple):
+    """What the arguments of a spider say of rendering.
+
+    Attributes:
+        mode: One of ``MODES``; empty: auto where there is a browser.
+        screenshots: Whether a picture of each page is kept.
+        for_disk: Whether documents are written to be opened without scripts.
+    """
+
+    mode: str = ""
+    screenshots: bool = False
+    for_disk: bool = False
+
+
+def render_choice(arguments: Mapping[str, str]) -> RenderChoice:
+    """Return what ``-a render`` and ``-a screenshots`` say.
+
+    Raises:
+        ValueError: One of them is wrong, or they contradict each other.
+    """
+    mode, wanted = arguments.get("render"), arguments.get("screenshots", "no")
+    if mode is not None and mode not in MODES:
+        hint = did_you_mean(mode, MODES)
+        raise ValueError(f"-a render must be no, auto or always, got {mode!r}{hint}")
+    if wanted not in {"yes", "no"}:
+        raise ValueError(f"-a screenshots must be yes or no, got {wanted!r}")
+    if wanted == "no":
+        return RenderChoice(mode or "")
+    if mode == NO:
+        raise ValueError(
+            "-a screenshots=yes takes pictures in a browser, and -a render=no has none"
+        )
+    return RenderChoice(mode or ALWAYS, screenshots=True)
+
+
+def wanted_rendering(settings: BaseSettings, choice: RenderChoice) -> RenderOptions | None:
+    """Return how pages are rendered; None where none is.
+
+    Raises:
+        ValueError: A setting is bad, or there is nothing to render with.
+    """
+    options, chosen = render_options(settings), choice.mode
+    is_fleet = Options(settings).boolean("FLEET_ENABLED")
+    if chosen == NO or (not chosen and is_fleet):
+        return None
+    if is_fleet:
+        raise ValueError(f"-a render={chosen}: a worker of a fleet renders no page yet")
+    try:
+        browser_path(options)
+    except NoBrowserError as error:
+        if not chosen and not options.browser_path:
+            return None  # as without the extra
+        raise ValueError(f"-a render={chosen or AUTO}: {error}") from None
+    return options
