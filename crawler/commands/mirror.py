@@ -211,7 +211,7 @@ def _with_places(args: Sequence[str], opts: argparse.Namespace) -> list[str]:
         if given is None or given in values:
             continue
         hint = did_you_mean(given, values)
-        if hint or len(places) > 1:
+        if hint:
             raise CommandError(f"{option} must be {' or '.join(values)}, got {given!r}{hint}")
         places.insert(0 if "://" in given else len(places), given)
         setattr(opts, name, usual)
