@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
     from crawler.rendering.rendered_pages import Fetch, PageToRender, RenderOptions
 
 _WATCH_SECS: Final = 1.0
+_FIRST_REST_SECS: Final = 10.0
+_LONGEST_REST_SECS: Final = 600.0
+"""Time without a start after one that failed, twice as long each time."""
+
 _MEASURED_EVERY: Final = 10
 """Pages after which the memory of a browser is measured."""
 
@@ -39,6 +44,8 @@ class Renderer:
         self._watch: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[RenderedPage]] = set()
         self._is_closed = False
+        self._failed_starts = 0
+        self._rests_until, self._why_it_rests = 0.0, ""
         self.browsers_started = 0
 
     async def start(self) -> None:
@@ -91,6 +98,8 @@ class Renderer:
         async with self._starting:
             if self._is_closed:
                 raise RenderingError("the renderer is closed")
+            if time.monotonic() < self._rests_until:
+                raise RenderingError(self._why_it_rests)
             browser = self._browser
             if browser is None or await self._is_spent(browser):
                 self._browser = None
@@ -113,13 +122,22 @@ class Renderer:
         self._all.add(browser)
         try:
             await browser.start()
-        except BaseException:
+        except BaseException as error:
             self._all.discard(browser)
+            if isinstance(error, RenderingError):
+                self._rest(str(error))
             raise
         self.browsers_started += 1
+        self._failed_starts = 0
         if self._watch is None:
             self._watch = asyncio.ensure_future(self._watch_pages())
         return browser
+
+    def _rest(self, why: str) -> None:
+        """Start no browser for some time, so that not every page waits for one that does not."""
+        rest_secs = min(_FIRST_REST_SECS * 2**self._failed_starts, _LONGEST_REST_SECS)
+        self._failed_starts += 1
+        self._rests_until, self._why_it_rests = time.monotonic() + rest_secs, why
 
     async def _leave(self, browser: Browser) -> None:
         """End a browser with its last page, unless it is to have further ones."""

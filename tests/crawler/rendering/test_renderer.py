@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawler.rendering import processes
-from crawler.rendering.rendered_pages import Cookie, PageToRender, RenderOptions
+from crawler.rendering.rendered_pages import Cookie, PageToRender, RenderingError, RenderOptions
 from crawler.rendering.renderer import Renderer
 from tests.crawler.rendering.pages import HTML, document, fetch, own_browsers, render
 from tests.sites.changing import ChangingSite
@@ -362,6 +362,27 @@ def test_browsers_are_replaced_while_others_finish() -> None:
             await renderer.close()
 
     assert asyncio.run(rendered()) == ([""] * 5, 3)
+
+
+def test_where_no_browser_starts_not_every_page_waits_for_one(tmp_path: Path) -> None:
+    tries = tmp_path / "tries"
+    program = tmp_path / "chromium"
+    program.write_text(f"#!/bin/sh\necho x >> {tries}\nexit 1\n")
+    program.chmod(0o755)
+
+    async def rendered() -> list[str]:
+        renderer = Renderer(RenderOptions(browser_path=str(program)), fetch)
+        failures = []
+        for _ in range(5):
+            with pytest.raises(RenderingError) as failure:
+                await renderer.render(PageToRender(PAGE, b"<p>"))
+            failures.append(str(failure.value))
+        await renderer.close()
+        return failures
+
+    failures = asyncio.run(rendered())
+    assert len(set(failures)) == 1
+    assert tries.read_text().count("x") == 1
 
 
 def test_a_browser_that_was_killed_is_replaced() -> None:
