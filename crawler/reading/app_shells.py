@@ -66,8 +66,8 @@ _TO_FILL = re.compile(
     rb"(?:\s|<!--[^<>]{0,100}-->){0,50}</\1>"
     rb"|<\w{1,30}-[\w-]{1,60}(?:\s[^<>]{0,300})?>\s{0,50}</"
     rb"|aria-busy\s?=\s?[\"']?true"
-    rb"|(?:class|id)\s?=\s?[\"']?[^\"'<>]{0,100}(?:spinner|skeleton|loading|loader|placeholder)"
-    rb"|>\s{0,20}(?:loading|please wait|wird geladen|chargement|cargando|carregando)",
+    rb"|(?:class|id)\s?=\s?[\"']?(?:[^\"'<>]{0,100}[\s_-])?(?:spinner|skeleton|loading)\b"
+    rb"|>\s{0,20}(?:loading|please wait|wird geladen|chargement|cargando|carregando)[^<>]{0,15}<",
     re.IGNORECASE,
 )
 """What a script may fill: an empty element, or signs that something loads. Bounded, since pages are

@@ -217,8 +217,10 @@ class PageTab:
         self._traffic.note_failed(socket.url, "websocket")
 
     def _note_failed_request(self, request: Any) -> None:
-        # One that the page gave up: the crawl may be slower than a reader's browser.
-        self._traffic.note_failed(request.url, request.resource_type)
+        # One that the page gave up: the crawl may be slower than a reader's browser. A script that
+        # was answered by a page of HTML "fails" too.
+        if request.resource_type in {"fetch", "xhr"}:
+            self._traffic.note_failed(request.url, request.resource_type)
 
     def _note_error(self, *_: Any) -> None:
         if self._traffic.is_loading:
