@@ -39,16 +39,19 @@ _EXTENSIONS = (
 )
 _PACKAGES = (
     "scrapy.commands",
-    "scrapy.downloadermiddlewares",
     "scrapy.spidermiddlewares",
     "crawler.commands",
-    "crawler.downloadermiddlewares",
     "crawler.spiders",
 )
 _MODULES = (
     "scrapy.cmdline",
     "scrapy.core.downloader.handlers.http11",
     "scrapy.crawler",
+    "scrapy.downloadermiddlewares.httpcache",
+    "scrapy.downloadermiddlewares.httpproxy",
+    "scrapy.downloadermiddlewares.offsite",
+    "scrapy.downloadermiddlewares.redirect",
+    "scrapy.downloadermiddlewares.useragent",
     "scrapy.dupefilters",
     *(f"scrapy.extensions.{name}" for name in _EXTENSIONS),
     "scrapy.logformatter",
@@ -56,6 +59,7 @@ _MODULES = (
     "scrapy.statscollectors",
     "crawler.addon",
     "crawler.console.crawl_run",
+    "crawler.downloadermiddlewares.robots",
     "crawler.downloadhandler",
     "crawler.dupefilter",
     "crawler.lean_parts",
@@ -70,6 +74,8 @@ _MODULES = (
     "crawler.maintenance.crawl_report",
     "crawler.pipelines",
     "crawler.scheduler",
+    "protego",
+    "requests",
 )
 
 
@@ -153,6 +159,8 @@ def serve(channel: socket.socket) -> None:
         import_module(name)
     import_module("neardup").prepare()
     assert "twisted.internet.reactor" not in sys.modules
+    # Whoever imports it asks for a list of suffixes, as the add-on of a command has it.
+    assert "tldextract" not in sys.modules
     # A collection in a command would write to all pages of memory that it has from here.
     gc.collect()
     gc.freeze()
