@@ -157,7 +157,7 @@ class PageRendering:
             return True
         if found & SHOWN:
             return False
-        if self._kinds is None or row.duplicate_of is not None:
+        if self._kinds is None:
             return True
         return self._kinds.kind(self._kinds.name(row.canonical_url)).may_need_browser
 

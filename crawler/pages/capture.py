@@ -26,6 +26,8 @@ from crawler.pages.sibling_promotion import SiblingPromotion
 from crawler.pages.stored_texts import extract_of_row
 from crawler.pages.url_history import Outcome, outcome_of_failure
 from crawler.pages.walls import Walls
+from crawler.reading.app_shells import has_place
+from crawler.reading.content_types import has_script
 from crawler.reading.link_kinds import PAGES
 from crawler.reading.reading import Reading
 from neardup.fingerprints.digest import payload_digest
@@ -345,6 +347,8 @@ class Archivist:
         nofollow = page.says("nofollow")
         is_followed = not (self.obey_robots_meta and nofollow)
         row.links = len([1 for link in reading.links if link.kind in PAGES]) if is_followed else 0
+        if page.rendered is None and row.verdict in verdicts.DUPLICATES and _is_to_fill(page):
+            row.reason = together(row.reason, Reason.NOT_SEEN.stored())
         row.reason = together(row.reason, *page.left_out()) or None
         self.store.insert(row, in_place=not fetched.is_cut)
         if self.boilerplate is not None and previous is None and reading.extract is not None:
@@ -490,6 +494,11 @@ class Archivist:
             reason = (Reason.HTTP_STATUS if permanent else Reason.MOVED_FOR_NOW).stored(status)
             outcome = Outcome(verdicts.MOVED, reason, moved_to=target)
             self.known.note(key, self.visit, outcome, time.time())
+
+
+def _is_to_fill(page: PageContext) -> bool:
+    body = page.fetched.body
+    return page.reading.is_page and has_script(body) and has_place(body)
 
 
 def _original(page: PageContext, said: PageVerdict | None) -> PageRow | OriginalPage | None:

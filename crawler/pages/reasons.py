@@ -74,6 +74,7 @@ class Reason(StrEnum):
     RENDERED_IN_PART = "rendered_in_part"
     NOT_RENDERED = "not_rendered"
     RENDERED_LESS = "rendered_less"
+    NOT_SEEN = "not_seen"
 
     def stored(self, detail: object = "") -> Stored:
         """Return the reason as it is stored, its detail in one line."""
@@ -128,6 +129,7 @@ _WORDS: dict[Reason, str] = {
     Reason.RENDERED: "as a browser shows it",
     Reason.RENDERED_IN_PART: "as a browser shows it, but not all of it: {}",
     Reason.NOT_RENDERED: "as it came, since no browser could show it: {}",
+    Reason.NOT_SEEN: "its scripts may show something else, and no browser was asked",
     Reason.RENDERED_LESS: "as it came, since a browser shows fewer words of it",
     Reason.LOST_FILE: "a file like one that no crawl has any more",
 }
@@ -136,7 +138,9 @@ _WORDS: dict[Reason, str] = {
 SHOWN = frozenset({Reason.RENDERED, Reason.RENDERED_IN_PART})
 """Reasons of a page whose text is what a browser showed."""
 
-NOT_WHOLE = frozenset({Reason.APP_SHELL, Reason.NOT_RENDERED, Reason.RENDERED_IN_PART})
+NOT_WHOLE = frozenset(
+    {Reason.APP_SHELL, Reason.NOT_RENDERED, Reason.NOT_SEEN, Reason.RENDERED_IN_PART}
+)
 """Reasons of a page of which a browser may show more at another time."""
 
 CUTS = frozenset({Reason.CUT_TRANSFER, Reason.CUT_STREAM, Reason.UNASKED_PART})

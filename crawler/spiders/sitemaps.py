@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 # An index of sitemaps names sitemaps and no further index, says sitemaps.org; some sites do.
 _MAX_SITEMAP_DEPTH = 2
 _GUESSED = ("/sitemap.xml", "/sitemap_index.xml")
-_MAX_VAIN_GUESSES = 58
-_MIN_SHARE_FOUND = 1 / 40
+_MAX_GUESSED_HOSTS = 29
+_MIN_SHARE_FOUND = 1 / 20
 
 
 class SitemapSpider(GuessingSpider):
     """Requests sitemaps once the robots.txt of a host is read, and the pages that they list."""
 
     max_sitemaps: int
-    _answered_guesses = 0
+    _guessed_hosts = 0
     _found_by_guess = 0
 
     def robots_parsed(self, robotparser: RobotParser, request: Request) -> None:
@@ -58,14 +58,17 @@ class SitemapSpider(GuessingSpider):
     def _may_guess(self, *, is_seed: bool) -> bool:
         """Return whether to look for a sitemap that robots.txt does not name.
 
-        Beyond the hosts of seeds that ends after ``_MAX_VAIN_GUESSES`` answers, two of a host,
-        unless some were sitemaps: a domain may have hosts without end.
+        Beyond the hosts of seeds that ends after ``_MAX_GUESSED_HOSTS`` unless some have one: a
+        domain may have hosts without end.
         """
         if self.link_kinds[SITEMAP] is Follow.NO:
             return False
-        is_many = self._answered_guesses >= _MAX_VAIN_GUESSES
-        is_vain = self._found_by_guess < self._answered_guesses * _MIN_SHARE_FOUND
-        return is_seed or not (is_many and is_vain)
+        is_many = self._guessed_hosts >= _MAX_GUESSED_HOSTS
+        is_vain = self._found_by_guess < self._guessed_hosts * _MIN_SHARE_FOUND
+        if not is_seed and is_many and is_vain:
+            return False
+        self._guessed_hosts += 1
+        return True
 
     async def parse_sitemap(self, response: Response) -> Iterator[Request]:
         """Return requests for the pages within the scope, and for further sitemaps."""
@@ -73,7 +76,6 @@ class SitemapSpider(GuessingSpider):
         return self._listed(response, sitemap)
 
     def _listed(self, response: Response, sitemap: SitemapContent | None) -> Iterator[Request]:
-        self._answered_guesses += GUESS in response.meta
         if sitemap is None:
             if GUESS in response.meta and self.within.allows(response.url):
                 # A page, perhaps that which a redirect led to: seen, and not stored yet.
@@ -147,7 +149,6 @@ class SitemapSpider(GuessingSpider):
     def sitemap_failed(self, failure: Any) -> None:
         """A sitemap that is not there takes nothing away from the crawl."""
         if GUESS in failure.request.meta:  # that there is none is no failure of the site
-            self._answered_guesses += 1
             return
         verdict, reason, status = explain(failure, self.settings)
         self._note_sitemap(
