@@ -19,7 +19,7 @@ from crawler.pages.rendered import (
     not_shown,
     says_other,
 )
-from crawler.reading.app_shells import has_place, says_it_loads
+from crawler.reading.app_shells import may_be_filled, says_it_loads
 from crawler.reading.content_types import has_script, why_not_html
 from crawler.reading.link_extraction import resolve
 from crawler.reading.link_kinds import PAGES, ROUTE
@@ -108,17 +108,17 @@ class PageRendering:
         """Return whether an answer whose bytes are known may show something else in a browser."""
         if self._kinds is None:
             return self._choice.screenshots or has_script(fetched.body)
-        if not has_script(fetched.body):
-            return False
+        if may_be_filled(fetched.body):
+            return True
         kind = self._kinds.kind(self._kinds.name(fetched.canonical_url))
-        return kind.may_need_browser or has_place(fetched.body)
+        return kind.may_need_browser and has_script(fetched.body)
 
     def may_differ(self, fetched: Fetched, rendered: Rendered | None, *, is_near: bool) -> bool:
         """Return whether a page that is to be dropped is to be looked at once more before."""
         if rendered is not None:
             return not (is_near or rendered.is_patient)
         is_page = fetched.status == HTTPStatus.OK and not fetched.is_cut
-        return is_page and has_script(fetched.body) and has_place(fetched.body)
+        return is_page and may_be_filled(fetched.body)
 
     async def look_again(self, fetched: Fetched, reading: Reading) -> Rendered:
         """Show a page that is to be dropped, with patience."""
@@ -130,7 +130,7 @@ class PageRendering:
             is_gain = await self._shows_more(reading, shown.reading)
             name = self._kinds.name(fetched.canonical_url)
             self._kinds.note(name, is_gain=is_gain, is_whole=shown.is_whole)
-        return replace(shown, is_patient=True)
+        return shown
 
     def _is_known(self, key: bytes, plain: Reading, shown: Rendered) -> bool:
         """Return whether another page that came with these words was shown as this one.
@@ -167,13 +167,9 @@ class PageRendering:
             return None
         if self._kinds is None or reading.is_app_shell or self._was_shown(fetched):
             shown = await self._shown(fetched, reading)
-            if (
-                reading.is_app_shell
-                and detail_of(shown.reason, Reason.NOT_RENDERED) == SHOWS_NOTHING
-            ):
-                return replace(
-                    await self._shown(fetched, reading, is_patient=True), is_patient=True
-                )
+            why = detail_of(shown.reason, Reason.NOT_RENDERED)
+            if reading.is_app_shell and why == SHOWS_NOTHING:
+                return await self._shown(fetched, reading, is_patient=True)
             return shown
         return await self._tried(fetched, reading, self._kinds)
 
@@ -181,7 +177,7 @@ class PageRendering:
         self, fetched: Fetched, reading: Reading, kinds: RenderKinds
     ) -> Rendered | None:
         """Show an answer if one of its kind is to be tried, and note what that gave."""
-        name, is_to_fill = kinds.name(fetched.canonical_url), has_place(fetched.body)
+        name, is_to_fill = kinds.name(fetched.canonical_url), may_be_filled(fetched.body)
         if not kinds.is_due(name, has_place=is_to_fill):
             if kinds.kind(name).is_unclear and is_to_fill:
                 return await self._apart(fetched, reading, "others of its kind failed there")
@@ -236,7 +232,7 @@ class PageRendering:
         routes = tuple(self._links(fetched.url, shown.routes))
         chosen = await asyncio.to_thread(choose, reading, read, shown.body, lacks, routes)
         if chosen.is_taken or chosen.is_whole:
-            return chosen
+            return replace(chosen, is_patient=is_patient)
         why = detail_of(chosen.reason, Reason.NOT_RENDERED) or ""
         return await self._apart(fetched, chosen.reading, why)
 
@@ -252,7 +248,7 @@ class PageRendering:
         missed = [each for each in shown.missed if is_patient or each != SCRIPT_ENDED]
         if reading.is_app_shell or is_patient or self._was_shown(fetched):
             return tuple(missed)
-        is_to_fill = has_place(fetched.body)
+        is_to_fill = may_be_filled(fetched.body)
         return tuple(each for each in missed if is_to_fill and each != FOREIGN_SCRIPT_FAILED)
 
     async def _apart(self, fetched: Fetched, reading: Reading, why: str) -> Rendered:

@@ -26,8 +26,7 @@ from crawler.pages.sibling_promotion import SiblingPromotion
 from crawler.pages.stored_texts import extract_of_row
 from crawler.pages.url_history import Outcome, outcome_of_failure
 from crawler.pages.walls import Walls
-from crawler.reading.app_shells import has_place
-from crawler.reading.content_types import has_script
+from crawler.reading.app_shells import may_be_filled
 from crawler.reading.link_kinds import PAGES
 from crawler.reading.reading import Reading
 from neardup.fingerprints.digest import payload_digest
@@ -225,19 +224,26 @@ class Archivist:
         said = None
         if self._asking is not None:
             said = await self._asking.settle(page, self.visit, known)
-        started = time.perf_counter()
-        captured = self._store(page, said)
+        captured = self._timed_store(page, said)
         if captured is None and self.renderer is not None:
             page.take(page.plain, await self.renderer.look_again(page.fetched, page.plain))
-            captured = self._store(page, said, is_final=True)
+            captured = self._timed_store(page, said, is_final=True)
         assert captured is not None
         if page.rendered is not None and page.rendered.document:
             captured = replace(captured, document=page.rendered.document)
-        self.seconds["judge and store"] += time.perf_counter() - started
         promoted, self._promoted = self._promoted, []
         if self._asking is not None:
             await self._asking.tell(promoted)
         return captured
+
+    def _timed_store(
+        self, page: PageContext, said: PageVerdict | None, *, is_final: bool = False
+    ) -> Captured | None:
+        started = time.perf_counter()
+        try:
+            return self._store(page, said, is_final=is_final)
+        finally:
+            self.seconds["judge and store"] += time.perf_counter() - started
 
     def _store(
         self, page: PageContext, said: PageVerdict | None, *, is_final: bool = False
@@ -265,7 +271,7 @@ class Archivist:
         # Unpacked once: it is judged, and compared with the page's last version.
         document = page.document(self._judge.min_words)
         original = _original(page, said)
-        suspect = self.walls.suspect(page, original)
+        suspect = self.walls.suspect(page, original) if self._is_settled(page) else None
         wall = self.walls.judge(suspect, self.tuned.id)
         if wall is not None:
             self._judge.describe_wall(row, page, wall, original)
@@ -314,9 +320,21 @@ class Archivist:
             url = page.fetched.url
             raise RuntimeError(f"{url}: read for its links alone, and its text is not held")
 
+    def _is_settled(self, page: PageContext) -> bool:
+        """Return whether no browser may show something else of a page.
+
+        Any other is no suspect: one that completes the signs of a wall makes all earlier ones part
+        of it, and these may not have been shown either.
+        """
+        if self.renderer is None:
+            return True
+        if page.rendered is not None:
+            return page.rendered.is_patient
+        return not may_be_filled(page.fetched.body)
+
     def _may_differ(self, page: PageContext, row: PageRow) -> bool:
         """Return whether a page is to be dropped, and a browser may show that it is another one."""
-        if self.renderer is None or row.verdict not in verdicts.DUPLICATES | verdicts.WALLS:
+        if self.renderer is None or row.verdict not in verdicts.DUPLICATES:
             return False
         if not page.reading.is_page or page.asks_not_to_be_kept:
             return False
@@ -347,7 +365,8 @@ class Archivist:
         nofollow = page.says("nofollow")
         is_followed = not (self.obey_robots_meta and nofollow)
         row.links = len([1 for link in reading.links if link.kind in PAGES]) if is_followed else 0
-        if page.rendered is None and row.verdict in verdicts.DUPLICATES and _is_to_fill(page):
+        is_dropped = row.verdict in verdicts.DUPLICATES and reading.is_page
+        if is_dropped and page.rendered is None and may_be_filled(fetched.body):
             row.reason = together(row.reason, Reason.NOT_SEEN.stored())
         row.reason = together(row.reason, *page.left_out()) or None
         self.store.insert(row, in_place=not fetched.is_cut)
@@ -494,11 +513,6 @@ class Archivist:
             reason = (Reason.HTTP_STATUS if permanent else Reason.MOVED_FOR_NOW).stored(status)
             outcome = Outcome(verdicts.MOVED, reason, moved_to=target)
             self.known.note(key, self.visit, outcome, time.time())
-
-
-def _is_to_fill(page: PageContext) -> bool:
-    body = page.fetched.body
-    return page.reading.is_page and has_script(body) and has_place(body)
 
 
 def _original(page: PageContext, said: PageVerdict | None) -> PageRow | OriginalPage | None:

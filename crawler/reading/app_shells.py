@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from lxml.etree import XPath
 
+from crawler.reading.content_types import has_script
 from neardup.features.folding import fold
 
 if TYPE_CHECKING:
@@ -81,9 +82,12 @@ def says_it_loads(text: str) -> bool:
     return _LOADING.search(fold(text)) is not None
 
 
-def has_place(body: bytes) -> bool:
-    """Return whether a page has something that a script may fill, or says that it loads."""
-    return _TO_FILL.search(body, 0, _MAX_SEARCHED_BYTES) is not None
+def may_be_filled(body: bytes) -> bool:
+    """Return whether a page has scripts, and something to fill or a sign that it loads.
+
+    Complexity: O(length), of ``_MAX_SEARCHED_BYTES`` at most for what is to be filled.
+    """
+    return has_script(body) and _TO_FILL.search(body, 0, _MAX_SEARCHED_BYTES) is not None
 
 
 def is_app_shell(root: Element, visible: Visible) -> bool:

@@ -163,7 +163,7 @@ def test_pages_are_told_apart_however_late_and_little_they_show(
 def test_few_pages_with_data_among_many_without_are_kept(tmp_path: Path) -> None:
     with ChangingSite() as site:
         script = f"(() => {{ {FILL} ask(data).then((text) => text && fill(text)); }})();"
-        links = [f"/item/{number}" for number in range(60)]
+        links = [f"/item/{number}" for number in range(22)]
         listed = "".join(f'<a href="{link}">on</a> ' for link in links)
         site.added["/"] = html(listed)
         site.added["/app.js"] = lambda exchange: exchange.answer(script.encode(), "text/javascript")
@@ -179,6 +179,24 @@ def test_few_pages_with_data_among_many_without_are_kept(tmp_path: Path) -> None
         if number % 7 == 6:
             text = prose(f"the text of {link}", 120)
             assert text[:60] in (rows[site.at(link)]["text"] or ""), rows[site.at(link)]
+
+
+def test_no_page_is_a_wall_before_a_browser_has_shown_it(tmp_path: Path) -> None:
+    with ChangingSite() as site:
+        links = [f"/item/{number}" for number in range(40)]
+        script = f"(() => {{ {FILL} ask(data).then((text) => text && fill(text)); }})();"
+        site.added["/"] = html("".join(f'<a href="{link}">on</a> ' for link in links))
+        site.added["/app.js"] = html(script)
+        for number, link in enumerate(links):
+            said = f"<h1>Page not found</h1><p>There is nothing at {link} yet, sorry.</p>"
+            site.added[link] = html(f"<title>Not found</title><body>{said}{ROOT}")
+            if number % 7 == 6:
+                site.added[f"/data{link}"] = html(prose(f"the text of {link}", 120))
+        crawl(site.url, tmp_path, "-s", "CRAWL_LEARN_URL_RULES=False")
+        with closing(open_for_reading(tmp_path)) as connection:
+            rows = {row["url"]: row for row in export_pages(connection)}
+    verdicts = {rows[site.at(link)]["verdict"] for link in links[6::7]}
+    assert not verdicts & {"soft_404", "wall"}
 
 
 def test_data_of_one_page_that_fail_leave_its_text_and_that_of_others(tmp_path: Path) -> None:
