@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.rendering.kept_answers import KeptAnswers, kept_secs, key_of
+from crawler.rendering.kept_answers import AnswerKey, KeptAnswers, kept_secs, key_of
 from crawler.rendering.rendered_pages import SubAnswer, SubRequest
 
 URL = "http://example.com/a"
@@ -66,15 +66,18 @@ def test_answers_for_one_origin_are_not_given_to_another() -> None:
     assert answers.get(other_key) is None
 
 
+def keep(answers: KeptAnswers, number: int, body: bytes) -> AnswerKey:
+    """Keep the answer to a script of its own; return its key."""
+    request = SubRequest(f"{URL}{number}", "GET", (), "script", URL)
+    key = key_of(request)
+    assert key is not None
+    answers.keep(key, request, answer(body=body))
+    return key
+
+
 def test_small_answers_are_bounded_too() -> None:
     answers = KeptAnswers(max_bytes=100_000)
-    keys = []
-    for number in range(1_000):
-        request = SubRequest(f"{URL}{number}", "GET", (), "script", URL)
-        key = key_of(request)
-        assert key is not None
-        keys.append(key)
-        answers.keep(key, request, answer(body=b""))
+    keys = [keep(answers, number, b"") for number in range(1_000)]
     assert sum(answers.get(key) is not None for key in keys) == 50
 
 
@@ -88,10 +91,6 @@ def test_what_was_used_longest_ago_goes_first() -> None:
     answers = KeptAnswers(max_bytes=4 * (size + 2_000))
     keys = []
     for number in range(5):
-        request = SubRequest(f"{URL}{number}", "GET", (), "script", URL)
-        key = key_of(request)
-        assert key is not None
-        keys.append(key)
-        answers.keep(key, request, answer(body=b"x" * size))
+        keys.append(keep(answers, number, b"x" * size))
         answers.get(keys[0])
     assert [answers.get(key) is not None for key in keys] == [True, False, True, True, True]
