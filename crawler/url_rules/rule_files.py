@@ -233,7 +233,7 @@ def _entry(context: Context, transform: Transform) -> dict[str, Any] | None:
         return None
     if isinstance(transform, DropArguments):
         # Its asterisk matches a slash too.
-        if "*" in (context.pattern or ""):
+        if "*" in (context.pattern or "") or any(name.startswith(";") for name in transform.names):
             return None
         # A path alone matches as a prefix, a host alone matches its subdomains.
         place = context.host + ("/" if context.pattern is None else f"{context.pattern}|")

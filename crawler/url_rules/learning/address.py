@@ -20,7 +20,9 @@ class Address(NamedTuple):
 
     ``/a/`` has the segments ``a`` and an empty one, ``/`` only an empty one.
     Arguments keep their order, which in a canonical URL is that of their names.
-    ``;`` separates like ``&`` where the whole query can be read so.
+    ``;`` separates like ``&`` where the whole query can be read so. Arguments of a segment, as in
+    ``/a/5;view=all``, come first, under names that begin with ``;``; the segment, ``5;view=``,
+    keeps their names.
     """
 
     scheme: str
@@ -34,7 +36,12 @@ class Address(NamedTuple):
         scheme, _, rest = url.partition("://")
         rest, _, query = rest.partition("?")
         host, _, path = rest.partition("/")
-        return cls(scheme, host, tuple(path.split("/")), _arguments(query))
+        segments, arguments = tuple(path.split("/")), _arguments(query)
+        if ";" in path:
+            found: list[Argument] = []
+            segments = tuple(_without_values(segment, found) for segment in segments)
+            arguments = (*found, *arguments)
+        return cls(scheme, host, segments, arguments)
 
     @property
     def hostname(self) -> str:
@@ -61,14 +68,37 @@ class Address(NamedTuple):
         return xxhash.xxh3_128_digest(repr(tuple(self)).encode("utf-8", "surrogatepass"))
 
     def __str__(self) -> str:
-        path = "/".join(self.segments)
-        query = "&".join(n if v is None else f"{n}={v}" for n, v in self.arguments)
+        left = list(self.arguments)
+        path = "/".join(_with_values(segment, left) for segment in self.segments)
+        query = "&".join(n if v is None else f"{n}={v}" for n, v in left)
         return f"{self.scheme}://{self.host}/{path}" + (f"?{query}" if query else "")
 
     @property
     def is_learnable(self) -> bool:
         """Whether the address has few enough parts to look at all of them."""
         return len(self.segments) <= _MAX_DEPTH and len(self.arguments) <= _MAX_DEPTH
+
+
+def _without_values(segment: str, found: list[Argument]) -> str:
+    """Return a segment without the values of its arguments, which are appended to a list."""
+    first, *parts = segment.split(";")
+    names = []
+    for part in parts:
+        name, equals, value = part.partition("=")
+        if name and equals:
+            found.append((f";{name}", value))
+        names.append(f"{name}=" if name and equals else part)
+    return ";".join([first, *names])
+
+
+def _with_values(segment: str, left: list[Argument]) -> str:
+    """Return a segment with its values, which are taken from the front of a list."""
+    first, *names = segment.split(";")
+    parts = []
+    for name in names:
+        has_value = name.endswith("=") and left and left[0][0] == f";{name[:-1]}"
+        parts.append(f"{name}{left.pop(0)[1] or ''}" if has_value else name)
+    return ";".join([first, *parts])
 
 
 _PORT = re.compile(r":[0-9]+\Z")

@@ -97,7 +97,8 @@ class Hypothesis:
     def __post_init__(self) -> None:
         transform = self.transform
         if isinstance(transform, Rewrite):
-            shapes = transform.source.expression, transform.target.expression
+            shapes = [transform.source.expression]
+            shapes += [] if transform.is_open else [transform.target.expression]
             self.shapes = re.compile("|".join(shapes))
 
     def observe(self, seen: Observation, lookup: Lookup | None = None) -> bool:

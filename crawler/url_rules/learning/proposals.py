@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from crawler.url_rules.learning.context import AddressInContext, Context
-from crawler.url_rules.learning.template import templates
+from crawler.url_rules.learning.template import STARRED, templates, varying_part
 from crawler.url_rules.learning.transforms import (
     ANYTHING,
     DropArguments,
@@ -29,7 +29,7 @@ _MAX_DIFFERENCES = 4
 _MAX_SEGMENTS = 3
 _WORD = re.compile(r"[A-Za-z][A-Za-z_-]{0,19}")
 _SMALL = re.compile(r"[A-Za-z_-]{1,16}|[0-9]{1,2}")
-_STARRED = "*"
+_FEW = re.compile(r"[A-Za-z_-]*|[0-9]{1,3}")
 
 
 def propose(one: AddressInContext, other: AddressInContext, pattern: str) -> Iterator[Proposal]:
@@ -116,6 +116,7 @@ def _paths(a: Address, b: Address) -> Iterator[Proposal]:
     yield context, ReplaceSegments(at_end=False, offset=start, old=old, new=new)
     yield context, ReplaceSegments(at_end=True, offset=end, old=old, new=new)
     yield from _varying_segments(context, a.segments[:start], old, new)
+    yield from _open_segments(context, start, end, (old, new))
 
 
 def _common(a: tuple[str, ...], b: tuple[str, ...]) -> tuple[int, int]:
@@ -138,8 +139,8 @@ def _varying_segments(
     if len(old) == len(new) == 1:
         if before:
             named = (before[-1], ANYTHING)
-            yield context, ReplaceSegments(False, start - 1, named, (before[-1], _STARRED))
-        yield context, ReplaceSegments(False, start, (ANYTHING,), (_STARRED,))
+            yield context, ReplaceSegments(False, start - 1, named, (before[-1], STARRED))
+        yield context, ReplaceSegments(False, start, (ANYTHING,), (STARRED,))
     elif len(old) == len(new) + 1 and not new:
         if before:
             named = (before[-1], ANYTHING)
@@ -149,8 +150,28 @@ def _varying_segments(
         yield context, ReplaceSegments(False, start, (old[0], ANYTHING), ())
 
 
+def _open_segments(
+    context: Context, start: int, end: int, stretches: tuple[tuple[str, ...], tuple[str, ...]]
+) -> Iterator[Proposal]:
+    """Yield rules that take what looks like an id for anything, whatever the lengths."""
+    old, new = stretches
+    opened = tuple(ANYTHING if looks_like_an_id(segment) else segment for segment in old)
+    starred = tuple(STARRED if looks_like_an_id(segment) else segment for segment in new)
+    if ANYTHING in opened and opened != (ANYTHING,):
+        yield context, ReplaceSegments(False, start, opened, starred)
+        yield context, ReplaceSegments(True, end, opened, starred)
+
+
+def looks_like_an_id(text: str) -> bool:
+    """Return whether a text has digits, and more than a number of three of them has."""
+    return _FEW.fullmatch(text) is None
+
+
 def _rewritings(a: Address, b: Address) -> Iterator[Proposal]:
     """Yield a rule that rewrites the longer address as the shorter; shared parts are variables."""
+    around = varying_part(a, b)
+    if around is not None:
+        yield Context(a.host), Rewrite(*around)
     source, target = sorted((a, b), key=lambda address: (-len(str(address)), str(address)))
     shapes = templates(source, target)
     if shapes is not None:

@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from crawler.url_rules.learning.address import Address
 
-Part = tuple[str | int, ...]
-"""A segment or a value: texts, and the numbers of the variables between them."""
+ANY_TEXT = None
+"""Stands for any text in a shape, one that does not matter."""
+
+Part = tuple[str | int | None, ...]
+"""A segment or a value: texts, between them the numbers of variables, and ``ANY_TEXT``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,17 +30,28 @@ class Template:
 
     @property
     def variables(self) -> set[int]:
-        parts = (*self.segments, *(part for _, part in self.arguments))
-        return {piece for part in parts if part for piece in part if isinstance(piece, int)}
+        return {piece for part in self._parts if part for piece in part if isinstance(piece, int)}
+
+    @property
+    def _parts(self) -> tuple[Part | None, ...]:
+        return (*self.segments, *(part for _, part in self.arguments))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether some of its texts may be anything."""
+        return any(ANY_TEXT in part for part in self._parts if part)
 
     def match(self, address: Address) -> dict[int, str] | None:
-        """Return the values of the variables; None where the address has another shape."""
+        """Return the values of the variables; None where the address has another shape.
+
+        The texts that may be anything come under the numbers -1, -2 and so on.
+        """
         if len(address.segments) != len(self.segments):
             return None
         if tuple(name for name, _ in address.arguments) != tuple(n for n, _ in self.arguments):
             return None
         found: dict[int, str] = {}
-        parts = (*self.segments, *(part for _, part in self.arguments))
+        parts = self._parts
         texts = (*address.segments, *(value for _, value in address.arguments))
         for part, text in zip(parts, texts, strict=True):
             if (part is None) is not (text is None):
@@ -63,7 +77,7 @@ class Template:
         """Return an address of this shape, at the host of another."""
 
         def text(part: Part) -> str:
-            return "".join(variables[p] if isinstance(p, int) else p for p in part)
+            return "".join(variables[p] if isinstance(p, int) else p or "" for p in part)
 
         segments = tuple(map(text, self.segments))
         arguments = tuple((n, None if part is None else text(part)) for n, part in self.arguments)
@@ -76,7 +90,10 @@ class Template:
 
 
 def _shown(part: Part) -> str:
-    return "".join(f"<{piece + 1}>" if isinstance(piece, int) else piece for piece in part)
+    def shown(piece: str | int | None) -> str:
+        return f"<{piece + 1}>" if isinstance(piece, int) else piece or STARRED
+
+    return "".join(map(shown, part))
 
 
 @lru_cache(4096)
@@ -88,14 +105,21 @@ def _part_expression(part: Part) -> str:
     # Possessive: a text of many numbers that does not match would take ages with backtracking. What
     # is learned loses nothing by it: no variable is next to a letter or digit.
     variable = "([A-Za-z0-9_%.-]++)" if len(part) == 1 else "([A-Za-z0-9]++)"
-    return "".join(variable if isinstance(p, int) else re.escape(p) for p in part)
+    # One at most in a part, so that it can be found from both sides.
+    return "".join(
+        variable if isinstance(p, int) else "([^/]*)" if p is ANY_TEXT else re.escape(p)
+        for p in part
+    )
 
 
 def _agrees(part: Part, text: str, found: dict[int, str]) -> bool:
     matched = _expression(part).fullmatch(text)
     if matched is None:
         return False
-    numbers = [piece for piece in part if isinstance(piece, int)]
+    free = -1 - sum(number < 0 for number in found)
+    numbers = [
+        piece if isinstance(piece, int) else free for piece in part if not isinstance(piece, str)
+    ]
     values = zip(numbers, matched.groups(), strict=True)
     return all(found.setdefault(number, value) == value for number, value in values)
 
@@ -103,6 +127,11 @@ def _agrees(part: Part, text: str, found: dict[int, str]) -> bool:
 _VARIABLE = re.compile("[A-Za-z0-9_%.-]+")
 _PIECES = re.compile(r"([A-Za-z]*[0-9][A-Za-z0-9]*)")
 _WORD = re.compile(r"[A-Za-z][A-Za-z_-]{0,19}")
+_NUMBERED = re.compile("[0-9]")
+_TOKENS = re.compile(r"[A-Za-z0-9]+|[^A-Za-z0-9]")
+
+STARRED = "*"
+"""Stands for what does not matter in an address after the rules."""
 
 
 def templates(source: Address, target: Address) -> tuple[Template, Template] | None:
@@ -117,6 +146,58 @@ def templates(source: Address, target: Address) -> tuple[Template, Template] | N
             return shapes
         held = {text for text in held if numbers[text] in used}
     return None
+
+
+def varying_part(one: Address, other: Address) -> tuple[Template, Template] | None:
+    """Return the shape of two addresses that differ in a part of one segment, and without that.
+
+    Whatever else holds a digit is a variable, so that the shape is that of many addresses. In the
+    second shape an asterisk stands for what differs. None where they differ in more than that, or
+    where nothing else tells their pages apart.
+
+    Complexity: linear in the addresses.
+    """
+    pairs = list(zip(one.segments, other.segments, strict=False))
+    places = [place for place, (a, b) in enumerate(pairs) if a != b]
+    if len(places) != 1 or len(one.segments) != len(other.segments):
+        return None
+    if one.arguments != other.arguments:
+        return None
+    at = places[0]
+    before, after = _around(*pairs[at])
+    numbers: dict[str, int] = {}
+
+    def part(text: str) -> Part:
+        if _NUMBERED.search(text) and _VARIABLE.fullmatch(text):
+            return (numbers.setdefault(text, len(numbers)),)
+        return (text,) if text else ()
+
+    def pieces(texts: list[str]) -> Part:
+        return tuple(
+            numbers.setdefault(text, len(numbers)) if _NUMBERED.search(text) else text
+            for text in texts
+        )
+
+    first, last = pieces(before), pieces(after)
+    shapes = []
+    for middle in (ANY_TEXT, STARRED):
+        here = (*first, middle, *last)
+        segments = [here if n == at else part(text) for n, text in enumerate(one.segments)]
+        arguments = tuple((n, None if v is None else part(v)) for n, v in one.arguments)
+        shapes.append(Template(tuple(segments), arguments))
+    return (shapes[0], shapes[1]) if numbers else None
+
+
+def _around(one: str, other: str) -> tuple[list[str], list[str]]:
+    """Return the tokens that two texts have in common at the start, and at the end."""
+    tokens = [_TOKENS.findall(text) for text in (one, other)]
+    start = end = 0
+    least = min(map(len, tokens))
+    while start < least and tokens[0][start] == tokens[1][start]:
+        start += 1
+    while end < least - start and tokens[0][-1 - end] == tokens[1][-1 - end]:
+        end += 1
+    return tokens[0][:start], tokens[0][len(tokens[0]) - end :]
 
 
 def _variable_texts(address: Address) -> set[str]:

@@ -205,17 +205,22 @@ class ReplaceHost:
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """A shape of addresses that is equivalent to another shape."""
+    """A shape of addresses that equals another one, or has a part that does not matter."""
 
     source: Template
     target: Template
     one_way: bool = False
 
     def is_source(self, form: Form) -> bool:
-        return form == (True,)
+        return form != (False,) if self.is_open else form == (True,)
 
     def reversed(self) -> Rewrite:
         return Rewrite(self.target, self.source)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the rule applies to texts that were never seen."""
+        return self.source.is_open
 
     def __call__(self, address: Address) -> Address:
         variables = self.source.match(address)
@@ -223,7 +228,11 @@ class Rewrite:
         return address if filled == address else filled
 
     def varying(self, address: Address) -> Form:
-        return (self.source.match(address) is not None,)
+        """Return the texts that may be anything; of other rules whether the shape is there."""
+        found = self.source.match(address)
+        if found is None or not self.is_open:
+            return (found is not None,)
+        return tuple(value for number, value in found.items() if number < 0)
 
     def __str__(self) -> str:
         return f"{self.source} {_equals(self.one_way)} {self.target}"
@@ -258,7 +267,7 @@ def variants(transform: Transform) -> Iterator[Transform]:
 
 def is_open(transform: Transform) -> bool:
     """Return whether a rule applies to values never seen; it then needs several that were seen."""
-    if isinstance(transform, ReplaceSegments):
+    if isinstance(transform, ReplaceSegments | Rewrite):
         return transform.is_open
     return isinstance(transform, DropArguments)
 
@@ -268,13 +277,29 @@ def includes(wide: Transform, narrow: Transform) -> bool:
     if wide == narrow:
         return True
     if isinstance(wide, ReplaceSegments) and isinstance(narrow, ReplaceSegments):
-        places = [(one.at_end, one.offset, one.old) for one in (wide, narrow)]
-        return places[0] == places[1] and len(wide.new) < len(narrow.new)
+        return _includes_segments(wide, narrow)
     if not isinstance(wide, DropArguments):
         return False
     if isinstance(narrow, DropArguments):
         return set(narrow.names) <= set(wide.names)
     return isinstance(narrow, ReplaceValues) and narrow.name in wide.names
+
+
+def _includes_segments(wide: ReplaceSegments, narrow: ReplaceSegments) -> bool:
+    if (wide.at_end, wide.offset) != (narrow.at_end, narrow.offset):
+        return False
+    if wide.old == narrow.old:
+        return len(wide.new) < len(narrow.new)
+    if not _matches(wide.old, narrow.old):
+        return False
+    # What may be anything stays as an asterisk, or goes.
+    return wide.new == narrow.new or _matches(wide.old, narrow.new)
+
+
+def _matches(wide: tuple[str | None, ...], narrow: tuple[str | None, ...]) -> bool:
+    return len(wide) == len(narrow) and all(
+        a is ANYTHING or a == b for a, b in zip(wide, narrow, strict=True)
+    )
 
 
 def about(transform: Transform) -> tuple[str, ...]:

@@ -71,9 +71,7 @@ def takes_names(transform: Transform) -> bool:
     Two names that lead to one text here and to two there choose between versions, and most pages
     have only one version.
     """
-    if isinstance(transform, ReplaceSegments):
-        return not transform.is_open
-    return isinstance(transform, Rewrite)
+    return isinstance(transform, ReplaceSegments | Rewrite) and not transform.is_open
 
 
 @dataclass(slots=True)

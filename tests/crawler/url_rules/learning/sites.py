@@ -46,6 +46,29 @@ def session_in_path(url: str, random: Random) -> tuple[str, list[str]]:
     ]
 
 
+def argument_of_a_segment(url: str, random: Random) -> tuple[str, list[str]]:
+    """A new token in every link, as an argument of a segment of the path."""
+    number = int(Address.parse(url).segments[-1].partition(";")[0] or 0)
+    links = [f"{HOST}/a/{n};sz={random.getrandbits(40):x}" for n in _next(number, 3, 150)]
+    return f"page {number}", links
+
+
+def words_behind_an_id(url: str, random: Random) -> tuple[str, list[str]]:
+    """Any words behind the number of a page, in one segment with it."""
+    number = int([*Address.parse(url).segments[-1].split("-"), "0", "0"][1])
+    words = ["red", "blue", "old", "new", "large", "small", "wide"]
+    return f"page {number}", [
+        f"{HOST}/p-{n}-{random.choice(words)}-{random.choice(words)}" for n in _next(number, 3, 150)
+    ]
+
+
+def token_in_a_name(url: str, random: Random) -> tuple[str, list[str]]:
+    """A new token in every link, in the middle of a name."""
+    number = int([*Address.parse(url).segments[-1].split("_"), "0", "0"][1])
+    links = [f"{HOST}/d_{n}_{random.getrandbits(40):x}.html" for n in _next(number, 3, 150)]
+    return f"page {number}", links
+
+
 def print_views(url: str, _: Random) -> tuple[str, list[str]]:
     """Every page again under /print/."""
     segments = Address.parse(url).segments

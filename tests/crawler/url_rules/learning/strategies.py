@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from crawler.url_rules.learning.address import Address
 from crawler.url_rules.learning.context import Context
-from crawler.url_rules.learning.template import templates
+from crawler.url_rules.learning.template import templates, varying_part
 from crawler.url_rules.learning.transforms import (
     DropArguments,
     LowerPath,
@@ -51,6 +51,16 @@ def _rewrite(one: Address, other: Address) -> Rewrite | None:
 
 
 rewrites = st.builds(_rewrite, near_addresses, near_addresses).filter(bool)
+
+
+def _open_rewrite(one: Address, place: int, segment: str) -> Rewrite | None:
+    at = place % len(one.segments)
+    other = one._replace(segments=(*one.segments[:at], segment, *one.segments[at + 1 :]))
+    shapes = varying_part(one, other)
+    return None if shapes is None else Rewrite(*shapes)
+
+
+open_rewrites = st.builds(_open_rewrite, near_addresses, st.integers(0, 4), segments).filter(bool)
 stretches = st.lists(segments, max_size=2).map(tuple)
 transforms: st.SearchStrategy[Transform] = st.one_of(
     st.builds(DropArguments, st.lists(names, min_size=1, max_size=2, unique=True).map(tuple)),
@@ -70,4 +80,5 @@ transforms: st.SearchStrategy[Transform] = st.one_of(
     st.just(LowerPath()),
     st.builds(ReplaceHost, schemes, hosts, schemes, hosts),
     rewrites,
+    open_rewrites,
 )

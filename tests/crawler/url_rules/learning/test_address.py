@@ -48,6 +48,13 @@ class TestParse:
             ("http://h.org/a?p=x;a=y;h", ("a",), (("p", "x"), ("a", "y"), ("h", None))),
             ("http://h.org/a?q=x;;y", ("a",), (("q", "x;;y"),)),
             ("http://h.org/a?=x;a=y", ("a",), (("", "x;a=y"),)),
+            ("http://h.org/a/5;v=x/b", ("a", "5;v=", "b"), ((";v", "x"),)),
+            (
+                "http://h.org/5;a=1;b;c=2?c=3",
+                ("5;a=;b;c=",),
+                ((";a", "1"), (";c", "2"), ("c", "3")),
+            ),
+            ("http://h.org/5;v?;v=x", ("5;v",), ((";v", "x"),)),
         ],
     )
     def test_takes_it_apart(

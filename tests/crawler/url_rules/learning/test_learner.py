@@ -33,6 +33,9 @@ class TestWhatIsLearned:
         [
             (sites.session_in_query, 1.5),
             (sites.session_in_path, 1.4),
+            (sites.argument_of_a_segment, 1.3),
+            (sites.words_behind_an_id, 1.4),
+            (sites.token_in_a_name, 1.3),
             (sites.print_views, 1.5),
             (sites.folders, 1.4),
             (sites.any_case, 1.4),

@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from crawler.url_rules.learning.address import Address
-from crawler.url_rules.learning.template import Template, templates
+from crawler.url_rules.learning.template import Template, templates, varying_part
 from tests.crawler.url_rules.learning.strategies import near_addresses
 
 parts = st.lists(st.sampled_from([0, 1, 2, "a", "-", "12", "."]), max_size=4).map(tuple)
@@ -49,6 +49,38 @@ class TestTemplates:
         assert found is not None
         assert found[1].match(address("/13/13")) == {0: "13"}
         assert found[1].match(address("/13/14")) is None
+
+    @pytest.mark.parametrize(
+        ("one", "other", "shown"),
+        [
+            ("/p-5-red-blue", "/p-5-old", "/p-<1>-*"),
+            ("/doc_5_1b7f.html?a=7", "/doc_5_22c0.html?a=7", "/doc_<1>_*.html?a=<2>"),
+            ("/p/5/red", "/p/5/old-wide", "/p/<1>/*"),
+            ("/s/1b7f/5", "/s/22c0/5", "/s/*/<1>"),
+        ],
+    )
+    def test_what_differs_may_be_anything(self, one: str, other: str, shown: str) -> None:
+        found = varying_part(address(one), address(other))
+        assert found is not None
+        assert str(found[0]) == shown
+        filled = [
+            found[1].fill(there, found[0].match(there) or {})
+            for there in map(address, (one, other))
+        ]
+        assert filled[0] == filled[1]
+        assert "*" in str(filled[0])
+
+    @pytest.mark.parametrize(
+        ("one", "other"),
+        [
+            ("/red/blue", "/red/old"),  # nothing is left that tells pages apart
+            ("/p/5/red", "/q/5/old"),
+            ("/p/5/red?a=1", "/p/5/old?a=2"),
+            ("/p/5/red", "/p/5/red/x"),
+        ],
+    )
+    def test_there_is_no_such_shape(self, one: str, other: str) -> None:
+        assert varying_part(address(one), address(other)) is None
 
     def test_a_text_of_many_numbers_takes_no_time(self) -> None:
         """It would be tried for ages in as many ways as its numbers can be shared out."""
