@@ -68,7 +68,7 @@ class Job:
         url_rules: Learned URL rules.
         visits: Number, plan and notes of the visit, and what earlier ones know.
         store: The table ``pages``.
-        archivist: Reads, judges and stores answers.
+        archivist: Reads, judges and stores answers; its ``unsent`` keeps pages that were not sent.
 
     Files:
         crawl.db: The authority: requests, pages, verdicts (``crawler.storage.schema``).
@@ -292,7 +292,7 @@ class Job:
         except MalformedUrl:
             canonical_url, key = url, payload_digest(url.encode("utf-8", "surrogatepass"))
         fetched = Fetched(url, canonical_url, key, depth, status, b"")
-        captured = self.archivist.store_failure(fetched, verdict, reason)
+        captured = self.archivist.unsent.store_failure(fetched, verdict, reason)
         self.result.count(verdict)
         self.url_rules.note_failure([*redirected, url])
         return captured
@@ -302,7 +302,7 @@ class Job:
         with suppress(MalformedUrl):
             key = self.canonicalizer.key(url)
             if key != self.canonicalizer.key(target):
-                self.archivist.note_moved(key, target, status=status, permanent=permanent)
+                self.archivist.unsent.note_moved(key, target, status=status, permanent=permanent)
 
     def promote_siblings(self, *, is_last: bool = False) -> list[Captured] | None:
         """Judge some near-duplicates again whose host's boilerplate is known now.

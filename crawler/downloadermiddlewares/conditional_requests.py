@@ -44,7 +44,7 @@ class ConditionalRequests(CrawlerComponent):
                 request.headers.pop(name, None)
         if not self._is_for_known(request) or request.meta.get(WHOLE):
             return
-        validators = self._job.archivist.validators(self._spider.key_of(request))
+        validators = self._job.archivist.unsent.validators(self._spider.key_of(request))
         if validators is None:
             return
         request.meta[ASKED_IF] = True

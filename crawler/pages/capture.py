@@ -10,21 +10,14 @@ from crawler.pages import verdicts
 from crawler.pages.ask_fleet import Asking
 from crawler.pages.judge import Judge, is_better, repeat
 from crawler.pages.loop_loading import LoopLoading
-from crawler.pages.page_context import (
-    Captured,
-    Fetched,
-    PageContext,
-    Validators,
-    blank_row,
-    find_original,
-    is_enough,
-)
+from crawler.pages.page_context import Captured, Fetched, PageContext, find_original, is_enough
 from crawler.pages.page_row import OriginalPage, PageRow
-from crawler.pages.promotion import Promoted, Promotion
-from crawler.pages.reasons import Reason, Stored, codes, together
+from crawler.pages.promotion import Promotion
+from crawler.pages.reasons import Reason, together
 from crawler.pages.sibling_promotion import SiblingPromotion
 from crawler.pages.stored_texts import extract_of_row
-from crawler.pages.url_history import Outcome, outcome_of_failure
+from crawler.pages.unsent_pages import UnsentPages
+from crawler.pages.url_history import Outcome
 from crawler.pages.walls import Walls
 from crawler.reading.app_shells import may_be_filled
 from crawler.reading.link_kinds import PAGES
@@ -38,6 +31,7 @@ if TYPE_CHECKING:
     from crawler.pages.live_parameters import Tuned
     from crawler.pages.page_links import LinkStore
     from crawler.pages.page_store import PageStore
+    from crawler.pages.promotion import Promoted
     from crawler.pages.rendered import PageRenderer, Rendered
     from crawler.pages.shared_verdicts import Elsewhere, PageVerdict, SharedVerdicts
     from crawler.pages.url_history import KnownUrls
@@ -96,12 +90,14 @@ class Archivist:
     _promoted: list[Promoted] = field(default_factory=list, init=False)
     walls: Walls = field(init=False)
     siblings: SiblingPromotion = field(init=False)
+    unsent: UnsentPages = field(init=False)
 
     def __post_init__(self) -> None:
         self._judge = Judge(self.store, self.known, self.deduplicator, self.elsewhere)
         self.promotion = Promotion(self.store, self.deduplicator)
         self.walls = Walls(self.store, self.deduplicator, self.promotion, is_on=self.find_walls)
         self.siblings = SiblingPromotion(self)
+        self.unsent = UnsentPages(self)
 
     @property
     def is_behind(self) -> bool:
@@ -119,7 +115,7 @@ class Archivist:
         """
         is_any = False
         for promoted in self.promotion.settle(self.tuned.id, self.keep_versions):
-            self._note_promoted(promoted)
+            self.note_promoted(promoted)
             is_any = True
         return is_any
 
@@ -345,8 +341,8 @@ class Archivist:
         """Leave a page as a browser showed it before: there is less of it now."""
         failed = Outcome(verdicts.FAILED, together(*page.left_out()) or _NOT_SHOWN)
         links, nofollow = page.reading.links, page.says("nofollow")
-        still = self._still(previous, failed, links, nofollow=nofollow)
-        return replace(still, is_less_than_shown=True)
+        kept = self.unsent.keep_previous(previous, failed, links, nofollow=nofollow)
+        return replace(kept, is_less_than_shown=True)
 
     def _insert(
         self,
@@ -384,12 +380,13 @@ class Archivist:
         self.known.note(row.key, self.visit, outcome, row.fetched_at)
         if row.latest:
             self._store_links(page, nofollow=nofollow)
-        captured = self._captured(row, row.verdict, reading.links, nofollow=nofollow)
+        captured = self.captured_of(row, row.verdict, reading.links, nofollow=nofollow)
         return captured if row.content is None else replace(captured, shown_text=reading.shown_text)
 
-    def _captured(
+    def captured_of(
         self, row: PageRow, verdict: str, links: tuple[Link, ...], *, nofollow: bool
     ) -> Captured:
+        """Return a stored row as a capture, with the URLs of the pages that it names."""
         urls = self.elsewhere.kept_url(row), self.elsewhere.resembled_url(row)
         nofollow = self.obey_robots_meta and nofollow
         return Captured(row, verdict, links, nofollow, *urls, self.store.url(row.part_of))
@@ -412,107 +409,18 @@ class Archivist:
         nofollow, links = page.says("nofollow"), page.reading.links
         if page.fetched.is_cut:  # its text is stored, but may not be all of the page
             part = Outcome(verdicts.FAILED, Reason.ONLY_A_PART.stored())
-            return self._still(previous, part, links, nofollow=nofollow)
+            return self.unsent.keep_previous(previous, part, links, nofollow=nofollow)
         # A copy: other requests for the page may hold the row until this is stored.
         previous = replace(previous)
         previous.see_again(row, page.name(self._judge.min_words))
         self._store_links(page, nofollow=nofollow)
-        return self._still(previous, Outcome(verdicts.UNCHANGED), links, nofollow=nofollow)
+        unchanged = Outcome(verdicts.UNCHANGED)
+        return self.unsent.keep_previous(previous, unchanged, links, nofollow=nofollow)
 
-    def not_modified(self, fetched: Fetched) -> Captured | None:
-        """Handle a "not modified" answer (HTTP 304): text and links of the page are unchanged.
-
-        Returns:
-            None if the page must be requested as a whole, because its text or its links are no
-            longer stored as they were when it was requested.
-        """
-        previous = self.store.previous(fetched.key)
-        asks = self.obey_robots_meta and bool({"noindex", "none"} & fetched.robots)
-        if previous is None or asks or not self._may_stay(previous):
-            return None
-        previous = replace(
-            previous,
-            etag=fetched.etag or previous.etag,
-            last_modified=fetched.last_modified or previous.last_modified,
-        )
-        self.store.names.note_same(self.visit, previous)
-        links, nofollow = self.links.get(fetched.key) or ((), False)
-        outcome = Outcome(verdicts.UNCHANGED, not_sent=True)
-        return self._still(previous, outcome, links, nofollow=nofollow)
-
-    def stored_links(self, key: bytes) -> Captured | None:
-        """Return a page's newest capture with its links, or None if these are not stored."""
-        row = self.store.previous(key)
-        found = self.links.get(key)
-        if row is None or (found is None and row.links):
-            return None
-        links, nofollow = found or ((), False)
-        nofollow = self.obey_robots_meta and nofollow
-        return Captured(row, row.verdict, links, nofollow=nofollow)
-
-    def validators(self, key: bytes) -> Validators | None:
-        """Return the validators for a conditional request, or None to request the whole page."""
-        previous = self.store.previous(key)
-        if previous is None or not self._may_stay(previous):
-            return None
-        found = Validators(previous.etag, previous.last_modified)
-        return found if any(found) else None
-
-    def _may_stay(self, row: PageRow) -> bool:
-        """Return whether a page's text and links are stored, so that it need not be sent."""
-        if not row.has_own_words or row.verdict == verdicts.NOINDEX:
-            return False
-        if self.renderer is not None and self.renderer.must_see(row):
-            return False
-        is_repeated_file = row.duplicate_of is not None and row.text_digest is None
-        if row.verdict == verdicts.NOT_HTML or is_repeated_file:
-            return self.store.is_held(row) and Reason.LIBRARY_MISSING not in codes(row.reason)
-        if self.keep_links and row.key not in self.links:
-            return False
-        return row.text_digest is not None and self.store.holds_text_of(row)
-
-    def _still(
-        self, previous: PageRow, outcome: Outcome, links: tuple[Link, ...], *, nofollow: bool
-    ) -> Captured:
-        now = time.time()
-        # A killed process stored it but did not acknowledge it: its item is sent only now.
-        is_left = previous.visit == self.visit and self.store.is_of_earlier_process(previous)
-        row = previous if self.store.is_held(previous) else self._confirm(previous)
-        self.store.touch(row, self.visit, now)
-        self.known.note(row.key, self.visit, outcome, now)
-        verdict = row.verdict if is_left else verdicts.UNCHANGED
-        return self._captured(row, verdict, links, nofollow=nofollow)
-
-    def _confirm(self, duplicate: PageRow) -> PageRow:
-        """Find another original for an unchanged duplicate, or keep it."""
-        confirmed = self.promotion.confirm(duplicate, self.tuned.id)
-        if isinstance(confirmed, Promoted):
-            self._note_promoted(confirmed)
-            return confirmed.row
-        return confirmed
-
-    def _note_promoted(self, promoted: Promoted) -> None:
+    def note_promoted(self, promoted: Promoted) -> None:
+        """Have a fleet told of a page that is kept from now on."""
         if self._asking is not None:
             self._promoted.append(promoted)
-
-    def store_failure(self, fetched: Fetched, verdict: str, reason: Stored) -> Captured:
-        """Store why a URL gave no page; ``fetched.status`` is 0 without an answer."""
-        row = blank_row(self.store.new_id(), fetched, self.visit)
-        row.verdict, row.reason = verdict, reason
-        self.store.insert(row)
-        self.store.forget_failures(row.key, row.id)
-        kind = outcome_of_failure(fetched.status, reason)
-        # Seeds, robots.txt and sitemaps are requested in every visit, due or not.
-        if fetched.depth or row.key in self.known:
-            self.known.note(row.key, self.visit, Outcome(kind, reason), row.fetched_at)
-        return Captured(row, verdict)
-
-    def note_moved(self, key: bytes, target: str, *, status: int, permanent: bool) -> None:
-        """Record that a known page redirects; its text stays as it was."""
-        if self.store.previous(key) is not None:
-            reason = (Reason.HTTP_STATUS if permanent else Reason.MOVED_FOR_NOW).stored(status)
-            outcome = Outcome(verdicts.MOVED, reason, moved_to=target)
-            self.known.note(key, self.visit, outcome, time.time())
 
 
 def _original(page: PageContext, said: PageVerdict | None) -> PageRow | OriginalPage | None:

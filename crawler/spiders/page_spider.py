@@ -204,7 +204,7 @@ class PageSpider(Spider):
             key: The key of the page.
             response: The response that ``follow`` will be given with them.
         """
-        return self.archivist.stored_links(key)
+        return self.archivist.unsent.stored_links(key)
 
     def _learn(self, response: Response, captured: Captured) -> None:
         try:
@@ -260,13 +260,13 @@ class PageSpider(Spider):
 
     def still(self, fetched: Fetched, response: Response) -> Captured | None:
         """Accept "not modified" for an answer; return None if the whole page must be requested."""
-        return self.archivist.not_modified(fetched)
+        return self.archivist.unsent.not_modified(fetched)
 
     def _not_modified(self, fetched: Fetched, response: Response) -> Captured | None:
         captured = self.still(fetched, response)
         if captured is None and WHOLE in response.meta:
             reason = Reason.NOT_MODIFIED.stored()
-            return self.archivist.store_failure(fetched, verdicts.FAILED, reason)
+            return self.archivist.unsent.store_failure(fetched, verdicts.FAILED, reason)
         return captured
 
     def _whole(self, response: Response) -> Request:
