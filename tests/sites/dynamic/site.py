@@ -28,6 +28,14 @@ class Fetch(NamedTuple):
     content: str
 
 
+class Shown(NamedTuple):
+    """A page as a reader sees it: the name of what it says, and its references as written."""
+
+    content: str
+    status: int
+    references: tuple[str, ...]
+
+
 class DynamicSite(MadeSite):
     """Serves the parts that the options name while a ``with`` block lasts.
 
@@ -86,6 +94,16 @@ class DynamicSite(MadeSite):
             return to if isinstance(to, str) else self._spelling.write(to, address)
 
         return page.status, rendered(page, href)
+
+    def shown(self, target: str, host: str = "") -> Shown:
+        """What a request would bring, without a server; it is not noted."""
+        address = self._spelling.read(target, host)
+        page = self._page(address)
+        references = tuple(
+            link.to if isinstance(link.to, str) else self._spelling.write(link.to, address)
+            for link in page.links
+        )
+        return Shown(page.content, page.status, references)
 
     def respond(self, request: Request) -> Response:
         if request.target == "/robots.txt":
