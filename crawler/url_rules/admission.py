@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from typing import TYPE_CHECKING, Literal
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from crawler.frontier.order import Skip, host_number
-from crawler.url_rules.learned_rule import weakest
+from crawler.url_rules.learned_rule import gained, weakest
 from crawler.url_rules.learning.context import AddressInContext
+from crawler.url_rules.sample_sizes import ENOUGH
 from crawler.url_rules.skipped import TRY
+from crawler.url_rules.url_groups import forms_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from crawler.url_rules.learned_rule import LearnedRule
     from crawler.url_rules.learning.address import Address
@@ -23,12 +25,26 @@ EXPLORED_OF = 20
 """One in this many pages with further URLs is fetched under a second URL all the same."""
 
 EXPLORED_OF_IDS = 40
-"""The same ratio for rules that drop nothing but ids, which no two pages share."""
+"""The same ratio for URLs that differ in nothing but ids, which no two pages share."""
 
 _DIGESTS = 2**32
 
 Admitted = Skip | Literal["try"] | None
 """A way to skip a request; TRY: no rule may skip it from now on; None: it is made."""
+
+
+class _Doubt(NamedTuple):
+    """A page that another URL stands for.
+
+    Attributes:
+        host: The number of its line in the queue.
+        proves: Whether its URL differs in more than ids from those that were fetched.
+    """
+
+    group: bytes
+    host: int
+    known: UrlGroup
+    proves: bool
 
 
 class Admission:
@@ -39,7 +55,8 @@ class Admission:
         self._rules = state.rules
         self._groups = state.groups
         self._late = late
-        self._paid: Counter[int] = Counter()
+        self._pages: Counter[int] = Counter()
+        self._owed: defaultdict[int, float] = defaultdict(float)
 
     def admit(self, url: str, key: bytes, host: int, *, is_fixed: bool) -> Admitted:
         """Decide on a request.
@@ -76,28 +93,43 @@ class Admission:
             if known is not None and known.key != key:
                 self._groups.mark_explored(group)
             return None
-        rules = [] if known is None else self._skipping(address, group, key, known)
-        if known is None or not rules:
+        standing = None if known is None else self._standing(address, group, key, known)
+        if known is None or standing is None:
             return self._late.trapped(after_rules)
-        return (
-            TRY if self._explores(rules, address, group, known) else Skip(weakest(rules).id, group)
-        )
+        rules = self._rules.changing(address) or self._rules.changing(standing)
+        if not rules:
+            return self._late.trapped(after_rules)
+        doubt = _Doubt(group, host, known, self._proves(address, standing, known))
+        return TRY if self._explores(rules, address, doubt) else Skip(weakest(rules).id, group)
 
-    def _skipping(
+    def note_page(self, host: int) -> None:
+        """Count a page of a host that was fetched."""
+        self._pages[host] += 1
+        self._owed[host] += 1 / self._one_in(EXPLORED_OF_IDS, host)
+
+    def note_change(self, hosts: Iterable[int]) -> None:
+        """Explore some hosts as often as at their beginning: their rules changed."""
+        for host in hosts:
+            self._pages.pop(host, None)
+
+    def _standing(
         self, address: Address, group: bytes, key: bytes, known: UrlGroup
-    ) -> Sequence[LearnedRule]:
-        """Return the rules that skip a known request because of another one; empty if none do."""
+    ) -> Address | None:
+        """Return the URL that stands for a request; None where it is to be made itself."""
         if known.key == key:
-            return ()
+            return None
         standing = self._state.addresses.standing(known)
         if standing is None or not self._rules.may_stand_for(standing, address):
             self._groups.stand(group, key)
-            return ()
-        return self._rules.changing(address) or self._rules.changing(standing)
+            return None
+        return standing
 
-    def _explores(
-        self, rules: Sequence[LearnedRule], address: Address, group: bytes, known: UrlGroup
-    ) -> bool:
+    def _proves(self, address: Address, standing: Address, known: UrlGroup) -> bool:
+        """Return whether a URL differs in more than ids from those of its page that were tried."""
+        tried = {self._rules.form(standing), *forms_of(known.tested)}
+        return bool(gained(self._rules.form(address), tried))
+
+    def _explores(self, rules: Sequence[LearnedRule], address: Address, doubt: _Doubt) -> bool:
         """Decide whether to make a request that rules would skip, in order to try them."""
         place, after_rules = (
             AddressInContext.of(address),
@@ -106,36 +138,31 @@ class Admission:
         kind = self._state.learner.pattern_of(after_rules.address)
         pattern = f"{kind}?{'&'.join(sorted(after_rules.names))}"
         is_new_ground = any(rule.is_new_ground(place, pattern) for rule in rules)
-        is_chosen = self._is_chosen(rules, group, known)
+        is_chosen = self._is_chosen(doubt)
         if not is_new_ground and not is_chosen:
             return False
-        self._groups.mark_explored(group)
-        if self._is_paid(rules, is_new_ground=is_new_ground, is_chosen=is_chosen):
-            return False
+        self._groups.mark_explored(doubt.group)
+        # Whatever else it tries, it has other ids too.
+        self._owed[doubt.host] -= 1
         for rule in rules:
             rule.note_try(place, pattern)
             self._state.store.note_change(rule)
         weakest(rules).explored += 1
         return True
 
-    def _is_chosen(self, rules: Sequence[LearnedRule], group: bytes, known: UrlGroup) -> bool:
-        """Return whether a page is one of those fetched under a second URL, wherever it is."""
-        is_of_ids = all(rule.has_many_values for rule in rules)
-        of = EXPLORED_OF_IDS if is_of_ids else EXPLORED_OF
-        return not known.is_explored and int.from_bytes(group[:4]) * of < _DIGESTS
+    def _is_chosen(self, doubt: _Doubt) -> bool:
+        """Return whether a page is one of those fetched under a second URL, wherever it is.
 
-    def _is_paid(
-        self, rules: Sequence[LearnedRule], *, is_new_ground: bool, is_chosen: bool
-    ) -> bool:
-        """Return whether new ground was tried before in place of this page.
-
-        Rules of few values are tried on as many pages at the end of the crawl in any case.
+        Of a large host ever fewer are, so that each tenfold number of pages has as many.
+        Those are the pages with the least digests. Validation begins with them too: what was
+        explored is a random part of what it would try.
         """
-        if any(rule.has_few_values for rule in rules):
+        if doubt.known.is_explored:
             return False
-        rule = weakest(rules).id
-        self._paid[rule] += is_new_ground - is_chosen
-        if self._paid[rule] < 0:
-            self._paid[rule] = 0
-            return False
-        return not is_new_ground
+        if not doubt.proves:
+            return self._owed[doubt.host] >= 1
+        one_in = self._one_in(EXPLORED_OF, doubt.host)
+        return int.from_bytes(doubt.group[:4]) * one_in < _DIGESTS
+
+    def _one_in(self, most: int, host: int) -> float:
+        return max(most, self._pages[host] / ENOUGH)

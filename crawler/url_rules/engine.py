@@ -310,6 +310,7 @@ class UrlRules:
         self.trial.meet(address, content, row, self._state.visit)
         after_rules = self.rules.apply(address)
         number = host_number(address.hostname)
+        self._admission.note_page(number)
         self._state.groups.note(after_rules.digest(), number, row.key, content, self._state.visit)
         return after_rules
 

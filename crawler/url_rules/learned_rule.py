@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.url_rules.learning.evidence import lower_bound
 from crawler.url_rules.learning.transforms import (
@@ -94,6 +94,21 @@ def _is_nested(one: Form, other: Form) -> bool:
     return one <= other or other <= one
 
 
+class Variety(NamedTuple):
+    """What is known of the values of a part that a rule drops, as of the last validation.
+
+    Attributes:
+        is_many: Whether there are too many for each to be a form of the page.
+        frequent: Those that several pages have.
+    """
+
+    is_many: bool = False
+    frequent: frozenset[str] = frozenset()
+
+
+_UNKNOWN = Variety()
+
+
 @dataclass(slots=True)
 class LearnedRule:
     """A part of a host's addresses that does not matter.
@@ -108,7 +123,10 @@ class LearnedRule:
         saved: Requests that were not made because of it, in the visits before this one.
         explored: Requests that were made all the same, to try it.
         origin: "learned", or the file that it came from.
-        tried: Number of pages on which each value was tried since the rule holds.
+        tried: Number of pages on which each value was tried, those included from which it was
+            learned.
+        varieties: What is known of the values of each part that it drops.
+        since: Number of the capture after which pages count as trials.
         asked: Number of requests made at the end of the crawl to try each value.
         examined: State of its validation at the end of the crawl.
     """
@@ -126,6 +144,8 @@ class LearnedRule:
     tried: Counter[Proof] = field(default_factory=Counter)
     asked: Counter[Proof] = field(default_factory=Counter)
     examined: str = NOT_EXAMINED
+    varieties: list[Variety] = field(default_factory=list)
+    since: int = 0
 
     @property
     def confidence(self) -> float:
@@ -160,14 +180,30 @@ class LearnedRule:
 
     @property
     def is_of_ids(self) -> bool:
-        """Whether each part that it drops has many values, and most of them look like ids."""
-        return bool(self.values) and all(map(self.has_ids, range(len(self.values))))
+        """Whether each part that it drops has ids, and no value of it is frequent."""
+        things = range(len(self.values))
+        return bool(self.values) and all(self.has_ids(n) and not self.frequent(n) for n in things)
 
     def has_ids(self, thing: int) -> bool:
-        """Return whether a part that it drops has many values, and most of them look like ids."""
+        """Return whether a part that it drops has ids: many values, most of which look like that.
+
+        Words are ids too where there are more of them than any page has forms.
+        """
         values = self.values[thing] if thing < len(self.values) else set()
-        few = sum(map(is_one_of_few, values))
-        return is_open(self.transform) and len(values) >= _MAX_VALUES and 2 * few < len(values)
+        if not is_open(self.transform) or len(values) < _MAX_VALUES:
+            return False
+        return self._variety(thing).is_many or 2 * sum(map(is_one_of_few, values)) < len(values)
+
+    def frequent(self, thing: int) -> AbstractSet[str]:
+        """Return the values of a part of ids that several pages have: such a one may matter."""
+        return self._variety(thing).frequent
+
+    def _variety(self, thing: int) -> Variety:
+        return self.varieties[thing] if thing < len(self.varieties) else _UNKNOWN
+
+    def is_an_id(self, thing: int, value: str) -> bool:
+        """Return whether a value of a part is one of its ids, so that it proves nothing."""
+        return self.has_ids(thing) and value not in self.frequent(thing)
 
     def known_values(self, thing: int) -> int:
         return len(self.values[thing] - {""}) if thing < len(self.values) else 0
@@ -175,7 +211,8 @@ class LearnedRule:
     def proofs(self, address: Address) -> list[Proof]:
         """Return the proofs that an address gives if it leads to the text of another one.
 
-        Values beyond the first twenty of a part count as one; ids prove nothing.
+        Values beyond the first twenty of a part count as one, but for those that are frequent; ids
+        prove nothing.
         """
         if not is_open(self.transform):
             return [(0, "")]
@@ -183,13 +220,14 @@ class LearnedRule:
         found = [
             (thing, self._told_apart(thing, value))
             for thing, value in enumerate(values)
-            if value and not self.has_ids(thing)
+            if value and not self.is_an_id(thing, value)
         ]
         return found or ([] if any(values) else [(0, "")])
 
     def _told_apart(self, thing: int, value: str) -> str:
         seen = self.values[thing] if thing < len(self.values) else set()
-        return value if value in seen or len(seen) < _MAX_VALUES else OTHER_VALUES
+        is_told = value in seen or len(seen) < _MAX_VALUES or value in self.frequent(thing)
+        return value if is_told else OTHER_VALUES
 
     def note_proof(self, proof: Proof) -> None:
         thing, value = proof
@@ -197,8 +235,9 @@ class LearnedRule:
             self.values.extend(set() for _ in range(thing + 1 - len(self.values)))
             self.values[thing].add(value)
 
-    def start_over(self) -> None:
-        """Discard the trials: the rule may be wrong, or be about other pages from now on."""
+    def start_over(self, page: int) -> None:
+        """Discard the trials up to a capture: the rule may be wrong, or be about other pages."""
+        self.since = page
         self.tried.clear()
         self.asked.clear()
         self.examined = NOT_EXAMINED

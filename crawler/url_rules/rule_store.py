@@ -14,7 +14,7 @@ from crawler.storage import meta_names
 from crawler.storage.database import Database, open_for_reading
 from crawler.storage.errors import JobError, JobInUseError
 from crawler.storage.states import FORGOTTEN, HOLDS, RuleStatus
-from crawler.url_rules.learned_rule import NOT_EXAMINED, LearnedRule
+from crawler.url_rules.learned_rule import NOT_EXAMINED, LearnedRule, Variety
 from crawler.url_rules.regrouping import note_pending
 from crawler.url_rules.rule_files import restored, stored
 from crawler.url_rules.skipped import SkippedRequests
@@ -58,6 +58,8 @@ class RuleStore:
             found.values = list(map(set, seen.get("values", ())))
             found.clusters = set(seen.get("clusters", ()))
             found.examined = seen.get("examined", NOT_EXAMINED)
+            found.since = seen.get("since", 0)
+            found.varieties = [Variety(m, frozenset(f)) for m, f in seen.get("varieties", ())]
             for thing, value, pages, asked in seen.get("tried", ()):
                 found.tried[thing, value], found.asked[thing, value] = pages, asked
             yield found
@@ -91,6 +93,8 @@ class RuleStore:
                 "values": list(map(sorted, rule.values)),
                 "clusters": sorted(rule.clusters),
                 "examined": rule.examined,
+                "since": rule.since,
+                "varieties": [(one.is_many, sorted(one.frequent)) for one in rule.varieties],
                 "tried": [
                     (*proof, rule.tried[proof], rule.asked[proof])
                     for proof in sorted({*rule.tried, *rule.asked})

@@ -156,16 +156,16 @@ class RuleTrial:
         if met is None:
             return
         if met.agrees:
-            self._note_form(address, met.address, is_trial=True)
+            self._note_form(address, met.address, row.id)
             self._count(address, met.address)
         else:
             self._contradict(address, met, row)
 
     def meet_again(self, address: Address, content: PageContent, row: PageRow, visit: int) -> None:
-        """Compare a page that was stored before the rules; if it agrees, it was evidence before."""
+        """Compare a page that was stored before the rules changed; its trials are counted anew."""
         met = self._met(address, content, row, visit)
         if met is not None and met.agrees:
-            self._note_form(address, met.address, is_trial=False)
+            self._note_form(address, met.address, max(row.id, met.page))
         elif met is not None:
             self._contradict(address, met, row)
 
@@ -189,10 +189,22 @@ class RuleTrial:
         for url in sources:
             address = self._state.addresses.learnable(url)
             if address is not None and other is not None:
-                self._note_form(address, other, is_trial=True)
+                self._note_form(address, other)
 
-    def _note_form(self, address: Address, other: Address, *, is_trial: bool) -> None:
-        """Remember the forms in which a page was fetched, so that none of them is tried again."""
+    def recount(self, hosts: Iterable[str]) -> None:
+        """Forget the trials of some hosts' rules: each page that was fetched is met again."""
+        for rule in {rule.id: rule for host in hosts for rule in self._rules.of(host)}.values():
+            rule.tried.clear()
+            self._store.note_change(rule)
+
+    def _note_form(self, address: Address, other: Address, page: int | None = None) -> None:
+        """Remember the forms in which a page was fetched, so that none of them is tried again.
+
+        Args:
+            address: The URL that was fetched.
+            other: A URL that is the same after the rules, and led to the same.
+            page: Number of the later capture of the two; None: of this moment.
+        """
         after_rules = self._rules.apply(address)
         form, first = self._rules.form(address), self._rules.form(other)
         if form == first or after_rules != self._rules.apply(other):
@@ -202,14 +214,15 @@ class RuleTrial:
         if known is None or form in fetched:
             return
         self._state.groups.note_tested(after_rules.digest(), {form, *fetched})
-        if is_trial:
-            self._note_proved(gained(form, fetched) - proved(fetched))
+        self._note_proved(gained(form, fetched) - proved(fetched), page)
 
-    def _note_proved(self, parts: Iterable[Part]) -> None:
+    def _note_proved(self, parts: Iterable[Part], page: int | None) -> None:
         rules = {rule.id: rule for rule in self._rules}
         for number, thing, value in parts:
-            rules[number].tried[thing, value] += 1
-            self._store.note_change(rules[number])
+            rule = rules[number]
+            if page is None or page > rule.since:
+                rule.tried[thing, value] += 1
+                self._store.note_change(rule)
 
     def _count(self, address: Address, other: Address) -> None:
         for rule in self._rules.needed(address, other):
@@ -229,7 +242,7 @@ class RuleTrial:
             if blamed is None:
                 return  # they are one without any rule: the page has changed
             for rule in self._rules.behind(address, met.address):
-                rule.start_over()  # it may be that one: the least proven need not be
+                rule.start_over(row.id)  # it may be that one: the least proven need not be
                 self._store.note_change(rule)
             alike = self._about_the_same(blamed, address)
             self._object(blamed, address, reason, example)
@@ -283,7 +296,7 @@ class RuleTrial:
             self.revoke(rule, reason, example)
             return
         rule.context = context
-        rule.start_over()
+        rule.start_over(example.page)
         self._rules.forget_ways()
         self._store.change(rule)
         for proposal in self._regroup_again(rule):

@@ -18,7 +18,9 @@ from crawler.url_rules.learned_rule import (
     gained,
 )
 from crawler.url_rules.learning.transforms import ReplaceValues, about, is_open
+from crawler.url_rules.sample_sizes import ENOUGH, growth, pages_wanted
 from crawler.url_rules.url_groups import forms_of
+from crawler.url_rules.value_counts import ValueSurvey
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -26,18 +28,6 @@ if TYPE_CHECKING:
     from crawler.url_rules.learned_rule import Form, LearnedRule, Proof
     from crawler.url_rules.rule_state import RuleState
     from crawler.url_rules.skipped import SkippedCandidate
-
-ENOUGH = 118
-"""Pages under two URLs each after which a rule without a counterexample is proved.
-
-It holds in 39 of 40 cases then, with 95 % certainty.
-"""
-
-MIN_OF_A_VALUE = 59
-"""Pages on which each of several values of an argument is tried: 19 of 20 cases."""
-
-MAX_OF_AN_ARGUMENT = 590
-"""Pages on which the values of one argument are tried, where it has more than ten of them."""
 
 MAX_ASKED = 2
 """Request at most this many times the pages that prove a rule, if some cannot be compared."""
@@ -55,23 +45,13 @@ class _Trial(NamedTuple):
     proofs: list[tuple[LearnedRule, Proof]]
 
 
-def pages_wanted(values: int) -> int:
-    """Return on how many pages each value of an argument is to be tried.
-
-    One of several values may be the default of the page, which has the same text wherever the
-    others matter.
-    """
-    least = min(MIN_OF_A_VALUE, MAX_OF_AN_ARGUMENT // values)
-    return max(ceil(ENOUGH / max(1, values - 1)), least)
-
-
 class Validation:
     """Tests rules on more of the pages that they skip, value by value.
 
     A request is a trial of each rule by which it differs from the URLs of its page that were
-    fetched; a form in which the page was fetched is not tried again. Evidence from the time before
-    a rule held does not count: had one of those pages contradicted it, it would not hold. Rules
-    that drop ids are not validated: no site has a page for each of those.
+    fetched; a form in which the page was fetched is not tried again. Pages from which a rule was
+    learned are trials too. Rules that drop ids are not validated, but for values that several
+    pages have: no site has a page for each of those.
     """
 
     def __init__(self, state: RuleState) -> None:
@@ -81,6 +61,8 @@ class Validation:
         self._groups: set[bytes] = set()
         self._coming: Counter[tuple[int, Proof]] = Counter()
         self._is_stale = self._is_news = True
+        self._survey = ValueSurvey(state)
+        self._growth: dict[str, float] = {}
         self.is_under_way = False
         """Whether some of the requests that rules skip are still to be checked."""
         self.is_left = self._was_stopped()
@@ -115,6 +97,9 @@ class Validation:
             if not self._is_stale:
                 return False
             self._begin()
+        if self._survey.is_under_way:
+            self._survey.step()
+            return True
         is_wanting = any(map(self._is_wanting, self._rules))
         candidates = self._state.skipped.candidates(self._after, SLICE) if is_wanting else []
         if candidates:
@@ -132,6 +117,27 @@ class Validation:
         self.is_under_way, self._is_stale = True, False
         self._after = _FIRST
         self._groups.clear()
+        self._survey.begin()
+        self._grow()
+
+    def _grow(self) -> None:
+        """Find how many more trials the rules of each host need, so that all are enough together.
+
+        Each is tried on enough pages to speak for itself; a host with few rules wants more.
+        """
+        skipped = self._state.skipped.counts()
+        cases: dict[str, dict[int, int]] = {}
+        wanted: dict[str, dict[int, int]] = {}
+        self._growth.clear()
+        for rule in self._rules:
+            if not rule.is_of_ids:
+                host = rule.context.host
+                proofs = list(self._proofs(rule))
+                tried = sum(rule.tried.values())
+                cases.setdefault(host, {})[rule.id] = skipped.get(rule.id, 0) + tried
+                own = sum(self._wanted(rule, proof) for proof in proofs)
+                wanted.setdefault(host, {})[rule.id] = own
+        self._growth = {host: growth(cases[host], wanted[host]) for host in cases}
 
     def _end(self) -> None:
         """Settle the rules that are not proved, since no request is left that could prove them."""
@@ -146,6 +152,7 @@ class Validation:
 
     def note_proven(self) -> None:
         """Settle the rules that are proved, or need not be."""
+        self._grow()
         for rule in self._rules:
             if rule.is_of_ids:
                 self._settle(rule, OF_IDS)
@@ -163,8 +170,14 @@ class Validation:
 
     def _proofs(self, rule: LearnedRule) -> Iterable[Proof]:
         """Return the proofs that a rule needs, as far as its values are known."""
-        values = enumerate(rule.values) if is_open(rule.transform) else ()
-        return [(thing, value) for thing, known in values for value in known if value] or [(0, "")]
+        parts = enumerate(rule.values) if is_open(rule.transform) else ()
+        proofs = [
+            (thing, value)
+            for thing, known in parts
+            for value in (rule.frequent(thing) if rule.has_ids(thing) else known)
+            if value
+        ]
+        return proofs or [(0, "")]
 
     def _is_wanting(self, rule: LearnedRule) -> bool:
         """Return whether some values of a rule are to be tried, or may yet be met."""
@@ -209,20 +222,25 @@ class Validation:
         return [(rule, proof) for rule, proof in proofs if self._lacks(rule, proof) > 0]
 
     def _is_proven(self, rule: LearnedRule, proof: Proof) -> bool:
-        return rule.has_ids(proof[0]) or rule.tried[proof] >= self._wanted(rule, proof)
+        return rule.is_an_id(*proof) or rule.tried[proof] >= self._wanted(rule, proof)
 
     def _lacks(self, rule: LearnedRule, proof: Proof) -> int:
         wanted = self._wanted(rule, proof)
-        if rule.has_ids(proof[0]) or rule.asked[proof] >= MAX_ASKED * wanted:
+        if rule.is_an_id(*proof) or rule.asked[proof] >= MAX_ASKED * wanted:
             return 0
         return wanted - rule.tried[proof] - self._coming[rule.id, proof]
 
     def _wanted(self, rule: LearnedRule, proof: Proof) -> int:
+        return ceil(self._growth.get(rule.context.host, 1.0) * self._wanted_alone(rule, proof))
+
+    def _wanted_alone(self, rule: LearnedRule, proof: Proof) -> int:
         thing, value = proof
         if isinstance(rule.transform, ReplaceValues):
             return pages_wanted(len({other.transform for other in self._about_the_same(rule)}))
         if not is_open(rule.transform):
             return ENOUGH
+        if rule.has_ids(thing):
+            return pages_wanted(1 + len(rule.frequent(thing)))
         values = rule.known_values(thing)
         is_new = thing >= len(rule.values) or value not in rule.values[thing]
         return pages_wanted(max(1, values + is_new))

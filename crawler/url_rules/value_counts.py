@@ -1,0 +1,133 @@
+"""Count the values of the parts of addresses that rules drop, in bounded memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from crawler.url_rules.learned_rule import Variety, is_one_of_few, shown_value
+from crawler.url_rules.learning.transforms import is_open
+
+if TYPE_CHECKING:
+    from crawler.url_rules.learning.address import Address
+    from crawler.url_rules.rule_state import RuleState
+
+MANY = 100
+"""Words of which there are more than this are as good as ids: no page has that many forms."""
+
+_COUNTED = 1_000
+_FEW, _RECURRING = 20, 3
+_SHARE = 0.02
+
+_SLICE = 500
+_FIRST = (b"", 0)
+_GROWTH = 1.1
+
+
+@dataclass(slots=True)
+class ValueCounts:
+    """Counts on how many pages each value of a part was met.
+
+    Up to 1,000 values are counted as they are. Beyond that, each new value takes one from all
+    counts, so that a count is at most a thousandth of ``total`` too low.
+
+    Source: Misra and Gries, "Finding repeated elements", 1982.
+    """
+
+    total: int = 0
+    _counts: dict[str, int] = field(default_factory=dict)
+    _is_full: bool = False
+
+    def note(self, value: str) -> None:
+        """Count a value. Complexity: O(1) amortised."""
+        self.total += 1
+        known = self._counts.get(value)
+        if known is not None or len(self._counts) < _COUNTED:
+            self._counts[value] = (known or 0) + 1
+        else:
+            self._is_full = True
+            self._counts = {one: count - 1 for one, count in self._counts.items() if count > 1}
+
+    @property
+    def is_many(self) -> bool:
+        """Whether there were more than a hundred values."""
+        return self._is_full or len(self._counts) > MANY
+
+    @property
+    def frequent(self) -> frozenset[str]:
+        """The values that may choose a form of the page, rather than be its own.
+
+        Those are the words and small numbers of three pages and more. Where more than twenty are,
+        as with any words behind an id, only those of one page in fifty. What looks like an id may
+        be that of a session, on many pages.
+        """
+        recurring = {
+            one: count
+            for one, count in self._counts.items()
+            if count >= _RECURRING and is_one_of_few(one)
+        }
+        least = _SHARE * self.total if len(recurring) > _FEW else 0
+        return frozenset(one for one, count in recurring.items() if count >= least)
+
+
+class ValueSurvey:
+    """Looks at the values in all requests that rules skip, a slice at a time.
+
+    Attributes:
+        is_under_way: Whether some requests are still to be looked at.
+    """
+
+    def __init__(self, state: RuleState) -> None:
+        self._state = state
+        self.is_under_way = False
+        self._counts: dict[int, list[ValueCounts]] = {}
+        self._after = _FIRST
+        self._noted: tuple[bytes, set[tuple[int, int, str]]] = (b"", set())
+        self._surveyed = 0
+
+    def begin(self) -> None:
+        """Begin, if there is a tenth more than at the last time."""
+        counts = self._state.skipped.counts()
+        skipped = sum(count for rule, count in counts.items() if rule > 0)
+        is_open_there = any(is_open(rule.transform) for rule in self._state.rules)
+        if is_open_there and skipped > _GROWTH * self._surveyed:
+            self._surveyed = skipped
+            self.is_under_way, self._after = True, _FIRST
+            self._counts.clear()
+
+    def step(self) -> None:
+        """Look at some more requests."""
+        found = self._state.skipped.candidates(self._after, _SLICE)
+        for one in found:
+            address = self._state.addresses.learnable(one.url)
+            if address is not None:
+                self._note(address, one.group)
+        if found:
+            self._after = found[-1].group, found[-1].id
+        else:
+            self._end()
+
+    def _note(self, address: Address, group: bytes) -> None:
+        """Note the values of an address, each once a page."""
+        if self._noted[0] != group:
+            self._noted = group, set()
+        for rule in self._state.rules.changing(address):
+            if not is_open(rule.transform):
+                continue
+            form = rule.transform.varying(self._state.rules.seen_by(rule, address))
+            counts = self._counts.setdefault(rule.id, [])
+            counts.extend(ValueCounts() for _ in range(len(form) - len(counts)))
+            for thing, value in enumerate(map(shown_value, form)):
+                noted = rule.id, thing, value
+                if value and noted not in self._noted[1]:
+                    self._noted[1].add(noted)
+                    counts[thing].note(value)
+
+    def _end(self) -> None:
+        self.is_under_way = False
+        for rule in self._state.rules:
+            if rule.id in self._counts:
+                counts = self._counts[rule.id]
+                rule.varieties = [Variety(one.is_many, one.frequent) for one in counts]
+                self._state.store.note_change(rule)
+        self._state.rules.forget_ways()
