@@ -129,7 +129,9 @@ class UrlRules:
         self.traps = UrlTraps(database, policy.cluster_budget)
         for cluster in self.traps.reopened:
             state.skipped.put_back_rule(-cluster)
-        self._late = LateRequests(queue, state.skipped, self.traps, state.addresses)
+        self._late = LateRequests(
+            queue, state.skipped, self.traps, state.addresses, state.learner
+        )
         self._admission = Admission(state, self._late)
         self._substitutes = Substitutes(state)
         self._validation = Validation(state)

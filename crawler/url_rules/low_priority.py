@@ -11,9 +11,16 @@ if TYPE_CHECKING:
     from crawler.frontier.order import Load, NewRequest, QueuedRequest
     from crawler.frontier.queue import RequestQueue
     from crawler.url_rules.learning.address import Address
+    from crawler.url_rules.learning.learner import RuleLearner
     from crawler.url_rules.rule_state import RuledAddresses
     from crawler.url_rules.skipped import SkippedRequests
     from crawler.url_rules.traps import UrlTraps
+
+WAIT_PRIORITY = -1
+"""The priority of a request whose page a rule may soon be known to make another's.
+
+Only requests of the usual priority, 0, get it.
+"""
 
 MAX_PASSED = 500
 """Pass over at most this many requests in one call: some 70 us each, in the reactor's thread."""
@@ -32,11 +39,13 @@ class LateRequests:
         skipped: SkippedRequests,
         traps: UrlTraps,
         addresses: RuledAddresses,
+        learner: RuleLearner,
     ) -> None:
         self._queue = queue
         self._skipped = skipped
         self._traps = traps
         self._addresses = addresses
+        self._learner = learner
         self.is_passing = False
 
     def trapped(self, after_rules: Address) -> Skip | None:
@@ -67,9 +76,9 @@ class LateRequests:
             self._traps.note_met(self._addresses.after_rules(address), new.depth, led_by)
 
     def lease(self, load: Load) -> QueuedRequest | None:
-        """Lease the next request of no late cluster; None where none was found in this call.
+        """Lease the next request that is not late; None where none was found in this call.
 
-        Requests of a slow cluster are postponed until nothing else waits, those of a
+        Requests that would not help to decide on a rule wait until others do. Requests of a slow cluster are postponed until nothing else waits, those of a
         closed one are given up; in slices, since there may be a hundred thousand.
         """
         passed: list[QueuedRequest] = []
@@ -85,6 +94,15 @@ class LateRequests:
         return None if is_full else queued
 
     def _is_late(self, queued: QueuedRequest) -> bool:
+        return self._is_of_late_cluster(queued) or self._can_wait(queued)
+
+    def _can_wait(self, queued: QueuedRequest) -> bool:
+        address = self._addresses.learnable(queued.url) if not queued.priority else None
+        if address is None or self._skipped.is_fixed(queued.id):
+            return False
+        return self._learner.can_wait(self._addresses.after_rules(address))
+
+    def _is_of_late_cluster(self, queued: QueuedRequest) -> bool:
         address = self._addresses.parsed(queued.url) if self._traps else None
         if address is None or address.host not in self._traps:
             return False
@@ -96,7 +114,11 @@ class LateRequests:
 
     def _pass_over(self, requests: list[QueuedRequest]) -> None:
         hosts: dict[int, tuple[list[int], list[tuple[int, Skip]]]] = {}
+        useless: dict[int, list[int]] = {}
         for queued in requests:
+            if not self._is_of_late_cluster(queued):
+                useless.setdefault(queued.host, []).append(queued.id)
+                continue
             waiting, given_up = hosts.setdefault(queued.host, ([], []))
             address = self._addresses.parsed(queued.url)
             after_rules = None if address is None else self._addresses.after_rules(address)
@@ -106,6 +128,8 @@ class LateRequests:
                 waiting.append(queued.id)
             else:
                 given_up.append((queued.id, Skip(-cluster, group)))
+        for host, ids in useless.items():
+            self._skipped.postpone(host, ids, WAIT_PRIORITY)
         for host, (waiting, given_up) in hosts.items():
             if waiting:
                 self._skipped.postpone(host, waiting, SLOW_PRIORITY)

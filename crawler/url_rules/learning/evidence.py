@@ -167,6 +167,15 @@ class Evidence:
             mask = (1 << self._zeros) - 1
             self._groups = {key: entry for key, entry in self._groups.items() if not key & mask}
 
+    def has_counted(self, key: int) -> bool:
+        """Return whether the text of a group is counted already, so that it proves nothing more.
+
+        Args:
+            key: Hash of the address after the rule.
+        """
+        held = self._groups.get(key)
+        return held is not None and held.content.kept in self.contents
+
     def count(self, one: Sight, other: Sight, cluster: str) -> bool:
         """Count two addresses with one page that the rule makes one; return whether it is news."""
         if not (one.content.counts and other.content.counts):

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 _MIN_VALUES = 3
 
+_PROMISING = 4
+"""Texts that support a rule from which on pages wait that would not prove it."""
+
 _ONE_IN = 5
 """A rule is lopsided if at least one in this many texts leads to more, which it never skips."""
 
@@ -185,6 +188,17 @@ class Hypothesis:
         if isinstance(transform, Pairing) and transform.is_source(other.form):
             one, other = other, one
         self.evidence.count_links(one, other, is_pair=is_pair)
+
+    def needs_not(self, place: AddressInContext) -> bool:
+        """Return whether a page can wait, since it would not prove a promising rule any more."""
+        evidence = self.evidence
+        if self.refuted is not None or len(evidence.contents) < _PROMISING:
+            return False
+        if not self.context.holds(place, about(self.transform)):
+            return False
+        if is_open(self.transform) and evidence.fewest_values < _MIN_VALUES:
+            return False
+        return evidence.has_counted(hash(self.transform(place.address)))
 
     @property
     def oriented(self) -> Transform:

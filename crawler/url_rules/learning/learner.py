@@ -176,6 +176,24 @@ class RuleLearner:
         ]
         return sum([one.compare(original, seen) for one in concerned]) > 0
 
+    def can_wait(self, address: Address) -> bool:
+        """Return whether a page is of no use to learn from, while a rule about it may soon hold.
+
+        Args:
+            address: Its address after the rules that hold.
+
+        Complexity: O(hypotheses of the host), some 10 us.
+        """
+        host = self._hosts.get(address.host)
+        if host is None or not host.hypotheses:
+            return False
+        place = AddressInContext.of(address)
+        return any(
+            hypothesis.needs_not(place)
+            for hypothesis in host.hypotheses.values()
+            if (shapes := hypothesis.shapes) is None or shapes.fullmatch(place.text)
+        )
+
     def pattern_of(self, address: Address) -> str:
         return self._host(address.host).patterns(address.segments)
 
