@@ -6,14 +6,15 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from crawler.frontier.order import Skip, host_number
-from crawler.pages.verdicts import TOO_SHORT, WALLS
+from crawler.pages.verdicts import KEPT, TOO_SHORT, WALLS
 from crawler.url_rules.admission import Admission
+from crawler.url_rules.kind_yields import KindYields
 from crawler.url_rules.low_priority import LateRequests
 from crawler.url_rules.regrouping import Regrouping
 from crawler.url_rules.rule_state import RuleState
 from crawler.url_rules.rule_trial import RuleTrial
 from crawler.url_rules.skipped import TRY
-from crawler.url_rules.traps import CLOSED, UrlTraps
+from crawler.url_rules.traps import CLOSED, NOTED, UrlTraps
 from crawler.url_rules.url_groups import content_of
 from crawler.url_rules.validation import Validation
 from crawler.urls.parts import MalformedUrl
@@ -129,8 +130,9 @@ class UrlRules:
         self.traps = UrlTraps(database, policy.cluster_budget)
         for cluster in self.traps.reopened:
             state.skipped.put_back_rule(-cluster)
+        self._kinds = KindYields()
         self._late = LateRequests(
-            queue, state.skipped, self.traps, state.addresses, state.learner
+            queue, state.skipped, self.traps, state.addresses, state.learner, self._kinds
         )
         self._admission = Admission(state, self._late)
         self._substitutes = Substitutes(state)
@@ -342,6 +344,9 @@ class UrlRules:
 
     def _note_newness(self, after_rules: Address, row: PageRow, *, is_first: bool) -> None:
         before = self.traps.note(after_rules, row.verdict, row.name or "", is_first=is_first)
+        if row.verdict in NOTED and is_first and not self._state.learner.policy.is_breadth_first:
+            cluster = self.traps.cluster(after_rules).name
+            self._kinds.note(after_rules, cluster, is_new=row.verdict in KEPT)
         if before == CLOSED:
             self._state.skipped.put_back_rule(-self.traps.cluster(after_rules).id)
 

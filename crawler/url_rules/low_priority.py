@@ -1,16 +1,16 @@
-"""Postpone requests whose pages are hardly ever new, or give them up."""
+"""Postpone requests whose pages are seldom new, or give them up."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from crawler.frontier.order import Skip
-from crawler.url_rules.traps import SLOW_PRIORITY
 
 if TYPE_CHECKING:
     from crawler.frontier.order import Load, NewRequest, QueuedRequest
     from crawler.frontier.queue import RequestQueue
     from crawler.url_rules.learning.address import Address
+    from crawler.url_rules.kind_yields import KindYields
     from crawler.url_rules.learning.learner import RuleLearner
     from crawler.url_rules.rule_state import RuledAddresses
     from crawler.url_rules.skipped import SkippedRequests
@@ -40,12 +40,14 @@ class LateRequests:
         traps: UrlTraps,
         addresses: RuledAddresses,
         learner: RuleLearner,
+        kinds: KindYields,
     ) -> None:
         self._queue = queue
         self._skipped = skipped
         self._traps = traps
         self._addresses = addresses
         self._learner = learner
+        self._kinds = kinds
         self.is_passing = False
 
     def trapped(self, after_rules: Address) -> Skip | None:
@@ -57,13 +59,17 @@ class LateRequests:
         return None if cluster is None else Skip(-cluster, group)
 
     def priority(self, url: str, wanted: int) -> int:
-        """Return the priority for a URL: a low one where pages of its kind are hardly new."""
-        address = self._addresses.parsed(url) if self._traps else None
-        return (
-            wanted
-            if address is None
-            else self._traps.priority(self._addresses.after_rules(address), wanted)
-        )
+        """Return the priority for a URL: the lower, the fewer pages of its kind are new.
+
+        Only requests of the usual priority, 0, get one of those between 0 and that of traps.
+        """
+        address = self._addresses.parsed(url)
+        if address is None or (address.host not in self._traps and address.host not in self._kinds):
+            return wanted
+        after_rules = self._addresses.after_rules(address)
+        if wanted == 0 and address.host in self._kinds:
+            wanted = self._kinds.priority(after_rules, self._traps.cluster(after_rules).name)
+        return self._traps.priority(after_rules, wanted)
 
     def note_met(self, new: NewRequest) -> None:
         """Count a URL that is found for the first time, and that no rule skips."""
@@ -103,35 +109,29 @@ class LateRequests:
         return self._learner.can_wait(self._addresses.after_rules(address))
 
     def _is_of_late_cluster(self, queued: QueuedRequest) -> bool:
+        if self.priority(queued.url, queued.priority) < queued.priority:
+            return True
         address = self._addresses.parsed(queued.url) if self._traps else None
         if address is None or address.host not in self._traps:
             return False
         after_rules = self._addresses.after_rules(address)
-        if self._traps.priority(after_rules, queued.priority) < queued.priority:
-            return True
         is_closed = self._traps.closed(after_rules, after_rules.digest()) is not None
         return is_closed and not self._skipped.is_fixed(queued.id)
 
     def _pass_over(self, requests: list[QueuedRequest]) -> None:
-        hosts: dict[int, tuple[list[int], list[tuple[int, Skip]]]] = {}
-        useless: dict[int, list[int]] = {}
+        waiting: dict[tuple[int, int], list[int]] = {}
+        given_up: dict[int, list[tuple[int, Skip]]] = {}
         for queued in requests:
-            if not self._is_of_late_cluster(queued):
-                useless.setdefault(queued.host, []).append(queued.id)
-                continue
-            waiting, given_up = hosts.setdefault(queued.host, ([], []))
             address = self._addresses.parsed(queued.url)
             after_rules = None if address is None else self._addresses.after_rules(address)
             group = b"" if after_rules is None else after_rules.digest()
             cluster = None if after_rules is None else self._traps.closed(after_rules, group)
             if cluster is None or self._skipped.is_fixed(queued.id):
-                waiting.append(queued.id)
+                late = min(self.priority(queued.url, queued.priority), WAIT_PRIORITY)
+                waiting.setdefault((queued.host, late), []).append(queued.id)
             else:
-                given_up.append((queued.id, Skip(-cluster, group)))
-        for host, ids in useless.items():
-            self._skipped.postpone(host, ids, WAIT_PRIORITY)
-        for host, (waiting, given_up) in hosts.items():
-            if waiting:
-                self._skipped.postpone(host, waiting, SLOW_PRIORITY)
-            if given_up:
-                self._skipped.give_up(host, given_up)
+                given_up.setdefault(queued.host, []).append((queued.id, Skip(-cluster, group)))
+        for (host, priority), ids in waiting.items():
+            self._skipped.postpone(host, ids, priority)
+        for host, skips in given_up.items():
+            self._skipped.give_up(host, skips)

@@ -25,6 +25,9 @@ _FEW = 2
 _MANY = 8
 """A slow cluster is open again if more than this many of its last 40 pages are new."""
 
+NOTED = KEPT | DUPLICATES | WALLS
+"""Verdicts that tell whether there was anything new."""
+
 LONG = 300
 """A cluster is closed after this many pages in a row that were not new but led to more of it."""
 
@@ -235,7 +238,7 @@ class UrlTraps:
             name: Name of the page, packed.
             is_first: Whether the page was not noted before, with another verdict.
         """
-        if verdict not in KEPT | DUPLICATES | WALLS:
+        if verdict not in NOTED:
             return None
         cluster = self.cluster(address)
         before = cluster.state
@@ -343,4 +346,4 @@ def _shape(name: str) -> tuple[int, int] | None:
     return first, second
 
 
-__all__ = ["CLOSED", "OPEN", "SLOW", "UrlTraps"]
+__all__ = ["CLOSED", "NOTED", "OPEN", "SLOW", "UrlTraps"]

@@ -52,11 +52,13 @@ class LearningPolicy:
         largest_cluster: Number of duplicates of one text above which nothing is learned from it: a
             text at that many addresses is an error page in disguise.
         cluster_budget: Pages that may be fetched of each cluster of URLs; 0: any number.
+        is_breadth_first: Whether all kinds of URLs are requested in the order of their depths.
     """
 
     confidence: float = 0.8
     largest_cluster: int = 50
     cluster_budget: int = 0
+    is_breadth_first: bool = False
 
 
 class Observation(NamedTuple):

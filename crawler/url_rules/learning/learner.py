@@ -105,7 +105,7 @@ class RuleLearner:
 
     def __init__(self, rules: RuleSet, policy: LearningPolicy) -> None:
         self._rules = rules
-        self._policy = policy
+        self.policy = policy
         self._hosts: OrderedDict[str, _Host] = OrderedDict()
 
     def observe(
@@ -209,7 +209,7 @@ class RuleLearner:
         count = host.clusters[kept] = host.clusters.pop(kept, 0) + 1
         if len(host.clusters) > _WINDOW:
             host.clusters.popitem(last=False)
-        return count > self._policy.largest_cluster
+        return count > self.policy.largest_cluster
 
     def _observation(self, host: _Host, address: Address, content: PageContent) -> Observation:
         place = AddressInContext.of(self._rules.apply(address))
@@ -298,7 +298,7 @@ class RuleLearner:
         believed = [
             proposal
             for proposal, hypothesis in hypotheses
-            if hypothesis.is_believed(self._policy)
+            if hypothesis.is_believed(self.policy)
             and not self._rules.covers(hypothesis.context, hypothesis.transform)
             and not host.versions.choose(hypothesis.transform)
         ]
@@ -336,7 +336,7 @@ class RuleLearner:
         if hypothesis.refuted is not None or is_covered:
             self._refute(host, proposal)
             return False
-        return hypothesis.is_believed(self._policy)
+        return hypothesis.is_believed(self.policy)
 
     def believed(self, hostname: str) -> list[Proposal]:
         """Return the widest rule of a host that is believed now, if any."""
