@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from crawler.frontier.order import QueuedRequest
-    from rules_peers.simulated_sites import Answer, SimulatedSite
+    from rules_peers.simulated_site import Answer, SimulatedSite
 
 UNDER_WAY = 8
 """Requests under way at a time: a rule is learned later than with one."""
