@@ -15,6 +15,7 @@ from rules_peers.recordings import (
     write_recording,
 )
 from rules_peers.simulated_crawl import simulate
+from rules_peers.simulating import judged
 
 from crawler.urls.scope import Scope
 
@@ -112,6 +113,13 @@ def test_a_recording_simulates_to_the_count_of_its_contents() -> None:
     simulated = simulate(recording, 1_000)
     assert len(simulated.names) == len(recording.truth) == 40
     assert not simulated.lost
+
+
+def test_a_recording_is_a_row_of_the_table(recording: Recording, tmp_path: Path) -> None:
+    file = tmp_path / "small.jsonl.gz"
+    write_recording(file, recording)
+    row = judged(file, seeds=3)
+    assert (row.site, row.seeds, row.contents, row.lost) == ("small, recorded", 1, 3, 0)
 
 
 def test_links_are_those_of_the_scope_in_the_order_of_the_page() -> None:
