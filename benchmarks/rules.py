@@ -1,9 +1,14 @@
 """Fetches spent on each distinct page: plain Scrapy, ours without and with learned URL rules.
 
     python benchmarks/rules.py [--site NAME ...] [--crawlers NAME ...] [--cap N] [--json] [--write]
+    python benchmarks/rules.py --record FILE --site NAME [--cap N]
+    python benchmarks/rules.py --simulate [NAME ...] [--recordings DIR] [--seeds N] [--jobs N]
+                               [--json] [--write]
 
 Every crawl is a process of its own with the same cap. Sites that this machine cannot serve are
-left out with a word. Nothing is written unless --write is given.
+left out with a word. --record keeps a crawl without learning as a file; --simulate lets the
+learner run on made sites and on such files, without a network. Nothing else is written unless
+--write is given.
 """
 
 from __future__ import annotations
@@ -20,9 +25,10 @@ sys.path.insert(0, str(ROOT))  # the sites of the tests are no part of an instal
 
 from crawl_peers.runs import RunFailedError  # noqa: E402
 from crawl_peers.tables import machine, rewrite  # noqa: E402
+from rules_peers import simulating  # noqa: E402
 from rules_peers.curves import Figures, figures  # noqa: E402
 from rules_peers.drawing import drawing  # noqa: E402
-from rules_peers.runs import CRAWLERS, crawl  # noqa: E402
+from rules_peers.runs import CRAWLERS, crawl, record  # noqa: E402
 from rules_peers.sites import SITES  # noqa: E402
 
 from tests.sites.packages import SiteUnavailableError  # noqa: E402
@@ -45,7 +51,17 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--cap", type=int, default=CAP, metavar="N", help=f"default {CAP:,}")
     parser.add_argument("--json", action="store_true", help="figures and curves as JSON, no table")
     parser.add_argument("--write", action="store_true", help=f"renew {DOCUMENT.relative_to(ROOT)}")
-    return parser.parse_args()
+    parser.add_argument("--record", type=Path, metavar="FILE", help="keep a crawl of one --site")
+    parser.add_argument(
+        "--simulate", nargs="*", metavar="NAME", help="crawl made sites; patterns such as '*3 %% *'"
+    )
+    parser.add_argument("--recordings", type=Path, metavar="DIR", help="and those recorded there")
+    parser.add_argument("--seeds", type=int, default=3, metavar="N", help="crawls of a made site")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes that simulate")
+    arguments = parser.parse_args()
+    if arguments.record and len(arguments.site) != 1:
+        parser.error("--record wants one --site")
+    return arguments
 
 
 def _measure(site: str, crawlers: list[str], cap: int) -> list[Figures]:
@@ -84,9 +100,45 @@ def _write(rows: list[Figures], cap: int) -> None:
     rewrite(DOCUMENT, section)
 
 
+def _record(site: str, cap: int, file: Path) -> int:
+    try:
+        with SITES[site]() as served:
+            recording = record(served, min(cap, CAPS.get(site, cap)), file)
+    except (SiteUnavailableError, RunFailedError) as error:
+        print(f"{site}: {error}", file=sys.stderr)
+        return 1
+    print(f"{file}: {len(recording.pages):,} pages, {len(recording.truth):,} of them distinct")
+    return 0
+
+
+def _simulate(arguments: argparse.Namespace) -> int:
+    sites: list[str | Path] = [
+        *simulating.chosen_names(arguments.simulate),
+        *simulating.chosen_recordings(arguments.simulate, arguments.recordings),
+    ]
+    rows = []
+    for row in simulating.rows(sites, arguments.seeds, arguments.jobs):
+        rows.append(row)
+        print(f"{row.site}: {row.fetches_a_page:.2f}, {row.lost} lost", file=sys.stderr)
+    if not rows:
+        print("no site has such a name", file=sys.stderr)
+        return 1
+    if arguments.json:
+        print(json.dumps([asdict(row) for row in rows]))
+    else:
+        print(simulating.table(rows))
+    if arguments.write:
+        rewrite(DOCUMENT, simulating.section(rows, arguments.seeds))
+    return 0
+
+
 def main() -> int:
     """Measure, print, and write if asked to."""
     arguments = _arguments()
+    if arguments.simulate is not None:
+        return _simulate(arguments)
+    if arguments.record:
+        return _record(arguments.site[0], arguments.cap, arguments.record)
     rows: list[Figures] = []
     for site in arguments.site:
         try:

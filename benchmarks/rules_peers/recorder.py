@@ -11,7 +11,7 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from typing import Self
 
     from scrapy.crawler import Crawler
@@ -23,11 +23,16 @@ _ANSWERS, _REASON = "answers", "reason"
 
 
 class Answer(NamedTuple):
-    """A page as it came."""
+    """A page as it came.
+
+    Attributes:
+        redirected: The URLs from which it was reached, from the first one on.
+    """
 
     url: str
     content_type: str
     body: bytes
+    redirected: Sequence[str] = ()
 
 
 class Recorder:
@@ -55,7 +60,9 @@ class Recorder:
     def _response_received(self, response: Response) -> None:
         content_type = (response.headers.get(b"Content-Type") or b"").decode("latin-1")
         if response.status == 200 and content_type.startswith(("text/html", "application/xhtml")):
-            marshal.dump((response.url, content_type, response.body), self._answers)
+            redirected = tuple(response.meta.get("redirect_urls", ()))
+            kept = (response.url, content_type, response.body, redirected)
+            marshal.dump(kept, self._answers)
 
     def _spider_closed(self, spider: Spider, reason: str) -> None:
         self._answers.close()

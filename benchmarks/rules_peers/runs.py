@@ -8,17 +8,22 @@ import re
 import subprocess
 import sys
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from crawl_peers import plain
 from crawl_peers.runs import ROOT, SETTINGS, RunFailedError
 
+from crawler.urls.scope import Scope
 from rules_peers import recorder
 from rules_peers.curves import Run
+from rules_peers.recordings import Recording, recorded_pages, write_recording
 from rules_peers.texts import text_names
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from rules_peers.sites import Served
 
 PLAIN, OURS, LEARNING = "Scrapy", "ours", "ours, learning"
@@ -33,12 +38,70 @@ _OURS = {
 _WITHOUT_RULES = {"CRAWL_LEARN_URL_RULES": "False"}
 
 
+class _Ended(NamedTuple):
+    """A crawl that is over, while what it left behind is there.
+
+    Attributes:
+        folder: What the recorder wrote.
+        reason: Why it ended, as Scrapy says it.
+        cpu_secs: Of its process and those that this one waited for.
+    """
+
+    folder: Path
+    reason: str
+    cpu_secs: float
+
+
 def crawl(crawler: str, served: Served, cap: int) -> Run:
     """Crawl a site with one of the ``CRAWLERS``, from a cold start, and wait for the end.
 
     Raises:
         RunFailedError: The process failed, or fetched nothing.
     """
+    with _ended(crawler, served, cap) as ended:
+        known = served.names()
+        names = text_names(recorder.answers(ended.folder)) if known is None else known
+    if not names:
+        raise RunFailedError(f"{crawler}: no page fetched")
+    return Run(
+        site=served.site,
+        crawler=crawler,
+        names=tuple(names),
+        has_ended=ended.reason == "finished",
+        cpu_secs=ended.cpu_secs,
+        total=served.total,
+    )
+
+
+def record(served: Served, cap: int, file: Path) -> Recording:
+    """Crawl a site by ours without learning, and keep what it is to be simulated by.
+
+    Files: ``file``, as ``rules_peers.recordings`` describes it.
+
+    Raises:
+        RunFailedError: The process failed, or fetched nothing.
+    """
+    with _ended(OURS, served, cap) as ended:
+        pages = recorded_pages(list(recorder.answers(ended.folder)), scope_of(served.url))
+        if not pages:
+            raise RunFailedError(f"{OURS}: no page fetched")
+        recording = Recording(served.site, (served.url,), pages)
+    write_recording(file, recording)
+    return recording
+
+
+def scope_of(url: str) -> Scope:
+    """Return the scope of a crawl by ours."""
+    return Scope([url], "host", _below(url))
+
+
+def _below(url: str) -> str:
+    return "^" + re.escape(url)
+
+
+@contextmanager
+def _ended(crawler: str, served: Served, cap: int) -> Iterator[_Ended]:
+    """Crawl a site, and hold what was recorded while a ``with`` block lasts."""
     served.forget()
     with tempfile.TemporaryDirectory(prefix="rules-benchmark-") as temporary:
         folder = Path(temporary)
@@ -55,19 +118,10 @@ def crawl(crawler: str, served: Served, cap: int) -> Run:
             _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         reason = recorder.reason(folder)
-        known = served.names()
-        names = text_names(recorder.answers(folder)) if known is None else known
-        if process.returncode != 0 or not reason or not names:
+        if process.returncode != 0 or not reason:
             words = said.read_text(errors="replace")[-2000:]
             raise RunFailedError(f"{crawler}: exit status {process.returncode}\n{words}")
-    return Run(
-        site=served.site,
-        crawler=crawler,
-        names=tuple(names),
-        has_ended=reason == "finished",
-        cpu_secs=usage.ru_utime + usage.ru_stime,
-        total=served.total,
-    )
+        yield _Ended(folder, reason, usage.ru_utime + usage.ru_stime)
 
 
 def _command(crawler: str, url: str, folder: Path, cap: int) -> list[str]:
@@ -80,18 +134,10 @@ def _command(crawler: str, url: str, folder: Path, cap: int) -> list[str]:
     if crawler == PLAIN:
         arguments = ["runspider", str(plain.__file__), "-a", f"url={url}"]
     else:
-        below = "^" + re.escape(url)
-        arguments = [
-            "crawl",
-            "site",
-            "-a",
-            f"url={url}",
-            "-a",
-            "scope=host",
-            "-a",
-            f"allow={below}",
-        ]
-        arguments += ["-a", "sitemaps=no"]
+        told = (f"url={url}", "scope=host", f"allow={_below(url)}", "sitemaps=no")
+        arguments = ["crawl", "site"]
+        for argument in told:
+            arguments += ["-a", argument]
         settings |= {**_OURS, "JOBDIR": str(folder / "job")}
     if crawler == OURS:
         settings |= _WITHOUT_RULES
