@@ -28,6 +28,7 @@ EXPLORED_OF_IDS = 40
 """The same ratio for URLs that differ in nothing but ids, which no two pages share."""
 
 _DIGESTS = 2**32
+_MAX_PATTERNS = 4_096
 
 Admitted = Skip | Literal["try"] | None
 """A way to skip a request; TRY: no rule may skip it from now on; None: it is made."""
@@ -38,13 +39,13 @@ class _Doubt(NamedTuple):
 
     Attributes:
         host: The number of its line in the queue.
-        proves: Whether its URL differs in more than ids from those that were fetched.
+        standing: That URL.
     """
 
     group: bytes
     host: int
     known: UrlGroup
-    proves: bool
+    standing: Address
 
 
 class Admission:
@@ -55,6 +56,7 @@ class Admission:
         self._rules = state.rules
         self._groups = state.groups
         self._late = late
+        self._patterns: dict[bytes, str] = {}
         self._pages: Counter[int] = Counter()
         self._owed: defaultdict[int, float] = defaultdict(float)
 
@@ -99,7 +101,7 @@ class Admission:
         rules = self._rules.changing(address) or self._rules.changing(standing)
         if not rules:
             return self._late.trapped(after_rules)
-        doubt = _Doubt(group, host, known, self._proves(address, standing, known))
+        doubt = _Doubt(group, host, known, standing)
         return TRY if self._explores(rules, address, doubt) else Skip(weakest(rules).id, group)
 
     def note_page(self, host: int) -> None:
@@ -124,21 +126,16 @@ class Admission:
             return None
         return standing
 
-    def _proves(self, address: Address, standing: Address, known: UrlGroup) -> bool:
+    def _proves(self, address: Address, doubt: _Doubt) -> bool:
         """Return whether a URL differs in more than ids from those of its page that were tried."""
-        tried = {self._rules.form(standing), *forms_of(known.tested)}
+        tried = {self._rules.form(doubt.standing), *forms_of(doubt.known.tested)}
         return bool(gained(self._rules.form(address), tried))
 
     def _explores(self, rules: Sequence[LearnedRule], address: Address, doubt: _Doubt) -> bool:
         """Decide whether to make a request that rules would skip, in order to try them."""
-        place, after_rules = (
-            AddressInContext.of(address),
-            AddressInContext.of(self._rules.apply(address)),
-        )
-        kind = self._state.learner.pattern_of(after_rules.address)
-        pattern = f"{kind}?{'&'.join(sorted(after_rules.names))}"
+        place, pattern = AddressInContext.of(address), self._pattern(address, doubt.group)
         is_new_ground = any(rule.is_new_ground(place, pattern) for rule in rules)
-        is_chosen = self._is_chosen(doubt)
+        is_chosen = self._is_chosen(address, doubt)
         if not is_new_ground and not is_chosen:
             return False
         self._groups.mark_explored(doubt.group)
@@ -150,7 +147,19 @@ class Admission:
         weakest(rules).explored += 1
         return True
 
-    def _is_chosen(self, doubt: _Doubt) -> bool:
+    def _pattern(self, address: Address, group: bytes) -> str:
+        """Return the kind of a page, as of when it was asked for first: it may become wider."""
+        pattern = self._patterns.get(group)
+        if pattern is None:
+            after_rules = self._rules.apply(address)
+            kind = self._state.learner.pattern_of(after_rules)
+            pattern = f"{kind}?{'&'.join(sorted(after_rules.names))}"
+            if len(self._patterns) >= _MAX_PATTERNS:
+                self._patterns.clear()
+            self._patterns[group] = pattern
+        return pattern
+
+    def _is_chosen(self, address: Address, doubt: _Doubt) -> bool:
         """Return whether a page is one of those fetched under a second URL, wherever it is.
 
         Of a large host ever fewer are, so that each tenfold number of pages has as many.
@@ -159,10 +168,9 @@ class Admission:
         """
         if doubt.known.is_explored:
             return False
-        if not doubt.proves:
-            return self._owed[doubt.host] >= 1
         one_in = self._one_in(EXPLORED_OF, doubt.host)
-        return int.from_bytes(doubt.group[:4]) * one_in < _DIGESTS
+        is_drawn = int.from_bytes(doubt.group[:4]) * one_in < _DIGESTS
+        return self._owed[doubt.host] >= 1 or (is_drawn and self._proves(address, doubt))
 
     def _one_in(self, most: int, host: int) -> float:
         return max(most, self._pages[host] / ENOUGH)

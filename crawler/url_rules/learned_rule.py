@@ -146,6 +146,7 @@ class LearnedRule:
     examined: str = NOT_EXAMINED
     varieties: list[Variety] = field(default_factory=list)
     since: int = 0
+    _few: dict[int, tuple[int, int]] = field(default_factory=dict, repr=False)
 
     @property
     def confidence(self) -> float:
@@ -189,10 +190,22 @@ class LearnedRule:
 
         Words are ids too where there are more of them than any page has forms.
         """
-        values = self.values[thing] if thing < len(self.values) else set()
-        if not is_open(self.transform) or len(values) < _MAX_VALUES:
+        values = self.values[thing] if thing < len(self.values) else ()
+        if len(values) < _MAX_VALUES or not is_open(self.transform):
             return False
-        return self._variety(thing).is_many or 2 * sum(map(is_one_of_few, values)) < len(values)
+        if self._variety(thing).is_many:
+            return True
+        count, few = self._few.get(thing, (0, 0))
+        if count != len(values):
+            count, few = len(values), sum(map(is_one_of_few, values))
+            self._few[thing] = count, few
+        return 2 * few < count
+
+    def has_words(self, thing: int) -> bool:
+        """Return whether some known values of a part look like words or small numbers."""
+        return thing >= len(self.values) or any(
+            map(is_one_of_few, filter(None, self.values[thing]))
+        )
 
     def frequent(self, thing: int) -> AbstractSet[str]:
         """Return the values of a part of ids that several pages have: such a one may matter."""

@@ -9,8 +9,8 @@ from crawler.frontier.order import Skip
 if TYPE_CHECKING:
     from crawler.frontier.order import Load, NewRequest, QueuedRequest
     from crawler.frontier.queue import RequestQueue
-    from crawler.url_rules.learning.address import Address
     from crawler.url_rules.kind_yields import KindYields
+    from crawler.url_rules.learning.address import Address
     from crawler.url_rules.learning.learner import RuleLearner
     from crawler.url_rules.rule_state import RuledAddresses
     from crawler.url_rules.skipped import SkippedRequests
@@ -84,8 +84,9 @@ class LateRequests:
     def lease(self, load: Load) -> QueuedRequest | None:
         """Lease the next request that is not late; None where none was found in this call.
 
-        Requests that would not help to decide on a rule wait until others do. Requests of a slow cluster are postponed until nothing else waits, those of a
-        closed one are given up; in slices, since there may be a hundred thousand.
+        Requests that would not help to decide on a rule wait until others do. Those of a slow
+        cluster are postponed until nothing else waits, those of a closed one are given up; in
+        slices, since there may be a hundred thousand.
         """
         passed: list[QueuedRequest] = []
         queued = None

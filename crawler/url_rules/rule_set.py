@@ -29,18 +29,23 @@ _MAX_WAYS = 2_000
 
 @dataclass(slots=True)
 class RuleSet:
-    """The rules of a crawl that hold, in the order in which they were learned."""
+    """The rules of a crawl that hold, in the order in which they were learned.
+
+    Attributes:
+        version: A number that is another one after each change.
+    """
 
     _by_host: dict[str, list[LearnedRule]] = field(default_factory=dict)
     _ways: dict[Address, _Way] = field(default_factory=dict)
+    version: int = 0
 
     def add(self, rule: LearnedRule) -> None:
-        self._ways.clear()
+        self.forget_ways()
         for host in rule.hosts:
             self._by_host.setdefault(host, []).append(rule)
 
     def remove(self, rule: LearnedRule) -> None:
-        self._ways.clear()
+        self.forget_ways()
         for host in rule.hosts:
             rules = self._by_host[host]
             rules.remove(rule)
@@ -124,8 +129,9 @@ class RuleSet:
         return address, tuple(did)
 
     def forget_ways(self) -> None:
-        """Discard the remembered results: the context of a rule has changed."""
+        """Discard the remembered results: the rules, or the context of one, have changed."""
         self._ways.clear()
+        self.version += 1
 
     def may_stand_for(self, one: Address, other: Address) -> bool:
         """Return whether the page at one address stands for another; not where it leads to less."""

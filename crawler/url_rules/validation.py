@@ -35,6 +35,9 @@ MAX_ASKED = 2
 SLICE = 500
 """Skipped requests that are checked between two pages: some 50 ms."""
 
+_MAX_FORMS = 200_000
+"""Remember the forms of this many skipped requests: 100 bytes each."""
+
 _FIRST = (b"", 0)
 
 
@@ -62,6 +65,9 @@ class Validation:
         self._coming: Counter[tuple[int, Proof]] = Counter()
         self._is_stale = self._is_news = True
         self._survey = ValueSurvey(state)
+        self._version = 0
+        self._forms: dict[int, Form | None] = {}
+        self._same: dict[Form, Form] = {}
         self._growth: dict[str, float] = {}
         self.is_under_way = False
         """Whether some of the requests that rules skip are still to be checked."""
@@ -210,11 +216,24 @@ class Validation:
         address = self._state.addresses.learnable(url)
         return None if address is None else self._rules.form(address)
 
+    def _form_of(self, request: SkippedCandidate) -> Form | None:
+        """Return the form of a request, which is remembered as long as the rules stay."""
+        if self._version != self._rules.version:
+            self._version = self._rules.version
+            self._forms.clear()
+            self._same.clear()
+        if request.id not in self._forms:
+            if len(self._forms) >= _MAX_FORMS:
+                self._forms.clear()
+            form = self._form(request.url)
+            self._forms[request.id] = None if form is None else self._same.setdefault(form, form)
+        return self._forms[request.id]
+
     def _proofs_of(
         self, request: SkippedCandidate, standing: Form | None, rules: Mapping[int, LearnedRule]
     ) -> list[tuple[LearnedRule, Proof]]:
         """Return the proofs that a request gives and that rules still lack."""
-        form = self._form(request.url)
+        form = self._form_of(request)
         if form is None or standing is None:
             return []
         parts = gained(form, {standing, *forms_of(request.tested)})

@@ -9,6 +9,9 @@ from crawler.url_rules.learned_rule import Variety, is_one_of_few, shown_value
 from crawler.url_rules.learning.transforms import is_open
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crawler.url_rules.learned_rule import LearnedRule
     from crawler.url_rules.learning.address import Address
     from crawler.url_rules.rule_state import RuleState
 
@@ -21,7 +24,7 @@ _SHARE = 0.02
 
 _SLICE = 500
 _FIRST = (b"", 0)
-_GROWTH = 1.1
+_GROWTH = 1.5
 
 
 @dataclass(slots=True)
@@ -73,6 +76,8 @@ class ValueCounts:
 class ValueSurvey:
     """Looks at the values in all requests that rules skip, a slice at a time.
 
+    Parts of which only ids are known are left aside.
+
     Attributes:
         is_under_way: Whether some requests are still to be looked at.
     """
@@ -84,13 +89,14 @@ class ValueSurvey:
         self._after = _FIRST
         self._noted: tuple[bytes, set[tuple[int, int, str]]] = (b"", set())
         self._surveyed = 0
+        self._looked_at: dict[int, list[int]] = {}
 
     def begin(self) -> None:
-        """Begin, if there is a tenth more than at the last time."""
+        """Begin, if there is half as much more than at the last time."""
         counts = self._state.skipped.counts()
         skipped = sum(count for rule, count in counts.items() if rule > 0)
-        is_open_there = any(is_open(rule.transform) for rule in self._state.rules)
-        if is_open_there and skipped > _GROWTH * self._surveyed:
+        self._looked_at = {rule.id: list(_with_words(rule)) for rule in self._state.rules}
+        if any(self._looked_at.values()) and skipped > _GROWTH * self._surveyed:
             self._surveyed = skipped
             self.is_under_way, self._after = True, _FIRST
             self._counts.clear()
@@ -112,12 +118,14 @@ class ValueSurvey:
         if self._noted[0] != group:
             self._noted = group, set()
         for rule in self._state.rules.changing(address):
-            if not is_open(rule.transform):
+            things = self._looked_at.get(rule.id)
+            if not things:
                 continue
             form = rule.transform.varying(self._state.rules.seen_by(rule, address))
             counts = self._counts.setdefault(rule.id, [])
             counts.extend(ValueCounts() for _ in range(len(form) - len(counts)))
-            for thing, value in enumerate(map(shown_value, form)):
+            for thing in things:
+                value = shown_value(form[thing])
                 noted = rule.id, thing, value
                 if value and noted not in self._noted[1]:
                     self._noted[1].add(noted)
@@ -131,3 +139,9 @@ class ValueSurvey:
                 rule.varieties = [Variety(one.is_many, one.frequent) for one in counts]
                 self._state.store.note_change(rule)
         self._state.rules.forget_ways()
+
+
+def _with_words(rule: LearnedRule) -> Iterator[int]:
+    """Yield the parts that a rule drops whose values may be words."""
+    if is_open(rule.transform):
+        yield from (thing for thing in range(len(rule.values)) if rule.has_words(thing))

@@ -167,6 +167,10 @@ class Evidence:
             mask = (1 << self._zeros) - 1
             self._groups = {key: entry for key, entry in self._groups.items() if not key & mask}
 
+    def holds(self, key: int) -> bool:
+        """Return whether an address of a group was met; ``key`` as in ``first_of``."""
+        return key in self._groups
+
     def has_counted(self, key: int) -> bool:
         """Return whether the text of a group is counted already, so that it proves nothing more.
 

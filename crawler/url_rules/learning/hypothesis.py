@@ -68,12 +68,14 @@ class Observation(NamedTuple):
         raw: Its address.
         place: The address after every rule that holds.
         pattern: Path pattern of ``place``.
+        key: Hash of the address of ``place``.
     """
 
     raw: Address
     place: AddressInContext
     pattern: str
     content: PageContent
+    key: int
 
 
 Lookup = Callable[[Address], PageContent | None]
@@ -107,15 +109,22 @@ class Hypothesis:
             self.shapes = re.compile("|".join(shapes))
 
     def observe(self, seen: Observation, lookup: Lookup | None = None) -> bool:
-        """Take a page into account; return whether that was news."""
-        if not self._speaks_of(seen):
-            return False
+        """Take a page into account; return whether that was news.
+
+        With a ``lookup``, a page that the rule does not change is remembered there only: it is
+        found again when another one comes that the rule takes for it.
+        """
         address = seen.place.address
         target = self.transform(address)
+        is_same = target is address
+        if is_same and lookup is not None and not self.evidence.holds(seen.key):
+            return False
+        if not self._speaks_of(seen):
+            return False
         sight = self._sight(seen)
-        first = self.evidence.first_of(hash(target), sight)
+        first = self.evidence.first_of(seen.key if is_same else hash(target), sight)
         news = first is not None and self._judge(first, sight, seen)
-        if lookup is not None and target is not address:
+        if lookup is not None and not is_same:
             news |= self._look_up(seen, target, lookup)
         return news
 
@@ -229,7 +238,7 @@ class Hypothesis:
         # A shape is matched against the address after the other rules, which drop what hides it.
         is_shape = isinstance(self.transform, Rewrite)
         form = self.transform.varying(seen.place.address if is_shape else seen.raw)
-        return Sight(form, hash(seen.place.address), seen.content)
+        return Sight(form, seen.key, seen.content)
 
     def _speaks_of(self, seen: Observation) -> bool:
         return self.context.holds(seen.place, about(self.transform)) or self._spans(seen)

@@ -213,7 +213,8 @@ class RuleLearner:
 
     def _observation(self, host: _Host, address: Address, content: PageContent) -> Observation:
         place = AddressInContext.of(self._rules.apply(address))
-        return Observation(address, place, host.patterns(place.address.segments), content)
+        pattern = host.patterns(place.address.segments)
+        return Observation(address, place, pattern, content, hash(place.address))
 
     def _proposals(
         self, host: _Host, seen: Observation, tried: Address | None
@@ -254,10 +255,7 @@ class RuleLearner:
         host.hypotheses[proposal] = hypothesis
         if len(host.hypotheses) > _MAX_HYPOTHESES:
             del host.hypotheses[next(iter(host.hypotheses))]
-        shapes = hypothesis.shapes
-        for seen in host.window:
-            if shapes is not None and not shapes.fullmatch(seen.place.text):
-                continue
+        for seen in _concerned(hypothesis, host.window):
             hypothesis.observe(seen)
             if hypothesis.refuted is not None:
                 self._refute(host, proposal)
@@ -390,3 +388,17 @@ class RuleLearner:
         """Yield the rules that do not hold although there was evidence for them."""
         for host in self._hosts.values():
             yield from filter(None, host.refuted.values())
+
+
+def _concerned(hypothesis: Hypothesis, window: Collection[Observation]) -> Iterator[Observation]:
+    """Yield the pages that a rule changes, and those that it takes others for."""
+    shapes, transform = hypothesis.shapes, hypothesis.transform
+    changed, keys = set(), set()
+    for place, seen in enumerate(window):
+        if shapes is None or shapes.fullmatch(seen.place.text):
+            address = seen.place.address
+            target = transform(address)
+            if target is not address:
+                changed.add(place)
+                keys.add(hash(target))
+    yield from (seen for at, seen in enumerate(window) if at in changed or seen.key in keys)

@@ -132,7 +132,10 @@ class ReplaceSegments:
         end = start + len(self.old)
         if start < 0 or end > count:
             return None
-        stands = zip(self.old, address.segments[start:end], strict=True)
+        stretch = address.segments[start:end]
+        if ANYTHING not in self.old:
+            return (start, end) if stretch == self.old else None
+        stands = zip(self.old, stretch, strict=True)
         return (start, end) if all(o == s or (o is None and s) for o, s in stands) else None
 
     def varying(self, address: Address) -> Form:

@@ -37,9 +37,8 @@ def hypothesis(transform: Transform = SID, context: Context = NARROW) -> Hypothe
 def seen(target: str, content: int, page: int = 1, host: str = HOST) -> Observation:
     address = Address.parse(f"http://{host}{target}")
     said = PageContent(content.to_bytes(4, "big"), content, 1.0, page)
-    return Observation(
-        address, AddressInContext.of(address), PathPatterns()(address.segments), said
-    )
+    pattern = PathPatterns()(address.segments)
+    return Observation(address, AddressInContext.of(address), pattern, said, hash(address))
 
 
 def pairs(some: Hypothesis, texts: int, path: str = "/x", first: int = 0) -> None:

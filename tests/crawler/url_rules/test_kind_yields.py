@@ -1,0 +1,77 @@
+"""Which kinds of URLs come last, and when they come back."""
+
+from __future__ import annotations
+
+from statistics import NormalDist
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.url_rules.kind_yields import FLOOR_OF, LEVELS, WINDOW, KindYields, upper_bound
+from crawler.url_rules.learning.address import Address
+
+
+def address(number: int, action: str = "") -> Address:
+    query = f"?action={action}&title={number}" if action else f"?title={number}"
+    return Address.parse(f"http://site.test/page{query}")
+
+
+def noted(pages: list[bool], action: str = "") -> KindYields:
+    kinds = KindYields()
+    for number, is_new in enumerate(pages):
+        kinds.note(address(number, action), "page?title=", is_new=is_new)
+    return kinds
+
+
+def priorities(kinds: KindYields, action: str = "") -> list[int]:
+    return [kinds.priority(address(number, action), "page?title=") for number in range(400)]
+
+
+def test_a_kind_of_new_pages_comes_first() -> None:
+    assert set(priorities(noted([True] * 30))) == {0}
+
+
+def test_a_kind_without_new_pages_falls_step_by_step() -> None:
+    lowest = [min(priorities(noted([False] * pages))) for pages in range(WINDOW)]
+    assert lowest == sorted(lowest, reverse=True)
+    assert lowest[:2] == [0, 0]
+    assert len(set(lowest)) == len(LEVELS) + 1
+
+
+def test_one_in_twenty_stays_in_the_first_level() -> None:
+    found = priorities(noted([False] * WINDOW))
+    assert 0 < found.count(0) < 3 * len(found) / FLOOR_OF
+
+
+def test_a_kind_that_brings_new_pages_again_comes_back() -> None:
+    assert set(priorities(noted([False] * 100 + [True] * 30))) == {0}
+
+
+def test_words_tell_kinds_apart_and_numbers_do_not() -> None:
+    kinds = noted([False] * WINDOW, "edit")
+    assert min(priorities(kinds, "edit")) < 0
+    assert set(priorities(kinds, "history")) == {0}
+
+
+def test_any_words_are_one_kind() -> None:
+    kinds = KindYields()
+    for number in range(WINDOW * 2):
+        word = "abcdefghijklmnopqrstuvwxyz"[number % 26] * (1 + number // 26)
+        kinds.note(address(number, word), "page?title=", is_new=False)
+    assert min(priorities(kinds, "unheard")) < 0
+
+
+@pytest.mark.parametrize("pages", [1, 5, 40])
+@given(new=st.integers(0, 40))
+def test_the_bound_solves_the_equation_of_wilson(pages: int, new: int) -> None:
+    """At the bound, what was seen is as far below as the quantile says."""
+    new = min(new, pages)
+    bound = upper_bound(new, pages)
+    assert new / pages <= bound <= 1 + 1e-9
+    wide = NormalDist().inv_cdf(0.95) ** 2 * bound * (1 - bound) / pages
+    assert (bound - new / pages) ** 2 == pytest.approx(wide, rel=1e-2, abs=1e-9)
+
+
+def test_nothing_is_known_of_no_pages() -> None:
+    assert upper_bound(0, 0) == 1
