@@ -14,7 +14,7 @@ from crawler.url_rules.regrouping import Regrouping
 from crawler.url_rules.rule_state import RuleState
 from crawler.url_rules.rule_trial import RuleTrial
 from crawler.url_rules.skipped import TRY
-from crawler.url_rules.traps import CLOSED, NOTED, UrlTraps
+from crawler.url_rules.traps import CLOSED, NOTED, OPEN, UrlTraps
 from crawler.url_rules.url_groups import content_of
 from crawler.url_rules.validation import Validation
 from crawler.urls.parts import MalformedUrl
@@ -344,9 +344,12 @@ class UrlRules:
 
     def _note_newness(self, after_rules: Address, row: PageRow, *, is_first: bool) -> None:
         before = self.traps.note(after_rules, row.verdict, row.name or "", is_first=is_first)
+        is_better = before is not None and self.traps.cluster(after_rules).state == OPEN
         if row.verdict in NOTED and is_first and not self._state.learner.policy.is_breadth_first:
             cluster = self.traps.cluster(after_rules).name
-            self._kinds.note(after_rules, cluster, is_new=row.verdict in KEPT)
+            is_better |= self._kinds.note(after_rules, cluster, is_new=row.verdict in KEPT)
+        if is_better:
+            self._late.note_better(host_number(after_rules.hostname))
         if before == CLOSED:
             self._state.skipped.put_back_rule(-self.traps.cluster(after_rules).id)
 

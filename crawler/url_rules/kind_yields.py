@@ -20,6 +20,9 @@ FLOOR_OF = 20
 """One URL in this many is requested in the first level, whatever its kind: kinds may change."""
 
 _STEP = 2
+LOWEST = -_STEP * len(LEVELS)
+"""The priority of the last level."""
+
 _CERTAINTY = 1.645
 """The 95 % quantile of the normal distribution."""
 
@@ -81,25 +84,29 @@ class KindYields:
         """Return whether a host has any kind that is not in the first level."""
         return host in self._hosts
 
-    def note(self, address: Address, cluster: str, *, is_new: bool) -> None:
-        """Take a page into account. Complexity: O(arguments).
+    def note(self, address: Address, cluster: str, *, is_new: bool) -> bool:
+        """Take a page into account; return whether its kind is to come earlier from now on.
 
         Args:
             address: Its address after the learned rules.
             cluster: Name of its cluster.
             is_new: Whether it was kept.
+
+        Complexity: O(arguments).
         """
         name = self._name(address, cluster)
         kind = self._kinds.pop(name, None) or _Kind()
         self._kinds[name] = kind
         if len(self._kinds) > _MAX_KINDS:
             del self._kinds[next(iter(self._kinds))]
+        before = kind.level
         kind.note(is_new=is_new)
         if not is_new and kind.level:
             self._hosts.pop(address.host, None)
             self._hosts[address.host] = None
             if len(self._hosts) > _MAX_HOSTS:
                 del self._hosts[next(iter(self._hosts))]
+        return kind.level < before
 
     def priority(self, address: Address, cluster: str) -> int:
         """Return the priority of a URL, 0 in the first level.

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawler.frontier.order import Skip
+from crawler.url_rules.kind_yields import LOWEST
+from crawler.url_rules.traps import SLOW_PRIORITY
 
 if TYPE_CHECKING:
     from crawler.frontier.order import Load, NewRequest, QueuedRequest
@@ -24,6 +26,10 @@ Only requests of the usual priority, 0, get it.
 
 MAX_PASSED = 500
 """Pass over at most this many requests in one call: some 70 us each, in the reactor's thread."""
+
+
+MAX_RAISED = 4_000
+"""Look at most at this many late requests at once whether they are to come earlier."""
 
 
 class LateRequests:
@@ -48,6 +54,8 @@ class LateRequests:
         self._addresses = addresses
         self._learner = learner
         self._kinds = kinds
+        self._better: set[int] = set()
+        self._rest = 0
         self.is_passing = False
 
     def trapped(self, after_rules: Address) -> Skip | None:
@@ -61,15 +69,21 @@ class LateRequests:
     def priority(self, url: str, wanted: int) -> int:
         """Return the priority for a URL: the lower, the fewer pages of its kind are new.
 
-        Only requests of the usual priority, 0, get one of those between 0 and that of traps.
+        Args:
+            url: The URL.
+            wanted: The priority with which it would be queued, or is; unless it is 0, or one that
+                was given here, only traps lower it.
         """
         address = self._addresses.parsed(url)
         if address is None or (address.host not in self._traps and address.host not in self._kinds):
             return wanted
         after_rules = self._addresses.after_rules(address)
-        if wanted == 0 and address.host in self._kinds:
-            wanted = self._kinds.priority(after_rules, self._traps.cluster(after_rules).name)
-        return self._traps.priority(after_rules, wanted)
+        if not _is_given(wanted):
+            return self._traps.priority(after_rules, wanted)
+        late = 0
+        if address.host in self._kinds:
+            late = self._kinds.priority(after_rules, self._traps.cluster(after_rules).name)
+        return late + self._traps.priority(after_rules, 0)
 
     def note_met(self, new: NewRequest) -> None:
         """Count a URL that is found for the first time, and that no rule skips."""
@@ -81,6 +95,28 @@ class LateRequests:
             led_by = self._addresses.after_rules(source) if source and is_told else None
             self._traps.note_met(self._addresses.after_rules(address), new.depth, led_by)
 
+    def note_better(self, host: int) -> None:
+        """Note that a kind of URLs of a host is to come earlier than its requests were queued."""
+        self._better.add(host)
+
+    def _raise_some(self) -> None:
+        """Queue late requests of kinds that became better earlier, if nothing else waits.
+
+        After so many were looked at, a quarter as many are leased first.
+        """
+        self._rest -= 1
+        if not self._better or self._rest > 0 or self._queue.has_urgent(0):
+            return
+        host = self._better.pop()
+        late = self._skipped.late(host, MAX_RAISED)
+        raised = [
+            (number, priority)
+            for number, url, before in late
+            if _is_given(before) and (priority := self.priority(url, 0)) > before
+        ]
+        self._skipped.prioritise(host, raised)
+        self._rest = len(late) // 4
+
     def lease(self, load: Load) -> QueuedRequest | None:
         """Lease the next request that is not late; None where none was found in this call.
 
@@ -88,6 +124,7 @@ class LateRequests:
         cluster are postponed until nothing else waits, those of a closed one are given up; in
         slices, since there may be a hundred thousand.
         """
+        self._raise_some()
         passed: list[QueuedRequest] = []
         queued = None
         while len(passed) < MAX_PASSED:
@@ -136,3 +173,8 @@ class LateRequests:
             self._skipped.postpone(host, ids, priority)
         for host, skips in given_up.items():
             self._skipped.give_up(host, skips)
+
+
+def _is_given(priority: int) -> bool:
+    """Return whether a priority is the usual one, or was given to a kind of URLs."""
+    return priority == 0 or priority <= SLOW_PRIORITY or LOWEST <= priority < WAIT_PRIORITY

@@ -113,6 +113,11 @@ _SET_ASIDE = f"{_SKIP} AND state = {WAITING}"
 _GIVE_UP = f"{_SKIP} AND state = {LEASED}"
 _EXPLAIN = f"UPDATE requests SET rule = ?, group_digest = ? WHERE id = ? AND state = {SKIPPED}"  # noqa: S608
 _POSTPONE = f"UPDATE requests SET state = {WAITING}, priority = ? WHERE id = ? AND state = {LEASED}"  # noqa: S608
+_LATE = (
+    f"SELECT id, url, priority FROM requests WHERE host = ? AND state = {WAITING}"  # noqa: S608
+    " AND priority < 0 ORDER BY priority DESC, depth, id LIMIT ?"
+)
+_PRIORITISE = f"UPDATE requests SET priority = ? WHERE id = ? AND state = {WAITING}"  # noqa: S608
 _PUT_BACK = (
     f"UPDATE requests SET state = {WAITING}, rule = NULL, group_digest = NULL"  # noqa: S608
     f" WHERE id = ? AND state = {SKIPPED}"
@@ -182,6 +187,17 @@ class SkippedRequests:
             host, _SET_ASIDE, [(skip.rule, skip.group, number) for number, skip in skips]
         )
         self._queue.count(-changed)
+
+    def late(self, host: int, most: int) -> list[tuple[int, str, int]]:
+        """Return number, URL and priority of a host's first requests of a priority below 0."""
+        self._queue.write()
+        return self._database.read(_LATE, (host, most)).fetchall()
+
+    def prioritise(self, host: int, changed: Sequence[tuple[int, int]]) -> None:
+        """Let waiting requests of a host have other priorities, given with their numbers."""
+        if changed:
+            rows = [(priority, number) for number, priority in changed]
+            self._queue.change(host, _PRIORITISE, rows)
 
     def postpone(self, host: int, ids: Sequence[int], priority: int) -> None:
         """Let leased requests of a host wait again, with another priority."""
