@@ -56,6 +56,7 @@ class Admission:
         self._rules = state.rules
         self._groups = state.groups
         self._late = late
+        self._unclaimed: set[int] = set()
         self._patterns: dict[bytes, str] = {}
         self._pages: Counter[int] = Counter()
         self._owed: defaultdict[int, float] = defaultdict(float)
@@ -81,12 +82,26 @@ class Admission:
             return None if is_fixed else self._late.trapped(self._rules.apply(address))
         return self.decide(address, key, host, is_fixed=is_fixed)
 
-    def decide(self, address: Address, key: bytes, host: int, *, is_fixed: bool) -> Admitted:
-        """Decide on a request, given its address; else as ``admit``."""
+    def decide(
+        self,
+        address: Address,
+        key: bytes,
+        host: int,
+        *,
+        is_fixed: bool,
+        is_regrouped: bool = False,
+    ) -> Admitted:
+        """Decide on a request, given its address; else as ``admit``.
+
+        A request that is met while the pages of its host are still to be claimed waits: it is
+        decided on when the regrouping comes to it.
+        """
         after_rules = self._rules.apply(address)
         group = after_rules.digest()
         known = self._groups.get(group)
         if known is None:
+            if host in self._unclaimed and not is_regrouped:
+                return self._late.trapped(after_rules)
             self._groups.claim(group, host, key)
         elif known.key != key and known.wants_another:
             self._groups.note_try(group)
@@ -113,6 +128,11 @@ class Admission:
         """Explore some hosts as often as at their beginning: their rules changed."""
         for host in hosts:
             self._pages.pop(host, None)
+            self._unclaimed.add(host)
+
+    def note_claimed(self, hosts: Iterable[int]) -> None:
+        """Decide on requests of some hosts again: each page that was fetched has its address."""
+        self._unclaimed.difference_update(hosts)
 
     def _standing(
         self, address: Address, group: bytes, key: bytes, known: UrlGroup

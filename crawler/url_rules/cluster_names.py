@@ -18,6 +18,7 @@ _OFTEN = 3
 """A path is circular if one segment occurs in it at least this many times."""
 
 _MAX_ARGUMENTS = 12
+_MAX_RECENT = 2_000
 
 
 class ClusterNames:
@@ -26,6 +27,7 @@ class ClusterNames:
     def __init__(self, most_hosts: int = 500) -> None:
         self._most_hosts = most_hosts
         self._patterns: dict[str, PathPatterns] = {}
+        self._recent: dict[Address, str] = {}
         self.host = HostPatterns(_domain, _NUMBERED)
 
     def remember(self, name: str) -> None:
@@ -46,7 +48,18 @@ class ClusterNames:
         return patterns
 
     def __call__(self, address: Address) -> str:
-        """Return the kinds of host, path and names of arguments."""
+        """Return the kinds of host, path and names of arguments.
+
+        That of an address which was asked for lately is remembered: its parts may vary since.
+        """
+        name = self._recent.get(address)
+        if name is None:
+            if len(self._recent) >= _MAX_RECENT:
+                self._recent.clear()
+            name = self._recent[address] = self._name(address)
+        return name
+
+    def _name(self, address: Address) -> str:
         host = self.host(address.host)
         patterns = self._of(host)
         path = _path(patterns, address)

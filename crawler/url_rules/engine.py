@@ -200,14 +200,23 @@ class UrlRules:
         """Lease the next request that is to be made now; None also where ``is_busy`` then.
 
         Where none waits, the regrouping that is left may put one back. Where some wait and no host
-        has room, the regrouping can wait too: all of it at once may take long.
+        has room, the regrouping can wait too: all of it at once may take long. Requests of kinds
+        whose pages are seldom new wait for it, since they may be those that it sets aside.
         """
+        if self.regrouping.is_pending and len(self._state.queue) and not self._has_usual:
+            self.regroup_some()
+            self.is_busy = True
+            return None
         queued = self._late.lease(load)
         if queued is None and self._may_put_back:
             self.regroup_some()
             queued = self._late.lease(load)
         self.is_busy = queued is None and (self._late.is_passing or self._may_put_back)
         return queued
+
+    @property
+    def _has_usual(self) -> bool:
+        return self._state.queue.has_urgent(0)
 
     @property
     def _may_put_back(self) -> bool:

@@ -19,6 +19,7 @@ LEVELS = (0.5, 0.25, 0.12)
 FLOOR_OF = 20
 """One URL in this many is requested in the first level, whatever its kind: kinds may change."""
 
+_ALL = (1 << WINDOW) - 1
 _STEP = 2
 LOWEST = -_STEP * len(LEVELS)
 """The priority of the last level."""
@@ -34,18 +35,22 @@ _WORD = re.compile(r"[A-Za-z][A-Za-z_-]{0,19}")
 
 @dataclass(slots=True)
 class _Kind:
+    """The last pages of a kind.
+
+    Attributes:
+        recent: The last of them, a bit each; 1 for a new one.
+        level: The number of ``LEVELS`` that its share of new pages does not reach at best.
+    """
+
     pages: int = 0
     recent: int = 0
+    level: int = 0
 
     def note(self, *, is_new: bool) -> None:
         self.pages += 1
-        self.recent = (self.recent << 1 | is_new) & ((1 << WINDOW) - 1)
-
-    @property
-    def level(self) -> int:
-        """The number of ``LEVELS`` that its share of new pages does not reach at best."""
-        best = upper_bound(self.recent.bit_count(), min(self.pages, WINDOW))
-        return sum(best < share for share in LEVELS)
+        self.recent = (self.recent << 1 | is_new) & _ALL
+        share = upper_bound(self.recent.bit_count(), min(self.pages, WINDOW))
+        self.level = 0 if share >= LEVELS[0] else sum(share < one for one in LEVELS)
 
 
 def upper_bound(new: int, pages: int) -> float:
@@ -125,6 +130,8 @@ class KindYields:
 
     def _name(self, address: Address, cluster: str) -> str:
         """Return the name of a kind: that of its cluster, and the words that arguments have."""
+        if not address.arguments:
+            return cluster
         words = [
             f"{name}={value}"
             for name, value in address.arguments

@@ -124,6 +124,7 @@ class Regrouping:
                 for row in rows:
                     self._claim(host, row, is_through=state != LEASED)
                 yield
+        self._admission.note_claimed(hosts)
         for host in hosts:
             for rows in self._slices(host, WAITING):
                 found = self._look_again(host, rows)
@@ -183,7 +184,9 @@ class Regrouping:
         address = self._addresses.learnable(row.url)
         if address is None or row.key is None:
             return None
-        return self._admission.decide(address, row.key, host, is_fixed=bool(row.is_fixed))
+        return self._admission.decide(
+            address, row.key, host, is_fixed=bool(row.is_fixed), is_regrouped=True
+        )
 
 
 _END = object()

@@ -16,6 +16,7 @@ from crawler.url_rules.learning.evidence import (
     agreement,
     lower_bound,
 )
+from crawler.url_rules.learning.template import looks_like_an_id
 from crawler.url_rules.learning.transforms import (
     Pairing,
     ReplaceHost,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from crawler.url_rules.learning.transforms import Transform
 
 _MIN_VALUES = 3
+_MIN_WORDS = 14
 
 _PROMISING = 4
 """Texts that support a rule from which on pages wait that would not prove it."""
@@ -207,7 +209,7 @@ class Hypothesis:
             return False
         if not self.context.holds(place, about(self.transform)):
             return False
-        if is_open(self.transform) and evidence.fewest_values < _MIN_VALUES:
+        if is_open(self.transform) and not self._has_enough_values:
             return False
         return evidence.has_counted(hash(self.transform(place.address)))
 
@@ -269,7 +271,23 @@ class Hypothesis:
             return False
         if lower_bound(self._positives) < policy.confidence:
             return False
-        return not is_open(self.transform) or evidence.fewest_values >= _MIN_VALUES
+        return not is_open(self.transform) or self._has_enough_values
+
+    @property
+    def _has_enough_values(self) -> bool:
+        """Whether a rule about any value was seen with enough of them.
+
+        A few words in one place of a path choose between views or languages of a page.
+        """
+        values = self.evidence.fewest_values
+        if (
+            values < _MIN_VALUES
+            or values >= _MIN_WORDS
+            or not isinstance(self.transform, ReplaceSegments | Rewrite)
+        ):
+            return values >= _MIN_VALUES
+        seen = [value for values in self.evidence.values for value in values]
+        return 2 * sum(map(_has_an_id, seen)) > len(seen)
 
 
 @dataclass(slots=True)
@@ -290,3 +308,9 @@ def narrowness(proposal: Proposal) -> tuple[int, bool, int, int]:
     if isinstance(transform, ReplaceSegments):
         return count, transform.is_open, transform.offset, 0
     return count, False, 0, -len(about(transform))
+
+
+def _has_an_id(value: object) -> bool:
+    """Return whether a text, or one of some segments, looks like an id."""
+    parts = value if isinstance(value, tuple) else (value,)
+    return any(looks_like_an_id(str(part)) for part in parts if part is not None)

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from crawler.url_rules.learning.context import AddressInContext, Context
-from crawler.url_rules.learning.template import STARRED, templates, varying_part
+from crawler.url_rules.learning.template import STARRED, looks_like_an_id, templates, varying_part
 from crawler.url_rules.learning.transforms import (
     ANYTHING,
     DropArguments,
@@ -29,7 +29,6 @@ _MAX_DIFFERENCES = 4
 _MAX_SEGMENTS = 3
 _WORD = re.compile(r"[A-Za-z][A-Za-z_-]{0,19}")
 _SMALL = re.compile(r"[A-Za-z_-]{1,16}|[0-9]{1,2}")
-_FEW = re.compile(r"[A-Za-z_-]*|[0-9]{1,3}")
 
 
 def propose(one: AddressInContext, other: AddressInContext, pattern: str) -> Iterator[Proposal]:
@@ -160,11 +159,6 @@ def _open_segments(
     if ANYTHING in opened and opened != (ANYTHING,):
         yield context, ReplaceSegments(False, start, opened, starred)
         yield context, ReplaceSegments(True, end, opened, starred)
-
-
-def looks_like_an_id(text: str) -> bool:
-    """Return whether a text has digits, and more than a number of three of them has."""
-    return _FEW.fullmatch(text) is None
 
 
 def _rewritings(a: Address, b: Address) -> Iterator[Proposal]:

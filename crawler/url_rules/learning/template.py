@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ Part = tuple[str | int | None, ...]
 """A segment or a value: texts, between them the numbers of variables, and ``ANY_TEXT``."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Template:
     """A shape of addresses.
 
@@ -46,19 +46,14 @@ class Template:
 
         The texts that may be anything come under the numbers -1, -2 and so on.
         """
-        if len(address.segments) != len(self.segments):
+        found = self._shape.fullmatch(address.text)
+        if found is None:
             return None
-        if tuple(name for name, _ in address.arguments) != tuple(n for n, _ in self.arguments):
-            return None
-        found: dict[int, str] = {}
-        parts = self._parts
-        texts = (*address.segments, *(value for _, value in address.arguments))
-        for part, text in zip(parts, texts, strict=True):
-            if (part is None) is not (text is None):
-                return None
-            if part is not None and text is not None and not _agrees(part, text, found):
-                return None
-        return found
+        return {_number(name): value for name, value in found.groupdict().items()}
+
+    @cached_property
+    def _shape(self) -> re.Pattern[str]:
+        return re.compile(self._written(set()))
 
     @property
     def expression(self) -> str:
@@ -66,9 +61,13 @@ class Template:
 
         Others may match too: what it does not ask is that a variable has one value.
         """
-        path = "/".join(map(_part_expression, self.segments))
+        return self._written(None)
+
+    def _written(self, named: set[int] | None) -> str:
+        """Return a regular expression, with a named group for each variable if names are noted."""
+        path = "/".join(_part_expression(part, named) for part in self.segments)
         arguments = (
-            f"\n{re.escape(name)}" + ("" if part is None else f"\t{_part_expression(part)}")
+            f"\n{re.escape(name)}" + ("" if part is None else f"\t{_part_expression(part, named)}")
             for name, part in self.arguments
         )
         return path + "".join(arguments)
@@ -96,39 +95,46 @@ def _shown(part: Part) -> str:
     return "".join(map(shown, part))
 
 
-@lru_cache(4096)
-def _expression(part: Part) -> re.Pattern[str]:
-    return re.compile(_part_expression(part))
+def _number(group: str) -> int:
+    """Return the number of a variable, negative for a text that may be anything."""
+    return -int(group[1:]) if group[0] == "a" else int(group[1:])
 
 
-def _part_expression(part: Part) -> str:
+def _part_expression(part: Part, named: set[int] | None) -> str:
+    """Return a regular expression for a segment or a value.
+
+    Args:
+        part: The segment or value.
+        named: The variables that have a group in what comes before, which grows; None for an
+            expression without names.
+    """
     # Possessive: a text of many numbers that does not match would take ages with backtracking. What
     # is learned loses nothing by it: no variable is next to a letter or digit.
-    variable = "([A-Za-z0-9_%.-]++)" if len(part) == 1 else "([A-Za-z0-9]++)"
-    # One at most in a part, so that it can be found from both sides.
-    return "".join(
-        variable if isinstance(p, int) else "([^/]*)" if p is ANY_TEXT else re.escape(p)
-        for p in part
-    )
+    variable = "[A-Za-z0-9_%.-]++" if len(part) == 1 else "[A-Za-z0-9]++"
+    return "".join(_piece_expression(piece, variable, named) for piece in part)
 
 
-def _agrees(part: Part, text: str, found: dict[int, str]) -> bool:
-    matched = _expression(part).fullmatch(text)
-    if matched is None:
-        return False
-    free = -1 - sum(number < 0 for number in found)
-    numbers = [
-        piece if isinstance(piece, int) else free for piece in part if not isinstance(piece, str)
-    ]
-    values = zip(numbers, matched.groups(), strict=True)
-    return all(found.setdefault(number, value) == value for number, value in values)
+def _piece_expression(piece: str | int | None, variable: str, named: set[int] | None) -> str:
+    if isinstance(piece, str):
+        return re.escape(piece)
+    text = _ANYTHING if piece is ANY_TEXT else variable
+    if named is None:
+        return f"(?:{text})"
+    if piece in named:
+        return f"(?P=v{piece})"
+    number = -1 - sum(one < 0 for one in named) if piece is ANY_TEXT else piece
+    named.add(number)
+    return f"(?P<{'a' if number < 0 else 'v'}{abs(number)}>{text})"
 
 
+_ANYTHING = r"[^/\n\t]*"
 _VARIABLE = re.compile("[A-Za-z0-9_%.-]+")
 _PIECES = re.compile(r"([A-Za-z]*[0-9][A-Za-z0-9]*)")
 _WORD = re.compile(r"[A-Za-z][A-Za-z_-]{0,19}")
 _NUMBERED = re.compile("[0-9]")
 _TOKENS = re.compile(r"[A-Za-z0-9]+|[^A-Za-z0-9]")
+
+_FEW = re.compile(r"[A-Za-z_-]*|[0-9]{1,3}")
 
 STARRED = "*"
 """Stands for what does not matter in an address after the rules."""
@@ -157,35 +163,41 @@ def varying_part(one: Address, other: Address) -> tuple[Template, Template] | No
 
     Complexity: linear in the addresses.
     """
-    pairs = list(zip(one.segments, other.segments, strict=False))
-    places = [place for place, (a, b) in enumerate(pairs) if a != b]
-    if len(places) != 1 or len(one.segments) != len(other.segments):
+    if len(one.segments) != len(other.segments) or one.arguments != other.arguments:
         return None
-    if one.arguments != other.arguments:
+    places = [
+        n for n, (a, b) in enumerate(zip(one.segments, other.segments, strict=True)) if a != b
+    ]
+    if len(places) != 1 or not _NUMBERED.search(one.text):
         return None
     at = places[0]
-    before, after = _around(*pairs[at])
+    before, after = _around(one.segments[at], other.segments[at])
     numbers: dict[str, int] = {}
+    first, last = _pieces(before, numbers), _pieces(after, numbers)
+    segments = [() if n == at else _whole(text, numbers) for n, text in enumerate(one.segments)]
+    arguments = tuple((n, None if v is None else _whole(v, numbers)) for n, v in one.arguments)
+    if not numbers:
+        return None
+    segments[at] = (*first, ANY_TEXT, *last)
+    source = Template(tuple(segments), arguments)
+    segments[at] = (*first, STARRED, *last)
+    return source, Template(tuple(segments), arguments)
 
-    def part(text: str) -> Part:
-        if _NUMBERED.search(text) and _VARIABLE.fullmatch(text):
-            return (numbers.setdefault(text, len(numbers)),)
-        return (text,) if text else ()
 
-    def pieces(texts: list[str]) -> Part:
-        return tuple(
-            numbers.setdefault(text, len(numbers)) if _NUMBERED.search(text) else text
-            for text in texts
-        )
+def _whole(text: str, numbers: dict[str, int]) -> Part:
+    """Return a segment or a value as one variable where it holds a digit, else as it is."""
+    if _NUMBERED.search(text) and _VARIABLE.fullmatch(text):
+        return (numbers.setdefault(text, len(numbers)),)
+    return (text,) if text else ()
 
-    first, last = pieces(before), pieces(after)
-    shapes = []
-    for middle in (ANY_TEXT, STARRED):
-        here = (*first, middle, *last)
-        segments = [here if n == at else part(text) for n, text in enumerate(one.segments)]
-        arguments = tuple((n, None if v is None else part(v)) for n, v in one.arguments)
-        shapes.append(Template(tuple(segments), arguments))
-    return (shapes[0], shapes[1]) if numbers else None
+
+def _pieces(texts: list[str], numbers: dict[str, int]) -> Part:
+    """Return tokens as a part of a shape: those with digits are variables."""
+    if not texts:
+        return ()
+    return tuple(
+        numbers.setdefault(text, len(numbers)) if _NUMBERED.search(text) else text for text in texts
+    )
 
 
 def _around(one: str, other: str) -> tuple[list[str], list[str]]:
@@ -221,3 +233,8 @@ def _template(address: Address, numbers: dict[str, int]) -> Template:
 
     arguments = tuple((n, None if v is None else part(v)) for n, v in address.arguments)
     return Template(tuple(map(part, address.segments)), arguments)
+
+
+def looks_like_an_id(text: str) -> bool:
+    """Return whether a text has digits, and more than a number of three of them has."""
+    return _FEW.fullmatch(text) is None

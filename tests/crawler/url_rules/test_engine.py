@@ -54,6 +54,7 @@ def ready(folder: Path, *rules: Proposal, site: object = by_id) -> RuledCrawl:
     """A crawl in which some rules hold from the start."""
     crawl = RuledCrawl(folder, site)  # type: ignore[arg-type]
     crawl.rules.take(rules, "a file")
+    crawl.rules.regroup_all()
     return crawl
 
 
@@ -61,6 +62,7 @@ def tried(folder: Path, *rules: Proposal, site: object = by_id) -> RuledCrawl:
     """A crawl in which some rules hold that were tried everywhere."""
     crawl = ready(folder, site=site)
     crawl.take(*rules)
+    crawl.rules.regroup_all()
     return crawl
 
 

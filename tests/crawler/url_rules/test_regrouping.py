@@ -58,6 +58,18 @@ def test_what_was_fetched_stands_for_what_waits(tmp_path: Path) -> None:
     assert (count(crawl, DONE), count(crawl, SKIPPED)) == (20, 40)
 
 
+def test_what_is_met_before_the_pages_are_claimed_does_not_stand_for_them(tmp_path: Path) -> None:
+    crawl = RuledCrawl(tmp_path, by_id)
+    crawl.admit_all(urls(range(20), range(1)))
+    crawl.drain()
+    crawl.take(SID)
+    crawl.admit_all(urls(range(20), range(1, 3)))
+    assert count(crawl, WAITING) == 40
+    crawl.rules.regrouping.finish()
+    crawl.drain()
+    assert (count(crawl, DONE), count(crawl, SKIPPED)) == (20, 40)
+
+
 def test_slice_after_slice_between_pages(tmp_path: Path) -> None:
     crawl = RuledCrawl(tmp_path, by_id)
     crawl.admit_all(urls(range(20), range(3)))
@@ -91,6 +103,7 @@ def test_a_kill_in_the_middle_begins_anew(tmp_path: Path) -> None:
 def test_what_is_skipped_is_named_by_the_rules_of_today(tmp_path: Path) -> None:
     crawl = RuledCrawl(tmp_path, by_id)
     crawl.take(SID)
+    crawl.rules.regroup_all()
     prints = [url.replace("/page", "/print/page") for url in urls(range(9), range(3))]
     crawl.admit_all([*urls(range(9), range(3)), *prints])
     assert count(crawl, SKIPPED) == 36
@@ -118,11 +131,12 @@ def test_covered_rules_hand_over_what_they_skip(tmp_path: Path) -> None:
 def test_without_its_rule_everything_waits_again(tmp_path: Path) -> None:
     crawl = RuledCrawl(tmp_path, by_id)
     crawl.take(SID, ID)
+    crawl.rules.regroup_all()
     crawl.admit_all(urls(range(9), range(3)))
     assert count(crawl, SKIPPED) == 26
     for rule in list(crawl.rules.rules):
         crawl.rules.rules.remove(rule)
-    crawl.rules.regrouping.begin(NAME)
+    crawl.rules.regrouping.begin([NAME])
     crawl.rules.regrouping.finish()
     assert (count(crawl, WAITING), count(crawl, SKIPPED), len(crawl.queue)) == (27, 0, 27)
 

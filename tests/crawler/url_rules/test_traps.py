@@ -354,7 +354,7 @@ class TestQueue:
         assert 0 < sum(queued) < 100
         leased = queue.lease(lambda _: 0)
         assert leased is not None
-        assert leased.priority == SLOW_PRIORITY
+        assert leased.priority <= SLOW_PRIORITY
 
 
 def test_a_larger_budget_opens_what_a_smaller_one_had_closed(tmp_path: Path) -> None:
