@@ -13,6 +13,7 @@ Argument = tuple[str, str | None]
 _NAME = "[^=;&/?]+"
 _BY_SEMICOLONS = re.compile(f"{_NAME}(?:=[^;&]*)?(?:[;&]{_NAME}(?:=[^;&]*)?)*")
 _MAX_DEPTH = 12
+_NO_NAMES: frozenset[str] = frozenset()
 
 
 class Address(NamedTuple):
@@ -51,11 +52,13 @@ class Address(NamedTuple):
 
     @property
     def names(self) -> frozenset[str]:
-        return frozenset(name for name, _ in self.arguments)
+        return frozenset([name for name, _ in self.arguments]) if self.arguments else _NO_NAMES
 
     @property
     def text(self) -> str:
         """Path and arguments, without the first slash: addresses of a host differ where it does."""
+        if not self.arguments:
+            return "/".join(self.segments)
         arguments = (f"\n{n}" if v is None else f"\n{n}\t{v}" for n, v in self.arguments)
         return "/".join(self.segments) + "".join(arguments)
 

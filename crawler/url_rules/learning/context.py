@@ -58,6 +58,8 @@ class Context:
             return False
         if self.beside is not None and place.names.difference(about) != self.beside:
             return False
+        if not self.apart_from:
+            return True
         return not any(other.holds(place, about) for other in self.apart_from)
 
     def at(self, place: AddressInContext, pattern: str, about: tuple[str, ...]) -> Context:

@@ -95,6 +95,7 @@ class Hypothesis:
         shapes: Matches ``Address.text`` of every page that the rule may take for another one, or
             another one for it; None: of any page. All others need not be shown to it: a host has
             a hundred hypotheses, and most pages have the shapes of none.
+        about: The names of the arguments that it is about.
     """
 
     context: Context
@@ -102,9 +103,11 @@ class Hypothesis:
     evidence: Evidence
     refuted: CounterExample | None = None
     shapes: re.Pattern[str] | None = field(init=False, default=None, repr=False)
+    about: tuple[str, ...] = field(init=False, default=(), repr=False)
 
     def __post_init__(self) -> None:
         transform = self.transform
+        self.about = about(transform)
         if isinstance(transform, Rewrite):
             shapes = [transform.source.expression]
             shapes += [] if transform.is_open else [transform.target.expression]
@@ -152,7 +155,7 @@ class Hypothesis:
         agree = agreement(one.content, other.content)
         if agree is None:
             return False
-        kind = self.context.at(seen.place, seen.pattern, about(self.transform))
+        kind = self.context.at(seen.place, seen.pattern, self.about)
         if agree:
             return self._agree(one, other, kind.cluster)
         self.object(kind, CounterExample(other.content.page, one.content.page))
@@ -182,7 +185,7 @@ class Hypothesis:
 
     def applied(self, place: AddressInContext) -> Address:
         """Return the address after the rule, given one after the rules that hold."""
-        holds = self.context.holds(place, about(self.transform))
+        holds = self.context.holds(place, self.about)
         return self.transform(place.address) if holds else place.address
 
     def changes(self, place: AddressInContext) -> bool:
@@ -207,7 +210,7 @@ class Hypothesis:
         evidence = self.evidence
         if self.refuted is not None or len(evidence.contents) < _PROMISING:
             return False
-        if not self.context.holds(place, about(self.transform)):
+        if not self.context.holds(place, self.about):
             return False
         if is_open(self.transform) and not self._has_enough_values:
             return False
@@ -243,7 +246,7 @@ class Hypothesis:
         return Sight(form, seen.key, seen.content)
 
     def _speaks_of(self, seen: Observation) -> bool:
-        return self.context.holds(seen.place, about(self.transform)) or self._spans(seen)
+        return self.context.holds(seen.place, self.about) or self._spans(seen)
 
     def _spans(self, seen: Observation) -> bool:
         """Return whether the rule takes another host for the host of this page."""

@@ -6,7 +6,13 @@ import re
 from typing import TYPE_CHECKING
 
 from crawler.url_rules.learning.context import AddressInContext, Context
-from crawler.url_rules.learning.template import STARRED, looks_like_an_id, templates, varying_part
+from crawler.url_rules.learning.template import (
+    STARRED,
+    are_names,
+    looks_like_an_id,
+    templates,
+    varying_part,
+)
 from crawler.url_rules.learning.transforms import (
     ANYTHING,
     DropArguments,
@@ -136,6 +142,8 @@ def _varying_segments(
     """Yield rules for a segment of any value, like a session id: after a given one, or anywhere."""
     start = len(before)
     if len(old) == len(new) == 1:
+        if are_names(old[0], new[0]):
+            return
         if before:
             named = (before[-1], ANYTHING)
             yield context, ReplaceSegments(False, start - 1, named, (before[-1], STARRED))

@@ -134,6 +134,7 @@ _WORD = re.compile(r"[A-Za-z][A-Za-z_-]{0,19}")
 _NUMBERED = re.compile("[0-9]")
 _TOKENS = re.compile(r"[A-Za-z0-9]+|[^A-Za-z0-9]")
 
+_NAME = re.compile("[A-Za-z]{1,20}")
 _FEW = re.compile(r"[A-Za-z_-]*|[0-9]{1,3}")
 
 STARRED = "*"
@@ -158,8 +159,8 @@ def varying_part(one: Address, other: Address) -> tuple[Template, Template] | No
     """Return the shape of two addresses that differ in a part of one segment, and without that.
 
     Whatever else holds a digit is a variable, so that the shape is that of many addresses. In the
-    second shape an asterisk stands for what differs. None where they differ in more than that, or
-    where nothing else tells their pages apart.
+    second shape an asterisk stands for what differs. None where they differ in more than that,
+    where nothing else tells their pages apart, or where the segments are names.
 
     Complexity: linear in the addresses.
     """
@@ -171,6 +172,8 @@ def varying_part(one: Address, other: Address) -> tuple[Template, Template] | No
     if len(places) != 1 or not _NUMBERED.search(one.text):
         return None
     at = places[0]
+    if are_names(one.segments[at], other.segments[at]):
+        return None
     before, after = _around(one.segments[at], other.segments[at])
     numbers: dict[str, int] = {}
     first, last = _pieces(before, numbers), _pieces(after, numbers)
@@ -233,6 +236,11 @@ def _template(address: Address, numbers: dict[str, int]) -> Template:
 
     arguments = tuple((n, None if v is None else part(v)) for n, v in address.arguments)
     return Template(tuple(map(part, address.segments)), arguments)
+
+
+def are_names(*texts: str) -> bool:
+    """Return whether some segments are plain words, which choose between views or languages."""
+    return all(map(_NAME.fullmatch, texts))
 
 
 def looks_like_an_id(text: str) -> bool:
