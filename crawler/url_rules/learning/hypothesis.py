@@ -55,12 +55,14 @@ class LearningPolicy:
             text at that many addresses is an error page in disguise.
         cluster_budget: Pages that may be fetched of each cluster of URLs; 0: any number.
         is_breadth_first: Whether all kinds of URLs are requested in the order of their depths.
+        across_domains: Whether hosts of two registered domains may be found to be one.
     """
 
     confidence: float = 0.8
     largest_cluster: int = 50
     cluster_budget: int = 0
     is_breadth_first: bool = False
+    across_domains: bool = False
 
 
 class Observation(NamedTuple):

@@ -45,6 +45,7 @@ _MAX_TRIES = 8
 class _Host:
     """The hypotheses about one host, and the pages that they are tried on."""
 
+    across_domains: bool = False
     patterns: PathPatterns = field(default_factory=PathPatterns)
     window: deque[Observation] = field(default_factory=lambda: deque(maxlen=_WINDOW))
     alike: OrderedDict[int, deque[Observation]] = field(default_factory=OrderedDict)
@@ -59,7 +60,8 @@ class _Host:
         """Yield the rules by which two addresses would be one, but those never to be believed."""
         if self.versions.tell_apart(seen.place.address, other.address):
             return
-        for proposal in propose(seen.place, other, seen.pattern):
+        across = self.across_domains
+        for proposal in propose(seen.place, other, seen.pattern, across_domains=across):
             if not self.versions.choose(proposal[1]):
                 yield proposal
 
@@ -199,7 +201,7 @@ class RuleLearner:
 
     def _host(self, name: str) -> _Host:
         if name not in self._hosts:
-            self._hosts[name] = _Host()
+            self._hosts[name] = _Host(self.policy.across_domains)
             if len(self._hosts) > _MAX_HOSTS:
                 self._hosts.popitem(last=False)
         self._hosts.move_to_end(name)
