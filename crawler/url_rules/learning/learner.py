@@ -298,7 +298,7 @@ class RuleLearner:
         believed = [
             proposal
             for proposal, hypothesis in hypotheses
-            if hypothesis.is_believed(self.policy)
+            if self._is_believed(hypothesis)
             and not self._rules.covers(hypothesis.context, hypothesis.transform)
             and not host.versions.choose(hypothesis.transform)
         ]
@@ -336,7 +336,19 @@ class RuleLearner:
         if hypothesis.refuted is not None or is_covered:
             self._refute(host, proposal)
             return False
-        return hypothesis.is_believed(self.policy)
+        return self._is_believed(hypothesis)
+
+    def _is_believed(self, hypothesis: Hypothesis) -> bool:
+        """Return whether a hypothesis is believed, be it by a head start."""
+        if not hypothesis.is_believed(self.policy, has_head_start=True):
+            return False
+        is_known = self._rules.known.source(hypothesis.transform) is not None
+        return is_known or hypothesis.is_believed(self.policy)
+
+    def head_start(self, hypothesis: Hypothesis) -> str:
+        """Return where a hypothesis is known from that is believed by its head start; else ""."""
+        known = self._rules.known.source(hypothesis.transform)
+        return "" if known is None or hypothesis.is_believed(self.policy) else known
 
     def believed(self, hostname: str) -> list[Proposal]:
         """Return the widest rule of a host that is believed now, if any."""
