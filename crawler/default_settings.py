@@ -120,6 +120,9 @@ CRAWL_LEARN_URL_RULES = True
 CRAWL_URL_RULE_CONFIDENCE = 0.8
 """A learned rule must hold in at least this share of all cases (0.5 to 0.99), 95 times in 100."""
 
+CRAWL_LEARN_ACROSS_DOMAINS = False
+"""Learn too that a host of one registered domain serves the pages of a host of another one."""
+
 CRAWL_MAX_PAGES_PER_CLUSTER = 0
 """Pages fetched in a visit of one kind of URL: host, path pattern, names of arguments; 0: any."""
 

@@ -72,7 +72,8 @@ def _learning(options: Options) -> LearningPolicy | None:
     if not options.boolean("CRAWL_LEARN_URL_RULES"):
         return None
     budget = options.integer("CRAWL_MAX_PAGES_PER_CLUSTER")
-    return LearningPolicy(confidence, cluster_budget=budget)
+    across_domains = options.boolean("CRAWL_LEARN_ACROSS_DOMAINS")
+    return LearningPolicy(confidence, cluster_budget=budget, across_domains=across_domains)
 
 
 def _intervals(options: Options) -> IntervalPolicy:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rules_peers.alias_sites import ALIASES, VARIED, Aliases
+from rules_peers.host_sites import Hosts
 from rules_peers.made_sites import Calendar, Facets, Served, Wiki
 from rules_peers.simulated_site import SITE
 from rules_peers.software_sites import (
@@ -50,6 +51,8 @@ SIMULATED: dict[str, Callable[[int], SimulatedSite]] = {
     "blog": Blog,
     "languages": Languages,
     "versions": Versions,
+    "hosts": Hosts,
+    "hosts, one kind of page": lambda seed: Hosts(seed, kinds=("page",)),
     **{
         f"{name}, {percent} % differ{f', {third}' if third else ''}": _aliases(
             name, exceptions=percent, third=third

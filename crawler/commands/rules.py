@@ -64,6 +64,8 @@ def _lines(rule: StoredRule) -> Iterator[str]:
     else:
         evidence = f"from {rule.origin}; {rule.texts:,} texts under two URLs each since"
     yield f"   {evidence}: right in {rule.confidence:.0%} or more of all cases"
+    if rule.head_start:
+        yield f"   fewer texts were enough, since it is known from {rule.head_start}"
     yield f"   {rule.saved:,} requests not made, {rule.explored:,} made to try it"
     yield f"   {_validated(rule)}"
 

@@ -23,7 +23,7 @@ REVISIT_MEANING = (
 
 RULES_MEANING = (
     "URL rules of another crawl, as scrapy rules DIR --export FILE writes them, to hold from the "
-    "start"
+    "start; on other hosts fewer texts have to speak for the same"
 )
 
 COOKIES_MEANING = "a Netscape cookie file, as curl and browsers' extensions write it"

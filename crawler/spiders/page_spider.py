@@ -119,7 +119,9 @@ class PageSpider(Spider):
         name = arguments.get("rules")
         if name is None:
             return 0
-        taken = job.url_rules.take(rules_of(name), Path(name).name)
+        rules, origin = rules_of(name), Path(name).name
+        taken = job.url_rules.take(rules, origin)
+        job.url_rules.suggest(rules, origin)
         job.database.commit()
         return taken
 

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from crawler.urls.path_patterns import REST, HostPatterns, PathPatterns
-from crawler.urls.scope import registered_domain
+from crawler.urls.scope import domain_or_suffix
 
 if TYPE_CHECKING:
     from crawler.url_rules.learning.address import Address
@@ -28,7 +28,7 @@ class ClusterNames:
         self._most_hosts = most_hosts
         self._patterns: dict[str, PathPatterns] = {}
         self._recent: dict[Address, str] = {}
-        self.host = HostPatterns(_domain, _NUMBERED)
+        self.host = HostPatterns(domain_or_suffix, _NUMBERED)
 
     def remember(self, name: str) -> None:
         """Restore the name of a cluster that another process found."""
@@ -75,14 +75,6 @@ def _path(patterns: PathPatterns, address: Address) -> str:
     if turn is None:
         return patterns(address.segments)
     return patterns(address.segments[:turn]).rstrip("/") + f"/{REST}"
-
-
-def _domain(name: str) -> str:
-    """Return the registered domain of a host name, "" for an IP address and for a single label."""
-    labels = name.split(".")
-    if not labels[-1].isalpha():
-        return ""
-    return registered_domain(name) or (".".join(labels[-2:]) if len(labels) > 1 else "")
 
 
 def _turn(segments: tuple[str, ...]) -> int | None:

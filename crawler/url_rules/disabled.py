@@ -87,6 +87,9 @@ class NoUrlRules:
         """
         raise ValueError(f"{origin}: URL rules can only be used with {self._why}")
 
+    def suggest(self, proposals: Iterable[Proposal], origin: str) -> None:
+        """Do nothing, since nothing is learned."""
+
     def push(self, new: NewRequest) -> bool:
         self._queue.push(new)
         return True

@@ -168,6 +168,11 @@ class UrlRules:
         """Adopt rules of another crawl; return how many are new; see ``RuleTrial``."""
         return self.trial.take(proposals, origin)
 
+    def suggest(self, proposals: Iterable[Proposal], origin: str) -> None:
+        """Give the transforms of another crawl's rules a head start, whatever host they are of."""
+        for _, transform in proposals:
+            self.rules.known.name(transform, origin)
+
     def let_go(self, proposal: Proposal, status: RuleStatus, reason: str) -> None:
         """Revoke a rule that ended in another crawl of the fleet, if it holds here."""
         self.trial.let_go(proposal, status, reason)

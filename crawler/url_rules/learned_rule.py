@@ -123,6 +123,7 @@ class LearnedRule:
         saved: Requests that were not made because of it, in the visits before this one.
         explored: Requests that were made all the same, to try it.
         origin: "learned", or the file that it came from.
+        head_start: Where it was known from, so that fewer texts were enough; "" for others.
         tried: Number of pages on which each value was tried, those included from which it was
             learned.
         varieties: What is known of the values of each part that it drops.
@@ -141,6 +142,7 @@ class LearnedRule:
     saved: int = 0
     explored: int = 0
     origin: str = "learned"
+    head_start: str = ""
     tried: Counter[Proof] = field(default_factory=Counter)
     asked: Counter[Proof] = field(default_factory=Counter)
     examined: str = NOT_EXAMINED

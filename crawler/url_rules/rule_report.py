@@ -81,6 +81,7 @@ class StoredRule:
         examined: State of its validation: "proven", "all" (tried on all of too few pages), "ids"
             (not tried), "undecided" (too many pages cannot be compared), "no" (not to the end).
         tried: Number of pages on which it was tried since it holds, for each of its values.
+        head_start: Where it was known from, so that fewer texts were enough; "" for others.
     """
 
     id: int
@@ -95,6 +96,7 @@ class StoredRule:
     reason: str | None
     examined: str
     tried: dict[str, int]
+    head_start: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +156,7 @@ def _rule(row: tuple[Any, ...], skipped: int) -> StoredRule:
         reason,
         seen.get("examined", NOT_EXAMINED),
         {value or "any": count for _, value, count, _ in seen.get("tried", ())},
+        seen.get("head_start", ""),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from crawler.url_rules.known_transforms import KnownTransforms
 from crawler.url_rules.learned_rule import weakest
 from crawler.url_rules.learning.context import AddressInContext
 from crawler.url_rules.learning.transforms import includes, is_one_way
@@ -32,20 +33,24 @@ class RuleSet:
     """The rules of a crawl that hold, in the order in which they were learned.
 
     Attributes:
+        known: The transforms that have a head start: those of rules on several hosts, and others.
         version: A number that is another one after each change.
     """
 
+    known: KnownTransforms = field(default_factory=KnownTransforms)
     _by_host: dict[str, list[LearnedRule]] = field(default_factory=dict)
     _ways: dict[Address, _Way] = field(default_factory=dict)
     version: int = 0
 
     def add(self, rule: LearnedRule) -> None:
         self.forget_ways()
+        self.known.add(rule.transform, rule.context.host)
         for host in rule.hosts:
             self._by_host.setdefault(host, []).append(rule)
 
     def remove(self, rule: LearnedRule) -> None:
         self.forget_ways()
+        self.known.remove(rule.transform, rule.context.host)
         for host in rule.hosts:
             rules = self._by_host[host]
             rules.remove(rule)

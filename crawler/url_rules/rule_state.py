@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from crawler.storage import meta_names
+from crawler.url_rules.known_transforms import KnownTransforms, common_rules
 from crawler.url_rules.learning.address import Address
 from crawler.url_rules.learning.learner import RuleLearner
 from crawler.url_rules.rule_set import RuleSet
@@ -88,7 +89,8 @@ class RuleState:
         queue: RequestQueue,
         policy: LearningPolicy,
     ) -> RuleState:
-        skipped, store, rules = SkippedRequests(database, queue), RuleStore(database), RuleSet()
+        skipped, store = SkippedRequests(database, queue), RuleStore(database)
+        rules = RuleSet(KnownTransforms(common_rules()))
         for rule in store:
             rules.add(rule)
         return cls(

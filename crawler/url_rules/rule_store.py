@@ -59,6 +59,7 @@ class RuleStore:
             found.clusters = set(seen.get("clusters", ()))
             found.examined = seen.get("examined", NOT_EXAMINED)
             found.since = seen.get("since", 0)
+            found.head_start = seen.get("head_start", "")
             found.varieties = [Variety(m, frozenset(f)) for m, f in seen.get("varieties", ())]
             for thing, value, pages, asked in seen.get("tried", ()):
                 found.tried[thing, value], found.asked[thing, value] = pages, asked
@@ -94,6 +95,7 @@ class RuleStore:
                 "clusters": sorted(rule.clusters),
                 "examined": rule.examined,
                 "since": rule.since,
+                "head_start": rule.head_start,
                 "varieties": [(one.is_many, sorted(one.frequent)) for one in rule.varieties],
                 "tried": [
                     (*proof, rule.tried[proof], rule.asked[proof])

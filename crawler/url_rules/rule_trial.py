@@ -116,13 +116,14 @@ class RuleTrial:
         """Adopt a rule; return the rules that are believed because of it."""
         if self._is_contradicted(proposal):
             return self._learner.believed(proposal[0].host)
+        head_start = self._learner.head_start(self._learner.hypothesis(proposal))
         hypothesis = self._learner.take(proposal)
         if any(overlap(proposal, other) for other in self._forgotten):
             self._learner.refute(LearnedRule(0, *proposal), CounterExample(0, 0))
             return []
         evidence, context = hypothesis.evidence, hypothesis.context
         rule = self._store.add(context, hypothesis.oriented, origin="learned")
-        rule.positives = evidence.texts
+        rule.positives, rule.head_start = evidence.texts, head_start
         rule.patterns, rule.clusters = dict(evidence.clusters), set(evidence.clusters)
         rule.values = [set(map(shown_value, values)) for values in evidence.values]
         for covered in self._rules.covered(context, hypothesis.transform):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote, urlsplit
 
@@ -169,6 +169,18 @@ def registered_domain(host: str) -> str:
     """Return the registered domain; "" for an address, localhost and other names without one."""
     found = _extractor()(host)
     return f"{found.domain}.{found.suffix}" if found.domain and found.suffix else ""
+
+
+@lru_cache(4096)
+def domain_or_suffix(name: str) -> str:
+    """Return the registered domain of a host name; its last two labels where the list has none.
+
+    An IP address and a single label have neither: "".
+    """
+    labels = name.split(".")
+    if ":" in name or labels[-1].isdigit():
+        return ""
+    return registered_domain(name) or (".".join(labels[-2:]) if len(labels) > 1 else "")
 
 
 def moved_scope(scope: Scope, seed: str, target: str) -> Scope | None:

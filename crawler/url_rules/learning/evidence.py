@@ -30,7 +30,7 @@ _MIN_PATTERNS = 2
 _MANY_PATTERNS = 8
 
 
-def lower_bound(positives: int) -> float:
+def lower_bound(positives: float) -> float:
     """Return the least share of cases in which a rule holds, if it held in each that was seen.
 
     The one-sided bound of Clopper and Pearson (1934) without a failure, at 95 %.
@@ -222,16 +222,21 @@ class Evidence:
     def texts(self) -> int:
         return sum(self.clusters.values())
 
-    @property
-    def positives(self) -> int:
-        """Texts that speak for the rule, where they are enough to speak of all that it is about."""
+    def positives(self, *, has_head_start: bool = False) -> int:
+        """Return the texts that speak for the rule, 0 where they speak of too little of it.
+
+        Args:
+            has_head_start: Whether the same is known from elsewhere. One text is then enough of
+                each of two path patterns.
+        """
         if not self.spreads:
             return self.texts
         patterns: dict[str, int] = {}
         for cluster, texts in self.clusters.items():
             pattern = cluster.partition("?")[0]
             patterns[pattern] = patterns.get(pattern, 0) + texts
-        spread = sum(texts >= _ENOUGH_OF_A_PATTERN for texts in patterns.values())
+        enough = 1 if has_head_start else _ENOUGH_OF_A_PATTERN
+        spread = sum(texts >= enough for texts in patterns.values())
         is_spread = spread >= _MIN_PATTERNS or len(patterns) >= _MANY_PATTERNS
         return self.texts if is_spread else 0
 

@@ -38,6 +38,12 @@ _MIN_WORDS = 14
 _PROMISING = 4
 """Texts that support a rule from which on pages wait that would not prove it."""
 
+_HEAD_START = 14 / 5
+"""The weight of a text for a rule that is known from elsewhere: five do for fourteen."""
+
+_MIN_TEXTS = 5
+"""No rule is believed by fewer texts; a confidence of 0.5, the least that there is, wants them."""
+
 _ONE_IN = 5
 """A rule is lopsided if at least one in this many texts leads to more, which it never skips."""
 
@@ -55,12 +61,14 @@ class LearningPolicy:
             text at that many addresses is an error page in disguise.
         cluster_budget: Pages that may be fetched of each cluster of URLs; 0: any number.
         is_breadth_first: Whether all kinds of URLs are requested in the order of their depths.
+        across_domains: Whether hosts of two registered domains may be found to be one.
     """
 
     confidence: float = 0.8
     largest_cluster: int = 50
     cluster_budget: int = 0
     is_breadth_first: bool = False
+    across_domains: bool = False
 
 
 class Observation(NamedTuple):
@@ -253,26 +261,33 @@ class Hypothesis:
         transform = self.transform
         return isinstance(transform, ReplaceHost) and transform.new_host == seen.place.address.host
 
-    @property
-    def _positives(self) -> int:
-        """Texts that support the rule; for a whole host, no more than twice those that are pages.
+    def _positives(self, *, has_head_start: bool) -> int:
+        """Return the texts that support it; for a whole host, at most twice those that are pages.
 
         Pages of several languages may share all their pictures.
         """
-        evidence = self.evidence
+        positives = self.evidence.positives(has_head_start=has_head_start)
         if self.context.pattern is not None:
-            return evidence.positives
-        return min(evidence.positives, 2 * (evidence.texts - evidence.files))
+            return positives
+        return min(positives, 2 * (self.evidence.texts - self.evidence.files))
 
-    def is_believed(self, policy: LearningPolicy) -> bool:
-        """Return whether there is enough evidence for the rule, and none against it."""
+    def is_believed(self, policy: LearningPolicy, *, has_head_start: bool = False) -> bool:
+        """Return whether there is enough evidence for the rule, and none against it.
+
+        Args:
+            policy: The conditions.
+            has_head_start: Whether the same is known from elsewhere, so that fewer texts are
+                enough. It changes nothing else.
+        """
         evidence = self.evidence
         if self.refuted is not None or not evidence.is_useful:
             return False
         # More than its positives, and known without a sum: most hypotheses are far from it.
-        if lower_bound(len(evidence.contents)) < policy.confidence or self._loses_links:
+        weight = _HEAD_START if has_head_start else 1
+        if lower_bound(weight * len(evidence.contents)) < policy.confidence or self._loses_links:
             return False
-        if lower_bound(self._positives) < policy.confidence:
+        positives = self._positives(has_head_start=has_head_start)
+        if positives < _MIN_TEXTS or lower_bound(weight * positives) < policy.confidence:
             return False
         return not is_open(self.transform) or self._has_enough_values
 

@@ -45,6 +45,7 @@ _MAX_TRIES = 8
 class _Host:
     """The hypotheses about one host, and the pages that they are tried on."""
 
+    across_domains: bool = False
     patterns: PathPatterns = field(default_factory=PathPatterns)
     window: deque[Observation] = field(default_factory=lambda: deque(maxlen=_WINDOW))
     alike: OrderedDict[int, deque[Observation]] = field(default_factory=OrderedDict)
@@ -59,7 +60,8 @@ class _Host:
         """Yield the rules by which two addresses would be one, but those never to be believed."""
         if self.versions.tell_apart(seen.place.address, other.address):
             return
-        for proposal in propose(seen.place, other, seen.pattern):
+        across = self.across_domains
+        for proposal in propose(seen.place, other, seen.pattern, across_domains=across):
             if not self.versions.choose(proposal[1]):
                 yield proposal
 
@@ -199,7 +201,7 @@ class RuleLearner:
 
     def _host(self, name: str) -> _Host:
         if name not in self._hosts:
-            self._hosts[name] = _Host()
+            self._hosts[name] = _Host(self.policy.across_domains)
             if len(self._hosts) > _MAX_HOSTS:
                 self._hosts.popitem(last=False)
         self._hosts.move_to_end(name)
@@ -296,7 +298,7 @@ class RuleLearner:
         believed = [
             proposal
             for proposal, hypothesis in hypotheses
-            if hypothesis.is_believed(self.policy)
+            if self._is_believed(hypothesis)
             and not self._rules.covers(hypothesis.context, hypothesis.transform)
             and not host.versions.choose(hypothesis.transform)
         ]
@@ -334,7 +336,19 @@ class RuleLearner:
         if hypothesis.refuted is not None or is_covered:
             self._refute(host, proposal)
             return False
-        return hypothesis.is_believed(self.policy)
+        return self._is_believed(hypothesis)
+
+    def _is_believed(self, hypothesis: Hypothesis) -> bool:
+        """Return whether a hypothesis is believed, be it by a head start."""
+        if not hypothesis.is_believed(self.policy, has_head_start=True):
+            return False
+        is_known = self._rules.known.source(hypothesis.transform) is not None
+        return is_known or hypothesis.is_believed(self.policy)
+
+    def head_start(self, hypothesis: Hypothesis) -> str:
+        """Return where a hypothesis is known from that is believed by its head start; else ""."""
+        known = self._rules.known.source(hypothesis.transform)
+        return "" if known is None or hypothesis.is_believed(self.policy) else known
 
     def believed(self, hostname: str) -> list[Proposal]:
         """Return the widest rule of a host that is believed now, if any."""

@@ -22,6 +22,7 @@ from crawler.url_rules.learning.transforms import (
     ReplaceValues,
     Rewrite,
 )
+from crawler.urls.scope import domain_or_suffix
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,19 +38,23 @@ _WORD = re.compile(r"[A-Za-z][A-Za-z_-]{0,19}")
 _SMALL = re.compile(r"[A-Za-z_-]{1,16}|[0-9]{1,2}")
 
 
-def propose(one: AddressInContext, other: AddressInContext, pattern: str) -> Iterator[Proposal]:
+def propose(
+    one: AddressInContext, other: AddressInContext, pattern: str, *, across_domains: bool = False
+) -> Iterator[Proposal]:
     """Yield every rule by which two addresses of the same page would be one.
 
     Args:
         one: An address.
         other: Another one.
         pattern: Path pattern of the first.
+        across_domains: Whether their hosts may be of two registered domains.
 
     Complexity: bounded by the number of arguments and segments, at most some dozens.
     """
     a, b = one.address, other.address
     if (a.scheme, a.host) != (b.scheme, b.host):
-        yield from _hosts(a, b)
+        if across_domains or _are_of_one_domain(a, b):
+            yield from _hosts(a, b)
     elif a.segments == b.segments:
         yield from _arguments(one, other, pattern)
     else:
@@ -57,6 +62,11 @@ def propose(one: AddressInContext, other: AddressInContext, pattern: str) -> Ite
             # A stretch that occurs in both, as of /a//b, is replaced in both.
             yield from (found for found in _paths(a, b) if found[1](a) == found[1](b))
         yield from _rewritings(a, b)
+
+
+def _are_of_one_domain(a: Address, b: Address) -> bool:
+    names = a.hostname, b.hostname
+    return names[0] == names[1] or domain_or_suffix(names[0]) == domain_or_suffix(names[1])
 
 
 def _hosts(a: Address, b: Address) -> Iterator[Proposal]:

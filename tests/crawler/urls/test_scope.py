@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from crawler.urls.canonical import MalformedUrl
-from crawler.urls.scope import KINDS, Scope, moved_scope
+from crawler.urls.scope import KINDS, Scope, domain_or_suffix, moved_scope
 from tests.crawler.urls.strategies import texts, urls
 
 CASES = [
@@ -94,6 +94,22 @@ def test_what_another_seed_covers_is_followed_and_the_scope_stays(target: str) -
     seeds = ["http://h.com/x/", "http://other.com/y/", "http://h.com/y/b", "https://h.com/y/"]
     scope = Scope(seeds)
     assert moved_scope(scope, "http://h.com/x/", target) is scope
+
+
+@pytest.mark.parametrize(
+    ("name", "domain"),
+    [
+        ("www.a.co.uk", "a.co.uk"),
+        ("me.github.io", "me.github.io"),
+        ("www.xn--e1afmkfd.xn--p1ai", "xn--e1afmkfd.xn--p1ai"),
+        ("www.site.test", "site.test"),
+        ("localhost", ""),
+        ("127.0.0.1", ""),
+        ("::1", ""),
+    ],
+)
+def test_each_name_has_a_domain_but_addresses_and_single_labels(name: str, domain: str) -> None:
+    assert domain_or_suffix(name) == domain
 
 
 class TestKinds:

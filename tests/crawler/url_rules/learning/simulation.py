@@ -31,9 +31,10 @@ class Simulation:
     fetched: int = 0
     said: set[str] = field(default_factory=set)
     rules: RuleSet = field(default_factory=RuleSet)
+    policy: LearningPolicy = field(default_factory=LearningPolicy)
 
     def __post_init__(self) -> None:
-        self.learner = RuleLearner(self.rules, LearningPolicy())
+        self.learner = RuleLearner(self.rules, self.policy)
         self._canonical = Canonicalizer()
         self._random = Random(1)
         self._queue = deque([self.start])

@@ -105,11 +105,18 @@ def any_case(url: str, _: Random) -> tuple[str, list[str]]:
     return f"page {number}", [f"{HOST}/{w}/P{n}" for n in _next(number, 3, 150) for w in names]
 
 
-def two_hosts(url: str, _: Random) -> tuple[str, list[str]]:
-    """The same site under a second name."""
-    number = int(Address.parse(url).segments[-1] or 0)
-    hosts = (HOST, "http://www.site.test")
-    return f"page {number}", [f"{host}/{n}" for n in _next(number, 3, 150) for host in hosts]
+def under_a_second_name(origin: str) -> Site:
+    """The same site at another origin too."""
+
+    def site(url: str, _: Random) -> tuple[str, list[str]]:
+        number = int(Address.parse(url).segments[-1] or 0)
+        links = [f"{host}/{n}" for n in _next(number, 3, 150) for host in (HOST, origin)]
+        return f"page {number}", links
+
+    return site
+
+
+two_hosts = under_a_second_name("http://www.site.test")
 
 
 def two_shapes(url: str, _: Random) -> tuple[str, list[str]]:

@@ -92,7 +92,7 @@ class TestEvidence:
         assert evidence.count(sight("c", 3, 7), sight("d", 4, 7), "/x?")  # its values are news
         assert not evidence.count(sight("c", 3, 7), sight("d", 4, 7), "/x?")
         assert evidence.count(sight("a", 5, 8), sight("b", 6, 8), "/y?")
-        assert (evidence.texts, evidence.positives) == (2, 2)
+        assert (evidence.texts, evidence.positives()) == (2, 2)
         assert evidence.fewest_values == 4
 
     def test_what_stayed_the_same_is_no_evidence(self) -> None:
@@ -135,7 +135,7 @@ class TestEvidence:
                 content += 1
                 cluster = f"{pattern}?{'id' if number % 2 else ''}"
                 evidence.count(sight("a", 1, content), sight("b", 2, content), cluster)
-        assert (evidence.texts, evidence.positives) == (content, wanted)
+        assert (evidence.texts, evidence.positives()) == (content, wanted)
 
     def test_starting_over_keeps_what_was_counted(self) -> None:
         evidence = Evidence()

@@ -9,7 +9,7 @@ from crawler.url_rules.learning.context import Context
 from crawler.url_rules.learning.evidence import CounterExample, PageContent
 from crawler.url_rules.learning.hypothesis import LearningPolicy
 from crawler.url_rules.learning.learner import RuleLearner
-from crawler.url_rules.learning.transforms import ReplaceSegments
+from crawler.url_rules.learning.transforms import ReplaceHost, ReplaceSegments
 from crawler.url_rules.rule_set import RuleSet
 from tests.crawler.url_rules.learning import sites
 from tests.crawler.url_rules.learning.simulation import Simulation
@@ -71,6 +71,23 @@ class TestWhatIsLearned:
     def test_the_longer_shape_is_the_alias(self) -> None:
         (rule,) = crawl(sites.two_shapes).rules
         assert str(rule) == "site.test: /viewtopic.php?t=<1> equals /topic/<1>.html"
+
+    @pytest.mark.parametrize(
+        "origin", ["http://www.site.test", "https://site.test", "http://de.site.test:8080"]
+    )
+    def test_hosts_of_one_domain_are_found_to_be_one(self, origin: str) -> None:
+        (rule,) = crawl(sites.under_a_second_name(origin)).rules
+        assert isinstance(rule.transform, ReplaceHost)
+
+    def test_hosts_of_two_domains_are_found_to_be_one_where_that_is_asked_for(self) -> None:
+        site = sites.under_a_second_name("http://copy.test")
+        asked = LearningPolicy(across_domains=True)
+        plain, across = crawl(site), Simulation(site, START, policy=asked).run()
+        assert list(plain.rules) == []
+        assert list(plain.learner.refuted()) == []
+        assert [type(rule.transform) for rule in across.rules] == [ReplaceHost]
+        assert across.said == plain.said
+        assert across.fetched < plain.fetched
 
 
 class TestWhatIsNot:

@@ -57,10 +57,9 @@ def address(target: str) -> Address:
     return Address.parse(f"http://a.test{target}" if target.startswith("/") else target)
 
 
-def proposals(one: Address, other: Address) -> list[Proposal]:
-    return list(
-        propose(AddressInContext.of(one), AddressInContext.of(other), PathPatterns()(one.segments))
-    )
+def proposals(one: Address, other: Address, *, across_domains: bool = False) -> list[Proposal]:
+    places = AddressInContext.of(one), AddressInContext.of(other)
+    return list(propose(*places, PathPatterns()(one.segments), across_domains=across_domains))
 
 
 def make_one(proposal: Proposal, one: Address, other: Address) -> bool:
@@ -83,6 +82,29 @@ class TestOneDifference:
         for pair in ((address("/x?a=1"), address(other)), (address(other), address("/x?a=1"))):
             (proposal,) = proposals(*pair)
             assert make_one(proposal, *pair)
+
+    @pytest.mark.parametrize(
+        ("one", "other", "is_one"),
+        [
+            ("www.a.co.uk", "a.co.uk", True),
+            ("cdn.a.co.uk", "de.a.co.uk:81", True),
+            ("a.co.uk", "b.co.uk", False),
+            ("me.github.io", "you.github.io", False),
+            ("www.site.test", "site.test", True),
+            ("site.test", "other.test", False),
+            ("xn--e1afmkfd.xn--p1ai", "xn--80aaxgrpt.xn--p1ai", False),
+            ("localhost:81", "127.0.0.1:82", True),
+            ("localhost", "a.co.uk", False),
+            ("[::1]", "127.0.0.1", True),
+        ],
+    )
+    def test_hosts_of_two_domains_are_not_equated_unless_asked(
+        self, one: str, other: str, is_one: bool
+    ) -> None:
+        for names in ((one, other), (other, one)):
+            pair = tuple(address(f"http://{name}/x?a=1") for name in names)
+            assert bool(proposals(pair[0], pair[1])) == is_one
+            assert len(proposals(pair[0], pair[1], across_domains=True)) == 1
 
     @pytest.mark.parametrize(
         ("one", "other"),
