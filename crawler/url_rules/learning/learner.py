@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
-from dataclasses import dataclass, field, replace
+from collections import OrderedDict
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from crawler.url_rules.learning.address import Address
 from crawler.url_rules.learning.context import AddressInContext
 from crawler.url_rules.learning.evidence import CounterExample, Evidence, PageContent, agreement
+from crawler.url_rules.learning.host import WINDOW, LearnedHost
 from crawler.url_rules.learning.hypothesis import (
     Hypothesis,
     LearningPolicy,
@@ -18,72 +19,20 @@ from crawler.url_rules.learning.hypothesis import (
     Refuted,
     narrowness,
 )
-from crawler.url_rules.learning.proposals import propose
 from crawler.url_rules.learning.transforms import DropArguments, variants
-from crawler.url_rules.learning.versions import Versions
-from crawler.urls.path_patterns import PathPatterns
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     from crawler.url_rules.learned_rule import LearnedRule
     from crawler.url_rules.learning.proposals import Proposal
-    from crawler.url_rules.learning.transforms import Transform
     from crawler.url_rules.rule_set import RuleSet
 
-_WINDOW = 400
-"""Pages of a host that a new hypothesis is tried on at once."""
 _MAX_HOSTS = 200
 _MAX_HYPOTHESES = 120
 _MAX_REFUTED = 2_000
 _MAX_PAIRS = 2
-_MAX_ALIKE = 6
 _MAX_TRIES = 8
-
-
-@dataclass(slots=True)
-class _Host:
-    """The hypotheses about one host, and the pages that they are tried on."""
-
-    patterns: PathPatterns = field(default_factory=PathPatterns)
-    window: deque[Observation] = field(default_factory=lambda: deque(maxlen=_WINDOW))
-    alike: OrderedDict[int, deque[Observation]] = field(default_factory=OrderedDict)
-    # No OrderedDict, which hashes each key again when it is iterated over.
-    hypotheses: dict[Proposal, Hypothesis] = field(default_factory=dict)
-    refuted: OrderedDict[Proposal, Refuted | None] = field(default_factory=OrderedDict)
-    clusters: OrderedDict[int, int] = field(default_factory=OrderedDict)
-    versions: Versions = field(default_factory=Versions)
-    has_hopeless: bool = False
-
-    def proposed(self, seen: Observation, other: AddressInContext) -> Iterator[Proposal]:
-        """Yield the rules by which two addresses would be one, but those never to be believed."""
-        if self.versions.tell_apart(seen.place.address, other.address):
-            return
-        for proposal in propose(seen.place, other, seen.pattern):
-            if not self.versions.choose(proposal[1]):
-                yield proposal
-
-    def note_wrong(self, transform: Transform, texts: Collection[int]) -> None:
-        """Note a rule that is wrong; it may leave others without hope."""
-        self.has_hopeless |= self.versions.note(transform, texts)
-
-    def drop_hopeless(self) -> None:
-        """Remove the hypotheses that can never be believed: versions remain versions."""
-        if not self.has_hopeless:
-            return
-        self.has_hopeless = False
-        for proposal in list(self.hypotheses):
-            if self.versions.choose(proposal[1]):
-                del self.hypotheses[proposal]
-
-    def remember(self, seen: Observation) -> None:
-        """Keep a page for later hypotheses; of copies of one page only the last few are kept."""
-        self.window.append(seen)
-        copies = self.alike.pop(seen.content.kept, None) or deque(maxlen=_MAX_ALIKE)
-        copies.append(seen)
-        self.alike[seen.content.kept] = copies
-        if len(self.alike) > _WINDOW:
-            self.alike.popitem(last=False)
 
 
 class RuleLearner:
@@ -106,7 +55,7 @@ class RuleLearner:
     def __init__(self, rules: RuleSet, policy: LearningPolicy) -> None:
         self._rules = rules
         self.policy = policy
-        self._hosts: OrderedDict[str, _Host] = OrderedDict()
+        self._hosts: OrderedDict[str, LearnedHost] = OrderedDict()
 
     def observe(
         self,
@@ -154,7 +103,7 @@ class RuleLearner:
         return self._believed(host) if news else []
 
     def _original(
-        self, host: _Host, seen: Observation, same_as: str, links: int | None
+        self, host: LearnedHost, seen: Observation, same_as: str, links: int | None
     ) -> Observation | None:
         """Return the page that another one repeats; None where nothing is learned from the two."""
         address = Address.parse(same_as)
@@ -163,7 +112,7 @@ class RuleLearner:
         kept = PageContent(b"", seen.content.kept, 1.0, seen.content.kept, links)
         return self._observation(host, address, kept)
 
-    def _compare(self, host: _Host, seen: Observation, original: Observation) -> bool:
+    def _compare(self, host: LearnedHost, seen: Observation, original: Observation) -> bool:
         """Compare a page with the one that it repeats; return whether that was news."""
         self._try_all(host, seen, original.place)
         texts = original.place.text, seen.place.text
@@ -197,27 +146,29 @@ class RuleLearner:
     def pattern_of(self, address: Address) -> str:
         return self._host(address.host).patterns(address.segments)
 
-    def _host(self, name: str) -> _Host:
+    def _host(self, name: str) -> LearnedHost:
         if name not in self._hosts:
-            self._hosts[name] = _Host()
+            self._hosts[name] = LearnedHost()
             if len(self._hosts) > _MAX_HOSTS:
                 self._hosts.popitem(last=False)
         self._hosts.move_to_end(name)
         return self._hosts[name]
 
-    def _is_too_large(self, host: _Host, kept: int) -> bool:
+    def _is_too_large(self, host: LearnedHost, kept: int) -> bool:
         count = host.clusters[kept] = host.clusters.pop(kept, 0) + 1
-        if len(host.clusters) > _WINDOW:
+        if len(host.clusters) > WINDOW:
             host.clusters.popitem(last=False)
         return count > self.policy.largest_cluster
 
-    def _observation(self, host: _Host, address: Address, content: PageContent) -> Observation:
+    def _observation(
+        self, host: LearnedHost, address: Address, content: PageContent
+    ) -> Observation:
         place = AddressInContext.of(self._rules.apply(address))
         pattern = host.patterns(place.address.segments)
         return Observation(address, place, pattern, content, hash(place.address))
 
     def _proposals(
-        self, host: _Host, seen: Observation, tried: Address | None
+        self, host: LearnedHost, seen: Observation, tried: Address | None
     ) -> Iterator[Proposal]:
         apart_from = (seen.place.address, tried)
         same = [
@@ -230,11 +181,11 @@ class RuleLearner:
                 if proposal not in host.hypotheses and proposal not in host.refuted:
                     yield proposal
 
-    def _try_all(self, host: _Host, seen: Observation, other: AddressInContext) -> None:
+    def _try_all(self, host: LearnedHost, seen: Observation, other: AddressInContext) -> None:
         for proposal in host.proposed(seen, other):
             self._try(host, proposal)
 
-    def _try_some(self, host: _Host, seen: Observation, tried: Address | None = None) -> None:
+    def _try_some(self, host: LearnedHost, seen: Observation, tried: Address | None = None) -> None:
         """Try the first few rules that a page suggests; more of them would cost too much.
 
         Args:
@@ -245,7 +196,7 @@ class RuleLearner:
         for proposal in list(islice(self._proposals(host, seen, tried), _MAX_TRIES)):
             self._try(host, proposal)
 
-    def _try(self, host: _Host, proposal: Proposal) -> None:
+    def _try(self, host: LearnedHost, proposal: Proposal) -> None:
         """Add a hypothesis, and try it on the pages that are remembered."""
         context, transform = proposal
         if proposal in host.hypotheses or proposal in host.refuted:
@@ -261,7 +212,7 @@ class RuleLearner:
                 self._refute(host, proposal)
                 break
 
-    def _observe(self, host: _Host, seen: Observation, lookup: Lookup | None = None) -> bool:
+    def _observe(self, host: LearnedHost, seen: Observation, lookup: Lookup | None = None) -> bool:
         """Show a page to every hypothesis that it may concern; return whether it supports one."""
         strengthened = False
         text = seen.place.text
@@ -280,7 +231,7 @@ class RuleLearner:
                 strengthened = True
         return strengthened
 
-    def _refute(self, host: _Host, proposal: Proposal) -> None:
+    def _refute(self, host: LearnedHost, proposal: Proposal) -> None:
         hypothesis = host.hypotheses.pop(proposal)
         example, positives = hypothesis.refuted, hypothesis.evidence.texts
         if example is not None:
@@ -290,7 +241,7 @@ class RuleLearner:
         if len(host.refuted) > _MAX_REFUTED:
             host.refuted.popitem(last=False)
 
-    def _believed(self, host: _Host) -> list[Proposal]:
+    def _believed(self, host: LearnedHost) -> list[Proposal]:
         """Return the widest of the rules that are believed now, if any."""
         hypotheses = host.hypotheses.items()
         believed = [
@@ -315,7 +266,7 @@ class RuleLearner:
                 del host.hypotheses[other]
         return self._holder(proposal).hypotheses.pop(proposal)
 
-    def _holder(self, proposal: Proposal) -> _Host:
+    def _holder(self, proposal: Proposal) -> LearnedHost:
         # Not that of the context, where a rule has its pages counted as another host's.
         return next(host for host in self._hosts.values() if proposal in host.hypotheses)
 
