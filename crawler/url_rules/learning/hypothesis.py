@@ -71,6 +71,9 @@ class Observation(NamedTuple):
         place: The address after every rule that holds.
         pattern: Path pattern of ``place``.
         key: Hash of the address of ``place``.
+        canonical: The address that the page declares as canonical; None where that counts for
+            nothing, or there is none.
+        named: Hash of that address after every rule that holds.
     """
 
     raw: Address
@@ -78,6 +81,8 @@ class Observation(NamedTuple):
     pattern: str
     content: PageContent
     key: int
+    canonical: Address | None = None
+    named: int | None = None
 
 
 Lookup = Callable[[Address], PageContent | None]
@@ -243,7 +248,7 @@ class Hypothesis:
         # A shape is matched against the address after the other rules, which drop what hides it.
         is_shape = isinstance(self.transform, Rewrite)
         form = self.transform.varying(seen.place.address if is_shape else seen.raw)
-        return Sight(form, seen.key, seen.content)
+        return Sight(form, seen.key, seen.content, seen.named)
 
     def _speaks_of(self, seen: Observation) -> bool:
         return self.context.holds(seen.place, self.about) or self._spans(seen)
@@ -256,6 +261,8 @@ class Hypothesis:
     @property
     def _positives(self) -> int:
         """Texts that support the rule; for a whole host, no more than twice those that are pages.
+
+        A text counts twice where what the pages declare as canonical agrees.
 
         Pages of several languages may share all their pictures.
         """
@@ -270,7 +277,7 @@ class Hypothesis:
         if self.refuted is not None or not evidence.is_useful:
             return False
         # More than its positives, and known without a sum: most hypotheses are far from it.
-        if lower_bound(len(evidence.contents)) < policy.confidence or self._loses_links:
+        if lower_bound(evidence.most_positives) < policy.confidence or self._loses_links:
             return False
         if lower_bound(self._positives) < policy.confidence:
             return False

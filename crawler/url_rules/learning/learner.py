@@ -8,6 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from crawler.url_rules.learning.address import Address
+from crawler.url_rules.learning.canonicals import NOTHING, Declared, Untrusted
 from crawler.url_rules.learning.context import AddressInContext
 from crawler.url_rules.learning.evidence import CounterExample, Evidence, PageContent, agreement
 from crawler.url_rules.learning.host import WINDOW, LearnedHost
@@ -22,7 +23,7 @@ from crawler.url_rules.learning.hypothesis import (
 from crawler.url_rules.learning.transforms import DropArguments, variants
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Iterator
 
     from crawler.url_rules.learned_rule import LearnedRule
     from crawler.url_rules.learning.proposals import Proposal
@@ -33,6 +34,7 @@ _MAX_HYPOTHESES = 120
 _MAX_REFUTED = 2_000
 _MAX_PAIRS = 2
 _MAX_TRIES = 8
+_MAX_UNTRUSTED = 1_000
 
 
 class RuleLearner:
@@ -47,14 +49,22 @@ class RuleLearner:
 
     Rules that hold are applied first, so that further ones show.
 
+    Where what pages declare as rel=canonical agrees with their texts, these
+    count twice, until pages of the host turn out to name URLs of other texts.
+    What pages declare to be translations is never made one.
+
     Memory is bounded by hosts (at most 200 at a time, some 2 MB each) and hypotheses, not by pages.
 
     Source: DUST, Bar-Yossef et al. 2007; Koppula et al. 2010.
+
+    Attributes:
+        untrusted: The hosts where rel=canonical counts for nothing, with the evidence.
     """
 
     def __init__(self, rules: RuleSet, policy: LearningPolicy) -> None:
         self._rules = rules
         self.policy = policy
+        self.untrusted: dict[str, Untrusted] = {}
         self._hosts: OrderedDict[str, LearnedHost] = OrderedDict()
 
     def observe(
@@ -64,7 +74,7 @@ class RuleLearner:
         *,
         same_as: str | None = None,
         same_links: int | None = None,
-        suggests: Iterable[str] = (),
+        declared: Declared = NOTHING,
         lookup: Lookup | None = None,
     ) -> list[Proposal]:
         """Take a page into account.
@@ -74,8 +84,8 @@ class RuleLearner:
             content: Its content.
             same_as: Canonical URL of the page that it repeats.
             same_links: Number of links of that page that are followed, if known.
-            suggests: Canonical URLs that a redirect or rel=canonical declares to be the same page.
-                Rules that they suggest are tried; they are no evidence.
+            declared: Canonical URLs that are declared to be the same page, or translations of it.
+                Rules that the former suggest are tried; alone they are no evidence.
             lookup: Looks up the content of the page at an address after the rules.
 
         Returns:
@@ -91,10 +101,17 @@ class RuleLearner:
         host.drop_hopeless()
         if self._is_too_large(host, content.kept):
             content = content._replace(counts=False)
-        seen = self._observation(host, address, content)
-        original = None if same_as is None else self._original(host, seen, same_as, same_links)
+        if declared.translations:
+            host.note_translations(declared.translations, self._rules.apply, content.kept)
+        seen = self._observation(host, address, content, host.named(declared.canonical))
+        if seen.canonical is not None and seen.named != seen.key:
+            self._judge_canonical(host, seen, seen.canonical, lookup)
+        original = None
+        if same_as is not None:
+            original = self._original(host, seen, same_as, same_links, declared.kept_canonical)
         news = original is not None and self._compare(host, seen, original)
-        for other in map(Address.parse, suggests):
+        aliases = declared.aliases(with_canonical=host.canonicals is not None)
+        for other in map(Address.parse, aliases):
             if other.is_learnable:
                 self._try_all(host, seen, AddressInContext.of(self._rules.apply(other)))
         self._try_some(host, seen, None if original is None else original.place.address)
@@ -102,15 +119,35 @@ class RuleLearner:
         news |= self._observe(host, seen, lookup)
         return self._believed(host) if news else []
 
+    def _judge_canonical(
+        self, host: LearnedHost, seen: Observation, canonical: Address, lookup: Lookup | None
+    ) -> None:
+        """Judge whether a page declares a URL of its own text; see ``Canonicals``."""
+        named = self._rules.apply(canonical)
+        untrusted = host.judge(seen, named, None if lookup is None else lookup(named))
+        if untrusted is not None and len(self.untrusted) < _MAX_UNTRUSTED:
+            self.untrusted[seen.raw.host] = untrusted
+
+    def trust_again(self) -> None:
+        """Judge anew of each host what its pages declare as canonical."""
+        self.untrusted.clear()
+        for host in self._hosts.values():
+            host.trust_canonicals()
+
     def _original(
-        self, host: LearnedHost, seen: Observation, same_as: str, links: int | None
+        self,
+        host: LearnedHost,
+        seen: Observation,
+        same_as: str,
+        links: int | None,
+        canonical: str | None,
     ) -> Observation | None:
         """Return the page that another one repeats; None where nothing is learned from the two."""
         address = Address.parse(same_as)
         if not address.is_learnable or address == seen.raw:
             return None
         kept = PageContent(b"", seen.content.kept, 1.0, seen.content.kept, links)
-        return self._observation(host, address, kept)
+        return self._observation(host, address, kept, host.named(canonical))
 
     def _compare(self, host: LearnedHost, seen: Observation, original: Observation) -> bool:
         """Compare a page with the one that it repeats; return whether that was news."""
@@ -149,6 +186,8 @@ class RuleLearner:
     def _host(self, name: str) -> LearnedHost:
         if name not in self._hosts:
             self._hosts[name] = LearnedHost()
+            if name in self.untrusted:
+                self._hosts[name].distrust_canonicals()
             if len(self._hosts) > _MAX_HOSTS:
                 self._hosts.popitem(last=False)
         self._hosts.move_to_end(name)
@@ -161,11 +200,18 @@ class RuleLearner:
         return count > self.policy.largest_cluster
 
     def _observation(
-        self, host: LearnedHost, address: Address, content: PageContent
+        self,
+        host: LearnedHost,
+        address: Address,
+        content: PageContent,
+        canonical: Address | None,
     ) -> Observation:
         place = AddressInContext.of(self._rules.apply(address))
-        pattern = host.patterns(place.address.segments)
-        return Observation(address, place, pattern, content, hash(place.address))
+        pattern, key = host.patterns(place.address.segments), hash(place.address)
+        named = key if canonical == address else None
+        if canonical is not None and named is None:
+            named = hash(self._rules.apply(canonical))
+        return Observation(address, place, pattern, content, key, canonical, named)
 
     def _proposals(
         self, host: LearnedHost, seen: Observation, tried: Address | None
@@ -202,11 +248,12 @@ class RuleLearner:
         if proposal in host.hypotheses or proposal in host.refuted:
             return
         spreads = context.pattern is None and isinstance(transform, DropArguments)
-        hypothesis = Hypothesis(context, transform, Evidence(spreads))
+        evidence = Evidence(spreads, trusts_canonicals=host.canonicals is not None)
+        hypothesis = Hypothesis(context, transform, evidence)
         host.hypotheses[proposal] = hypothesis
         if len(host.hypotheses) > _MAX_HYPOTHESES:
             del host.hypotheses[next(iter(host.hypotheses))]
-        for seen in _concerned(hypothesis, host.window):
+        for seen in host.pages_for(hypothesis):
             hypothesis.observe(seen)
             if hypothesis.refuted is not None:
                 self._refute(host, proposal)
@@ -315,7 +362,7 @@ class RuleLearner:
         for hypothesis in host.hypotheses.values():
             hypothesis.evidence.start_over()
         for seen in window:
-            again = self._observation(host, seen.raw, seen.content)
+            again = self._observation(host, seen.raw, seen.content, seen.canonical)
             self._try_some(host, again)
             host.remember(again)
             self._observe(host, again)
@@ -339,17 +386,3 @@ class RuleLearner:
         """Yield the rules that do not hold although there was evidence for them."""
         for host in self._hosts.values():
             yield from filter(None, host.refuted.values())
-
-
-def _concerned(hypothesis: Hypothesis, window: Collection[Observation]) -> Iterator[Observation]:
-    """Yield the pages that a rule changes, and those that it takes others for."""
-    shapes, transform = hypothesis.shapes, hypothesis.transform
-    changed, keys = set(), set()
-    for place, seen in enumerate(window):
-        if shapes is None or shapes.fullmatch(seen.place.text):
-            address = seen.place.address
-            target = transform(address)
-            if target is not address:
-                changed.add(place)
-                keys.add(hash(target))
-    yield from (seen for at, seen in enumerate(window) if at in changed or seen.key in keys)
