@@ -30,7 +30,7 @@ _MAX_DIGITS = 18
 
 def rule_lines(report: RuleReport) -> Iterator[str]:
     """Yield all lines of ``scrapy rules``."""
-    from crawler.console.report_text import trap_lines
+    from crawler.console.report_text import trap_lines, untrusted_lines
 
     holding = [rule for rule in report.rules if rule.state == "holds"]
     if not report.rules:
@@ -52,6 +52,9 @@ def rule_lines(report: RuleReport) -> Iterator[str]:
     if report.traps:
         yield ""
         yield from trap_lines(report.traps, _MAX_TRAPS)
+    if report.untrusted_canonicals:
+        yield ""
+        yield from untrusted_lines(report.untrusted_canonicals, _MAX_TRAPS)
     if report.refuted:
         yield ""
         yield from _refuted(report)

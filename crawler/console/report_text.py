@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from crawler.maintenance.crawl_report import PageCluster, Report, RestedHost
     from crawler.pages.boilerplate import RepeatedText
     from crawler.pages.change_report import Away, Change, Changes
+    from crawler.url_rules.canonical_trust import UntrustedHost
     from crawler.url_rules.rule_report import StoredCluster
 
 SHOWN = 5
@@ -140,6 +141,7 @@ def report_lines(report: Report, folder: str) -> Iterator[str]:
     yield from _file_lines(report.file_links_to_ask, to_ask)
     yield from _guess_lines(report.guesses_aside)
     yield from trap_lines(report.traps, SHOWN_TRAPS)
+    yield from untrusted_lines(report.untrusted_canonicals, SHOWN_HOSTS)
     if report.better_copies:
         yield (
             f"better copies: {many(report.better_copies, 'duplicate')} would have been the one to "
@@ -197,6 +199,13 @@ def trap_lines(traps: Sequence[StoredCluster], most: int) -> Iterator[str]:
         skipped = f", {many(trap.skipped, 'request')} not made" if trap.skipped else ""
         yield f"  {trap.name}"
         yield f"     {trap.state}: {trap.reason}; {trap.new:,} new of {trap.fetched:,}{skipped}"
+
+
+def untrusted_lines(hosts: Sequence[UntrustedHost], most: int) -> Iterator[str]:
+    """Yield a line about each host whose rel=canonical counts for nothing."""
+    yield from map(str, hosts[:most])
+    if hosts[most:]:
+        yield f"nor is that of {many(len(hosts) - most, 'other host')} (--json names them)"
 
 
 def _rested(hosts: Sequence[RestedHost]) -> Iterator[str]:

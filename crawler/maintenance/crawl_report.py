@@ -27,6 +27,7 @@ from crawler.pages.verdicts import (
 )
 from crawler.storage import meta_names
 from crawler.storage.states import HOLDS, SKIPPED, UNFINISHED, WAITING
+from crawler.url_rules.canonical_trust import UntrustedHost, untrusted_hosts
 from crawler.url_rules.rule_report import UNEXAMINED, StoredCluster, trap_report
 
 if TYPE_CHECKING:
@@ -274,6 +275,8 @@ class Report:
     """Number of pages that a browser could not show, or not whole."""
     traps: tuple[StoredCluster, ...]
     """Kinds of URLs whose pages stopped being new."""
+    untrusted_canonicals: tuple[UntrustedHost, ...]
+    """Hosts whose pages declare canonical URLs of other texts."""
     no_robots: dict[str, list[str]]
     """First hosts with an answer for robots.txt that forbids nothing, by that answer."""
     refused_links: dict[str, int]
@@ -349,6 +352,7 @@ def _read(connection: sqlite3.Connection) -> Report:
         file_links_to_ask=dict(connection.execute(RELEASABLE).fetchall()),
         guesses_aside=dict(connection.execute(GUESSES_ASIDE).fetchall()),
         traps=trap_report(connection),
+        untrusted_canonicals=untrusted_hosts(connection),
         no_robots=json.loads(meta.get(meta_names.NO_ROBOTS, "{}")),
         refused_links=json.loads(meta.get(meta_names.REFUSED_LINKS, "{}")),
         rested=_rested_hosts(connection),

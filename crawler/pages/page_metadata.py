@@ -54,6 +54,19 @@ def packed_metadata(metadata: Metadata) -> str | None:
     return json.dumps(kept, ensure_ascii=False, separators=(",", ":")) if kept else None
 
 
+def alternates_of(packed: str | None) -> list[tuple[str, str]]:
+    """Return hreflang and URL of the translations of a page.
+
+    Args:
+        packed: The column ``metadata``.
+
+    Complexity: a search for a word where the page names none.
+    """
+    if packed is None or '"alternates":' not in packed:
+        return []
+    return [(one["hreflang"], one["url"]) for one in json.loads(packed).get("alternates", ())]
+
+
 def metadata_fields(packed: str | None, title: str | None, date: str | None) -> dict[str, Any]:
     """Return the fields to export, by the names of ``METADATA_FIELDS``; None: not known.
 

@@ -88,6 +88,9 @@ REGROUPING: Final = "regrouping"
 REFUTED: Final = "refuted_rules"
 """JSON list: the evidence for and against rules that do not hold."""
 
+UNTRUSTED: Final = "untrusted_canonicals"
+"""JSON object: the evidence that the rel=canonical of hosts is not true, by host."""
+
 LINK_COUNTS: Final = "link_counts"
 """JSON object: URLs found, answers and new pages by the kind of the link that led to them."""
 

@@ -6,9 +6,13 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from crawler.frontier.order import Skip, host_number
+from crawler.pages.page_metadata import alternates_of
 from crawler.pages.verdicts import KEPT, TOO_SHORT, WALLS
 from crawler.url_rules.admission import Admission
+from crawler.url_rules.canonical_trust import CanonicalTrust
 from crawler.url_rules.kind_yields import KindYields
+from crawler.url_rules.learning.alternates import one_of_each
+from crawler.url_rules.learning.canonicals import Declared
 from crawler.url_rules.low_priority import LateRequests
 from crawler.url_rules.regrouping import Regrouping
 from crawler.url_rules.rule_state import RuleState
@@ -35,6 +39,9 @@ if TYPE_CHECKING:
 
 SLICE = 500
 """Skipped requests whose depths are compared between two pages."""
+
+_SOME_TRANSLATIONS = 3
+"""Compare the URLs of at most this many translations of a page: some 10 us each."""
 
 _FIRST = (b"", 0)
 
@@ -139,6 +146,7 @@ class UrlRules:
         self._validation = Validation(state)
         self.trial = RuleTrial(state, self._regroup)
         self.regrouping = Regrouping(state, self._admission, self.trial)
+        self._trust = CanonicalTrust(database, state.learner)
         self.is_busy = False
         self._shorter: list[tuple[str, int]] = []
         # The skipped request whose depth was compared last. At the start all are compared, since an
@@ -158,6 +166,7 @@ class UrlRules:
             self._state.store.note_change(rule)
         self._state.visit = visit
         self._validation.is_left = False
+        self._state.learner.trust_again()
         self._state.groups.clear()
         self.traps.clear()
 
@@ -344,13 +353,13 @@ class UrlRules:
             return
         if self.trial.is_given_up(address.host):
             return
-        aliases = [*redirected, *filter(None, [row.declared_url])]
+        same_links, kept_canonical = self._kept_page(content.kept)
         believed = self._state.learner.observe(
             row.canonical_url,
             content,
             same_as=None if kept_url is None else self._state.canonical(kept_url),
-            same_links=self._links_of(content.kept),
-            suggests=list(self._canonicals(aliases)),
+            same_links=same_links,
+            declared=self._declared(row, redirected, kept_canonical),
             lookup=self._look_up,
         )
         self.trial.drop_doubted(address.host)
@@ -379,6 +388,21 @@ class UrlRules:
         """
         self._substitutes.replace_each(urls)
 
+    def _declared(
+        self, row: PageRow, redirected: Sequence[str], kept_canonical: str | None
+    ) -> Declared:
+        alternates = alternates_of(row.metadata)
+        some = one_of_each(alternates, _SOME_TRANSLATIONS, row.id) if alternates else ()
+        return Declared(
+            list(self._canonicals(redirected)),
+            self._canonical(row.declared_url),
+            self._canonical(kept_canonical),
+            list(self._canonicals(some)),
+        )
+
+    def _canonical(self, url: str | None) -> str | None:
+        return None if url is None else next(self._canonicals([url]), None)
+
     def _canonicals(self, urls: Iterable[str]) -> Iterator[str]:
         for url in urls:
             with suppress(MalformedUrl):
@@ -388,10 +412,13 @@ class UrlRules:
         known = self._state.groups.get(address.digest())
         return None if known is None or known.visit != self._state.visit else known.content
 
-    def _links_of(self, page: int) -> int | None:
-        row = self._state.database.read("SELECT links FROM pages WHERE id = ?", (page,)).fetchone()
-        return None if row is None else int(row[0])
+    def _kept_page(self, page: int) -> tuple[int | None, str | None]:
+        """Return the number of links of a page, and the URL that it declares as canonical."""
+        sql = "SELECT links, declared_url FROM pages WHERE id = ?"
+        row = self._state.database.read(sql, (page,)).fetchone()
+        return (None, None) if row is None else (int(row[0]), row[1])
 
     def save_refuted(self) -> None:
         self._validation.note_proven()
         self.trial.save_refuted()
+        self._trust.save()

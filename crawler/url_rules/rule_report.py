@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.storage import meta_names
 from crawler.storage.states import COVERED, FORGOTTEN, HOLDS, SKIPPED
+from crawler.url_rules.canonical_trust import UntrustedHost, untrusted_hosts
 from crawler.url_rules.learned_rule import NOT_EXAMINED
 from crawler.url_rules.learning.evidence import lower_bound
 from crawler.url_rules.rule_files import restored
@@ -120,6 +121,8 @@ class RuleReport:
     """Kinds of URLs whose pages stopped being new."""
     waiting: int
     """Requests that are skipped now."""
+    untrusted_canonicals: tuple[UntrustedHost, ...]
+    """Hosts whose pages declare canonical URLs of other texts."""
 
 
 def rule_report(connection: sqlite3.Connection) -> RuleReport:
@@ -134,7 +137,8 @@ def rule_report(connection: sqlite3.Connection) -> RuleReport:
     rules = [_rule(row, skipped.get(row[0], 0)) for row in rows.fetchall()]
     rules.sort(key=lambda rule: (rule.state != "holds", -rule.saved))
     traps = trap_report(connection)
-    return RuleReport(tuple(rules), _refuted(connection), traps, sum(skipped.values()))
+    waiting, untrusted = sum(skipped.values()), untrusted_hosts(connection)
+    return RuleReport(tuple(rules), _refuted(connection), traps, waiting, untrusted)
 
 
 def _rule(row: tuple[Any, ...], skipped: int) -> StoredRule:

@@ -39,7 +39,7 @@ Pages that seem to be one there often are not, and each wrong rule costs a check
 queued.
 """
 
-_CHOOSES = "names in this place of the path choose versions of a page, such as its language"
+_CHOOSES = "names in this place of the URL choose versions of a page, such as its language"
 
 
 class _Met(NamedTuple):

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 import signal
+from contextlib import closing
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from crawler.storage.database import open_for_reading
 from crawler.url_rules.rule_files import read_rules
 from tests.crawler.maintenance.verify.crawled import check
 from tests.crawls.command import crawl, report, scrapy, start_scrapy
@@ -105,6 +107,51 @@ class TestClutter:
             assert not site.lost()
         assert second <= 1.3 * first
         assert {rule["id"] for rule in held(tmp_path)} >= rules
+        assert check(tmp_path).findings == ()
+
+
+LARGER = replace(SMALL, refs=True, boards=4, articles=50)
+
+
+def fetched_before_a_rule(jobdir: Path) -> int:
+    """The number of pages that came before the first rule held."""
+    with closing(open_for_reading(jobdir)) as connection:
+        (count,) = connection.execute(
+            "SELECT count(*) FROM pages WHERE fetched_at < (SELECT min(since) FROM url_rules)"
+        ).fetchone()
+    return int(count)
+
+
+class TestCanonicals:
+    """Pages that declare their URLs without what does not matter, or another page's."""
+
+    def test_with_right_ones_a_rule_holds_earlier(self, tmp_path: Path) -> None:
+        fetched, before = [], []
+        for options in (LARGER, replace(LARGER, canonical="right")):
+            jobdir = tmp_path / (options.canonical or "none")
+            with DynamicSite(options) as site:
+                # They are links too: those requests are left out of what is compared.
+                arguments = ("-a", "links=-canonical", "-s", "CONCURRENT_REQUESTS=1")
+                fetched.append(crawl_site(site, jobdir, *arguments))
+                assert not site.lost()
+            before.append(fetched_before_a_rule(jobdir))
+            assert "rel=canonical" not in scrapy("report", str(jobdir)).stdout
+        assert before[1] < before[0]
+        assert fetched[1] <= 1.05 * fetched[0], "which pages are trials depends on the port"
+
+    @pytest.mark.parametrize("canonical", ["home", "loop"])
+    def test_those_that_lie_are_told_and_lose_nothing(
+        self, canonical: Literal["home", "loop"], tmp_path: Path
+    ) -> None:
+        with DynamicSite(replace(SMALL, refs=True, canonical=canonical)) as site:
+            crawl_site(site, tmp_path)
+            assert not site.lost()
+            name = urlsplit(site.url).netloc
+        (told,) = report(tmp_path)["untrusted_canonicals"]
+        assert (told["host"], told["is_one"]) == (name, canonical == "home")
+        line = f"rel=canonical of {name} is not to be trusted: pages of {told['texts']} "
+        assert line in scrapy("report", str(tmp_path)).stdout
+        assert line in scrapy("rules", str(tmp_path)).stdout
         assert check(tmp_path).findings == ()
 
 

@@ -44,6 +44,8 @@ _HEAD_START = 14 / 5
 _MIN_TEXTS = 5
 """No rule is believed by fewer texts; a confidence of 0.5, the least that there is, wants them."""
 
+_LAST = 99
+
 _ONE_IN = 5
 """A rule is lopsided if at least one in this many texts leads to more, which it never skips."""
 
@@ -79,6 +81,9 @@ class Observation(NamedTuple):
         place: The address after every rule that holds.
         pattern: Path pattern of ``place``.
         key: Hash of the address of ``place``.
+        canonical: The address that the page declares as canonical; None where that counts for
+            nothing, or there is none.
+        named: Hash of that address after every rule that holds.
     """
 
     raw: Address
@@ -86,6 +91,8 @@ class Observation(NamedTuple):
     pattern: str
     content: PageContent
     key: int
+    canonical: Address | None = None
+    named: int | None = None
 
 
 Lookup = Callable[[Address], PageContent | None]
@@ -251,7 +258,7 @@ class Hypothesis:
         # A shape is matched against the address after the other rules, which drop what hides it.
         is_shape = isinstance(self.transform, Rewrite)
         form = self.transform.varying(seen.place.address if is_shape else seen.raw)
-        return Sight(form, seen.key, seen.content)
+        return Sight(form, seen.key, seen.content, seen.named)
 
     def _speaks_of(self, seen: Observation) -> bool:
         return self.context.holds(seen.place, self.about) or self._spans(seen)
@@ -263,6 +270,8 @@ class Hypothesis:
 
     def _positives(self, *, has_head_start: bool) -> int:
         """Return the texts that support it; for a whole host, at most twice those that are pages.
+
+        A text counts twice where what the pages declare as canonical agrees.
 
         Pages of several languages may share all their pictures.
         """
@@ -284,7 +293,7 @@ class Hypothesis:
             return False
         # More than its positives, and known without a sum: most hypotheses are far from it.
         weight = _HEAD_START if has_head_start else 1
-        if lower_bound(weight * len(evidence.contents)) < policy.confidence or self._loses_links:
+        if lower_bound(weight * evidence.most_positives) < policy.confidence or self._loses_links:
             return False
         positives = self._positives(has_head_start=has_head_start)
         if positives < _MIN_TEXTS or lower_bound(weight * positives) < policy.confidence:
@@ -325,6 +334,8 @@ def narrowness(proposal: Proposal) -> tuple[int, bool, int, int]:
     count = sum(part is not None for part in parts)
     if isinstance(transform, ReplaceSegments):
         return count, transform.is_open, transform.offset, 0
+    if isinstance(transform, Rewrite) and transform.is_open:
+        return count, True, _LAST, 0  # one shape of path alone
     return count, False, 0, -len(about(transform))
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
-from dataclasses import dataclass, field, replace
+from collections import OrderedDict
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from crawler.url_rules.learning.address import Address
+from crawler.url_rules.learning.canonicals import NOTHING, Declared, Untrusted
 from crawler.url_rules.learning.context import AddressInContext
 from crawler.url_rules.learning.evidence import CounterExample, Evidence, PageContent, agreement
+from crawler.url_rules.learning.host import WINDOW, LearnedHost
 from crawler.url_rules.learning.hypothesis import (
     Hypothesis,
     LearningPolicy,
@@ -18,74 +20,21 @@ from crawler.url_rules.learning.hypothesis import (
     Refuted,
     narrowness,
 )
-from crawler.url_rules.learning.proposals import propose
 from crawler.url_rules.learning.transforms import DropArguments, variants
-from crawler.url_rules.learning.versions import Versions
-from crawler.urls.path_patterns import PathPatterns
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Iterator
 
     from crawler.url_rules.learned_rule import LearnedRule
     from crawler.url_rules.learning.proposals import Proposal
-    from crawler.url_rules.learning.transforms import Transform
     from crawler.url_rules.rule_set import RuleSet
 
-_WINDOW = 400
-"""Pages of a host that a new hypothesis is tried on at once."""
 _MAX_HOSTS = 200
 _MAX_HYPOTHESES = 120
 _MAX_REFUTED = 2_000
 _MAX_PAIRS = 2
-_MAX_ALIKE = 6
 _MAX_TRIES = 8
-
-
-@dataclass(slots=True)
-class _Host:
-    """The hypotheses about one host, and the pages that they are tried on."""
-
-    across_domains: bool = False
-    patterns: PathPatterns = field(default_factory=PathPatterns)
-    window: deque[Observation] = field(default_factory=lambda: deque(maxlen=_WINDOW))
-    alike: OrderedDict[int, deque[Observation]] = field(default_factory=OrderedDict)
-    # No OrderedDict, which hashes each key again when it is iterated over.
-    hypotheses: dict[Proposal, Hypothesis] = field(default_factory=dict)
-    refuted: OrderedDict[Proposal, Refuted | None] = field(default_factory=OrderedDict)
-    clusters: OrderedDict[int, int] = field(default_factory=OrderedDict)
-    versions: Versions = field(default_factory=Versions)
-    has_hopeless: bool = False
-
-    def proposed(self, seen: Observation, other: AddressInContext) -> Iterator[Proposal]:
-        """Yield the rules by which two addresses would be one, but those never to be believed."""
-        if self.versions.tell_apart(seen.place.address, other.address):
-            return
-        across = self.across_domains
-        for proposal in propose(seen.place, other, seen.pattern, across_domains=across):
-            if not self.versions.choose(proposal[1]):
-                yield proposal
-
-    def note_wrong(self, transform: Transform, texts: Collection[int]) -> None:
-        """Note a rule that is wrong; it may leave others without hope."""
-        self.has_hopeless |= self.versions.note(transform, texts)
-
-    def drop_hopeless(self) -> None:
-        """Remove the hypotheses that can never be believed: versions remain versions."""
-        if not self.has_hopeless:
-            return
-        self.has_hopeless = False
-        for proposal in list(self.hypotheses):
-            if self.versions.choose(proposal[1]):
-                del self.hypotheses[proposal]
-
-    def remember(self, seen: Observation) -> None:
-        """Keep a page for later hypotheses; of copies of one page only the last few are kept."""
-        self.window.append(seen)
-        copies = self.alike.pop(seen.content.kept, None) or deque(maxlen=_MAX_ALIKE)
-        copies.append(seen)
-        self.alike[seen.content.kept] = copies
-        if len(self.alike) > _WINDOW:
-            self.alike.popitem(last=False)
+_MAX_UNTRUSTED = 1_000
 
 
 class RuleLearner:
@@ -100,15 +49,23 @@ class RuleLearner:
 
     Rules that hold are applied first, so that further ones show.
 
+    Where what pages declare as rel=canonical agrees with their texts, these
+    count twice, until pages of the host turn out to name URLs of other texts.
+    What pages declare to be translations is never made one.
+
     Memory is bounded by hosts (at most 200 at a time, some 2 MB each) and hypotheses, not by pages.
 
     Source: DUST, Bar-Yossef et al. 2007; Koppula et al. 2010.
+
+    Attributes:
+        untrusted: The hosts where rel=canonical counts for nothing, with the evidence.
     """
 
     def __init__(self, rules: RuleSet, policy: LearningPolicy) -> None:
         self._rules = rules
         self.policy = policy
-        self._hosts: OrderedDict[str, _Host] = OrderedDict()
+        self.untrusted: dict[str, Untrusted] = {}
+        self._hosts: OrderedDict[str, LearnedHost] = OrderedDict()
 
     def observe(
         self,
@@ -117,7 +74,7 @@ class RuleLearner:
         *,
         same_as: str | None = None,
         same_links: int | None = None,
-        suggests: Iterable[str] = (),
+        declared: Declared = NOTHING,
         lookup: Lookup | None = None,
     ) -> list[Proposal]:
         """Take a page into account.
@@ -127,8 +84,8 @@ class RuleLearner:
             content: Its content.
             same_as: Canonical URL of the page that it repeats.
             same_links: Number of links of that page that are followed, if known.
-            suggests: Canonical URLs that a redirect or rel=canonical declares to be the same page.
-                Rules that they suggest are tried; they are no evidence.
+            declared: Canonical URLs that are declared to be the same page, or translations of it.
+                Rules that the former suggest are tried; alone they are no evidence.
             lookup: Looks up the content of the page at an address after the rules.
 
         Returns:
@@ -144,10 +101,17 @@ class RuleLearner:
         host.drop_hopeless()
         if self._is_too_large(host, content.kept):
             content = content._replace(counts=False)
-        seen = self._observation(host, address, content)
-        original = None if same_as is None else self._original(host, seen, same_as, same_links)
+        if declared.translations:
+            host.note_translations(declared.translations, self._rules.apply, content.kept)
+        seen = self._observation(host, address, content, host.named(declared.canonical))
+        if seen.canonical is not None and seen.named != seen.key:
+            self._judge_canonical(host, seen, seen.canonical, lookup)
+        original = None
+        if same_as is not None:
+            original = self._original(host, seen, same_as, same_links, declared.kept_canonical)
         news = original is not None and self._compare(host, seen, original)
-        for other in map(Address.parse, suggests):
+        aliases = declared.aliases(with_canonical=host.canonicals is not None)
+        for other in map(Address.parse, aliases):
             if other.is_learnable:
                 self._try_all(host, seen, AddressInContext.of(self._rules.apply(other)))
         self._try_some(host, seen, None if original is None else original.place.address)
@@ -155,17 +119,37 @@ class RuleLearner:
         news |= self._observe(host, seen, lookup)
         return self._believed(host) if news else []
 
+    def _judge_canonical(
+        self, host: LearnedHost, seen: Observation, canonical: Address, lookup: Lookup | None
+    ) -> None:
+        """Judge whether a page declares a URL of its own text; see ``Canonicals``."""
+        named = self._rules.apply(canonical)
+        untrusted = host.judge(seen, named, None if lookup is None else lookup(named))
+        if untrusted is not None and len(self.untrusted) < _MAX_UNTRUSTED:
+            self.untrusted[seen.raw.host] = untrusted
+
+    def trust_again(self) -> None:
+        """Judge anew of each host what its pages declare as canonical."""
+        self.untrusted.clear()
+        for host in self._hosts.values():
+            host.trust_canonicals()
+
     def _original(
-        self, host: _Host, seen: Observation, same_as: str, links: int | None
+        self,
+        host: LearnedHost,
+        seen: Observation,
+        same_as: str,
+        links: int | None,
+        canonical: str | None,
     ) -> Observation | None:
         """Return the page that another one repeats; None where nothing is learned from the two."""
         address = Address.parse(same_as)
         if not address.is_learnable or address == seen.raw:
             return None
         kept = PageContent(b"", seen.content.kept, 1.0, seen.content.kept, links)
-        return self._observation(host, address, kept)
+        return self._observation(host, address, kept, host.named(canonical))
 
-    def _compare(self, host: _Host, seen: Observation, original: Observation) -> bool:
+    def _compare(self, host: LearnedHost, seen: Observation, original: Observation) -> bool:
         """Compare a page with the one that it repeats; return whether that was news."""
         self._try_all(host, seen, original.place)
         texts = original.place.text, seen.place.text
@@ -199,27 +183,38 @@ class RuleLearner:
     def pattern_of(self, address: Address) -> str:
         return self._host(address.host).patterns(address.segments)
 
-    def _host(self, name: str) -> _Host:
+    def _host(self, name: str) -> LearnedHost:
         if name not in self._hosts:
-            self._hosts[name] = _Host(self.policy.across_domains)
+            self._hosts[name] = LearnedHost(self.policy.across_domains)
+            if name in self.untrusted:
+                self._hosts[name].distrust_canonicals()
             if len(self._hosts) > _MAX_HOSTS:
                 self._hosts.popitem(last=False)
         self._hosts.move_to_end(name)
         return self._hosts[name]
 
-    def _is_too_large(self, host: _Host, kept: int) -> bool:
+    def _is_too_large(self, host: LearnedHost, kept: int) -> bool:
         count = host.clusters[kept] = host.clusters.pop(kept, 0) + 1
-        if len(host.clusters) > _WINDOW:
+        if len(host.clusters) > WINDOW:
             host.clusters.popitem(last=False)
         return count > self.policy.largest_cluster
 
-    def _observation(self, host: _Host, address: Address, content: PageContent) -> Observation:
+    def _observation(
+        self,
+        host: LearnedHost,
+        address: Address,
+        content: PageContent,
+        canonical: Address | None,
+    ) -> Observation:
         place = AddressInContext.of(self._rules.apply(address))
-        pattern = host.patterns(place.address.segments)
-        return Observation(address, place, pattern, content, hash(place.address))
+        pattern, key = host.patterns(place.address.segments), hash(place.address)
+        named = key if canonical == address else None
+        if canonical is not None and named is None:
+            named = hash(self._rules.apply(canonical))
+        return Observation(address, place, pattern, content, key, canonical, named)
 
     def _proposals(
-        self, host: _Host, seen: Observation, tried: Address | None
+        self, host: LearnedHost, seen: Observation, tried: Address | None
     ) -> Iterator[Proposal]:
         apart_from = (seen.place.address, tried)
         same = [
@@ -232,11 +227,11 @@ class RuleLearner:
                 if proposal not in host.hypotheses and proposal not in host.refuted:
                     yield proposal
 
-    def _try_all(self, host: _Host, seen: Observation, other: AddressInContext) -> None:
+    def _try_all(self, host: LearnedHost, seen: Observation, other: AddressInContext) -> None:
         for proposal in host.proposed(seen, other):
             self._try(host, proposal)
 
-    def _try_some(self, host: _Host, seen: Observation, tried: Address | None = None) -> None:
+    def _try_some(self, host: LearnedHost, seen: Observation, tried: Address | None = None) -> None:
         """Try the first few rules that a page suggests; more of them would cost too much.
 
         Args:
@@ -247,23 +242,24 @@ class RuleLearner:
         for proposal in list(islice(self._proposals(host, seen, tried), _MAX_TRIES)):
             self._try(host, proposal)
 
-    def _try(self, host: _Host, proposal: Proposal) -> None:
+    def _try(self, host: LearnedHost, proposal: Proposal) -> None:
         """Add a hypothesis, and try it on the pages that are remembered."""
         context, transform = proposal
         if proposal in host.hypotheses or proposal in host.refuted:
             return
         spreads = context.pattern is None and isinstance(transform, DropArguments)
-        hypothesis = Hypothesis(context, transform, Evidence(spreads))
+        evidence = Evidence(spreads, trusts_canonicals=host.canonicals is not None)
+        hypothesis = Hypothesis(context, transform, evidence)
         host.hypotheses[proposal] = hypothesis
         if len(host.hypotheses) > _MAX_HYPOTHESES:
             del host.hypotheses[next(iter(host.hypotheses))]
-        for seen in _concerned(hypothesis, host.window):
+        for seen in host.pages_for(hypothesis):
             hypothesis.observe(seen)
             if hypothesis.refuted is not None:
                 self._refute(host, proposal)
                 break
 
-    def _observe(self, host: _Host, seen: Observation, lookup: Lookup | None = None) -> bool:
+    def _observe(self, host: LearnedHost, seen: Observation, lookup: Lookup | None = None) -> bool:
         """Show a page to every hypothesis that it may concern; return whether it supports one."""
         strengthened = False
         text = seen.place.text
@@ -282,7 +278,7 @@ class RuleLearner:
                 strengthened = True
         return strengthened
 
-    def _refute(self, host: _Host, proposal: Proposal) -> None:
+    def _refute(self, host: LearnedHost, proposal: Proposal) -> None:
         hypothesis = host.hypotheses.pop(proposal)
         example, positives = hypothesis.refuted, hypothesis.evidence.texts
         if example is not None:
@@ -292,7 +288,7 @@ class RuleLearner:
         if len(host.refuted) > _MAX_REFUTED:
             host.refuted.popitem(last=False)
 
-    def _believed(self, host: _Host) -> list[Proposal]:
+    def _believed(self, host: LearnedHost) -> list[Proposal]:
         """Return the widest of the rules that are believed now, if any."""
         hypotheses = host.hypotheses.items()
         believed = [
@@ -317,7 +313,7 @@ class RuleLearner:
                 del host.hypotheses[other]
         return self._holder(proposal).hypotheses.pop(proposal)
 
-    def _holder(self, proposal: Proposal) -> _Host:
+    def _holder(self, proposal: Proposal) -> LearnedHost:
         # Not that of the context, where a rule has its pages counted as another host's.
         return next(host for host in self._hosts.values() if proposal in host.hypotheses)
 
@@ -378,7 +374,7 @@ class RuleLearner:
         for hypothesis in host.hypotheses.values():
             hypothesis.evidence.start_over()
         for seen in window:
-            again = self._observation(host, seen.raw, seen.content)
+            again = self._observation(host, seen.raw, seen.content, seen.canonical)
             self._try_some(host, again)
             host.remember(again)
             self._observe(host, again)
@@ -402,17 +398,3 @@ class RuleLearner:
         """Yield the rules that do not hold although there was evidence for them."""
         for host in self._hosts.values():
             yield from filter(None, host.refuted.values())
-
-
-def _concerned(hypothesis: Hypothesis, window: Collection[Observation]) -> Iterator[Observation]:
-    """Yield the pages that a rule changes, and those that it takes others for."""
-    shapes, transform = hypothesis.shapes, hypothesis.transform
-    changed, keys = set(), set()
-    for place, seen in enumerate(window):
-        if shapes is None or shapes.fullmatch(seen.place.text):
-            address = seen.place.address
-            target = transform(address)
-            if target is not address:
-                changed.add(place)
-                keys.add(hash(target))
-    yield from (seen for at, seen in enumerate(window) if at in changed or seen.key in keys)

@@ -1,17 +1,25 @@
-"""Names in paths that choose a version of a page, such as its language."""
+"""Names in URLs that choose a version of a page, such as its language."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from crawler.url_rules.learning.transforms import ANYTHING, ReplaceSegments, Rewrite
+from crawler.url_rules.learning.transforms import (
+    ANYTHING,
+    ReplaceHost,
+    ReplaceSegments,
+    ReplaceValues,
+    Rewrite,
+    about,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from crawler.url_rules.learning.address import Address
+    from crawler.url_rules.learning.alternates import Difference
     from crawler.url_rules.learning.template import Template
     from crawler.url_rules.learning.transforms import Transform
 
@@ -23,8 +31,12 @@ One shared text may be "not found", whatever the name.
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z_-]{0,19}")
 
+_MAX_NAMES = 200
+"""Note at most this many arguments, and hosts, in which translations differ."""
+
 _Stretch = tuple[object, ...]
 _Spot = tuple[bool, int]
+_Key = TypeVar("_Key")
 
 
 class _Swap(NamedTuple):
@@ -76,14 +88,18 @@ def takes_names(transform: Transform) -> bool:
 
 @dataclass(slots=True)
 class Versions:
-    """The places in the paths of one host where names choose versions of pages.
+    """The places in the URLs of one host where names choose versions of pages.
 
-    Names are tried in pairs, and one of two may have so few pages of its own that
+    Names in paths are tried in pairs, and one of two may have so few pages of its own that
     none of those is met. Other names that choose versions in the same place are proof enough.
+    Of arguments and hosts only those choose versions that pages declare to be of translations.
     """
 
     _texts: dict[_Spot, set[int]] = field(default_factory=dict)
     _names: dict[_Spot, set[_Stretch]] = field(default_factory=dict)
+    # Texts whose translations differ in an argument, by its name, and in the host, by each host.
+    _arguments: dict[str, set[int]] = field(default_factory=dict)
+    _hosts: dict[str, set[int]] = field(default_factory=dict)
 
     def note(self, transform: Transform, texts: Collection[int]) -> bool:
         """Note a rule that is wrong; return whether ``choose`` may answer otherwise from now on.
@@ -101,6 +117,23 @@ class Versions:
             held.update(texts)
         is_new = self._note_names(swapped)
         return self._is_one(swapped.spot) and (is_new or not was_one)
+
+    def note_translations(self, found: Difference, text: int) -> bool:
+        """Note in which one thing the URLs of two translations of a page differ.
+
+        Args:
+            found: The rule that would drop it.
+            text: Number of the text of a page that declares them.
+
+        Returns:
+            Whether ``choose`` may answer otherwise from now on.
+        """
+        if isinstance(found, ReplaceSegments):
+            return self.note(found, (text,))
+        if isinstance(found, ReplaceValues):
+            return _note_text(self._arguments, found.name, text)
+        is_news = _note_text(self._hosts, found.host, text)
+        return _note_text(self._hosts, found.new_host, text) or is_news
 
     def _note_names(self, swapped: _Swap) -> bool:
         names = self._names.setdefault(swapped.spot, set())
@@ -132,6 +165,11 @@ class Versions:
 
     def choose(self, transform: Transform) -> bool:
         """Return whether a rule is about such a place, or equates two names of such a place."""
+        if self._arguments and any(_is_enough(self._arguments, one) for one in about(transform)):
+            return True
+        if self._hosts and isinstance(transform, ReplaceHost):
+            hosts = transform.host, transform.new_host
+            return all(_is_enough(self._hosts, host) for host in hosts)
         swapped = swap(transform)
         if swapped is None:
             return False
@@ -141,4 +179,19 @@ class Versions:
         )
 
     def _is_one(self, spot: _Spot) -> bool:
-        return len(self._texts.get(spot, ())) >= MIN_TEXTS
+        return _is_enough(self._texts, spot)
+
+
+def _note_text(texts: dict[str, set[int]], name: str, text: int) -> bool:
+    """Note one more text of a name; return whether there are just enough of them now."""
+    if len(texts) >= _MAX_NAMES and name not in texts:
+        return False
+    noted = texts.setdefault(name, set())
+    was_enough = len(noted) >= MIN_TEXTS
+    if not was_enough:
+        noted.add(text)
+    return not was_enough and len(noted) >= MIN_TEXTS
+
+
+def _is_enough(texts: dict[_Key, set[int]], key: _Key) -> bool:
+    return len(texts.get(key, ())) >= MIN_TEXTS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -20,7 +21,7 @@ from crawler.url_rules.learning.hypothesis import LearningPolicy
 from crawler.urls.canonical import Canonicalizer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     from crawler.frontier.order import QueuedRequest
@@ -29,7 +30,11 @@ if TYPE_CHECKING:
     Site = Callable[[str], str | None]
     """What the page at a URL says, None where there is no page; after FILE, the bytes of a file."""
 
+    Declarations = Callable[[str], Mapping[str, str]]
+    """The URLs that the page at a URL declares, by their hreflang, by CANONICAL its own one."""
+
 FILE = "file: "
+CANONICAL = "canonical"
 NAME = "site.test"
 HOST = host_number(NAME)
 SOMEWHERE = f"http://{NAME}"
@@ -47,6 +52,7 @@ class RuledCrawl:
     site: Site
     fetched: list[str] = field(default_factory=list)
     policy: LearningPolicy = field(default_factory=LearningPolicy)
+    declares: Declarations = lambda _: {}
 
     def __post_init__(self) -> None:
         self.canonical = Canonicalizer()
@@ -137,8 +143,16 @@ class RuledCrawl:
             row.text = said.encode()
         else:
             row.duplicate_of, row.similarity = kept.id, 1.0
+        self._declare(row)
         self.store.insert(row)
         self.rules.observe(row, None if kept is None else kept.url)
+
+    def _declare(self, row: PageRow) -> None:
+        declared = dict(self.declares(row.url))
+        row.declared_url = declared.pop(CANONICAL, None)
+        if declared:
+            alternates = [{"hreflang": name, "url": url} for name, url in declared.items()]
+            row.metadata = json.dumps({"alternates": alternates}, separators=(",", ":"))
 
     def row(self, url: str, verdict: str) -> PageRow:
         now = time.time()

@@ -34,9 +34,35 @@ def second_fetches(folder: Path, kinds: int) -> int:
     return len(crawl.fetched) - PAGES
 
 
-def test_one_in_twenty_is_tried(tmp_path: Path) -> None:
-    assert 35 <= second_fetches(tmp_path, kinds=1) <= 70
+def test_of_ids_one_in_forty_is_tried(tmp_path: Path) -> None:
+    assert 20 <= second_fetches(tmp_path, kinds=1) <= 35
 
 
 def test_new_ground_is_part_of_it(tmp_path: Path) -> None:
-    assert 35 <= second_fetches(tmp_path, kinds=25) <= 70
+    assert 20 <= second_fetches(tmp_path, kinds=25) <= 35
+
+
+def print_views(url: str) -> str:
+    return url.replace("/print/", "/")
+
+
+def test_of_a_name_one_in_twenty_is_tried(tmp_path: Path) -> None:
+    crawl = RuledCrawl(tmp_path, print_views)
+    crawl.take((Context(NAME), ReplaceSegments(False, 0, ("print", "page"), ("page",))))
+    for way in ("page", "print/page"):
+        crawl.admit_all(f"{SOMEWHERE}/{way}/{n}" for n in range(PAGES))
+        crawl.drain()
+    assert 35 <= len(crawl.fetched) - PAGES <= 70
+
+
+def test_of_many_pages_ever_fewer_are_tried(tmp_path: Path) -> None:
+    crawl = RuledCrawl(tmp_path, print_views)
+    crawl.take((Context(NAME), ReplaceSegments(False, 0, ("print", "page"), ("page",))))
+    crawl.rules.regroup_all()
+    tried = []
+    for some in range(3):
+        before, pages = len(crawl.fetched), range(some * 2_000, (some + 1) * 2_000)
+        crawl.admit_all(f"{SOMEWHERE}/{w}/{n}" for n in pages for w in ("page", "print/page"))
+        crawl.drain()
+        tried.append(len(crawl.fetched) - before - 2_000)
+    assert tried[0] > 1.5 * tried[2] > 0

@@ -72,6 +72,7 @@ def test_what_a_rule_skipped_of_another_host_is_found_again(tmp_path: Path) -> N
 def test_what_a_wrong_rule_skipped_is_found_again(host: str, line: str, tmp_path: Path) -> None:
     crawl = RuledCrawl(tmp_path, by_id)
     crawl.take((Context(host), DropArguments(("id",))))
+    crawl.rules.regroup_all()
     for number in range(9):
         crawl.admit(f"http://{host}/page?id={number}", host=host_number(line))
     skipped = list(crawl.states().values()).count(SKIPPED)

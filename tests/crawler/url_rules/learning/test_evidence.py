@@ -179,3 +179,58 @@ class TestEvidenceProperties:
         assert evidence.texts == len(evidence.contents) == 256
         assert evidence.fewest_values == 24
         assert len(evidence.values[0]) == 24
+
+
+def naming(form: str, after_rules: int, content: int, named: int | None) -> Sight:
+    return sight(form, after_rules, content)._replace(named=named)
+
+
+class TestCanonicals:
+    @pytest.mark.parametrize(
+        ("one", "other", "agree"),
+        [
+            (None, None, False),
+            (1, None, False),
+            (2, None, True),
+            (None, 1, True),
+            (2, 1, True),
+            (9, 9, True),
+            (1, 2, False),
+            (8, 9, False),
+        ],
+    )
+    def test_a_text_counts_twice_where_what_its_urls_declare_agrees(
+        self, one: int | None, other: int | None, agree: bool
+    ) -> None:
+        evidence = Evidence()
+        assert evidence.count(naming("a", 1, 7, one), naming("b", 2, 7, other), "/x?")
+        assert (evidence.texts, evidence.positives()) == (1, 1 + agree)
+        assert evidence.most_positives == 1 + agree
+
+    def test_it_counts_twice_also_where_that_comes_later(self) -> None:
+        evidence = Evidence()
+        evidence.count(naming("a", 1, 7, None), naming("b", 2, 7, None), "/x?")
+        assert evidence.count(naming("a", 1, 7, None), naming("b", 2, 7, 1), "/x?")
+        assert not evidence.count(naming("b", 2, 7, 1), naming("a", 1, 7, 1), "/x?")
+        assert (evidence.texts, evidence.positives()) == (1, 2)
+
+    def test_an_exception_takes_both(self) -> None:
+        evidence = Evidence()
+        evidence.count(naming("a", 1, 7, 2), naming("b", 2, 7, 2), "/x?")
+        evidence.count(naming("a", 1, 8, 2), naming("b", 2, 8, 2), "/y?")
+        evidence.clusters.pop("/x?")
+        assert evidence.positives() == 2
+
+    def test_seven_texts_of_two_kinds_speak_for_a_whole_host(self) -> None:
+        evidence = Evidence(spreads=True)
+        for content in range(7):
+            one, other = naming("a", 1, content, 2), naming("b", 2, content, 2)
+            evidence.count(one, other, "/x?" if content < 4 else "/y?")
+        assert evidence.positives() == 14
+
+    def test_what_is_not_to_be_trusted_counts_once(self) -> None:
+        evidence = Evidence()
+        evidence.count(naming("a", 1, 7, 2), naming("b", 2, 7, 2), "/x?")
+        evidence.distrust_canonicals()
+        evidence.count(naming("a", 1, 8, 2), naming("b", 2, 8, 2), "/x?")
+        assert (evidence.texts, evidence.positives()) == (2, 2)
