@@ -123,6 +123,9 @@ CRAWL_URL_RULE_CONFIDENCE = 0.8
 CRAWL_LEARN_ACROSS_DOMAINS = False
 """Learn too that a host of one registered domain serves the pages of a host of another one."""
 
+CRAWL_BREADTH_FIRST = False
+"""Request all kinds of URLs in the order of depth; else those first that lead to most new texts."""
+
 CRAWL_MAX_PAGES_PER_CLUSTER = 0
 """Pages fetched in a visit of one kind of URL: host, path pattern, names of arguments; 0: any."""
 

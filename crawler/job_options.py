@@ -73,7 +73,12 @@ def _learning(options: Options) -> LearningPolicy | None:
         return None
     budget = options.integer("CRAWL_MAX_PAGES_PER_CLUSTER")
     across_domains = options.boolean("CRAWL_LEARN_ACROSS_DOMAINS")
-    return LearningPolicy(confidence, cluster_budget=budget, across_domains=across_domains)
+    return LearningPolicy(
+        confidence,
+        cluster_budget=budget,
+        is_breadth_first=options.boolean("CRAWL_BREADTH_FIRST"),
+        across_domains=across_domains,
+    )
 
 
 def _intervals(options: Options) -> IntervalPolicy:

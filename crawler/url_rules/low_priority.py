@@ -36,7 +36,7 @@ class LateRequests:
     """Keeps the queue in agreement with the traps, at queueing and at leasing.
 
     Attributes:
-        is_passing: Whether the last call ended at its bound, and the next one may find more.
+        is_passing: Whether the last call only postponed requests, and the next one may find some.
     """
 
     def __init__(
@@ -134,8 +134,9 @@ class LateRequests:
             passed.append(queued)
         self._pass_over(passed)
         is_full = len(passed) == MAX_PASSED
-        self.is_passing = is_full and len(self._queue) > 0
-        return None if is_full else queued
+        found = None if is_full else queued
+        self.is_passing = found is None and bool(passed) and len(self._queue) > 0
+        return found
 
     def _is_late(self, queued: QueuedRequest) -> bool:
         return self._is_of_late_cluster(queued) or self._can_wait(queued)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from statistics import NormalDist
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -10,6 +11,11 @@ from hypothesis import strategies as st
 
 from crawler.url_rules.kind_yields import FLOOR_OF, LEVELS, WINDOW, KindYields, upper_bound
 from crawler.url_rules.learning.address import Address
+from crawler.url_rules.learning.hypothesis import LearningPolicy
+from tests.crawler.frontier.ruled import SOMEWHERE, RuledCrawl
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def address(number: int, action: str = "") -> Address:
@@ -75,3 +81,43 @@ def test_the_bound_solves_the_equation_of_wilson(pages: int, new: int) -> None:
 
 def test_nothing_is_known_of_no_pages() -> None:
     assert upper_bound(0, 0) == 1
+
+
+def titled(url: str) -> str:
+    """Pages by title, each with a form to edit it, which says the same for all."""
+    return "log in" if "action=edit" in url else url
+
+
+@pytest.mark.parametrize("is_breadth_first", [False, True])
+def test_forms_come_after_pages_unless_the_order_is_that_of_depth(
+    is_breadth_first: bool, tmp_path: Path
+) -> None:
+    policy = LearningPolicy(is_breadth_first=is_breadth_first)
+    crawl = RuledCrawl(tmp_path, titled, policy=policy)
+    for number in range(200):
+        crawl.admit(f"{SOMEWHERE}/page?title={number}")
+        crawl.admit(f"{SOMEWHERE}/page?action=edit&title={number}")
+    while (leased := crawl.rules.lease(lambda _: 0)) or crawl.rules.is_busy:
+        if leased:
+            crawl.answer(leased)
+    assert len(crawl.fetched) == 400, "late, and not given up"
+    # From its fortieth page on a kind without anything new is a trap, whatever the order.
+    forms = sum("action=edit" in url for url in crawl.fetched[:80])
+    assert (forms == 40) if is_breadth_first else (forms < 30)
+
+
+def test_a_kind_that_became_better_is_brought_forward(tmp_path: Path) -> None:
+    def site(url: str) -> str:
+        number = int(url.rpartition("=")[2])
+        return "the same" if "/dull" in url or number < 30 else url
+
+    crawl = RuledCrawl(tmp_path, site)
+    for number in range(120):
+        crawl.admit(f"{SOMEWHERE}/dull?a={number}")
+        crawl.admit(f"{SOMEWHERE}/late?b={number}")
+    while (leased := crawl.rules.lease(lambda _: 0)) or crawl.rules.is_busy:
+        if leased:
+            crawl.answer(leased)
+    last = crawl.fetched[-60:]
+    assert len(crawl.fetched) == 240
+    assert all("/dull" in url for url in last)
