@@ -53,7 +53,7 @@ class Facets:
         self._sets = {frozenset(one) for one in chosen}
         self._kinds = kinds
         self.seeds = [f"{SITE}/shop"]
-        self.truth = frozenset("+".join(sorted(one)) for one in self._sets)
+        self.truth = frozenset(map(_name_of, self._sets))
 
     def answer(self, url: str) -> Answer | None:
         """Return the page at a URL; None where there is none."""
@@ -67,7 +67,11 @@ class Facets:
                 for value in kind:
                     orders = permutations([*names[1:], value])
                     links += ["/".join([f"{SITE}/shop", *order]) for order in orders]
-        return Answer("+".join(sorted(some)), links)
+        return Answer(_name_of(some), links)
+
+
+def _name_of(facets: frozenset[str]) -> str:
+    return "+".join(sorted(facets)) or "all"
 
 
 class Calendar:

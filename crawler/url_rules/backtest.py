@@ -13,7 +13,7 @@ from crawler.url_rules.learning.context import AddressInContext
 from crawler.url_rules.learning.evidence import CounterExample, PageContent, agreement
 from crawler.url_rules.learning.hypothesis import MAX_EXCEPTIONS
 from crawler.url_rules.learning.transforms import about
-from crawler.url_rules.url_groups import number_of
+from crawler.url_rules.url_groups import is_told_by_url, number_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,7 +36,8 @@ _REQUESTS = {
 _PAGES = [
     f"""
 SELECT pages.canonical_url, coalesce(iif(words AND verdict <> '{SAME_TEMPLATE}', words_digest,
-       pages.text_digest), payload_digest), duplicate_of, elsewhere.url, similarity, pages.id, links
+       pages.text_digest), payload_digest), duplicate_of, elsewhere.url, similarity, pages.id, links,
+       reason
 FROM requests INDEXED BY {index} JOIN pages ON pages.key = requests.key AND latest = 1
 LEFT JOIN elsewhere ON elsewhere.page = pages.id
 WHERE host = ? AND {condition} AND max(visit, seen_visit) = ?
@@ -99,9 +100,9 @@ class History:
             state.database.read(sql, (number, state.visit, MAX_RECALLED)).fetchall()
             for sql in _PAGES
         )
-        for url, words, duplicate_of, kept_url, similarity, page, links in rows:
+        for url, words, duplicate_of, kept_url, similarity, page, links, reason in rows:
             address = Address.parse(url)
-            if address.host != host or not address.is_learnable:
+            if address.host != host or not address.is_learnable or is_told_by_url(reason):
                 continue
             kept, alike = page, 1.0
             if duplicate_of is not None or kept_url is not None:

@@ -17,6 +17,7 @@ from crawler.url_rules.learning.transforms import (
     ReplaceSegments,
     ReplaceValues,
     Rewrite,
+    SortSegments,
 )
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ _KINDS: dict[str, type[Any]] = {
     "replace values": ReplaceValues,
     "replace segments": ReplaceSegments,
     "lower path": LowerPath,
+    "sort segments": SortSegments,
     "replace host": ReplaceHost,
     "rewrite": Rewrite,
 }

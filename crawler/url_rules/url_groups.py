@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import xxhash
 
+from crawler.pages.reasons import TOLD_BY_URL, codes
 from crawler.pages.verdicts import DUPLICATES, NOT_HTML, SAME_TEMPLATE
 from crawler.url_rules.learning.evidence import UNREAD, PageContent
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from crawler.pages.page_row import PageRow
+    from crawler.pages.reasons import Stored
     from crawler.storage.database import Database
     from crawler.url_rules.learned_rule import Form
 
@@ -161,6 +163,11 @@ def is_file(row: PageRow) -> bool:
     return row.verdict == NOT_HTML or repeats
 
 
+def is_told_by_url(reason: Stored | None) -> bool:
+    """Return whether a page is kept at each of its URLs, so that it says nothing about them."""
+    return reason is not None and not TOLD_BY_URL.isdisjoint(codes(reason))
+
+
 def _is_unread(row: PageRow) -> bool:
     """Return whether a page was stored by a crawl that reads no texts."""
     return not is_file(row) and not row.words and row.text_digest == row.payload_digest
@@ -171,7 +178,7 @@ def _content(
 ) -> PageContent | None:
     if digest is None:
         return None
-    unread = UNREAD if _is_unread(row) else None
+    unread = UNREAD if _is_unread(row) or is_told_by_url(row.reason) else None
     if row.verdict not in DUPLICATES:
         return PageContent(digest, row.id, unread or 1.0, row.id, links, is_file=is_file(row))
     kept = number_of(kept_url or "") if row.duplicate_of is None else row.duplicate_of

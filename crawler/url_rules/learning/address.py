@@ -99,7 +99,7 @@ def _with_values(segment: str, left: list[Argument]) -> str:
     first, *names = segment.split(";")
     parts = []
     for name in names:
-        has_value = name.endswith("=") and left and left[0][0] == f";{name[:-1]}"
+        has_value = name[:-1] and name.endswith("=") and left and left[0][0] == f";{name[:-1]}"
         parts.append(f"{name}{left.pop(0)[1] or ''}" if has_value else name)
     return ";".join([first, *parts])
 

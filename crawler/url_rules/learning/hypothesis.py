@@ -22,6 +22,7 @@ from crawler.url_rules.learning.transforms import (
     ReplaceHost,
     ReplaceSegments,
     Rewrite,
+    SortSegments,
     about,
     is_open,
 )
@@ -256,8 +257,9 @@ class Hypothesis:
 
     def _sight(self, seen: Observation) -> Sight:
         # A shape is matched against the address after the other rules, which drop what hides it.
-        is_shape = isinstance(self.transform, Rewrite)
-        form = self.transform.varying(seen.place.address if is_shape else seen.raw)
+        # So is an order: raw paths also differ in what those rules drop.
+        is_after_rules = isinstance(self.transform, Rewrite | SortSegments)
+        form = self.transform.varying(seen.place.address if is_after_rules else seen.raw)
         return Sight(form, seen.key, seen.content, seen.named)
 
     def _speaks_of(self, seen: Observation) -> bool:
@@ -328,12 +330,18 @@ class Refuted:
 
 
 def narrowness(proposal: Proposal) -> tuple[int, bool, int, int]:
-    """Return a sort key: rules for whole hosts, then narrow values, then many arguments first."""
+    """Return a sort key: rules for whole hosts, then narrow values, then many arguments first.
+
+    Rules for the order of segments come after the closed ones for whole hosts. Of them that for the
+    deepest folder comes first: the folders above it may have no evidence but its own.
+    """
     context, transform = proposal
     parts = (context.pattern, context.beside, context.where)
     count = sum(part is not None for part in parts)
     if isinstance(transform, ReplaceSegments):
         return count, transform.is_open, transform.offset, 0
+    if isinstance(transform, SortSegments):
+        return count, False, _LAST, -len(transform.before)
     if isinstance(transform, Rewrite) and transform.is_open:
         return count, True, _LAST, 0  # one shape of path alone
     return count, False, 0, -len(about(transform))

@@ -21,6 +21,7 @@ from crawler.url_rules.learning.transforms import (
     ReplaceSegments,
     ReplaceValues,
     Rewrite,
+    SortSegments,
 )
 from crawler.urls.scope import domain_or_suffix
 
@@ -121,6 +122,8 @@ def _paths(a: Address, b: Address) -> Iterator[Proposal]:
         yield context, LowerPath()
         return
     start, end = _common(a.segments, b.segments)
+    if sorted(a.segments) == sorted(b.segments):
+        yield from _orders(context, a.segments[:start])
     stretches = sorted(
         (address.segments[start : len(address.segments) - end] for address in (a, b)),
         key=lambda some: (-len(some), some),
@@ -132,6 +135,12 @@ def _paths(a: Address, b: Address) -> Iterator[Proposal]:
     yield context, ReplaceSegments(at_end=True, offset=end, old=old, new=new)
     yield from _varying_segments(context, a.segments[:start], old, new)
     yield from _open_segments(context, start, end, (old, new))
+
+
+def _orders(context: Context, before: tuple[str, ...]) -> Iterator[Proposal]:
+    """Yield rules for any order of segments: below all that two paths share, a name, the host."""
+    for folder in dict.fromkeys((before, before[:1], ())):
+        yield context, SortSegments(folder)
 
 
 def _common(a: tuple[str, ...], b: tuple[str, ...]) -> tuple[int, int]:

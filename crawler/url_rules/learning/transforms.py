@@ -177,6 +177,34 @@ class LowerPath:
 
 
 @dataclass(frozen=True, slots=True)
+class SortSegments:
+    """Segments of the path that may come in any order, such as the facets of a shop.
+
+    Attributes:
+        before: The segments that the path begins with, whose order counts.
+    """
+
+    before: tuple[str, ...]
+
+    def __call__(self, address: Address) -> Address:
+        """Return the address with the further segments sorted; an empty last one stays last."""
+        segments, start = address.segments, len(self.before)
+        if segments[:start] != self.before:
+            return address
+        end = max(start, len(segments) - (segments[-1] == ""))
+        ordered = (*self.before, *sorted(segments[start:end]), *segments[end:])
+        return address if ordered == segments else address._replace(segments=ordered)
+
+    def varying(self, address: Address) -> Form:
+        """Return the segments in their order; it is one form, however many there are."""
+        return (address.segments,)
+
+    def __str__(self) -> str:
+        folder = "/" + "".join(f"{segment}/" for segment in self.before)
+        return f"the order of segments below {folder} is irrelevant"
+
+
+@dataclass(frozen=True, slots=True)
 class ReplaceHost:
     """A host, or a scheme, that serves all pages of another one too."""
 
@@ -241,7 +269,15 @@ class Rewrite:
         return f"{self.source} {_equals(self.one_way)} {self.target}"
 
 
-Transform = DropArguments | ReplaceValues | ReplaceSegments | LowerPath | ReplaceHost | Rewrite
+Transform = (
+    DropArguments
+    | ReplaceValues
+    | ReplaceSegments
+    | LowerPath
+    | SortSegments
+    | ReplaceHost
+    | Rewrite
+)
 
 
 def _equals(one_way: bool) -> str:
@@ -281,6 +317,8 @@ def includes(wide: Transform, narrow: Transform) -> bool:
         return True
     if isinstance(wide, ReplaceSegments) and isinstance(narrow, ReplaceSegments):
         return _includes_segments(wide, narrow)
+    if isinstance(wide, SortSegments) and isinstance(narrow, SortSegments):
+        return narrow.before[: len(wide.before)] == wide.before
     if not isinstance(wide, DropArguments):
         return False
     if isinstance(narrow, DropArguments):

@@ -12,6 +12,7 @@ from crawler.url_rules.learning.transforms import (
     ReplaceSegments,
     ReplaceValues,
     Rewrite,
+    SortSegments,
     about,
 )
 
@@ -78,11 +79,14 @@ def _swap(source: Template, target: Template) -> _Swap | None:
 
 
 def takes_names(transform: Transform) -> bool:
-    """Return whether a rule replaces given segments of a path, so that it has no exceptions.
+    """Return whether a rule replaces or sorts given segments of a path: it has no exceptions.
 
     Two names that lead to one text here and to two there choose between versions, and most pages
-    have only one version.
+    have only one version. Each order of segments is a kind of page of its own, so that to exclude
+    one would leave the others.
     """
+    if isinstance(transform, SortSegments):
+        return True
     return isinstance(transform, ReplaceSegments | Rewrite) and not transform.is_open
 
 

@@ -21,6 +21,7 @@ from crawler.url_rules.learning.transforms import (
     ReplaceSegments,
     ReplaceValues,
     Rewrite,
+    SortSegments,
 )
 from crawler.url_rules.rule_files import (
     RuleFileError,
@@ -50,6 +51,7 @@ EVERY_KIND: list[Proposal] = [
     (Context(HOST), ReplaceSegments(False, 0, ("s", ANYTHING), ("s",))),
     (Context(HOST), ReplaceSegments(True, 0, ("index.html",), ("",))),
     (Context(HOST), LowerPath()),
+    (Context(HOST), SortSegments(("shop",))),
     (Context(HOST), ReplaceHost("http", f"www.{HOST}", "https", HOST)),
     (Context(HOST), Rewrite(*SHAPES)),
 ]

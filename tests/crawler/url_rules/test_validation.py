@@ -19,6 +19,7 @@ from crawler.url_rules.learning.transforms import (
     ReplaceHost,
     ReplaceSegments,
     ReplaceValues,
+    SortSegments,
 )
 from crawler.url_rules.rule_report import UNEXAMINED
 from crawler.url_rules.sample_sizes import ENOUGH, MIN_OF_A_VALUE, pages_wanted, trials_of_all
@@ -45,6 +46,7 @@ FORMS: dict[str, tuple[Transform, str]] = {
     "a host": (ReplaceHost("http", BARE, "http", NAME), "http://bare.site.test/page/{}"),
     "a scheme": (ReplaceHost("https", NAME, "http", NAME), "https://site.test/page/{}"),
     "capital letters": (LowerPath(), "http://site.test/Page/{}"),
+    "an order": (SortSegments(()), "http://site.test/{}/page"),
     "a value": (ReplaceValues("view", ("all",), ()), "http://site.test/page/{}?view=all"),
     "few names anywhere": (
         ReplaceSegments(False, 0, ("to", ANYTHING), ()),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import permutations
 from typing import TYPE_CHECKING
 
 from crawler.url_rules.learning.address import Address
@@ -103,6 +104,26 @@ def any_case(url: str, _: Random) -> tuple[str, list[str]]:
     number = int(segments[-1][1:]) if len(segments) > 1 else 0
     names = ("Docs", "docs", "DOCS")
     return f"page {number}", [f"{HOST}/{w}/P{n}" for n in _next(number, 3, 150) for w in names]
+
+
+def facets(url: str, _: Random) -> tuple[str, list[str]]:
+    """Facets in the path in any order, of each kind one at most."""
+    chosen = [segment for segment in Address.parse(url).segments if segment not in {"", "shop"}]
+    further = [
+        f"{kind}{value}"
+        for kind in ("colour-", "size-", "cut-")
+        if not any(name.startswith(kind) for name in chosen)
+        for value in "abcde"
+    ]
+    orders = [order for name in further for order in permutations([*chosen, name])]
+    return "+".join(sorted(chosen)), ["/".join([f"{HOST}/shop", *order]) for order in orders]
+
+
+def routes(url: str, _: Random) -> tuple[str, list[str]]:
+    """Ways from one town to another: there and back are two pages."""
+    start, end = [*Address.parse(url).segments, "", ""][1:3]
+    links = [f"{HOST}/way/{a}/{b}" for a in "abcdefgh" for b in "abcdefgh" if a != b]
+    return f"way from {start} to {end}", links
 
 
 def under_a_second_name(origin: str) -> Site:

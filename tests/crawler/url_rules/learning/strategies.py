@@ -14,6 +14,7 @@ from crawler.url_rules.learning.transforms import (
     ReplaceSegments,
     ReplaceValues,
     Rewrite,
+    SortSegments,
     Transform,
 )
 
@@ -78,6 +79,7 @@ transforms: st.SearchStrategy[Transform] = st.one_of(
         stretches,
     ),
     st.just(LowerPath()),
+    st.builds(SortSegments, stretches),
     st.builds(ReplaceHost, schemes, hosts, schemes, hosts),
     rewrites,
     open_rewrites,

@@ -20,6 +20,7 @@ from crawler.url_rules.learning.transforms import (
     ReplaceHost,
     ReplaceSegments,
     ReplaceValues,
+    SortSegments,
     Transform,
 )
 from crawler.urls.path_patterns import PathPatterns
@@ -83,8 +84,31 @@ class TestBelief:
                 some.observe(raw._replace(place=place._replace(path=f"/x{number}")))
         assert not some.is_believed(POLICY)
 
+    def test_an_order_is_proved_by_what_differs_in_order_alone(self) -> None:
+        some = hypothesis(SortSegments(("x",)), Context(HOST))
+        for number in range(30):
+            for sid in "ab":
+                one = seen(f"/x/b/{number}", number)
+                raw = Address.parse(f"http://{HOST}/s/{sid}/x/b/{number}")
+                some.observe(one._replace(raw=raw))
+        assert some.evidence.texts == 0
+        for number in range(14):
+            assert not some.is_believed(POLICY)
+            some.observe(seen(f"/x/{number}/b", number))
+        assert some.is_believed(POLICY)
+
 
 class TestRefutation:
+    def test_one_order_that_differs_refutes_the_others(self) -> None:
+        some = hypothesis(SortSegments(()), Context(HOST))
+        for number in range(30):
+            for target in (f"/x{number}/a", f"/a/x{number}"):
+                some.observe(seen(target, number))
+        assert some.is_believed(POLICY)
+        some.observe(seen("/b/a", 70, page=8))
+        some.observe(seen("/a/b", 71, page=9))
+        assert some.refuted == CounterExample(9, 8)
+
     def test_a_page_that_differs_refutes_and_is_told(self) -> None:
         some = hypothesis()
         pairs(some, 30)
@@ -181,6 +205,12 @@ class TestExceptions:
             (Context(HOST), ReplaceSegments(False, 0, ("s",), ())),
             (Context(HOST), ReplaceSegments(False, 1, ("s",), ())),
         ),
+        ((Context(HOST), ReplaceSegments(False, 1, ("s",), ())), (Context(HOST), SortSegments(()))),
+        (
+            (Context(HOST), SortSegments(())),
+            (Context(HOST), ReplaceSegments(False, 0, (ANYTHING,), ())),
+        ),
+        ((Context(HOST), SortSegments(("shop",))), (Context(HOST), SortSegments(()))),
     ],
 )
 def test_the_wider_rule_is_believed_first(

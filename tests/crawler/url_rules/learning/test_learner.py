@@ -39,6 +39,7 @@ class TestWhatIsLearned:
             (sites.print_views, 1.5),
             (sites.folders, 1.4),
             (sites.any_case, 1.4),
+            (sites.facets, 1.4),
             (sites.two_hosts, 1.3),
             (sites.two_shapes, 1.3),
             (sites.first_page, 1.3),
@@ -67,6 +68,10 @@ class TestWhatIsLearned:
         (rule,) = learning.rules
         assert str(rule) == "site.test: /print/... says what is at /..."
         assert learning.said == plain.said
+
+    def test_the_order_of_facets_is_that_of_their_folder(self) -> None:
+        (rule,) = crawl(sites.facets).rules
+        assert str(rule) == "site.test: the order of segments below /shop/ is irrelevant"
 
     def test_the_longer_shape_is_the_alias(self) -> None:
         (rule,) = crawl(sites.two_shapes).rules
@@ -100,6 +105,7 @@ class TestWhatIsNot:
             sites.at_random,
             sites.ever_new,
             sites.one_error_page,
+            sites.routes,
         ],
     )
     def test_no_rule_is_believed(self, site: sites.Site) -> None:

@@ -13,7 +13,12 @@ from crawler.url_rules.learned_rule import LearnedRule
 from crawler.url_rules.learning.address import Address
 from crawler.url_rules.learning.context import AddressInContext
 from crawler.url_rules.learning.proposals import Proposal, propose
-from crawler.url_rules.learning.transforms import ReplaceSegments, Rewrite, about
+from crawler.url_rules.learning.transforms import (
+    ReplaceSegments,
+    Rewrite,
+    SortSegments,
+    about,
+)
 from crawler.url_rules.rule_set import RuleSet
 from crawler.urls.path_patterns import PathPatterns
 from tests.crawler.url_rules.learning.strategies import addresses
@@ -47,6 +52,8 @@ ONE_WAY = {
     "a trailing slash": ("/a/", "/a"),
     "a doubled slash": ("/a//b", "/a/b"),
     "case": ("/Docs/P1", "/docs/p1"),
+    "an order of facets": ("/shop/wool/red/m", "/shop/red/m/wool"),
+    "an order of facets at the top": ("/wool/red/m?a=1", "/m/red/wool?a=1"),
     "a shape with the same arguments": ("/print?id=12", "/a?id=12"),
     "a shape with other arguments": ("/viewtopic.php?t=12", "/topic/12.html"),
     "a shape with the number in a name": ("/topic-12.html", "/t?topic=12"),
@@ -121,6 +128,23 @@ class TestOneDifference:
     def test_values_that_may_be_ids_are_not_taken_for_one_another(self) -> None:
         kinds = {str(rule[1]) for rule in proposals(address("/x?id=4711"), address("/x?id=4712"))}
         assert kinds == {"any id= is irrelevant"}
+
+    @pytest.mark.parametrize(
+        ("one", "other", "folders"),
+        [
+            ("/shop/wool/red", "/shop/red/wool", [("shop",), ()]),
+            ("/en/shop/wool/red", "/en/shop/red/wool", [("en", "shop"), ("en",), ()]),
+            ("/wool/red", "/red/wool", [()]),
+            ("/wool/red", "/red/silk", []),
+            ("/wool/red", "/red/wool/red", []),
+            ("/wool/red?a=1", "/red/wool?a=2", []),
+        ],
+    )
+    def test_two_orders_of_segments_suggest_that_it_is_irrelevant(
+        self, one: str, other: str, folders: list[tuple[str, ...]]
+    ) -> None:
+        found = [rule for _, rule in proposals(address(one), address(other))]
+        assert [rule.before for rule in found if isinstance(rule, SortSegments)] == folders
 
 
 class TestProposalProperties:

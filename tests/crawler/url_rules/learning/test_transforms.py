@@ -17,10 +17,12 @@ from crawler.url_rules.learning.transforms import (
     ReplaceHost,
     ReplaceSegments,
     ReplaceValues,
+    SortSegments,
     Transform,
     includes,
 )
 from crawler.url_rules.rule_files import from_json, to_json
+from tests.crawler.url_rules.learning import strategies
 from tests.crawler.url_rules.learning.strategies import addresses, transforms
 
 JSON = st.recursive(
@@ -47,13 +49,40 @@ JSON = st.recursive(
         (ReplaceSegments(True, 0, ("",), ()), "/", "/"),
         (ReplaceSegments(True, 1, ("b",), ()), "/a/b/c", "/a/c"),
         (LowerPath(), "/A/b?C=D", "/a/b?C=D"),
+        (SortSegments(("shop",)), "/shop/wool/red/m?a=1", "/shop/m/red/wool?a=1"),
+        (SortSegments(("shop",)), "/shop/wool/red/", "/shop/red/wool/"),
+        (SortSegments(("shop",)), "/wool/shop/red", "/wool/shop/red"),
+        (SortSegments(("shop", "")), "/shop/", "/shop/"),
+        (SortSegments(()), "/wool/shop/red", "/red/shop/wool"),
+        (SortSegments(()), "/", "/"),
     ],
 )
 def test_what_it_makes_of_an_address(transform: Transform, before: str, after: str) -> None:
     assert str(transform(Address.parse(f"http://h{before}"))) == f"http://h{after}"
 
 
+@pytest.mark.parametrize(
+    ("wide", "narrow", "does"),
+    [
+        ((), ("shop",), True),
+        (("shop",), ("shop", "red"), True),
+        (("shop", "red"), ("shop",), False),
+        (("shop",), ("news", "shop"), False),
+    ],
+)
+def test_an_order_below_a_folder_includes_that_below_its_folders(
+    wide: tuple[str, ...], narrow: tuple[str, ...], does: bool
+) -> None:
+    assert includes(SortSegments(wide), SortSegments(narrow)) is does
+
+
 class TestTransformProperties:
+    @given(st.lists(strategies.segments.filter(bool), min_size=1, max_size=4), st.data())
+    def test_every_order_of_segments_is_one(self, some: list[str], data: st.DataObject) -> None:
+        orders = [data.draw(st.permutations(some)) for _ in range(2)]
+        found = {SortSegments(("x",))(Address.parse(f"http://h/x/{'/'.join(o)}")) for o in orders}
+        assert len(found) == 1
+
     @given(transforms, addresses)
     def test_where_it_changes_nothing_it_gives_back_the_very_address(
         self, transform: Transform, address: Address
@@ -70,12 +99,14 @@ class TestTransformProperties:
             assert changed[:2] == address[:2]
         if isinstance(transform, DropArguments | ReplaceValues | ReplaceHost):
             assert changed.segments == address.segments
-        if isinstance(transform, ReplaceSegments | LowerPath | ReplaceHost):
+        if isinstance(transform, ReplaceSegments | LowerPath | SortSegments | ReplaceHost):
             assert changed.arguments == address.arguments
         assert changed.segments
 
     @given(
-        transforms.filter(lambda t: isinstance(t, DropArguments | LowerPath | ReplaceHost)),
+        transforms.filter(
+            lambda t: isinstance(t, DropArguments | LowerPath | SortSegments | ReplaceHost)
+        ),
         addresses,
     )
     def test_done_twice_is_done_once(self, transform: Transform, address: Address) -> None:

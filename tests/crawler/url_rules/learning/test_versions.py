@@ -11,6 +11,7 @@ from crawler.url_rules.learning.transforms import (
     DropArguments,
     ReplaceSegments,
     Rewrite,
+    SortSegments,
 )
 from crawler.url_rules.learning.versions import MIN_TEXTS, Versions, swap, takes_names
 
@@ -127,11 +128,12 @@ def test_rules_about_arguments_are_none_of_this() -> None:
         (ReplaceSegments(False, 0, ("print",), ()), True),
         (shapes("print/17", "article/17"), True),
         (ReplaceSegments(False, 0, ("s", ANYTHING), ()), False),
+        (SortSegments(("shop",)), True),
         (DropArguments(("sid",)), False),
     ],
 )
 def test_which_rules_have_no_exceptions(
-    transform: ReplaceSegments | Rewrite | DropArguments, does: bool
+    transform: ReplaceSegments | Rewrite | SortSegments | DropArguments, does: bool
 ) -> None:
     assert takes_names(transform) is does
 
