@@ -36,8 +36,8 @@ _REQUESTS = {
 _PAGES = [
     f"""
 SELECT pages.canonical_url, coalesce(iif(words AND verdict <> '{SAME_TEMPLATE}', words_digest,
-       pages.text_digest), payload_digest), duplicate_of, elsewhere.url, similarity, pages.id, links,
-       reason
+       pages.text_digest), payload_digest), duplicate_of, elsewhere.url, similarity, pages.id,
+       links, reason
 FROM requests INDEXED BY {index} JOIN pages ON pages.key = requests.key AND latest = 1
 LEFT JOIN elsewhere ON elsewhere.page = pages.id
 WHERE host = ? AND {condition} AND max(visit, seen_visit) = ?
