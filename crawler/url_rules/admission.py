@@ -119,6 +119,12 @@ class Admission:
         doubt = _Doubt(group, host, known, standing)
         return TRY if self._explores(rules, address, doubt) else Skip(weakest(rules).id, group)
 
+    def begin_visit(self) -> None:
+        """Forget how often hosts were explored in the last visit."""
+        self._pages.clear()
+        self._owed.clear()
+        self._patterns.clear()
+
     def note_page(self, host: int) -> None:
         """Count a page of a host that was fetched."""
         self._pages[host] += 1
@@ -128,6 +134,7 @@ class Admission:
         """Explore some hosts as often as at their beginning: their rules changed."""
         for host in hosts:
             self._pages.pop(host, None)
+            self._owed.pop(host, None)
             self._unclaimed.add(host)
 
     def note_claimed(self, hosts: Iterable[int]) -> None:

@@ -165,7 +165,8 @@ class UrlRules:
             rule.saved += saved.get(rule.id, 0)
             self._state.store.note_change(rule)
         self._state.visit = visit
-        self._validation.is_left = False
+        self._validation.begin_visit()
+        self._admission.begin_visit()
         self._state.learner.trust_again()
         self._state.groups.clear()
         self.traps.clear()
@@ -337,7 +338,8 @@ class UrlRules:
         self.trial.meet(address, content, row, self._state.visit)
         after_rules = self.rules.apply(address)
         number = host_number(address.hostname)
-        self._admission.note_page(number)
+        if address.host in self.rules:
+            self._admission.note_page(number)
         self._state.groups.note(after_rules.digest(), number, row.key, content, self._state.visit)
         return after_rules
 

@@ -140,7 +140,11 @@ class KindYields:
         return f"{cluster} {' '.join(words)}" if words else cluster
 
     def _is_one_of_few(self, place: str, word: str) -> bool:
-        words = self._words.setdefault(place, set()) if len(self._words) < _MAX_KINDS else set()
+        words = self._words.get(place)
+        if words is None:
+            if len(self._words) >= _MAX_KINDS:
+                del self._words[next(iter(self._words))]
+            words = self._words[place] = set()
         if len(words) <= _MAX_WORDS:
             words.add(word)
         return len(words) <= _MAX_WORDS

@@ -67,19 +67,22 @@ class LateRequests:
         return None if cluster is None else Skip(-cluster, group)
 
     def priority(self, url: str, wanted: int) -> int:
-        """Return the priority for a URL: the lower, the fewer pages of its kind are new.
+        """Return the priority for a URL that is met: the lower, the fewer of its kind are new.
 
         Args:
             url: The URL.
-            wanted: The priority with which it would be queued, or is; unless it is 0, or one that
-                was given here, only traps lower it.
+            wanted: The priority with which it would be queued; unless it is 0, only traps lower it.
         """
+        return self._priority(url, wanted, is_given=wanted == 0)
+
+    def _priority(self, url: str, wanted: int, *, is_given: bool) -> int:
         address = self._addresses.parsed(url)
         if address is None or (address.host not in self._traps and address.host not in self._kinds):
             return wanted
         after_rules = self._addresses.after_rules(address)
-        if not _is_given(wanted):
-            return self._traps.priority(after_rules, wanted)
+        if not is_given:
+            slow = self._traps.priority(after_rules, 0)
+            return wanted if slow == 0 or wanted <= SLOW_PRIORITY else slow + min(wanted, 0)
         late = 0
         if address.host in self._kinds:
             late = self._kinds.priority(after_rules, self._traps.cluster(after_rules).name)
@@ -112,7 +115,7 @@ class LateRequests:
         raised = [
             (number, priority)
             for number, url, before in late
-            if _is_given(before) and (priority := self.priority(url, 0)) > before
+            if _is_given(before) and (priority := self._priority(url, 0, is_given=True)) > before
         ]
         self._skipped.prioritise(host, raised)
         self._rest = len(late) // 4
@@ -148,7 +151,7 @@ class LateRequests:
         return self._learner.can_wait(self._addresses.after_rules(address))
 
     def _is_of_late_cluster(self, queued: QueuedRequest) -> bool:
-        if self.priority(queued.url, queued.priority) < queued.priority:
+        if self._now(queued) < queued.priority and not self._is_kept(queued):
             return True
         address = self._addresses.parsed(queued.url) if self._traps else None
         if address is None or address.host not in self._traps:
@@ -156,6 +159,16 @@ class LateRequests:
         after_rules = self._addresses.after_rules(address)
         is_closed = self._traps.closed(after_rules, after_rules.digest()) is not None
         return is_closed and not self._skipped.is_fixed(queued.id)
+
+    def _now(self, queued: QueuedRequest) -> int:
+        """Return the priority that a request is to have by now."""
+        given = _is_given(queued.priority)
+        return self._priority(queued.url, queued.priority, is_given=given)
+
+    def _is_kept(self, queued: QueuedRequest) -> bool:
+        """Return whether a request stays where it is, since it is made whatever was learned."""
+        is_slow = self._now(queued) <= SLOW_PRIORITY
+        return not is_slow and self._skipped.is_fixed(queued.id)
 
     def _pass_over(self, requests: list[QueuedRequest]) -> None:
         waiting: dict[tuple[int, int], list[int]] = {}
@@ -166,7 +179,7 @@ class LateRequests:
             group = b"" if after_rules is None else after_rules.digest()
             cluster = None if after_rules is None else self._traps.closed(after_rules, group)
             if cluster is None or self._skipped.is_fixed(queued.id):
-                late = min(self.priority(queued.url, queued.priority), WAIT_PRIORITY)
+                late = min(self._now(queued), WAIT_PRIORITY)
                 waiting.setdefault((queued.host, late), []).append(queued.id)
             else:
                 given_up.setdefault(queued.host, []).append((queued.id, Skip(-cluster, group)))
@@ -178,4 +191,5 @@ class LateRequests:
 
 def _is_given(priority: int) -> bool:
     """Return whether a priority is the usual one, or was given to a kind of URLs."""
-    return priority == 0 or priority <= SLOW_PRIORITY or LOWEST <= priority < WAIT_PRIORITY
+    is_slow = SLOW_PRIORITY + LOWEST <= priority <= SLOW_PRIORITY
+    return priority == 0 or is_slow or LOWEST <= priority < WAIT_PRIORITY

@@ -91,7 +91,7 @@ class Regrouping:
         numbers = [host_number(Address.parse(f"http://{host}/").hostname) for host in together]
         for number in numbers:
             self._groups.forget(number)
-        self._trial.recount(together)
+        self._trial.recount(numbers)
         self._admission.note_change(numbers)
         work = _Work(together, self._steps(numbers))
         for host in together:

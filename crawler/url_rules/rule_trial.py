@@ -6,10 +6,12 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from crawler.frontier.order import host_number
 from crawler.storage import meta_names
 from crawler.storage.states import COVERED, FORGOTTEN, REVOKED, RuleStatus
 from crawler.url_rules.backtest import History
 from crawler.url_rules.learned_rule import LearnedRule, gained, overlap, proved, shown_value
+from crawler.url_rules.learning.address import Address
 from crawler.url_rules.learning.context import AddressInContext, Context
 from crawler.url_rules.learning.evidence import CounterExample, agreement
 from crawler.url_rules.learning.hypothesis import MAX_EXCEPTIONS
@@ -19,11 +21,10 @@ from crawler.url_rules.rule_files import stored
 from crawler.url_rules.url_groups import forms_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
     from crawler.pages.page_row import PageRow
     from crawler.url_rules.learned_rule import Part
-    from crawler.url_rules.learning.address import Address
     from crawler.url_rules.learning.evidence import PageContent
     from crawler.url_rules.learning.hypothesis import Hypothesis, Refuted
     from crawler.url_rules.learning.proposals import Proposal
@@ -192,11 +193,17 @@ class RuleTrial:
             if address is not None and other is not None:
                 self._note_form(address, other)
 
-    def recount(self, hosts: Iterable[str]) -> None:
-        """Forget the trials of some hosts' rules: each page that was fetched is met again."""
-        for rule in {rule.id: rule for host in hosts for rule in self._rules.of(host)}.values():
-            rule.tried.clear()
-            self._store.note_change(rule)
+    def recount(self, numbers: Collection[int]) -> None:
+        """Forget the trials of some hosts' rules: each page that was fetched is met again.
+
+        Args:
+            numbers: The numbers of the hosts' names, which hosts at several ports share.
+        """
+        for rule in self._rules:
+            names = (Address.parse(f"http://{host}/").hostname for host in rule.hosts)
+            if not {host_number(name) for name in names}.isdisjoint(numbers):
+                rule.tried.clear()
+                self._store.note_change(rule)
 
     def _note_form(self, address: Address, other: Address, page: int | None = None) -> None:
         """Remember the forms in which a page was fetched, so that none of them is tried again.

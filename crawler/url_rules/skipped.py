@@ -115,7 +115,8 @@ _EXPLAIN = f"UPDATE requests SET rule = ?, group_digest = ? WHERE id = ? AND sta
 _POSTPONE = f"UPDATE requests SET state = {WAITING}, priority = ? WHERE id = ? AND state = {LEASED}"  # noqa: S608
 _LATE = (
     f"SELECT id, url, priority FROM requests WHERE host = ? AND state = {WAITING}"  # noqa: S608
-    " AND priority < 0 ORDER BY priority DESC, depth, id LIMIT ?"
+    " AND priority < -1 AND priority NOT BETWEEN -99 AND -7"
+    " ORDER BY priority DESC, depth, id LIMIT ?"
 )
 _PRIORITISE = f"UPDATE requests SET priority = ? WHERE id = ? AND state = {WAITING}"  # noqa: S608
 _PUT_BACK = (
@@ -189,7 +190,7 @@ class SkippedRequests:
         self._queue.count(-changed)
 
     def late(self, host: int, most: int) -> list[tuple[int, str, int]]:
-        """Return number, URL and priority of a host's first requests of a priority below 0."""
+        """Return number, URL and priority of a host's first requests that were given a low one."""
         self._queue.write()
         return self._database.read(_LATE, (host, most)).fetchall()
 

@@ -76,10 +76,21 @@ class Validation:
 
     def _was_stopped(self) -> bool:
         unsettled = (
-            rule.examined not in {ALL_TRIED, UNDECIDED} and not self._is_settled(rule)
+            rule.examined == NOT_EXAMINED if is_open(rule.transform) else self._is_wanted(rule)
             for rule in self._rules
         )
         return any(unsettled) and any(rule > 0 for rule in self._state.skipped.counts())
+
+    def _is_wanted(self, rule: LearnedRule) -> bool:
+        return rule.examined not in {ALL_TRIED, UNDECIDED} and not self._is_settled(rule)
+
+    def begin_visit(self) -> None:
+        """Begin another visit: pages are tried anew by rules that were not proven."""
+        self.is_left = False
+        self._survey.start_over()
+        for rule in self._rules:
+            if rule.examined != PROVEN:
+                rule.start_over(rule.since)
 
     def note_change(self) -> None:
         """Check all skipped requests again: rules changed, or skipped another request."""
@@ -87,7 +98,9 @@ class Validation:
         if self._is_news:
             self._is_news = False
             for rule in self._rules:
-                if rule.examined in {ALL_TRIED, UNDECIDED}:
+                is_over = rule.examined in {ALL_TRIED, UNDECIDED}
+                # It may skip a value now that was never tried.
+                if is_over or (rule.examined in {PROVEN, OF_IDS} and is_open(rule.transform)):
                     self._settle(rule, NOT_EXAMINED)
 
     def try_more(self) -> bool:
@@ -157,9 +170,15 @@ class Validation:
         self.note_proven()
 
     def note_proven(self) -> None:
-        """Settle the rules that are proved, or need not be."""
+        """Settle the rules that are proved, or need not be.
+
+        Of a rule about any value the values have to be known: all that is skipped was looked at.
+        """
         self._grow()
+        is_known = not self._is_stale and not self.is_under_way
         for rule in self._rules:
+            if is_open(rule.transform) and not is_known:
+                continue
             if rule.is_of_ids:
                 self._settle(rule, OF_IDS)
             elif self._is_settled(rule):

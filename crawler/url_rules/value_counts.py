@@ -89,17 +89,27 @@ class ValueSurvey:
         self._after = _FIRST
         self._noted: tuple[bytes, set[tuple[int, int, str]]] = (b"", set())
         self._surveyed = 0
+        self._known: set[int] = set()
         self._looked_at: dict[int, list[int]] = {}
 
     def begin(self) -> None:
-        """Begin, if there is half as much more than at the last time."""
+        """Begin, if there is half as much more than at the last time, or another rule."""
         counts = self._state.skipped.counts()
         skipped = sum(count for rule, count in counts.items() if rule > 0)
         self._looked_at = {rule.id: list(_with_words(rule)) for rule in self._state.rules}
-        if any(self._looked_at.values()) and skipped > _GROWTH * self._surveyed:
+        are_new = any(
+            things and rule not in self._known for rule, things in self._looked_at.items()
+        )
+        has_grown = any(self._looked_at.values()) and skipped > _GROWTH * self._surveyed
+        if skipped and (are_new or has_grown):
             self._surveyed = skipped
             self.is_under_way, self._after = True, _FIRST
             self._counts.clear()
+
+    def start_over(self) -> None:
+        """Forget what was surveyed: another visit begins, and skips other requests."""
+        self.is_under_way, self._surveyed = False, 0
+        self._known.clear()
 
     def step(self) -> None:
         """Look at some more requests."""
@@ -133,6 +143,7 @@ class ValueSurvey:
 
     def _end(self) -> None:
         self.is_under_way = False
+        self._known.update(self._looked_at)
         for rule in self._state.rules:
             if rule.id in self._counts:
                 counts = self._counts[rule.id]

@@ -111,7 +111,11 @@ def _part_expression(part: Part, named: set[int] | None) -> str:
     # Possessive: a text of many numbers that does not match would take ages with backtracking. What
     # is learned loses nothing by it: no variable is next to a letter or digit.
     variable = "[A-Za-z0-9_%.-]++" if len(part) == 1 else "[A-Za-z0-9]++"
-    return "".join(_piece_expression(piece, variable, named) for piece in part)
+    pieces = [_piece_expression(piece, variable, named) for piece in part]
+    for place in range(1, len(part)):
+        if part[place - 1] is ANY_TEXT and isinstance(part[place], int):
+            pieces[place] = f"(?<![A-Za-z0-9]){pieces[place]}"  # all of it, not its end
+    return "".join(pieces)
 
 
 def _piece_expression(piece: str | int | None, variable: str, named: set[int] | None) -> str:

@@ -70,7 +70,8 @@ class ReplaceValues:
             return address
         arguments = list(address.arguments)
         places = [i for i, (name, _) in enumerate(arguments) if name == self.name]
-        start = places[0] if places else sum(name < self.name for name, _ in arguments)
+        own = sum(name.startswith(";") for name, _ in arguments)  # those of segments come first
+        start = places[0] if places else sum(name < self.name for name, _ in arguments[own:]) + own
         kept = [argument for argument in arguments if argument[0] != self.name]
         kept[start:start] = [(self.name, value) for value in self.new]
         return address._replace(arguments=tuple(kept))

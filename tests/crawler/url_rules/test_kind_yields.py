@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawler.frontier.order import NewRequest
 from crawler.url_rules.kind_yields import FLOOR_OF, LEVELS, WINDOW, KindYields, upper_bound
 from crawler.url_rules.learning.address import Address
 from crawler.url_rules.learning.hypothesis import LearningPolicy
-from tests.crawler.frontier.ruled import SOMEWHERE, RuledCrawl
+from tests.crawler.frontier.ruled import HOST, SOMEWHERE, RuledCrawl
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -121,3 +122,44 @@ def test_a_kind_that_became_better_is_brought_forward(tmp_path: Path) -> None:
     last = crawl.fetched[-60:]
     assert len(crawl.fetched) == 240
     assert all("/dull" in url for url in last)
+
+
+def late_crawl(folder: Path) -> RuledCrawl:
+    """A crawl that knows that pages of one kind say nothing new."""
+    crawl = RuledCrawl(folder, lambda _: "the same")
+    crawl.admit_all(f"{SOMEWHERE}/page?title={number}" for number in range(30))
+    crawl.drain()
+    return crawl
+
+
+@pytest.mark.parametrize("priority", [-150, -100, -10, -6, -4, -2, -1, 5, 500])
+def test_a_priority_that_was_asked_for_is_kept(priority: int, tmp_path: Path) -> None:
+    crawl = late_crawl(tmp_path)
+    new = NewRequest(HOST, f"{SOMEWHERE}/page?title=99", priority, b"", b"k" * 16)
+    crawl.rules.push(new)
+    leased = crawl.queue.lease(lambda _: 0)
+    assert leased is not None
+    assert leased.priority == priority
+
+
+def test_what_is_made_whatever_was_learned_is_not_late(tmp_path: Path) -> None:
+    crawl = late_crawl(tmp_path)
+    for number in range(100, 120):
+        crawl.admit(f"{SOMEWHERE}/page?title={number}", is_fixed=True)
+        crawl.admit(f"{SOMEWHERE}/page?title={number + 100}")
+    found = []
+    while (leased := crawl.rules.lease(lambda _: 0)) or crawl.rules.is_busy:
+        if leased:
+            found.append(int(leased.url.rpartition("=")[2]))
+    assert len(found) == 40
+    assert max(map(found.index, range(100, 120))) < 25
+
+
+def test_words_are_few_or_many_also_in_the_twenty_thousandth_place() -> None:
+    kinds = KindYields()
+    for number in range(20_050):
+        kinds.note(address(1, "edit"), f"place {number}", is_new=True)
+    for number in range(WINDOW * 2):
+        word = "abcdefghijklmnopqrstuvwxyz"[number % 26] * (1 + number // 26)
+        kinds.note(address(number, word), "page?title=", is_new=False)
+    assert min(priorities(kinds, "unheard")) < 0

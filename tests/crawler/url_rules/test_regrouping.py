@@ -268,3 +268,21 @@ def test_depths_are_compared_a_slice_at_a_time(
         assert crawl.rules.take_shorter() == []
         crawl.database.commit()
         crawl.kill()
+
+
+def test_trials_are_not_counted_again_where_a_host_at_another_port_is_regrouped(
+    tmp_path: Path,
+) -> None:
+    crawl = RuledCrawl(tmp_path, lambda url: url.partition("?")[0])
+    other = f"{SOMEWHERE}:8080"
+    crawl.rules.take([(Context(f"{NAME}:8080"), DropArguments(("v",)))], "a file")
+    crawl.rules.regroup_all()
+    crawl.admit_all(f"{other}/p/{n}{v}" for n in range(300) for v in ("", "?v=a"))
+    crawl.drain()
+    (rule,) = crawl.rules.rules
+    tried = dict(rule.tried)
+    assert tried
+    for name in "xyz":
+        crawl.rules.take([(Context(NAME), DropArguments((name,)))], "a file")
+        crawl.rules.regroup_all()
+        assert dict(rule.tried) == tried

@@ -384,3 +384,36 @@ class TestWhatIsSaid:
 )
 def test_pages_that_are_wanted_of_each_value(values: int, pages: int) -> None:
     assert pages_wanted(values) == pages
+
+
+def dated(url: str) -> str:
+    return url if "2024-" in url else url.partition("?")[0]
+
+
+def test_what_a_proven_rule_skips_later_is_validated_by_the_next_process(tmp_path: Path) -> None:
+    crawl = RuledCrawl(tmp_path, dated)
+    crawl.rules.take([(Context(NAME), DropArguments(("v",)))], "a file")
+    crawl.rules.regroup_all()
+    crawl.admit_all(f"{SOMEWHERE}/p/{n}{v}" for n in range(150) for v in ("", "?v=a"))
+    crawl.examine()
+    late = [f"{SOMEWHERE}/p/{n}?v=2024-0{month}" for n in range(300, 308) for month in "123"]
+    crawl.admit_all(late)
+    crawl.drain()
+    crawl.rules.save_refuted()
+    crawl.database.commit()
+    crawl.kill()
+    assert crawl.rules.is_unvalidated
+    crawl.examine()
+    assert set(late) <= crawl.said()
+
+
+def test_trials_of_a_visit_do_not_count_in_the_next_one(tmp_path: Path) -> None:
+    crawl = RuledCrawl(tmp_path, lambda url: url.partition("?")[0])
+    crawl.rules.take([(Context(NAME), DropArguments(("v",)))], "a file")
+    crawl.rules.regroup_all()
+    crawl.admit_all(f"{SOMEWHERE}/p/{n}{v}" for n in range(300) for v in ("", "?v=a"))
+    crawl.drain()
+    (rule,) = crawl.rules.rules
+    assert rule.tried
+    crawl.rules.begin_visit(2)
+    assert not rule.tried

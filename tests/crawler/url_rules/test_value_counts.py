@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
+from random import Random
+from typing import TYPE_CHECKING
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawler.url_rules.learning.context import Context
+from crawler.url_rules.learning.transforms import DropArguments
 from crawler.url_rules.value_counts import MANY, ValueCounts
+from tests.crawler.frontier.ruled import NAME, SOMEWHERE, RuledCrawl
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def counted(values: list[str]) -> ValueCounts:
@@ -48,3 +56,25 @@ def test_any_words_on_any_page_are_not() -> None:
 @given(st.lists(st.integers(0, MANY + 5).map("v{}".format), max_size=400))
 def test_many_are_more_than_a_hundred(values: list[str]) -> None:
     assert counted(values).is_many == (len(set(values)) > MANY)
+
+
+def test_values_of_each_rule_are_looked_at_also_where_others_were_before(tmp_path: Path) -> None:
+    """A rule about ids, and a word that chooses another page on some, after an earlier rule."""
+    differing = set(Random(7).sample(range(60, 200), 14))
+
+    def site(url: str) -> str:
+        number = int(url.partition("?")[0].rpartition("/")[2])
+        return url if "s=edit" in url and number in differing else url.partition("?")[0]
+
+    crawl = RuledCrawl(tmp_path, site)
+    crawl.rules.take([(Context(NAME), DropArguments(("v",)))], "a file")
+    crawl.rules.regroup_all()
+    crawl.admit_all(f"{SOMEWHERE}/p/{n}?v={v}" for n in range(600) for v in "abcd")
+    crawl.examine()
+    crawl.rules.take([(Context(NAME), DropArguments(("s",)))], "a file")
+    crawl.rules.regroup_all()
+    for number in range(200):
+        tokens = [f"{number:04x}a{n}b" for n in range(2)] + ["edit"] * (number >= 60)
+        crawl.admit_all(f"{SOMEWHERE}/q/{number}?s={token}" for token in tokens)
+    crawl.examine()
+    assert {f"{SOMEWHERE}/q/{number}?s=edit" for number in differing} <= crawl.said()

@@ -82,6 +82,11 @@ class TestTemplates:
     def test_there_is_no_such_shape(self, one: str, other: str) -> None:
         assert varying_part(address(one), address(other)) is None
 
+    def test_a_variable_behind_what_may_be_anything_is_all_of_it(self) -> None:
+        found = varying_part(address("/x/foo--15"), address("/x/foo-15"))
+        assert found is not None
+        assert found[0].match(address("/x/foo-225")) == {-1: "", 0: "225"}
+
     def test_a_text_of_many_numbers_takes_no_time(self) -> None:
         """It would be tried for ages in as many ways as its numbers can be shared out."""
         found = templates(address("/1-2-3-4-5-6-7-8-9-10"), address("/p?id=1-2-3-4-5-6-7-8-9-10x"))
