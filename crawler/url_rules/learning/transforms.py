@@ -159,6 +159,10 @@ class ReplaceSegments:
             behind = "/".join("..." for _ in range(self.offset))
             return f".../{old}/{behind} {equals} .../{new + '/' if new else ''}{behind}"
         before = "/" + "".join(f"{ANY}/" for _ in range(self.offset))
+        if old == new == ANY:
+            return f"segment {self.offset + 1} of the path is irrelevant"
+        if old == new:
+            return f"any {ANY} in {before}{old}/... is irrelevant"
         return f"{before}{old}/... {equals} {before}{new + '/' if new else ''}..."
 
 
@@ -267,6 +271,8 @@ class Rewrite:
         return tuple(value for number, value in found.items() if number < 0)
 
     def __str__(self) -> str:
+        if self.is_open:
+            return f"any {ANY} in {self.source} is irrelevant"
         return f"{self.source} {_equals(self.one_way)} {self.target}"
 
 

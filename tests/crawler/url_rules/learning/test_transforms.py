@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.url_rules.learning.address import Address
+from crawler.url_rules.learning.template import varying_part
 from crawler.url_rules.learning.transforms import (
     ANYTHING,
     DropArguments,
@@ -17,6 +18,7 @@ from crawler.url_rules.learning.transforms import (
     ReplaceHost,
     ReplaceSegments,
     ReplaceValues,
+    Rewrite,
     SortSegments,
     Transform,
     includes,
@@ -24,6 +26,10 @@ from crawler.url_rules.learning.transforms import (
 from crawler.url_rules.rule_files import from_json, to_json
 from tests.crawler.url_rules.learning import strategies
 from tests.crawler.url_rules.learning.strategies import addresses, transforms
+
+SHAPES = varying_part(Address.parse("http://h/p-5-red"), Address.parse("http://h/p-5-old"))
+assert SHAPES is not None
+OPEN = Rewrite(*SHAPES)
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-2, 2) | st.floats() | st.text(max_size=3),
@@ -59,6 +65,19 @@ JSON = st.recursive(
 )
 def test_what_it_makes_of_an_address(transform: Transform, before: str, after: str) -> None:
     assert str(transform(Address.parse(f"http://h{before}"))) == f"http://h{after}"
+
+
+@pytest.mark.parametrize(
+    ("transform", "words"),
+    [
+        (ReplaceSegments(False, 1, (ANYTHING,), ("*",)), "segment 2 of the path is irrelevant"),
+        (ReplaceSegments(False, 0, ("s", ANYTHING), ("s", "*")), "any * in /s/*/... is irrelevant"),
+        (ReplaceSegments(False, 0, ("s", ANYTHING), ()), "/s/*/... equals /..."),
+        (OPEN, "any * in /p-<1>-* is irrelevant"),
+    ],
+)
+def test_what_may_be_anything_is_said_to_be_irrelevant(transform: Transform, words: str) -> None:
+    assert str(transform) == words
 
 
 @pytest.mark.parametrize(
