@@ -203,11 +203,9 @@ class LearnedRule:
             self._few[thing] = count, few
         return 2 * few < count
 
-    def has_words(self, thing: int) -> bool:
-        """Return whether some known values of a part look like words or small numbers."""
-        return thing >= len(self.values) or any(
-            map(is_one_of_few, filter(None, self.values[thing]))
-        )
+    def has_many(self, thing: int) -> bool:
+        """Return whether twenty values of a part are known, so that further ones may be ids."""
+        return len(self.values[thing]) >= _MAX_VALUES
 
     def frequent(self, thing: int) -> AbstractSet[str]:
         """Return the values of a part of ids that several pages have: such a one may matter."""

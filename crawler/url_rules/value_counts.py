@@ -76,7 +76,7 @@ class ValueCounts:
 class ValueSurvey:
     """Looks at the values in all requests that rules skip, a slice at a time.
 
-    Parts of which only ids are known are left aside.
+    Parts of few values are left aside: each of those is tried by itself.
 
     Attributes:
         is_under_way: Whether some requests are still to be looked at.
@@ -96,7 +96,7 @@ class ValueSurvey:
         """Begin, if there is half as much more than at the last time, or another rule."""
         counts = self._state.skipped.counts()
         skipped = sum(count for rule, count in counts.items() if rule > 0)
-        self._looked_at = {rule.id: list(_with_words(rule)) for rule in self._state.rules}
+        self._looked_at = {rule.id: list(_with_many(rule)) for rule in self._state.rules}
         are_new = any(
             things and rule not in self._known for rule, things in self._looked_at.items()
         )
@@ -143,7 +143,7 @@ class ValueSurvey:
 
     def _end(self) -> None:
         self.is_under_way = False
-        self._known.update(self._looked_at)
+        self._known.update(rule for rule, things in self._looked_at.items() if things)
         for rule in self._state.rules:
             if rule.id in self._counts:
                 counts = self._counts[rule.id]
@@ -152,7 +152,7 @@ class ValueSurvey:
         self._state.rules.forget_ways()
 
 
-def _with_words(rule: LearnedRule) -> Iterator[int]:
-    """Yield the parts that a rule drops whose values may be words."""
+def _with_many(rule: LearnedRule) -> Iterator[int]:
+    """Yield the parts that a rule drops whose values may be ids, with words among them."""
     if is_open(rule.transform):
-        yield from (thing for thing in range(len(rule.values)) if rule.has_words(thing))
+        yield from (thing for thing in range(len(rule.values)) if rule.has_many(thing))

@@ -6,6 +6,7 @@ from collections import Counter
 from random import Random
 from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -58,8 +59,11 @@ def test_many_are_more_than_a_hundred(values: list[str]) -> None:
     assert counted(values).is_many == (len(set(values)) > MANY)
 
 
-def test_values_of_each_rule_are_looked_at_also_where_others_were_before(tmp_path: Path) -> None:
-    """A rule about ids, and a word that chooses another page on some, after an earlier rule."""
+@pytest.mark.parametrize("is_later", [False, True])
+def test_a_word_among_ids_is_tried_also_where_other_rules_were_looked_at_before(
+    is_later: bool, tmp_path: Path
+) -> None:
+    """A rule of which only ids are known, and a word that chooses another page on some."""
     differing = set(Random(7).sample(range(60, 200), 14))
 
     def site(url: str) -> str:
@@ -67,14 +71,19 @@ def test_values_of_each_rule_are_looked_at_also_where_others_were_before(tmp_pat
         return url if "s=edit" in url and number in differing else url.partition("?")[0]
 
     crawl = RuledCrawl(tmp_path, site)
-    crawl.rules.take([(Context(NAME), DropArguments(("v",)))], "a file")
-    crawl.rules.regroup_all()
-    crawl.admit_all(f"{SOMEWHERE}/p/{n}?v={v}" for n in range(600) for v in "abcd")
-    crawl.examine()
+    if is_later:
+        crawl.rules.take([(Context(NAME), DropArguments(("v",)))], "a file")
+        crawl.rules.regroup_all()
+        crawl.admit_all(f"{SOMEWHERE}/p/{n}?v={v}" for n in range(600) for v in "abcd")
+        crawl.examine()
     crawl.rules.take([(Context(NAME), DropArguments(("s",)))], "a file")
     crawl.rules.regroup_all()
     for number in range(200):
         tokens = [f"{number:04x}a{n}b" for n in range(2)] + ["edit"] * (number >= 60)
         crawl.admit_all(f"{SOMEWHERE}/q/{number}?s={token}" for token in tokens)
+        if number == 59:
+            crawl.drain()
+            (rule,) = (rule for rule in crawl.rules.rules if "s=" in str(rule))
+            rule.values = [{f"{n:04x}a0b" for n in range(20)}]
     crawl.examine()
     assert {f"{SOMEWHERE}/q/{number}?s=edit" for number in differing} <= crawl.said()
