@@ -27,9 +27,8 @@ Only requests of the usual priority, 0, get it.
 MAX_PASSED = 500
 """Pass over at most this many requests in one call: some 70 us each, in the reactor's thread."""
 
-
-MAX_RAISED = 4_000
-"""Look at most at this many late requests at once whether they are to come earlier."""
+MAX_RAISED = 500
+"""Look at most at this many late requests in one call whether they are to come earlier."""
 
 
 class LateRequests:
@@ -55,6 +54,8 @@ class LateRequests:
         self._learner = learner
         self._kinds = kinds
         self._better: set[int] = set()
+        # The host whose late requests are looked at, the last of them, and how many there were.
+        self._raising: tuple[int, int, int] | None = None
         self._rest = 0
         self.is_passing = False
 
@@ -103,22 +104,29 @@ class LateRequests:
         self._better.add(host)
 
     def _raise_some(self) -> None:
-        """Queue late requests of kinds that became better earlier, if nothing else waits.
+        """Queue late requests of kinds that became better earlier, a slice with each call.
 
-        After so many were looked at, a quarter as many are leased first.
+        Begins where nothing else waits. After so many were looked at, a quarter as many requests
+        are leased before the next time.
         """
         self._rest -= 1
-        if not self._better or self._rest > 0 or self._queue.has_urgent(0):
-            return
-        host = self._better.pop()
-        late = self._skipped.late(host, MAX_RAISED)
+        if self._raising is None:
+            if not self._better or self._rest > 0 or self._queue.has_urgent(0):
+                return
+            self._raising = self._better.pop(), 0, 0
+        host, after, count = self._raising
+        late = self._skipped.late(host, after, MAX_RAISED)
         raised = [
             (number, priority)
             for number, url, before in late
             if _is_given(before) and (priority := self._priority(url, 0, is_given=True)) > before
         ]
         self._skipped.prioritise(host, raised)
-        self._rest = len(late) // 4
+        count += len(late)
+        if len(late) == MAX_RAISED:
+            self._raising = host, late[-1][0], count
+        else:
+            self._raising, self._rest = None, count // 4
 
     def lease(self, load: Load) -> QueuedRequest | None:
         """Lease the next request that is not late; None where none was found in this call.

@@ -115,8 +115,7 @@ _EXPLAIN = f"UPDATE requests SET rule = ?, group_digest = ? WHERE id = ? AND sta
 _POSTPONE = f"UPDATE requests SET state = {WAITING}, priority = ? WHERE id = ? AND state = {LEASED}"  # noqa: S608
 _LATE = (
     f"SELECT id, url, priority FROM requests WHERE host = ? AND state = {WAITING}"  # noqa: S608
-    " AND priority < -1 AND priority NOT BETWEEN -99 AND -7"
-    " ORDER BY priority DESC, depth, id LIMIT ?"
+    " AND priority < -1 AND priority NOT BETWEEN -99 AND -7 AND id > ? ORDER BY id LIMIT ?"
 )
 _PRIORITISE = f"UPDATE requests SET priority = ? WHERE id = ? AND state = {WAITING}"  # noqa: S608
 _PUT_BACK = (
@@ -189,10 +188,18 @@ class SkippedRequests:
         )
         self._queue.count(-changed)
 
-    def late(self, host: int, most: int) -> list[tuple[int, str, int]]:
-        """Return number, URL and priority of a host's first requests that were given a low one."""
+    def late(self, host: int, after: int, most: int) -> list[tuple[int, str, int]]:
+        """Return number, URL and priority of a host's requests that were given a low one.
+
+        Args:
+            host: The number of the host.
+            after: The number of a request; those after it are returned.
+            most: Return at most this many, in the order of their numbers.
+
+        Complexity: O(late requests of the host), in SQLite.
+        """
         self._queue.write()
-        return self._database.read(_LATE, (host, most)).fetchall()
+        return self._database.read(_LATE, (host, after, most)).fetchall()
 
     def prioritise(self, host: int, changed: Sequence[tuple[int, int]]) -> None:
         """Let waiting requests of a host have other priorities, given with their numbers."""

@@ -89,6 +89,13 @@ def titled(url: str) -> str:
     return "log in" if "action=edit" in url else url
 
 
+def fetch_all(crawl: RuledCrawl) -> None:
+    """Fetch what waits in the order of the rules, traps and kinds."""
+    while (leased := crawl.rules.lease(lambda _: 0)) or crawl.rules.is_busy:
+        if leased:
+            crawl.answer(leased)
+
+
 @pytest.mark.parametrize("is_breadth_first", [False, True])
 def test_forms_come_after_pages_unless_the_order_is_that_of_depth(
     is_breadth_first: bool, tmp_path: Path
@@ -98,9 +105,7 @@ def test_forms_come_after_pages_unless_the_order_is_that_of_depth(
     for number in range(200):
         crawl.admit(f"{SOMEWHERE}/page?title={number}")
         crawl.admit(f"{SOMEWHERE}/page?action=edit&title={number}")
-    while (leased := crawl.rules.lease(lambda _: 0)) or crawl.rules.is_busy:
-        if leased:
-            crawl.answer(leased)
+    fetch_all(crawl)
     assert len(crawl.fetched) == 400, "late, and not given up"
     # From its fortieth page on a kind without anything new is a trap, whatever the order.
     forms = sum("action=edit" in url for url in crawl.fetched[:80])
@@ -116,9 +121,7 @@ def test_a_kind_that_became_better_is_brought_forward(tmp_path: Path) -> None:
     for number in range(120):
         crawl.admit(f"{SOMEWHERE}/dull?a={number}")
         crawl.admit(f"{SOMEWHERE}/late?b={number}")
-    while (leased := crawl.rules.lease(lambda _: 0)) or crawl.rules.is_busy:
-        if leased:
-            crawl.answer(leased)
+    fetch_all(crawl)
     last = crawl.fetched[-60:]
     assert len(crawl.fetched) == 240
     assert all("/dull" in url for url in last)
