@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -10,9 +9,10 @@ import scrapy.settings.default_settings
 from scrapy.settings import SETTINGS_PRIORITIES
 
 from crawler import default_settings
+from crawler.suggestions import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from scrapy.settings import BaseSettings
 
@@ -160,12 +160,6 @@ def _check_value(settings: BaseSettings, name: str, default: object) -> None:
             raise ValueError
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be {kind}, got {settings.get(name)!r}") from None
-
-
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return a hint for a misspelt word, or an empty text."""
-    close = difflib.get_close_matches(word, list(known), n=1)
-    return f"; did you mean {close[0]}?" if close else ""
 
 
 def is_fleet(settings: BaseSettings) -> bool:

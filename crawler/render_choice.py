@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from crawler.options import Options, did_you_mean
+from crawler.options import Options
 from crawler.page_rendering import render_options
 from crawler.rendering.browser import browser_path
 from crawler.rendering.rendered_pages import NoBrowserError
+from crawler.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,15 +21,6 @@ NO: Final = "no"
 AUTO: Final = "auto"
 ALWAYS: Final = "always"
 MODES: Final = (NO, AUTO, ALWAYS)
-
-SCREENSHOTS_MEANING: Final = (
-    "yes or no (default): keep a picture of each page; shows all pages in the browser, unless "
-    "render=auto says which"
-)
-RENDER_MEANING: Final = (
-    "show pages in a browser: no; auto: those that show more there; always: all with scripts "
-    "(default auto with the extra render, else no; docs/rendering.md)"
-)
 
 
 class RenderChoice(NamedTuple):

@@ -6,7 +6,7 @@ Literals only. Our own settings have their defaults in ``crawler/default_setting
 BOT_NAME = "crawl-once"
 SPIDER_MODULES = ["crawler.spiders"]
 NEWSPIDER_MODULE = "crawler.spiders"
-COMMANDS_MODULE = "crawler.commands"
+COMMANDS_MODULE = "crawler.scrapy_commands"
 ADDONS = {"crawler.addon.NearDuplicates": 300}
 
 USER_AGENT = "crawl-once/0.1"

@@ -4,6 +4,6 @@
 worker, on as many machines as there are (``docs/fleet.md``).
 """
 
-from settings.crawl import *  # noqa: F403  # a profile is the other one and more
+from .crawl import *  # noqa: F403  # a profile is the other one and more
 
 FLEET_ENABLED = True

@@ -1,7 +1,1 @@
-"""Define the commands of ``scrapy``, a file each."""
-
-import sys
-
-from crawler.console.program_start import prepare_program
-
-prepare_program(sys.argv)
+"""Define the commands of ``crawl-once``, a file each; ``crawler.scrapy_commands`` adapts them."""

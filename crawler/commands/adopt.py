@@ -16,6 +16,7 @@ class AdoptCommand(PlainCommand):
     """Fills a directory in which nothing was crawled yet."""
 
     after_interrupt = "broken off; nothing is left of it"
+    uses_profile = True
     usage = "CORPUS DIR"
     summary = "Begin a crawl directory with the pages that a corpus kept (neardup.spark)"
     description = (
@@ -31,10 +32,9 @@ class AdoptCommand(PlainCommand):
 
         if len(args) != 2:
             raise CommandError("a corpus and a new crawl directory are needed")
-        assert self.settings is not None
         corpus, folder = Corpus(Path(args[0])), Path(args[1])
         self.progress.begin("pages adopted", len(corpus))
-        canonicalizer = Canonicalizer(job_options(self.settings).disabled_url_rules)
+        canonicalizer = Canonicalizer(job_options(self.host.settings).disabled_url_rules)
         count = adopt(corpus, folder, canonicalizer, self.progress.advance)
         self.progress.end()
         say(f"{folder}: {count:,} pages; scrapy crawl ... -s JOBDIR={folder} goes on from them")

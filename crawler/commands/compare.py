@@ -15,7 +15,7 @@ from crawler.console.lab_options import (
     tried_parameters,
     whole,
 )
-from crawler.options import did_you_mean
+from crawler.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     import argparse
@@ -30,6 +30,7 @@ _SCHEMES = ("http://", "https://")
 class CompareCommand(PlainCommand):
     """Fetches no more than the two pages and their robots.txt, and nothing with ``--crawl``."""
 
+    uses_profile = True
     usage = "[options] URL|FILE URL|FILE"
     summary = "Say what two pages share, bit by bit, and where they differ"
     description = (
@@ -146,8 +147,7 @@ class CompareCommand(PlainCommand):
         from crawler.lab.sides import read_pages
         from crawler.reading.pool import Html
 
-        assert self.settings is not None
-        pages = fetch_pages(urls, self.settings)
+        pages = fetch_pages(urls, self.host.settings)
         sides = read_pages([Html(page.url, page.body, page.content_type) for page in pages])
         return dict(zip(urls, sides, strict=True))
 

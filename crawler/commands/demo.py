@@ -7,10 +7,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawler.commands.crawl import CrawlCommand
-from crawler.console.command_line import CommandError, complain, refuse_options
+from crawler.console.command_line import Command, CommandError, refuse_options
 from crawler.console.escaping import say
-from crawler.options import Options
+from crawler.storage.errors import JobError
+from neardup.errors import NearDupError
 
 if TYPE_CHECKING:
     import argparse
@@ -18,44 +18,46 @@ if TYPE_CHECKING:
 FAILED = 1
 
 
-class DemoCommand(CrawlCommand):
+class DemoCommand(Command):
     """Needs no network: the site has known duplicates planted in it."""
 
-    def syntax(self) -> str:
-        """Return the arguments for the usage line."""
-        return "[options]"
-
-    def short_desc(self) -> str:
-        """Return the line for the list of commands."""
-        return "Serve a small site with planted duplicates, crawl it and print the report"
+    uses_profile = True
+    usage = "[options] [DIR]"
+    summary = "Serve a small site with planted duplicates, crawl it and print the report"
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Serve, crawl, report, and count what was planted and found."""
-        from crawler.demo import DemoServer
-
-        assert self.settings is not None
         try:
-            refuse_options(args)
-            if args or opts.spargs:
-                raise CommandError("it takes no arguments")
-            folder = Path(self.settings["JOBDIR"] or self._default_folder())
+            refuse_options(args, self.known_options)
+            if len(args) > 1 or getattr(opts, "spargs", None):
+                raise CommandError("it takes a directory or nothing")
+            settings = self.host.settings
+            named = args[0] if args else settings["JOBDIR"]
+            folder = Path(named or self._default_folder())
             _make_way(folder)
-        except CommandError as error:
-            self.exitcode = complain(self, str(error))
-            return
-        self.settings.set("JOBDIR", str(folder), priority="cmdline")
-        self.settings.set("FLEET_ENABLED", False, priority="cmdline")  # it shows one crawl
+            settings.set("JOBDIR", str(folder), priority="cmdline")
+            settings.set("FLEET_ENABLED", False, priority="cmdline")  # it shows one crawl
+            self.exitcode = self._crawl(folder)
+        except (CommandError, JobError, NearDupError, ValueError) as error:
+            self.exitcode = self.complain(str(error))
+
+    def _crawl(self, folder: Path) -> int:
+        from crawler.console.crawling import Crawling, Teller
+        from crawler.demo import DemoServer
+        from crawler.spiders.site import SiteSpider
+
+        teller = Teller(self.complain)
         with DemoServer() as server:
-            opts.spargs = {"url": server.url}
-            super().run(["site"], opts)
-            if self.exitcode == 0:
-                self._compare(folder, server.url)
+            crawling = Crawling(SiteSpider, {"url": server.url}, self.host.settings, teller)
+            status = crawling.run(lambda: self.host.crawler_process)
+            return status or self._compare(folder, server.url)
 
     def _default_folder(self) -> Path:
-        assert self.settings is not None
-        return Path(str(Options(self.settings).raw("CRAWL_DIRECTORY"))) / "demo"
+        from crawler.options import Options
 
-    def _compare(self, folder: Path, base: str) -> None:
+        return Path(str(Options(self.host.settings).raw("CRAWL_DIRECTORY"))) / "demo"
+
+    def _compare(self, folder: Path, base: str) -> int:
         from crawler.demo import DUPLICATES
         from crawler.pages.export import export_pages
         from crawler.storage.database import open_for_reading
@@ -75,8 +77,7 @@ class DemoCommand(CrawlCommand):
         for path in missed:
             say(f"  missed: {base}{path} (of {base}{DUPLICATES[path]})")
         say("what the verdicts mean: docs/verdicts.md")
-        if missed:
-            self.exitcode = FAILED
+        return FAILED if missed else 0
 
 
 def _make_way(folder: Path) -> None:

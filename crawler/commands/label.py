@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from crawler.console.command_line import CommandError, PlainCommand
 from crawler.console.escaping import say, say_coloured
 from crawler.console.lab_options import distances_of, one_of, paths_of, whole
-from crawler.options import did_you_mean
+from crawler.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     import argparse
@@ -54,7 +54,7 @@ class LabelCommand(PlainCommand):
         )
         parser.add_argument("--list", action="store_true", help="print all labels")
         parser.add_argument(
-            "--export", metavar="FILE", help="write all labels as JSON lines; - prints them"
+            "-o", "--export", metavar="FILE", help="write all labels as JSON lines; - prints them"
         )
         parser.add_argument(
             "--import", metavar="FILE", help="take labels that were exported; - reads them"

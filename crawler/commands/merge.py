@@ -1,4 +1,4 @@
-"""``scrapy merge OUT DIR ...``: make one crawl directory of many."""
+"""``crawl-once merge DIR ... OUT``: make one crawl directory of many."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _lost(merged: Merged) -> Iterator[str]:
 class MergeCommand(PlainCommand):
     """Exit status: 0 all is there, 1 texts are lost, 2 it cannot be made."""
 
-    usage = "[--redis URL [--name NAME]] [--json] OUT DIR [DIR ...]"
+    usage = "[--redis URL [--name NAME]] [--json] DIR [DIR ...] OUT"
     summary = "Make one crawl directory of those of a fleet's workers, or of any crawls"
 
     def add_own_options(self, parser: argparse.ArgumentParser) -> None:
@@ -67,8 +67,8 @@ class MergeCommand(PlainCommand):
         from crawler.maintenance.merge.merging import merge
 
         if len(args) < 2:
-            raise CommandError("a new directory and one of a crawl are needed, at least")
-        folder, *folders = map(Path, args)
+            raise CommandError("one crawl directory and a new directory are needed, at least")
+        *folders, folder = map(Path, args)
         self.after_interrupt = f"broken off; there is no {folder}"
         merged = merge(folder, folders, self.progress, _kept_texts(opts))
         self.say_result(opts, merged.to_dict, merged_lines(merged, str(folder)))

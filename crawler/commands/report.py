@@ -38,6 +38,9 @@ class ReportCommand(PlainCommand):
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Print the report of a crawl directory."""
+        if opts.links and opts.rendering:
+            raise CommandError("--links and --rendering exclude each other")
+        folder = one_directory(args)
         from crawler.console.count_tables import link_lines, rendering_lines
         from crawler.console.report_text import report_lines
         from crawler.frontier.link_counts import read_links
@@ -45,9 +48,6 @@ class ReportCommand(PlainCommand):
         from crawler.storage.database import open_for_reading
         from crawler.url_rules.render_kinds import read_kinds
 
-        if opts.links and opts.rendering:
-            raise CommandError("--links and --rendering exclude each other")
-        folder = one_directory(args)
         with closing(open_for_reading(Path(folder))) as connection:
             if opts.links:
                 links = read_links(connection)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from crawler.console.command_line import CommandError, PlainCommand, one_directory
 from crawler.console.escaping import say, say_json
-from crawler.options import did_you_mean
+from crawler.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     import argparse
@@ -107,6 +107,7 @@ class RulesCommand(PlainCommand):
     def add_own_options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--json", action="store_true", help="print one JSON object")
         parser.add_argument(
+            "-o",
             "--export",
             metavar="FILE",
             help="write the rules that hold for another crawl (-a rules=FILE); - prints them",

@@ -2,34 +2,44 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import logging
 import os
 import sys
-from abc import abstractmethod
-from typing import TYPE_CHECKING, Any
-
-from scrapy.commands import ScrapyCommand, ScrapyHelpFormatter
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
 from crawler.console.escaping import plain_logs, say, say_json
 from crawler.console.progress_line import ProgressLine
 from crawler.frontier.redis import FleetError
-from crawler.options import did_you_mean
 from crawler.storage.errors import JobError
+from crawler.suggestions import did_you_mean
 from neardup import NearDupError
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable, Iterable
+
+    from scrapy.crawler import CrawlerProcessBase
+    from scrapy.settings import Settings
+
+_LAB_ERRORS = (
+    ("crawler.lab.pair_label", "LabelError"),
+    ("crawler.lab.sources.source", "SourceError"),
+)
+"""Errors of the lab, by module and name: to import them takes longer than most errors should."""
 
 USAGE_ERROR = 2
 INTERRUPTED = 130
 
 GROUPS = {
+    "crawling": ("crawl", "urls", "mirror", "replay", "demo", "fleet"),
     "crawl directory": ("report", "pages", "rules", "verify", "tune", "rejudge", "merge", "adopt"),
     "thresholds": ("lab", "sweep", "pairs", "compare", "label"),
+    "this program": ("config", "completion"),
 }
-"""The commands for what a crawl left, and those that try other parameters on it."""
+"""The commands that fetch, those for what a crawl left, and those that try other parameters."""
 
 
 class _Echo(logging.Handler):
@@ -53,85 +63,125 @@ class CommandError(Exception):
 
 def _for_users() -> tuple[type[Exception], ...]:
     """Return the errors whose messages say in one line what is wrong and what to do."""
-    from crawler.lab.pair_label import LabelError
-    from crawler.lab.sources.source import SourceError
-
-    return CommandError, FleetError, JobError, LabelError, NearDupError, SourceError
-
-
-class HelpFormatter(ScrapyHelpFormatter):
-    """Scrapy's, which takes each line of help that ends in a colon for a heading."""
-
-    def _split_lines(self, text: str, width: int) -> list[str]:
-        lines = super()._split_lines(text, width)
-        return [f"{line} " if line.endswith(":") else line for line in lines]
+    # What was not imported raised nothing.
+    loaded = (
+        getattr(sys.modules[module], name) for module, name in _LAB_ERRORS if module in sys.modules
+    )
+    return CommandError, FleetError, JobError, NearDupError, *loaded
 
 
-class PlainCommand(ScrapyCommand):
-    """A command whose errors are one line on standard error.
+class HelpFormatter(argparse.HelpFormatter):
+    """Prints defaults in words of the help, and commands in the order of their groups."""
+
+    def __init__(self, prog: str, **options: Any) -> None:
+        super().__init__(prog, max_help_position=28, **options)
+
+
+class Host(Protocol):
+    """The program that runs a command: ``crawl-once``, or ``scrapy`` through its adapter.
+
+    Attributes:
+        program: Its name, which begins each message.
+        settings: The settings of the profile and of the command line.
+        crawler_process: The process that a crawl runs in.
+    """
+
+    program: str
+
+    @property
+    def settings(self) -> Settings: ...
+
+    @property
+    def crawler_process(self) -> CrawlerProcessBase: ...
+
+
+class Command(ABC):
+    """A command of ``crawl-once``, and of ``scrapy``.
 
     Attributes:
         usage: The arguments, for the usage line.
-        summary: The line for Scrapy's list of commands; the command's group is put before it.
+        summary: The line for the list of commands.
         description: The text of --help, where the summary is not enough.
+        uses_profile: Whether settings can be given.
+        exitcode: The exit status, when the command has run.
+        host: The program that runs the command.
+    """
+
+    usage = ""
+    summary = ""
+    description = ""
+    uses_profile = False
+    host: Host
+
+    def __init__(self) -> None:
+        self.exitcode = 0
+        self._parser: argparse.ArgumentParser | None = None
+
+    @property
+    def known_options(self) -> list[str]:
+        """The options that the program takes with this command."""
+        actions = () if self._parser is None else self._parser._actions
+        return [name for action in actions for name in action.option_strings]
+
+    @property
+    def name(self) -> str:
+        return type(self).__module__.rpartition(".")[2]
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the options of this command, and name the commands beside it."""
+        self._parser = parser
+        self.add_own_options(parser)
+        if group := group_of(self.name):
+            parser.epilog = f"Commands of the group {group}: {', '.join(GROUPS[group])}."
+
+    def add_own_options(self, parser: argparse.ArgumentParser) -> None:  # noqa: B027
+        """Add the options of this command alone; most have some, and not all."""
+
+    @abstractmethod
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Do the command's work, or print in one line why not; set the exit status."""
+
+    def complain(self, message: str) -> int:
+        """Print one line; return the exit status for it."""
+        say(f"{self.host.program} {self.name}: {message}", to_stderr=True)
+        return USAGE_ERROR
+
+
+class PlainCommand(Command):
+    """A command whose errors are one line on standard error.
+
+    Attributes:
         after_interrupt: What holds after Ctrl-C, printed then; the exit status is 130.
         progress: A line on the terminal; it must end before anything else is printed.
     """
 
-    requires_crawler_process = False
-    usage = ""
-    summary = ""
-    description = ""
     after_interrupt = "interrupted"
 
     def __init__(self) -> None:
         super().__init__()
         self.progress = ProgressLine()
-        self._options: list[str] = []
-
-    def syntax(self) -> str:
-        return self.usage
-
-    def short_desc(self) -> str:
-        group = _group_of(self)
-        return f"[{group}] {self.summary}" if group else self.summary
-
-    def long_desc(self) -> str:
-        return self.description or self.summary
-
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Add Scrapy's options, then those of this command; name the commands beside it."""
-        super().add_options(parser)
-        parser.formatter_class = HelpFormatter
-        self.add_own_options(parser)
-        self._options = [name for action in parser._actions for name in action.option_strings]
-        if group := _group_of(self):
-            parser.epilog = f"Commands of the group {group}: {', '.join(GROUPS[group])}."
-
-    def add_own_options(self, parser: argparse.ArgumentParser) -> None:
-        """Add the options of this command."""
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Do the command's work, or print in one line why not."""
         plain_logs()
         try:
             with self.progress:
-                refuse_options(args, self._options)
+                refuse_options(args, self.known_options)
                 self.act(args, opts)
             sys.stdout.flush()
         except _for_users() as error:
-            self.exitcode = complain(self, str(error))
+            self.exitcode = self.complain(str(error))
         except BrokenPipeError:
-            _close_stdout()  # the reader (head, a pager) has had enough; that is no error
+            close_stdout()  # the reader (head, a pager) has had enough; that is no error
         except OSError as error:
             if error.filename is None:
-                _close_stdout()
-            self.exitcode = complain(self, _words_of(error))
+                close_stdout()
+            self.exitcode = self.complain(_words_of(error))
         except KeyboardInterrupt:
             if sys.stderr.isatty():
                 say(to_stderr=True)  # past the ^C
             if self.after_interrupt:
-                say(f"scrapy {_name_of(self)}: {self.after_interrupt}", to_stderr=True)
+                self.complain(self.after_interrupt)
             self.exitcode = INTERRUPTED
 
     @abstractmethod
@@ -161,35 +211,42 @@ def _words_of(error: OSError) -> str:
     return words if error.filename is None else f"{error.filename}: {words}"
 
 
-def _close_stdout() -> None:
-    # What is still buffered has nowhere to go when Python flushes it at its end.
+def close_stdout() -> None:
+    """Let what is still buffered go nowhere, when Python flushes it at its end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _name_of(command: ScrapyCommand) -> str:
-    return type(command).__module__.rpartition(".")[2]
-
-
-def _group_of(command: ScrapyCommand) -> str:
-    return next((group for group, names in GROUPS.items() if _name_of(command) in names), "")
-
-
-def complain(command: ScrapyCommand, message: str) -> int:
-    """Print one line; return the exit status for it."""
-    say(f"scrapy {_name_of(command)}: {message}", to_stderr=True)
-    return USAGE_ERROR
+def group_of(name: str) -> str:
+    """Return the group of a command; empty if it has none."""
+    return next((group for group, names in GROUPS.items() if name in names), "")
 
 
 def one_directory(args: list[str]) -> str:
-    """Return the only positional argument of a command.
+    """Return the crawl directory that is the only positional argument of a command.
+
+    Of a mirror it is the one within it.
 
     Raises:
         CommandError: There is none, or more.
+        JobError: There is no crawl in it.
     """
+    from crawler.storage.database import require_crawl
+
     if len(args) != 1:
         got = "none" if not args else " ".join(args)
         raise CommandError(f"one crawl directory is needed, got {got}")
-    return args[0]
+    folder = crawl_folder(Path(args[0]))
+    require_crawl(folder)
+    return str(folder)
+
+
+def crawl_folder(named: Path) -> Path:
+    """Return the crawl directory that a user names: of a mirror, the one within it."""
+    from crawler.mirror.paths import STATE_FOLDER
+    from crawler.storage.database import FILE_NAME
+
+    inner = named / STATE_FOLDER
+    return inner if (inner / FILE_NAME).is_file() else named
 
 
 def refuse_options(args: list[str], known: Iterable[str] = ()) -> None:

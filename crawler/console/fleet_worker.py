@@ -66,7 +66,7 @@ def _check(
         raise CommandError(f"the spider {spidercls.name} works alone; leave FLEET_ENABLED out")
     if arguments.get("revisit", NO) != NO:
         raise CommandError(
-            "a fleet visits each page once; for -a revisit, scrapy merge OUT DIR... makes one "
+            "a fleet visits each page once; for -a revisit, scrapy merge DIR... OUT makes one "
             "directory of those of all workers, which one crawl goes on with"
         )
     for setting in ("SCHEDULER", "DUPEFILTER_CLASS"):
@@ -124,4 +124,4 @@ def farewell_lines(job: Job) -> Iterator[str]:
         yield f"not finished, {queued:,} queued at {fleet.where}: the same command goes on"
     if counts.failed:
         yield f"requests that broke at every try: {counts.failed:,}"
-    yield "one directory of all workers: scrapy merge OUT DIR [DIR ...]"
+    yield "one directory of all workers: scrapy merge DIR [DIR ...] OUT"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crawler.console.command_line import CommandError
-from crawler.options import did_you_mean
+from crawler.suggestions import did_you_mean
 from neardup.errors import ParameterError
 
 if TYPE_CHECKING:

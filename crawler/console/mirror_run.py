@@ -7,6 +7,7 @@ import os
 import shlex
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.filesize import decimal
@@ -33,12 +34,11 @@ from crawler.storage.database import FILE_NAME, open_for_reading
 from crawler.storage.directory import locked
 from crawler.storage.errors import JobError
 from crawler.urls.canonical import Canonicalizer
-from crawler.urls.seeds import split_seeds
+from crawler.urls.seeds import host_folder, split_seeds
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Iterator, Sequence
 
     from scrapy.crawler import CrawlerProcessBase
     from scrapy.settings import BaseSettings
@@ -76,7 +76,6 @@ class Mirroring:
         folder: The folder of the mirror.
         arguments: The arguments of the spider.
         settings: The project's settings.
-        process: The process that the crawl runs in.
         packs: Whether the archive is packed as WACZ.
 
     Raises:
@@ -89,7 +88,6 @@ class Mirroring:
         folder: Path,
         arguments: dict[str, str],
         settings: BaseSettings,
-        process: CrawlerProcessBase,
         *,
         packs: bool = False,
     ) -> None:
@@ -97,7 +95,6 @@ class Mirroring:
         self._folder = folder
         self._arguments = arguments
         self._settings = settings
-        self._process = process
         self._packs = packs
         self._remembered = self._remember()
         MirrorSpider.check_arguments(self._arguments)
@@ -106,8 +103,12 @@ class Mirroring:
         if not settings.get("WARC_FOLDER"):
             settings.set("WARC_FOLDER", str(folder / ARCHIVE), priority="cmdline")
 
-    def run(self) -> int:
-        """Crawl, finish, report; return the exit status."""
+    def run(self, process: Callable[[], CrawlerProcessBase]) -> int:
+        """Crawl, finish, report; return the exit status.
+
+        Args:
+            process: Makes the process of Scrapy, when everything is checked.
+        """
         if is_fleet(self._settings):
             raise MirrorError("a mirror is made by one crawl alone; leave FLEET_ENABLED out")
         if self._arguments.get("text") == "no":  # rules are learned from texts
@@ -135,8 +136,9 @@ class Mirroring:
             if self._remembered:
                 say(f"as before: {' '.join(self._remembered)}", flush=True)
             tidy_logs()
-            self._process.crawl(MirrorSpider, **self._arguments)
-            self._process.start()
+            scrapy = process()
+            scrapy.crawl(MirrorSpider, **self._arguments)
+            scrapy.start()
         finally:
             job.close()
             if archive is not None:
@@ -170,13 +172,13 @@ class Mirroring:
 
     def _conclude(self, job: Job) -> int:
         if job.database.failure is not None and job.result.stop_reason is None:
-            say(f"scrapy mirror: stopped: {job.failure}", to_stderr=True)
+            say(f"mirror: stopped: {job.failure}", to_stderr=True)
             return INCOMPLETE
         try:
             finished = self._finish()
         except KeyboardInterrupt:
             say(
-                "scrapy mirror: links are not rewritten yet; the same command goes on",
+                "mirror: links are not rewritten yet; the same command goes on",
                 to_stderr=True,
             )
             return INTERRUPTED
@@ -223,13 +225,18 @@ class Mirroring:
     def _status(self, job: Job, finished: FinishedMirror) -> int:
         status = INCOMPLETE if finished.parts else DONE
         for problem in problems(job):
-            say(f"scrapy mirror: {problem}", to_stderr=True)
+            say(f"mirror: {problem}", to_stderr=True)
             status = INCOMPLETE
         return status
 
 
 def _canonical(urls: str) -> str:
     return Canonicalizer()(urls.partition(",")[0].strip())
+
+
+def usual_folder(settings: BaseSettings, url: str) -> Path:
+    """Return the folder of a mirror for which none is named."""
+    return Path(str(Options(settings).raw("MIRROR_DIRECTORY"))) / host_folder(url)
 
 
 def check(folder: Path) -> int:

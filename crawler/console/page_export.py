@@ -13,7 +13,6 @@ from crawler.console.lab_options import whole
 from crawler.feeds.exporters import EXPORTERS, export
 from crawler.feeds.page_files import PagePaths, others_in, write_files, write_together
 from crawler.feeds.page_writers import MEDIA_TYPES, PageWriter, text_without
-from crawler.options import did_you_mean
 from crawler.pages.export import (
     KEPT_FILTER,
     PageFilter,
@@ -25,6 +24,7 @@ from crawler.pages.verdicts import VERDICTS
 from crawler.reading.content.content_text import Shown
 from crawler.reading.content.content_xml import DOCUMENT, PAGE_TYPES
 from crawler.storage.output_files import check_output
+from crawler.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     import argparse

@@ -6,27 +6,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawler.downloading.cookie_files import read_cookies
-from crawler.options import did_you_mean
 from crawler.pages.visits import NO, REVISITS
 from crawler.render_choice import render_choice
+from crawler.suggestions import did_you_mean
 from crawler.url_rules.rule_files import RuleFileError, read_rules
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from crawler.spiders.argument_table import Argument
     from crawler.url_rules.learning.proposals import Proposal
-
-REVISIT_MEANING = (
-    "no (default); yes: ask again for every page of a finished crawl; due: for those whose time "
-    "has come; failed: for those that failed"
-)
-
-RULES_MEANING = (
-    "URL rules of another crawl, as scrapy rules DIR --export FILE writes them, to hold from the "
-    "start; on other hosts fewer texts have to speak for the same"
-)
-
-COOKIES_MEANING = "a Netscape cookie file, as curl and browsers' extensions write it"
 
 
 def check_cookies(arguments: Mapping[str, str]) -> None:
@@ -42,7 +31,7 @@ def check_cookies(arguments: Mapping[str, str]) -> None:
             raise ValueError(f"-a cookies: {error}") from None
 
 
-def check_arguments(arguments: Mapping[str, str], known: Mapping[str, str]) -> None:
+def check_arguments(arguments: Mapping[str, str], known: Mapping[str, Argument]) -> None:
     """Refuse an argument that a spider does not know, a bad ``revisit``, ``render`` or ``rules``.
 
     Raises:

@@ -19,15 +19,16 @@ from crawler.mirror.file_store import MirrorStore
 from crawler.mirror.folder import MirrorFolder
 from crawler.mirror.paths import STATE_FOLDER
 from crawler.mirror.readings import reading_without_text
-from crawler.options import did_you_mean
 from crawler.pages import verdicts
 from crawler.pages.page_context import Captured
 from crawler.reading.content_types import why_not_html
 from crawler.reading.link_kinds import ANCHOR, Follow
 from crawler.render_choice import NO, RenderChoice
 from crawler.request_meta import FOR_A_PAGE, LINK_KIND, SEED, WHOLE
+from crawler.spiders.argument_table import MIRROR
 from crawler.spiders.arguments import yes_or_no
 from crawler.spiders.site import SiteSpider
+from crawler.suggestions import did_you_mean
 from crawler.urls.scope import Scope
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from crawler.options import Options
     from crawler.pages.page_context import Fetched
     from crawler.pages.page_store import StoredUrl
+    from crawler.spiders.argument_table import Argument
 
 REQUISITES = {
     "host": "what pages need, from the hosts of the site",
@@ -72,14 +74,7 @@ class MirrorSpider(SiteSpider):
     name = "mirror"
     is_mirror = True
     fits_fleet = False
-    arguments: ClassVar[Mapping[str, str]] = {
-        **SiteSpider.arguments,
-        "requisites": "what pages need is taken from: host (of the site, default) or all",
-        "accept": "files other than pages that are fetched: endings or patterns, by commas",
-        "reject": "files and pages that are not fetched: endings or patterns, by commas",
-        "text": "yes (default) or no: read the text of pages, for near-duplicates and URL rules",
-        "max_bytes": "stop when the mirror has so many bytes, like 500M",
-    }
+    arguments: ClassVar[Mapping[str, Argument]] = MIRROR
     planned: ClassVar[tuple[str, ...]] = (
         "url",
         "scope",

@@ -28,7 +28,7 @@ from crawler.reading.worker_pool import ReadingError
 from crawler.render_choice import RenderChoice, render_choice
 from crawler.render_decisions import render_pages
 from crawler.request_meta import AGAIN, FIXED, LED_BY, OF_ONE_ANSWER, SEED, SPELLING, WHOLE, without
-from crawler.spiders.arguments import REVISIT_MEANING, RULES_MEANING, check_arguments, rules_of
+from crawler.spiders.arguments import check_arguments, rules_of
 from crawler.storage.errors import CrawlStorageError
 from crawler.urls.canonical import MalformedUrl
 from crawler.urls.requested import requestable
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from crawler.pages.capture import Archivist
     from crawler.pages.page_store import StoredUrl
     from crawler.run import RunResult
+    from crawler.spiders.argument_table import Argument
 
 BREATH = 100
 """Pause after this many start requests, so that downloads continue meanwhile."""
@@ -55,7 +56,7 @@ _MAX_HEADER = 1024
 class PageSpider(Spider):
     """Captures every response and yields it as a ``Page`` with its verdict."""
 
-    arguments: ClassVar[Mapping[str, str]] = {"revisit": REVISIT_MEANING, "rules": RULES_MEANING}
+    arguments: ClassVar[Mapping[str, Argument]] = {}
     """Name and meaning of every ``-a`` argument."""
 
     planned: ClassVar[tuple[str, ...]] = ()

@@ -20,6 +20,7 @@ from crawler.items import page_of_capture
 from crawler.options import Options
 from crawler.pages.reasons import Reason, Stored
 from crawler.pages.verdicts import FAILED, UNREADABLE
+from crawler.spiders.argument_table import REPLAY
 from crawler.spiders.arguments import check_arguments
 from crawler.spiders.page_spider import PageSpider
 from crawler.storage import meta_names
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
     from crawler.items import Page
     from crawler.pages.page_context import Captured
+    from crawler.spiders.argument_table import Argument
     from crawler.warc.captures import Capture, Captures
     from crawler.warc.sources import WarcFile
 
@@ -55,9 +57,7 @@ class ReplaySpider(PageSpider):
 
     name = "replay"
     fits_fleet = False
-    arguments: ClassVar[Mapping[str, str]] = {
-        "warc": "WARC or WACZ files, or folders of them, separated by commas",
-    }
+    arguments: ClassVar[Mapping[str, Argument]] = REPLAY
     planned = ("warc",)
     adds_when_finished = "what is new in the archive is judged"
 

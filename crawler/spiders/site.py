@@ -14,12 +14,9 @@ from crawler.pages.reasons import Reason
 from crawler.pages.verdicts import FAILED
 from crawler.reading.link_kinds import ANCHOR, SITEMAP, Follow, followed_kinds
 from crawler.reading.sitemaps import SitemapLimits
-from crawler.render_choice import RENDER_MEANING, SCREENSHOTS_MEANING
 from crawler.request_meta import FIXED, LED_BY, LINK_KIND, SEED, SPELLING
+from crawler.spiders.argument_table import SITE
 from crawler.spiders.arguments import (
-    COOKIES_MEANING,
-    REVISIT_MEANING,
-    RULES_MEANING,
     check_arguments,
     check_cookies,
     whole_number,
@@ -46,12 +43,10 @@ if TYPE_CHECKING:
     from crawler.pages.page_store import StoredUrl
     from crawler.pages.visits import VisitNotes
     from crawler.reading.reading import Link
+    from crawler.spiders.argument_table import Argument
 
 # Where the project bounds the length of URLs nowhere.
 _MAX_URL = 65_536
-
-
-LINKS_MEANING = "kinds of links beside the usual: +comment,-script, all or none (docs/links.md)"
 
 
 class SiteSpider(SitemapSpider):
@@ -59,21 +54,7 @@ class SiteSpider(SitemapSpider):
 
     name = "site"
     is_mirror: ClassVar[bool] = False
-    arguments: ClassVar[Mapping[str, str]] = {
-        "url": "where to start; several are separated by commas",
-        "scope": "prefix (the folder of the URL, default), host or domain",
-        "max_pages": "stop after so many pages",
-        "max_depth": "links away from a seed, at most",
-        "sitemaps": "yes (default) or no: take URLs from the sitemaps that robots.txt names",
-        "allow": "regular expression that a URL must match somewhere",
-        "deny": "regular expression that a URL must not match",
-        "revisit": REVISIT_MEANING,
-        "rules": RULES_MEANING,
-        "render": RENDER_MEANING,
-        "screenshots": SCREENSHOTS_MEANING,
-        "links": LINKS_MEANING,
-        "cookies": COOKIES_MEANING,
-    }
+    arguments: ClassVar[Mapping[str, Argument]] = SITE
 
     planned: ClassVar[tuple[str, ...]] = ("url", "scope", "allow", "deny", "links")
 

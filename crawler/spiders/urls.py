@@ -7,14 +7,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TextIO
 
-from crawler.render_choice import RENDER_MEANING, SCREENSHOTS_MEANING
-from crawler.spiders.arguments import (
-    COOKIES_MEANING,
-    REVISIT_MEANING,
-    RULES_MEANING,
-    check_arguments,
-    check_cookies,
-)
+from crawler.spiders.argument_table import URLS
+from crawler.spiders.arguments import check_arguments, check_cookies
 from crawler.spiders.page_spider import BREATH, PageSpider
 from crawler.urls.canonical import MalformedUrl
 from crawler.urls.seeds import check_seed
@@ -24,6 +18,8 @@ if TYPE_CHECKING:
 
     from scrapy import Request
 
+    from crawler.spiders.argument_table import Argument
+
 STANDARD_INPUT = "-"
 
 
@@ -31,14 +27,7 @@ class UrlsSpider(PageSpider):
     """Fetches the URLs of a file or of standard input, one a line, and no others."""
 
     name = "urls"
-    arguments: ClassVar[Mapping[str, str]] = {
-        "file": "a file with one URL a line, or - for standard input; # begins a comment",
-        "revisit": REVISIT_MEANING,
-        "rules": RULES_MEANING,
-        "render": RENDER_MEANING,
-        "screenshots": SCREENSHOTS_MEANING,
-        "cookies": COOKIES_MEANING,
-    }
+    arguments: ClassVar[Mapping[str, Argument]] = URLS
 
     planned = ("file",)
     adds_when_finished = "what is new in the list is fetched, everything again with -a revisit=yes"

@@ -263,6 +263,20 @@ def check_schema(connection: sqlite3.Connection, path: Path | None) -> None:
         )
 
 
+def require_crawl(folder: Path) -> Path:
+    """Return the database of a crawl directory.
+
+    Raises:
+        JobError: There is no crawl in the folder.
+    """
+    if not folder.is_dir():
+        fault = "not a directory" if folder.exists() else "no such directory"
+        raise JobError(f"{folder}: {fault}")
+    if not (folder / FILE_NAME).is_file():
+        raise JobError(f"{folder}: no crawl in it (no {FILE_NAME})")
+    return folder / FILE_NAME
+
+
 def open_for_reading(folder: Path) -> sqlite3.Connection:
     """Open a crawl's database beside the process that may be writing to it.
 
@@ -270,12 +284,7 @@ def open_for_reading(folder: Path) -> sqlite3.Connection:
         JobError: There is no crawl in the folder, or none that can be read.
         JobVersionError: It has another schema.
     """
-    path = folder / FILE_NAME
-    if not folder.is_dir():
-        fault = "not a directory" if folder.exists() else "no such directory"
-        raise JobError(f"{folder}: {fault}")
-    if not path.is_file():
-        raise JobError(f"{folder}: no crawl in it (no {FILE_NAME})")
+    path = require_crawl(folder)
     # SQLite wants to write beside the file even to read it, unless its writer does so already.
     is_written = os.access(folder, os.W_OK) or (folder / f"{FILE_NAME}-wal").exists()
     how = "mode=ro" if is_written else "mode=ro&immutable=1"

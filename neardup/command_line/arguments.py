@@ -77,7 +77,9 @@ def find_options(arguments: Sequence[str]) -> Namespace:
     parser.add_argument("file", metavar="FILE", help="jsonl, csv (or .gz), parquet; - is stdin")
     _add_fields(parser, None)
     _add_title(parser)
-    parser.add_argument("--out", metavar="FILE", help="where the clusters go (standard output)")
+    parser.add_argument(
+        "-o", "--out", metavar="FILE", help="where the clusters go (standard output)"
+    )
     parser.add_argument(
         "--skip-bad",
         type=int,

@@ -60,7 +60,7 @@ def test_four_workers_each_fetch_a_page_once_and_keep_what_one_keeps(
         assert f"fleet {NAME}: {site.counts.total():,} pages by all workers" in said
     assert len({asked.agent for asked in site.asked}) > 1
     whole = tmp_path / "whole"
-    done = scrapy("merge", str(whole), *map(str, fleet.folders))
+    done = scrapy("merge", *map(str, fleet.folders), str(whole))
     assert done.returncode == 0, done.stderr
     assert scrapy("verify", str(whole)).returncode == 0
     assert report(whole)["kept"] == len({site.cluster_of(number) for number in range(PAGES)})

@@ -33,14 +33,14 @@ def test_what_a_fleet_kept_is_one_crawl(redis_url: str, tmp_path: Path) -> None:
             finish(second)
         assert [problems(folder) for folder in fleet.folders] == [(), ()]
         out, folders = tmp_path / "out", [str(folder) for folder in fleet.folders]
-        found = merged(out, 0, str(out), *folders)
+        found = merged(out, 0, *folders, str(out))
         pages = exported(out)
         assert set(pages) == {site.url_of(number) for number in range(PAGES)}
         kept = [url for url, page in pages.items() if page["text"] is not None]
         clusters = {site.cluster_of(number) for number in range(PAGES)}
         assert len(kept) == found["kept"] == len(clusters)
         part, asked = tmp_path / "part", ("--redis", redis_url, "--name", NAME)
-        assert merged(part, 0, *asked, str(part), folders[0])["lost"] == []
+        assert merged(part, 0, *asked, folders[0], str(part))["lost"] == []
         again = ("-s", f"JOBDIR={out}", "-s", "DOWNLOAD_DELAY=0", "-a", "revisit=yes")
         seeds = ("-a", f"url={site.seeds}", "-a", "scope=host")
         done = scrapy("crawl", "site", *seeds, *again)

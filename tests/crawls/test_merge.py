@@ -37,7 +37,7 @@ def test_two_crawls_become_one_that_goes_on(site: ChangingSite, tmp_path: Path) 
     for folder in folders:
         crawl(f"{site.origin}/{folder.name}/", folder, "-a", f"allow=/{folder.name}/")
     out = tmp_path / "out"
-    done = scrapy("merge", str(out), *map(str, folders))
+    done = scrapy("merge", *map(str, folders), str(out))
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
     assert "6 URLs of 2 directories" in done.stdout
     assert problems(out) == ()
@@ -53,13 +53,13 @@ def test_two_crawls_become_one_that_goes_on(site: ChangingSite, tmp_path: Path) 
 def test_what_cannot_be_is_said_in_one_line(site: ChangingSite, tmp_path: Path) -> None:
     crawl(f"{site.origin}/one/", tmp_path / "one", "-a", "allow=/one/")
     wrong: list[tuple[list[str], str]] = [
-        ([], "a new directory and one of a crawl are needed, at least"),
-        (["out"], "a new directory and one of a crawl are needed, at least"),
-        (["--verbos", "out", "one"], "unknown option --verbos"),
+        ([], "one crawl directory and a new directory are needed, at least"),
+        (["out"], "one crawl directory and a new directory are needed, at least"),
+        (["--verbos", "one", "out"], "unknown option --verbos"),
         (["one", "one"], "there is something in it already"),
-        (["out", "absent"], "no such directory"),
-        (["--name", "fleet", "out", "one"], "--name is of a fleet"),
-        (["--redis", "redis://127.0.0.1:1", "out", "one"], "is it running"),
+        (["absent", "out"], "no such directory"),
+        (["--name", "fleet", "one", "out"], "--name is of a fleet"),
+        (["--redis", "redis://127.0.0.1:1", "one", "out"], "is it running"),
     ]
     for arguments, message in wrong:
         places = [
@@ -74,6 +74,6 @@ def test_what_cannot_be_is_said_in_one_line(site: ChangingSite, tmp_path: Path) 
 
 def test_as_json(site: ChangingSite, tmp_path: Path) -> None:
     crawl(f"{site.origin}/one/", tmp_path / "one", "-a", "allow=/one/")
-    done = scrapy("merge", "--json", str(tmp_path / "out"), str(tmp_path / "one"))
+    done = scrapy("merge", "--json", str(tmp_path / "one"), str(tmp_path / "out"))
     found = json.loads(done.stdout)
     assert (found["pages"], found["kept"], found["lost"]) == (3, 3, [])

@@ -46,7 +46,7 @@ def test_workers_of_a_fleet_share_the_spellings(redis_url: str, tmp_path: Path) 
             for worker in workers:
                 end(worker)
         asked = site.paths()
-    done = scrapy("merge", str(tmp_path / "whole"), str(tmp_path / "0"), str(tmp_path / "1"))
+    done = scrapy("merge", str(tmp_path / "0"), str(tmp_path / "1"), str(tmp_path / "whole"))
     assert done.returncode == 0, done.stderr
     found = read_back(done, tmp_path / "whole", site.origin, asked)
     assert found.kept == {"/", "/p", f"/q?{NEEDED}"}, said

@@ -213,7 +213,7 @@ def test_replay_and_merge(crawled: Crawled) -> None:
     archive = crawled.folder / "job" / "warc"
     done = scrapy("crawl", "replay", "-a", f"warc={archive}", "-s", f"JOBDIR={again}", *LOUD)
     assert_quiet(done)
-    assert_quiet(scrapy("merge", str(merged), str(crawled.folder / "job"), str(again)))
+    assert_quiet(scrapy("merge", str(crawled.folder / "job"), str(again), str(merged)))
 
 
 def test_a_second_visit_and_what_changed(crawled: Crawled) -> None:

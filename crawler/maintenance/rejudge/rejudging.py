@@ -253,7 +253,7 @@ def rejudge(
     if directory.count("SELECT count(*) FROM elsewhere"):
         raise JobError(
             f"{directory.folder}: one crawl of a fleet: others hold originals of its pages; make "
-            f"one of all (scrapy merge OUT {directory.folder} DIR ...) and judge that again"
+            f"one of all (scrapy merge {directory.folder} DIR ... OUT) and judge that again"
         )
     can_queue = directory.plan is not None
     freed = [_wall_at(directory, url) for url in no_walls]

@@ -7,32 +7,30 @@ import subprocess
 import sys
 from importlib.util import find_spec
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
-from scrapy.cmdline import ScrapyArgumentParser, _get_commands_from_module
+from scrapy.cmdline import ScrapyArgumentParser, _get_commands_dict
 from scrapy.commands import ScrapyHelpFormatter
 from scrapy.utils.project import get_project_settings
 
-import crawler.commands
 from crawler.console.command_line import GROUPS, PlainCommand
+from crawler.program import CrawlOnce, command_names
 from tests.crawler.commands.in_process import run
 from tests.crawls.command import PROJECT
 
-ALONE = {"crawl", "demo", "fleet", "mirror"}
+OWN_ALONE = {"crawl", "urls", "replay", "config", "completion"}
+"""Commands that ``scrapy`` has in another form, or not."""
 
 
-def test_every_command_is_in_one_group_or_stands_alone() -> None:
-    (folder,) = crawler.commands.__path__
-    modules = {path.stem for path in Path(folder).glob("*.py")} - {"__init__"}
+def test_every_command_is_in_one_group() -> None:
     grouped = [name for names in GROUPS.values() for name in names]
-    assert sorted([*grouped, *ALONE]) == sorted(modules)
+    assert sorted(grouped) == command_names()
 
 
 def test_scrapys_list_names_the_group_of_each_command() -> None:
     lines = run().stdout.splitlines()
     for group, names in GROUPS.items():
-        for name in names:
+        for name in set(names) - OWN_ALONE:
             (line,) = (line for line in lines if line.startswith(f"  {name} "))
             assert line.split(maxsplit=1)[1].startswith(f"[{group}] ")
 
@@ -44,11 +42,13 @@ def test_help_names_the_commands_of_the_same_group() -> None:
 
 
 _WORDS = (
-    "crawler crawler.console crawler.console.command_line crawler.console.escaping"
-    " crawler.console.lab_options crawler.console.program_start crawler.console.progress_line"
-    " crawler.default_settings"
-    " crawler.frontier crawler.frontier.redis crawler.mirror crawler.mirror.errors crawler.options"
-    " crawler.storage crawler.storage.errors neardup neardup.errors"
+    "crawler crawler.console crawler.console.command_line crawler.console.crawl_command"
+    " crawler.console.escaping crawler.console.lab_options crawler.console.profile"
+    " crawler.program crawler.console.progress_line crawler.console.scrapy_adapter"
+    " crawler.console.scrapy_start crawler.console.spider_command"
+    " crawler.frontier crawler.frontier.redis crawler.mirror crawler.mirror.errors"
+    " crawler.spiders crawler.spiders.argument_table"
+    " crawler.storage crawler.storage.errors crawler.suggestions neardup neardup.errors"
 ).split()
 """Modules of ours that the list of commands needs: the words of each, and its errors."""
 
@@ -76,8 +76,41 @@ def test_the_list_of_commands_imports_no_more_than_their_words() -> None:
     loaded = modules_of()
     ours = {name for name in loaded if name.partition(".")[0] in {"crawler", "neardup"}}
     assert "crawler.commands.sweep" in ours
-    assert {name for name in ours if not name.startswith("crawler.commands")} <= set(_WORDS)
+    commands = ("crawler.commands", "crawler.scrapy_commands")
+    assert {name for name in ours if not name.startswith(commands)} <= set(_WORDS)
     assert not loaded & set(_LATER)
+
+
+def modules_of_our_program(*words: str) -> set[str]:
+    """Return the modules that are imported when a command of ``crawl-once`` has ended."""
+    program = (
+        "import sys; from crawler.program import main\n"
+        f"try: main({words!r})\n"
+        "finally: print(*sys.modules, file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=PROJECT, capture_output=True, text=True, check=False
+    )
+    return set(done.stderr.splitlines()[-1].split())
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--help"],
+        ["crawl", "--help"],
+        ["mirror", "--help"],
+        ["reprot"],
+        ["report", "nope"],
+        ["https://example.com/", "--scope", "hots"],
+        ["https://example.com/", "--max-pages", "many"],
+        ["https://example.com/", "--nonsense"],
+    ],
+)
+def test_help_and_errors_of_our_program_do_not_wait_for_scrapy(words: list[str]) -> None:
+    loaded = modules_of_our_program(*words)
+    assert "crawler.program" in loaded
+    assert not loaded & {"scrapy", "twisted", *_LATER} - {"sqlite3", "zstandard"}
 
 
 def test_what_a_start_does_not_import_exists() -> None:
@@ -108,6 +141,7 @@ def test_an_error_of_the_system_is_told_in_its_words(
     error: OSError, words: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     command = _Failing(error)
+    command.host = CrawlOnce(argparse.Namespace())
     command.run([], argparse.Namespace())
     assert command.exitcode == 2
     assert capfd.readouterr().err.endswith(f": {words}\n")
@@ -128,8 +162,14 @@ def test_headings_alone_are_underlined_in_help(
 ) -> None:
     """Scrapy underlines each line that ends in a colon, of an option too."""
     monkeypatch.setenv("COLUMNS", str(columns))
-    commands = _get_commands_from_module("crawler.commands", True)
-    for name, command in commands.items():
+    commands = _get_commands_dict(get_project_settings(), True)
+    ours = {
+        name: command
+        for name, command in commands.items()
+        if type(command).__module__.startswith("crawler.")
+    }
+    assert {"crawl", "mirror", "report"} <= set(ours)
+    for name, command in ours.items():
         parser = ScrapyArgumentParser(
             formatter_class=ScrapyHelpFormatter,
             usage=f"scrapy {name} {command.syntax()}",

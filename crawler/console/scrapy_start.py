@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _INTERRUPTED = 130
 
 
-def prepare_program(argv: Sequence[str]) -> None:
+def prepare_scrapy(argv: Sequence[str]) -> None:
     """End in one line at Ctrl-C, and name the command that may have been meant.
 
     Programs of others that import a command are left alone.
@@ -32,7 +32,7 @@ def prepare_program(argv: Sequence[str]) -> None:
     name = next((word for word in argv[1:] if not word.startswith("-")), "")
     if name and name not in (known := frozenset(_commands())):
         from crawler.console.escaping import say  # noqa: PLC0415
-        from crawler.options import did_you_mean  # noqa: PLC0415
+        from crawler.suggestions import did_you_mean  # noqa: PLC0415
 
         if hint := did_you_mean(name, sorted(known)):
             say(f"scrapy {name}: no such command{hint}", to_stderr=True)

@@ -1,0 +1,16 @@
+"""``crawl-once replay WARC [DIR]``: crawl an archive, without a network."""
+
+from __future__ import annotations
+
+from crawler.console.crawl_command import CrawlCommand
+from crawler.spiders.argument_table import REPLAY
+
+
+class ReplayCommand(CrawlCommand):
+    """Judges the pages of WARC and WACZ files as a crawl would."""
+
+    usage = "[options] WARC[,WARC...] [DIR]"
+    summary = "Make a crawl of WARC or WACZ files, to try other thresholds for example"
+    table = REPLAY
+    first = "warc"
+    spider = ("crawler.spiders.replay", "ReplaySpider")

@@ -1,0 +1,188 @@
+"""Run a crawl from the command line: print first where its state is, and last a report."""
+
+from __future__ import annotations
+
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from crawler.console.command_line import CommandError, tidy_logs
+from crawler.console.crawl_run import prepared_archive, problems, standing
+from crawler.console.escaping import say
+from crawler.feeds.exporters import require_pyarrow
+from crawler.job_registry import prepare_job
+from crawler.maintenance.crawl_report import make_report
+from crawler.options import Options, is_fleet
+from crawler.pages.visits import DUE, FAILED, NO, YES
+from crawler.render_choice import wanted_rendering
+from crawler.storage.database import open_for_reading
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scrapy.crawler import CrawlerProcessBase
+    from scrapy.settings import Settings
+
+    from crawler.job import Job
+    from crawler.spiders.page_spider import PageSpider
+    from crawler.warc.archive import Archive
+
+BROKEN = 1
+
+
+class Teller(NamedTuple):
+    """Where the lines of a crawl go, and how they name its arguments.
+
+    Attributes:
+        complain: Prints an error.
+        to_stderr: Whether a feed has standard output.
+        words: Turns ``-a name=value`` in a line into what the program of the user takes.
+    """
+
+    complain: Callable[[str], object]
+    to_stderr: bool = False
+    words: Callable[[str], str] = str
+
+    def tell(self, line: str) -> None:
+        """Print a line at once."""
+        say(self.words(line), to_stderr=self.to_stderr, flush=True)
+
+
+class Crawling:
+    """One run of a crawl.
+
+    Args:
+        spidercls: The spider.
+        arguments: Its arguments.
+        settings: The settings of the profile and of the command line.
+        teller: Prints what the user reads.
+
+    Raises:
+        ValueError: An argument or a setting is wrong.
+        CommandError: What is wanted cannot be done.
+    """
+
+    def __init__(
+        self,
+        spidercls: type[PageSpider],
+        arguments: dict[str, str],
+        settings: Settings,
+        teller: Teller,
+    ) -> None:
+        self._spidercls = spidercls
+        self._arguments = arguments
+        self._settings = settings
+        self._teller = teller
+        self._tell = teller.tell
+        spidercls.check_arguments(arguments)
+        if arguments.get("cookies") and not settings.getbool("COOKIES_ENABLED"):
+            raise CommandError("-a cookies: COOKIES_ENABLED is off, so that none is sent")
+        if "render" in spidercls.arguments:
+            wanted_rendering(settings, spidercls.render_choice(arguments))
+        if any(feed.get("format") == "parquet" for feed in settings.getdict("FEEDS").values()):
+            require_pyarrow()
+
+    def run(self, process: Callable[[], CrawlerProcessBase]) -> int:
+        """Crawl and report; return the exit status.
+
+        Args:
+            process: Makes the process of Scrapy, when everything is checked.
+
+        Raises:
+            JobError: The crawl directory cannot be used.
+            FleetError: Its Redis does not answer, or has another crawl.
+        """
+        job = self._prepared()
+        archive: Archive | None = None
+        status = 0
+        try:
+            before = job.visits.plan
+            job.claim(self._spidercls.plan(self._arguments))
+            taken = self._spidercls.take_rules(self._arguments, job)
+            archive = prepared_archive(self._settings)
+            if not self._begins(job, before):
+                return 0
+            if archive is not None:
+                self._tell(f"recorded in: {archive.folder}")
+            if taken:
+                self._tell(f"URL rules of {self._arguments['rules']}: {taken:,}")
+            if not job.is_new and self._settings.getdict("FEEDS"):
+                self._tell("the feed is written at the end, with every page that is kept")
+            status = self._crawl(process())
+        finally:
+            job.close()
+            if archive is not None:
+                archive.close()
+        return self._conclude(job) or status
+
+    def _crawl(self, process: CrawlerProcessBase) -> int:
+        tidy_logs()
+        process.crawl(self._spidercls, **self._arguments)
+        process.start()
+        return BROKEN if process.bootstrap_failed else 0
+
+    def _prepared(self) -> Job:
+        if is_fleet(self._settings):
+            from crawler.console.fleet_worker import prepare_worker  # noqa: PLC0415  # needs Redis
+
+            return prepare_worker(self._settings, self._spidercls, self._arguments)
+        if not self._settings["JOBDIR"]:
+            parent = Path(str(Options(self._settings).raw("CRAWL_DIRECTORY")))
+            folder = parent / self._spidercls.folder_name(self._arguments)
+            self._settings.set("JOBDIR", str(folder), priority="cmdline")
+        return prepare_job(self._settings)
+
+    def _begins(self, job: Job, before: str | None) -> bool:
+        """Print what is about to happen; return whether there is anything to do."""
+        if job.fleet is not None:
+            from crawler.console.fleet_worker import welcome_lines  # noqa: PLC0415
+
+            for line in welcome_lines(job, job.fleet.introduce(), self._settings):
+                self._tell(line)
+            return True
+        revisit = self._arguments.get("revisit", NO)
+        stands = standing(job, revisit, before, adds=self._spidercls.adds_when_finished)
+        if job.is_finished and revisit == NO and not job.visits.has_page:
+            # Who starts it again, say with the server up, does not want to hear that it is over.
+            self._arguments["revisit"] = revisit = YES
+            stands = "no page was fetched yet, asking again"
+        self._tell(f"crawl directory: {self._settings['JOBDIR']} ({stands})")
+        return not self._has_nothing_to_do(job, revisit)
+
+    def _has_nothing_to_do(self, job: Job, revisit: str) -> bool:
+        """Return whether the crawl is finished, and has everything that is wanted from it."""
+        if not job.is_finished or revisit == YES:
+            return False
+        if revisit == FAILED and job.visits.known.failed():
+            return False
+        if revisit == DUE and job.visits.known.agenda(time.time()).due:
+            return False
+        # A feed is written from the store.
+        return not self._spidercls.adds_when_finished and not self._settings.getdict("FEEDS")
+
+    def _conclude(self, job: Job) -> int:
+        """Print the report and what is incomplete; return the exit status."""
+        from crawler.console.report_text import report_lines  # noqa: PLC0415  # when it is over
+
+        folder = str(self._settings["JOBDIR"])
+        assert job.folder is not None
+        with closing(open_for_reading(job.folder)) as connection:
+            report = make_report(connection)
+        for line in report_lines(report, folder):
+            self._tell(line)
+        if job.fleet is not None:
+            from crawler.console.fleet_worker import farewell_lines  # noqa: PLC0415
+
+            for line in farewell_lines(job):
+                self._tell(line)
+        if report.queued:
+            self._tell(f"not finished, {report.queued:,} queued: the same command goes on")
+        elif to_ask := sum(report.file_links_to_ask.values()):
+            self._tell(f"not finished, {to_ask:,} links still to ask for: the same command goes on")
+        self._tell(f"pages: crawl-once pages {folder} -o pages.jsonl")
+        status = 0
+        for problem in problems(job):
+            self._teller.complain(problem)
+            status = BROKEN
+        return status

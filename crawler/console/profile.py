@@ -1,0 +1,143 @@
+"""Make the settings of a run of ``crawl-once``: profile, configuration file, command line."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from crawler.console.command_line import CommandError
+from crawler.spiders.argument_table import MIRROR, REPLAY, SITE, URLS
+from crawler.suggestions import did_you_mean
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping
+
+    from scrapy.settings import Settings
+
+FILE_NAME = "crawl-once.toml"
+PROFILE = "crawler.settings.crawl"
+
+SETTINGS = "settings"
+"""The table of the configuration file that holds settings."""
+
+_ARGUMENTS = {**SITE, **URLS, **REPLAY, **MIRROR}
+
+
+class Configuration(NamedTuple):
+    """What a configuration file says.
+
+    Attributes:
+        path: The file; None where there is none.
+        arguments: Arguments of spiders, as ``-a`` would give them.
+        settings: Settings of the project and of Scrapy.
+    """
+
+    path: Path | None
+    arguments: Mapping[str, str]
+    settings: Mapping[str, Any]
+
+
+def add_profile_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that all commands have which read the profile."""
+    group = parser.add_argument_group("settings and logs")
+    group.add_argument(
+        "--config",
+        metavar="FILE",
+        help=f"options and settings (default: {FILE_NAME}, if it is here)",
+    )
+    group.add_argument(
+        "-s",
+        "--set",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="a setting of the project or of Scrapy; may be repeated",
+    )
+    group.add_argument("-L", "--loglevel", metavar="LEVEL", help="log level (default: WARNING)")
+    group.add_argument("--logfile", metavar="FILE", help="log there and not on standard error")
+    group.add_argument("--nolog", action="store_true", help="log nothing")
+    group.add_argument("--pidfile", metavar="FILE", help="write the id of the process there")
+    group.add_argument(
+        "--pdb", action="store_true", help="open the debugger where an error is logged"
+    )
+
+
+def read_configuration(named: str | None) -> Configuration:
+    """Read the configuration file that is named, or the one in the working folder.
+
+    Raises:
+        CommandError: It cannot be read, or names an option that there is not.
+    """
+    path = Path(named) if named is not None else Path(FILE_NAME)
+    if named is None and not path.is_file():
+        return Configuration(None, {}, {})
+    try:
+        with path.open("rb") as file:
+            tables = tomllib.load(file)
+    except OSError as error:
+        raise CommandError(f"--config {path}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise CommandError(f"{path}: not TOML: {error}") from None
+    settings = tables.pop(SETTINGS, {})
+    if not isinstance(settings, dict):
+        raise CommandError(f"{path}: {SETTINGS} must be a table, [{SETTINGS}]")
+    arguments = {name.replace("-", "_"): value for name, value in tables.items()}
+    for name in arguments:
+        if name not in _ARGUMENTS:
+            hint = (
+                did_you_mean(name, [*_ARGUMENTS, SETTINGS])
+                or f"; settings belong into [{SETTINGS}]"
+            )
+            raise CommandError(f"{path}: unknown option {name}{hint}")
+    return Configuration(
+        path, {name: _written(path, name, value) for name, value in arguments.items()}, settings
+    )
+
+
+def _written(path: Path, name: str, value: object) -> str:
+    """Return a value of the file as the command line would have it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | str):
+        return str(value)
+    if isinstance(value, list) and all(isinstance(part, str) for part in value):
+        return ",".join(value)
+    raise CommandError(f"{path}: {name} must be a text, a number or a list of texts, got {value!r}")
+
+
+def profile_settings(opts: argparse.Namespace) -> Settings:
+    """Return the settings of the profile, changed by the configuration file and by options.
+
+    Raises:
+        CommandError: An option is wrong.
+    """
+    from scrapy.commands.crawl import Command
+    from scrapy.exceptions import UsageError
+    from scrapy.settings import Settings
+
+    settings = Settings()
+    settings.setmodule(PROFILE, priority="project")
+    settings.setdict(read_configuration(opts.config).settings, priority="cmdline")
+    reader = Command()
+    reader.settings = settings
+    try:
+        reader.process_options([], opts)
+    except UsageError as error:
+        raise CommandError(feed_words(str(error), opts)) from None
+    return settings
+
+
+def feed_words(message: str, opts: argparse.Namespace) -> str:
+    """Say briefly which formats of feeds there are, where Scrapy prints a tuple."""
+    from crawler.feeds.exporters import EXPORTERS
+
+    if not message.startswith("Unrecognized output format"):
+        return message.rstrip(".")
+    for feed in [*(opts.output or ()), *(opts.overwrite_output or ())]:
+        ending = Path(feed).suffix.lstrip(".")
+        if ending not in EXPORTERS and feed.rpartition(":")[2] not in EXPORTERS:
+            hint = did_you_mean(ending, EXPORTERS) or f"; there are {', '.join(EXPORTERS)}"
+            return f"{feed}: its ending names no format{hint}"
+    return message

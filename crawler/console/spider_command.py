@@ -1,0 +1,156 @@
+"""The base of the commands that run a spider: its arguments are their options."""
+
+from __future__ import annotations
+
+import re
+from abc import abstractmethod
+from typing import TYPE_CHECKING, ClassVar
+
+from crawler.console.command_line import INTERRUPTED, Command, CommandError, refuse_options
+from crawler.console.escaping import say
+from crawler.console.profile import read_configuration
+from crawler.frontier.redis import FleetError
+from crawler.mirror.errors import MirrorError
+from crawler.storage.errors import JobError
+from crawler.suggestions import did_you_mean
+from neardup.errors import NearDupError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping, Sequence
+
+    from crawler.spiders.argument_table import Argument
+    from crawler.spiders.page_spider import PageSpider
+
+_ARGUMENT = re.compile(r"-a ([a-z_]+)(=?)")
+_COUNTS = ("max_pages", "max_depth")
+
+
+def as_options(line: str) -> str:
+    """Return a line with ``--name value`` for each ``-a name=value``."""
+    line = line.replace("give -a url=https://...", "give a URL such as https://...")
+    return _ARGUMENT.sub(
+        lambda found: f"--{found[1].replace('_', '-')}{' ' if found[2] else ''}", line
+    )
+
+
+class SpiderCommand(Command):
+    """A command that runs a spider.
+
+    Attributes:
+        table: The arguments of the spider.
+        first: The argument that is given without an option.
+    """
+
+    uses_profile = True
+    table: ClassVar[Mapping[str, Argument]]
+    first: ClassVar[str]
+
+    def add_own_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add an option for each argument of the spider."""
+        group = parser.add_argument_group("what is fetched")
+        for name, argument in self.table.items():
+            if name != self.first:
+                self.add_argument_option(group, name, argument)
+
+    def add_argument_option(
+        self, group: argparse._ArgumentGroup, name: str, argument: Argument
+    ) -> None:
+        """Add the option of one argument of the spider."""
+        option = f"--{name.replace('_', '-')}"
+        group.add_argument(option, dest=name, metavar=argument.metavar, help=argument.meaning)
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Check what is given before anything heavy is imported; then crawl."""
+        try:
+            refuse_options(args, self.known_options)
+            self.exitcode = self.crawl(args, opts)
+        except (CommandError, FleetError, NearDupError, MirrorError, JobError, ValueError) as error:
+            self.exitcode = self.complain(self.words(str(error)))
+        except OSError as error:
+            self.exitcode = self.complain(f"{error.filename or 'cannot write'}: {error.strerror}")
+        except KeyboardInterrupt:
+            say(to_stderr=True)
+            self.complain("interrupted")
+            self.exitcode = INTERRUPTED
+
+    @abstractmethod
+    def crawl(self, args: list[str], opts: argparse.Namespace) -> int:
+        """Do the command's work; return the exit status; errors for the user are raised."""
+
+    def words(self, line: str) -> str:
+        """Return a line with the options of this command in place of ``-a``."""
+        return as_options(line)
+
+    def arguments(self, opts: argparse.Namespace) -> dict[str, str]:
+        """Return the arguments of the spider: of the configuration file, then of options.
+
+        Raises:
+            CommandError: A value is none of those that there are.
+        """
+        # Scrapy's command has read the settings, and has no configuration file.
+        named = getattr(opts, "config", None)
+        stored = read_configuration(named).arguments if hasattr(opts, "config") else {}
+        found = {name: value for name, value in stored.items() if name in self.table}
+        found |= _pairs(getattr(opts, "spargs", ()))
+        given = {name: getattr(opts, name, None) for name in self.table}
+        found |= {name: value for name, value in given.items() if value is not None}
+        check_values(found, self.table)
+        return found
+
+
+def _pairs(written: Sequence[str]) -> dict[str, str]:
+    """Return the arguments of ``-a``."""
+    parted = [word.partition("=") for word in written]
+    if bad := [name for name, equals, _ in parted if not equals]:
+        raise CommandError(f"-a takes NAME=VALUE, got {bad[0]}")
+    return {name: value for name, _, value in parted}
+
+
+def check_values(arguments: Mapping[str, str], table: Mapping[str, Argument]) -> None:
+    """Refuse what can be refused without the spider.
+
+    Raises:
+        CommandError: An argument is unknown, none of the values that there are, or no number.
+    """
+    for name, value in arguments.items():
+        if name not in table:
+            hint = did_you_mean(name, table) or f"; there are {', '.join(table)}"
+            raise CommandError(f"unknown argument -a {name}{hint}")
+        choices = table[name].choices
+        if choices and value not in choices:
+            among = f"{', '.join(choices[:-1])} or {choices[-1]}"
+            hint = did_you_mean(value, choices)
+            raise CommandError(f"-a {name} must be {among}, got {value!r}{hint}")
+        if name in _COUNTS and not value.isdecimal():
+            raise CommandError(f"-a {name} must be a whole number, got {value!r}")
+
+
+def parted(args: Sequence[str], wanted: str) -> tuple[list[str], str | None]:
+    """Return the URLs and the directory of a command line.
+
+    Raises:
+        CommandError: There are two directories, or what may be a URL has no scheme.
+    """
+    urls = [word for word in args if "://" in word]
+    others = [word for word in args if "://" not in word]
+    if not urls and others:
+        raise CommandError(f"{wanted} is needed, got {' '.join(others)}{scheme_hint(others[0])}")
+    if len(others) > 1:
+        raise CommandError(f"one directory or none is needed, got {' '.join(others)}")
+    return urls, others[0] if others else None
+
+
+def scheme_hint(word: str) -> str:
+    """Return a hint for a word that is a URL but for its scheme, or an empty text."""
+    host = word.partition("/")[0]
+    is_host = "." in host.strip(".") or host.partition(":")[0] == "localhost"
+    return f"; did you mean https://{word}?" if is_host else ""
+
+
+def spider_class(spider: tuple[str, str]) -> type[PageSpider]:
+    """Import the class of a spider."""
+    from importlib import import_module
+
+    found: type[PageSpider] = getattr(import_module(spider[0]), spider[1])
+    return found

@@ -1,0 +1,204 @@
+"""Run ``crawl-once``: find the command, read its options, and run it.
+
+Nothing heavy is imported before the arguments are read, so that help and errors come at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import pkgutil
+import sys
+from functools import cached_property
+from importlib import import_module
+from importlib.metadata import version
+from inspect import isabstract
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from crawler.console.command_line import (
+    GROUPS,
+    INTERRUPTED,
+    USAGE_ERROR,
+    Command,
+    HelpFormatter,
+)
+from crawler.console.escaping import say
+from crawler.suggestions import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import TracebackType
+
+    from scrapy.crawler import CrawlerProcessBase
+    from scrapy.settings import Settings
+
+PROGRAM = "crawl-once"
+CRAWL = "crawl"
+
+_INTRODUCTION = f"""\
+usage: {PROGRAM} URL [DIR] [options]          crawl a site, and keep each page once
+       {PROGRAM} COMMAND [options] ...        see {PROGRAM} COMMAND --help"""
+
+_EXAMPLES = f"""\
+examples:
+  {PROGRAM} https://docs.python.org/3/                  state and pages go to crawls/docs.python.org
+  {PROGRAM} report crawls/docs.python.org               what was found
+  {PROGRAM} pages crawls/docs.python.org -o pages.jsonl
+  {PROGRAM} mirror https://docs.python.org/3/           a copy that opens from the disk"""
+
+
+class CrawlOnce:
+    """The program as commands see it.
+
+    Args:
+        opts: The options of the command, of which some are settings.
+    """
+
+    program = PROGRAM
+
+    def __init__(self, opts: argparse.Namespace) -> None:
+        self._opts = opts
+
+    @cached_property
+    def settings(self) -> Settings:
+        """The settings of the profile, the configuration file and the command line.
+
+        Raises:
+            CommandError: One of them is wrong.
+        """
+        from crawler.console.profile import profile_settings
+
+        return profile_settings(self._opts)
+
+    @cached_property
+    def crawler_process(self) -> CrawlerProcessBase:
+        """The process of Scrapy, on asyncio."""
+        from scrapy.crawler import AsyncCrawlerProcess
+
+        return AsyncCrawlerProcess(self.settings)
+
+
+def command_names() -> list[str]:
+    """Return the names of all commands, in the order of the alphabet."""
+    import crawler.commands
+
+    return sorted(module.name for module in pkgutil.iter_modules(crawler.commands.__path__))
+
+
+def load_command(name: str) -> Command:
+    """Import a command."""
+    module = import_module(f"crawler.commands.{name}")
+    for found in vars(module).values():
+        is_command = isinstance(found, type) and issubclass(found, Command)
+        if is_command and found.__module__ == module.__name__ and not isabstract(found):
+            command: Command = found()
+            return command
+    raise LookupError(f"crawler/commands/{name}.py defines no command")
+
+
+def make_parser(command: Command) -> argparse.ArgumentParser:
+    """Return the parser of a command's options."""
+    parser = argparse.ArgumentParser(
+        prog=f"{PROGRAM} {command.name}",
+        usage=f"{PROGRAM} {command.name} {command.usage}",
+        description=command.description or f"{command.summary}.",
+        formatter_class=HelpFormatter,
+        allow_abbrev=False,
+    )
+    fill_parser(parser, command)
+    return parser
+
+
+def fill_parser(parser: argparse.ArgumentParser, command: Command) -> None:
+    """Add the options of a command to a parser."""
+    command.add_options(parser)
+    if command.uses_profile:
+        from crawler.console.profile import add_profile_options
+
+        parser.set_defaults(spargs=[], output=None, overwrite_output=None)
+        add_profile_options(parser)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the program; return its exit status."""
+    sys.excepthook = _end
+    if "_ARGCOMPLETE" in os.environ:
+        _complete()
+    words = list(sys.argv[1:] if argv is None else argv)
+    if not words or words[0] in {"-h", "--help", "help"}:
+        return _help(words[1:])
+    if words == ["--version"]:
+        say(f"{PROGRAM} {version(PROGRAM)}")
+        return 0
+    name, rest = _command_of(words)
+    if not name:
+        return USAGE_ERROR
+    return _run(load_command(name), rest)
+
+
+def _run(command: Command, words: list[str]) -> int:
+    parser = make_parser(command)
+    opts, args = parser.parse_known_args(words)
+    command.host = CrawlOnce(opts)
+    command.run(args, opts)
+    return command.exitcode
+
+
+def _command_of(words: list[str]) -> tuple[str, list[str]]:
+    """Return the command that is meant and its words; an empty name after an error is told."""
+    names = command_names()
+    if words[0] in names:
+        return words[0], words[1:]
+    if any("://" in word for word in words) or words[0].startswith("-"):
+        return CRAWL, words
+    _complain_of(words[0], names)
+    return "", []
+
+
+def _complain_of(word: str, names: list[str]) -> None:
+    from crawler.console.spider_command import scheme_hint
+
+    if Path(word).exists():
+        hint = f"; a directory follows a command: {PROGRAM} report {word}"
+    else:
+        hint = did_you_mean(word, names) or scheme_hint(word) or f"; see {PROGRAM} --help"
+    say(f"{PROGRAM}: no command {word!r}{hint}", to_stderr=True)
+
+
+def _complete() -> None:
+    """Answer a shell that asks how a command line may go on, and end."""
+    import argcomplete
+
+    parser = argparse.ArgumentParser(prog=PROGRAM)
+    commands = parser.add_subparsers()
+    typed = os.environ.get("COMP_LINE", "").split()
+    for name in command_names():
+        one = commands.add_parser(name, help=load_command(name).summary)
+        if name in typed:
+            fill_parser(one, load_command(name))
+            one.add_argument("paths", nargs="*").completer = argcomplete.FilesCompleter()  # type: ignore[attr-defined]
+    argcomplete.autocomplete(parser)
+
+
+def _help(words: list[str]) -> int:
+    """Print the list of commands, or the help of one."""
+    if words and words[0] in command_names():
+        make_parser(load_command(words[0])).print_help()
+        return 0
+    say(_INTRODUCTION, with_lines=True)
+    for group, names in GROUPS.items():
+        say(f"\n{group}:", with_lines=True)
+        for name in names:
+            say(f"  {name:<11} {load_command(name).summary}")
+    say(f"\n{_EXAMPLES}", with_lines=True)
+    return 0
+
+
+def _end(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
+    """Print what ended the program: of Ctrl-C one line, of an error its traceback."""
+    if not issubclass(kind, KeyboardInterrupt):
+        sys.__excepthook__(kind, error, traceback)
+        return
+    sys.stderr.write(f"{PROGRAM}: interrupted\n")
+    sys.exit(INTERRUPTED)

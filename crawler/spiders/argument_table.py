@@ -1,0 +1,114 @@
+"""Name the arguments of the spiders: of ``-a`` in Scrapy, and options of ``crawl-once``.
+
+It imports nothing, so that ``--help`` and a misspelt value cost no start of Scrapy.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class Argument(NamedTuple):
+    """An argument of a spider.
+
+    Attributes:
+        metavar: What stands for its value in the help.
+        meaning: What it does, with its default.
+        choices: Its values, where there are few.
+    """
+
+    metavar: str
+    meaning: str
+    choices: tuple[str, ...] = ()
+
+
+_YES_NO = ("yes", "no")
+
+_SHARED = {
+    "revisit": Argument(
+        "WHICH",
+        "no (default); yes: ask again for every page of a finished crawl; due: for those whose "
+        "time has come; failed: for those that failed",
+        ("no", "yes", "due", "failed"),
+    ),
+    "rules": Argument(
+        "FILE",
+        "URL rules of another crawl, as crawl-once rules DIR --export FILE writes them, to hold "
+        "from the start; on other hosts fewer texts have to speak for the same",
+    ),
+}
+
+_FETCHED = {
+    "render": Argument(
+        "WHICH",
+        "show pages in a browser: no; auto: those that show more there; always: all with scripts "
+        "(default auto with the extra render, else no; docs/rendering.md)",
+        ("auto", "always", "no"),
+    ),
+    "screenshots": Argument(
+        "yes|no",
+        "keep a picture of each page (default no); shows all pages in the browser, unless render "
+        "auto says which",
+        _YES_NO,
+    ),
+    "cookies": Argument(
+        "FILE", "a Netscape cookie file, as curl and browsers' extensions write it"
+    ),
+}
+
+SITE: Mapping[str, Argument] = {
+    "url": Argument("URL", "where to start; several are separated by commas"),
+    "scope": Argument(
+        "KIND",
+        "prefix (the folder of the URL, default), host or domain",
+        ("prefix", "host", "domain"),
+    ),
+    "max_pages": Argument("N", "stop after so many pages; the same command goes on"),
+    "max_depth": Argument("N", "links away from the URL, at most"),
+    "allow": Argument("REGEX", "only URLs that contain a match"),
+    "deny": Argument("REGEX", "no URLs that contain a match"),
+    "sitemaps": Argument(
+        "yes|no", "take URLs from the sitemaps that robots.txt names (default yes)", _YES_NO
+    ),
+    "links": Argument(
+        "KINDS",
+        "kinds of links to follow beside the usual: +comment,-script, all or none (docs/links.md)",
+    ),
+    **_SHARED,
+    **_FETCHED,
+}
+
+URLS: Mapping[str, Argument] = {
+    "file": Argument(
+        "FILE", "a file with one URL a line, or - for standard input; # begins a comment"
+    ),
+    **_SHARED,
+    **_FETCHED,
+}
+
+REPLAY: Mapping[str, Argument] = {
+    "warc": Argument("WARC", "WARC or WACZ files, or folders of them, separated by commas"),
+}
+
+MIRROR: Mapping[str, Argument] = {
+    **SITE,
+    "requisites": Argument(
+        "FROM",
+        "styles, images and the like: from the host of the site (default) or all",
+        ("host", "all"),
+    ),
+    "accept": Argument(
+        "NAMES", "files other than pages: only these, such as css,js,png or '*.min.*'"
+    ),
+    "reject": Argument("NAMES", "files and pages that are not fetched, such as zip,iso"),
+    "text": Argument(
+        "yes|no",
+        "read the text of pages (default yes); no: a third of the CPU, but no URL rule is learned, "
+        "so that a site whose URLs never end (session ids, calendars) needs --max-pages",
+        _YES_NO,
+    ),
+    "max_bytes": Argument("SIZE", "stop when the mirror has so many bytes, such as 500M"),
+}

@@ -1,0 +1,105 @@
+"""The installed program: of the wheel and of the sdist, used from an empty folder."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from crawler.demo import DemoServer
+from tests.crawls.command import PROJECT, TIMEOUT_SECS
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the wheel and the sdist of the last commit and of what changed since."""
+    folder = tmp_path_factory.mktemp("built")
+    done = subprocess.run(
+        [sys.executable, "-m", "build", "--outdir", str(folder), str(PROJECT)],
+        capture_output=True, text=True, check=False, timeout=TIMEOUT_SECS,
+    )  # fmt: skip
+    if "No matching distribution" in done.stdout + done.stderr:
+        pytest.skip("setuptools cannot be fetched, and nothing is built without it")
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+def environment(folder: Path, package: Path) -> Path:
+    """Install a package into an environment of its own; return the folder of its programs.
+
+    What it depends on comes from the environment of the tests, which a path file adds: its own
+    path files, and so its copy of this project, are not read.
+    """
+    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True, timeout=TIMEOUT_SECS)
+    programs = folder / "bin"
+    install = [str(programs / "pip"), "install", "-q", "--no-deps", str(package)]
+    subprocess.run(install, check=True, timeout=TIMEOUT_SECS)
+    (packages,) = folder.glob("lib/python*/site-packages")
+    (packages / "tests.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    return programs
+
+
+@pytest.fixture(scope="module", params=["*.whl", "*.tar.gz"])
+def program(
+    request: pytest.FixtureRequest, built: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    (package,) = built.glob(request.param)
+    return environment(tmp_path_factory.mktemp("environment"), package) / "crawl-once"
+
+
+def run(program: Path, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    # The tests are started in the project's folder, and their variables name it.
+    variables = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in {"PYTHONPATH", "SCRAPY_SETTINGS_MODULE"}
+    }
+    return subprocess.run(
+        [str(program), *words],
+        cwd=folder, env=variables, stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, check=False, timeout=TIMEOUT_SECS,
+    )  # fmt: skip
+
+
+def test_a_wheel_has_two_names_at_its_top(built: Path) -> None:
+    (wheel,) = built.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        top = {name.partition("/")[0] for name in archive.namelist()}
+        assert "crawler/settings/crawl.py" in archive.namelist()
+    assert {name for name in top if not name.endswith(".dist-info")} == {"crawler", "neardup"}
+
+
+def test_an_sdist_holds_the_profiles(built: Path) -> None:
+    (sdist,) = built.glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert {"crawler/settings/crawl.py", "crawler/settings/fleet.py"} <= names
+
+
+def test_the_demo_runs_from_an_empty_folder(program: Path, tmp_path: Path) -> None:
+    done = run(program, tmp_path, "demo")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "planted duplicates found: 12 of 12" in done.stdout
+    assert "Traceback" not in done.stderr
+    report = run(program, tmp_path, "report", "crawls/demo")
+    assert "73 kept" in report.stdout
+
+
+def test_a_site_is_crawled_and_mirrored(program: Path, tmp_path: Path) -> None:
+    with DemoServer() as site:
+        done = run(program, tmp_path, site.url, "pages", "--max-pages", "20", "-o", "kept.jsonl")
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert len((tmp_path / "kept.jsonl").read_text().splitlines()) == 20
+        mirrored = run(program, tmp_path, "mirror", site.url, "copy")
+    assert "88 pages" in mirrored.stdout or "open copy/index.html" in mirrored.stdout
+    checked = run(program, tmp_path, "mirror", "--check", "copy")
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    assert run(program, tmp_path, "report", "copy").returncode == 0
