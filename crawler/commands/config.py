@@ -83,7 +83,7 @@ class ConfigCommand(PlainCommand):
                 origin = "the default" if name in defaults else "the default of Scrapy"
             else:
                 continue
-            value = settings.get(name, defaults.get(name))
+            value = settings[name] if name in settings else defaults[name]
             yield _Held(name, _copied(value), origin, is_setting=True)
 
 

@@ -103,7 +103,7 @@ def _pairs(written: Sequence[str]) -> dict[str, str]:
     """Return the arguments of ``-a``."""
     parted = [word.partition("=") for word in written]
     if bad := [name for name, equals, _ in parted if not equals]:
-        raise CommandError(f"-a takes NAME=VALUE, got {bad[0]}")
+        raise CommandError(f"NAME=VALUE is needed after -a, got {bad[0]}")
     return {name: value for name, _, value in parted}
 
 

@@ -1,0 +1,200 @@
+"""``crawl-once``: which command is meant, what its options become, and what a user is told."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawler.program import command_names, load_command, main, make_parser
+from crawler.spiders.argument_table import MIRROR, REPLAY, SITE, URLS
+from crawler.spiders.mirror import MirrorSpider
+from crawler.spiders.replay import ReplaySpider
+from crawler.spiders.site import SiteSpider
+from crawler.spiders.urls import UrlsSpider
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty working folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def errors_of(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    assert main(words) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.count("\n") == 1, said.err
+    return said.err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("reprot crawls/x", "crawl-once: no command 'reprot'; did you mean report?"),
+        ("example.com", "crawl-once: no command 'example.com'; did you mean https://example.com?"),
+        ("localhost:8000/a", "did you mean https://localhost:8000/a?"),
+        ("xyzzyx", "crawl-once: no command 'xyzzyx'; see crawl-once --help"),
+        ("crawl", "crawl-once crawl: a URL is needed; try: crawl-once https://"),
+        (
+            "crawl example.com",
+            "a URL is needed, got example.com; did you mean https://example.com?",
+        ),
+        (
+            "http://a.example/ --scope hots",
+            "--scope must be prefix, host or domain, got 'hots'; did",
+        ),
+        ("http://a.example/ --max-pages ten", "--max-pages must be a whole number, got 'ten'"),
+        ("http://a.example/ --max-pags 10", "unknown option --max-pags; did you mean --max-pages?"),
+        ("http://a.example/ one two", "one directory or none is needed, got one two"),
+        ("http://a.example/ -a scop=host", "unknown argument --scop; did you mean scope?"),
+        ("http://a.example/ -a scope", "NAME=VALUE is needed after -a, got scope"),
+        ("http://a.example/ --allow (", "'('"),
+        ("http://a.example/ --config x.toml", "--config x.toml: No such file or directory"),
+        ("http://a.example/ -o pages.jsno", "pages.jsno: its ending names no format; did you mean"),
+        ("http://a.example/ -s NEARDUP_MAX_DISTANC=3", "unknown setting NEARDUP_MAX_DISTANC; did"),
+        ("urls", "FILE is missing; try: crawl-once urls FILE"),
+        ("urls absent.txt", "absent.txt: No such file or directory"),
+        ("replay", "WARC is missing"),
+        ("mirror", "a URL is needed; try: crawl-once mirror https://"),
+        ("mirror http://a.example/ --render maybe x y", "one directory or none is needed"),
+        ("mirror --check", "--check takes one directory, got none"),
+        ("report", "one crawl directory is needed, got none"),
+        ("report a b", "one crawl directory is needed, got a b"),
+        ("report a", "crawl-once report: a: no such directory"),
+        ("completion bsh", "bash, zsh or fish is needed, got bsh; did you mean bash?"),
+        ("config now", "no argument is needed, got now"),
+    ],
+)
+def test_what_a_user_gets_wrong_is_one_line(
+    words: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert said in errors_of(words.split(), capsys)
+
+
+def test_a_path_where_a_command_is_needed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "old").mkdir()
+    assert "crawl-once report old" in errors_of(["old"], capsys)
+
+
+@pytest.mark.parametrize(
+    ("spider", "table"),
+    [(SiteSpider, SITE), (UrlsSpider, URLS), (ReplaySpider, REPLAY), (MirrorSpider, MIRROR)],
+)
+def test_the_options_are_the_arguments_of_the_spider(
+    spider: type[SiteSpider], table: dict[str, object]
+) -> None:
+    assert spider.arguments is table
+
+
+def test_choices_of_the_table_are_those_of_the_spider() -> None:
+    for name, argument in MIRROR.items():
+        for value in argument.choices:
+            MirrorSpider.check_arguments({"url": "http://a.example/", name: value})
+
+
+@pytest.mark.parametrize("name", command_names())
+def test_help_of_each_command_fits_a_terminal(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    command = load_command(name)
+    lines = make_parser(command).format_help().splitlines()
+    assert lines[0] == f"usage: crawl-once {name} {command.usage}"
+    assert [line for line in lines[1:] if len(line) > 80] == []
+
+
+def test_the_list_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert {line.split()[0] for line in lines if line.startswith("  ")} >= set(command_names())
+
+
+class TestConfigurationFile:
+    """``crawl-once.toml``."""
+
+    def test_config_says_where_each_value_comes_from(
+        self, folder: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        (folder / "crawl-once.toml").write_text(
+            'scope = "host"\nmax-pages = 7\nsitemaps = false\n[settings]\nDOWNLOAD_DELAY = 2\n'
+        )
+        assert main(["config", "--json", "-s", "USER_AGENT=me"]) == 0
+        held = json.loads(capsys.readouterr().out)
+        assert held["scope"] == {"value": "host", "from": "crawl-once.toml"}
+        assert held["max-pages"] == {"value": "7", "from": "crawl-once.toml"}
+        assert held["sitemaps"]["value"] == "no"
+        assert held["DOWNLOAD_DELAY"] == {"value": 2, "from": "crawl-once.toml"}
+        assert held["USER_AGENT"] == {"value": "me", "from": "-s on the command line"}
+        assert held["ROBOTSTXT_OBEY"] == {"value": True, "from": "the profile, settings/crawl.py"}
+        assert "NEARDUP_MAX_DISTANCE" not in held
+
+    def test_what_config_prints_can_be_the_file(
+        self, folder: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        (folder / "crawl-once.toml").write_text('deny = "/a\\\\?b"\nreject = ["zip", "iso"]\n')
+        assert main(["config", "--all"]) == 0
+        printed = capsys.readouterr().out
+        read = tomllib.loads(printed)
+        assert (read["deny"], read["reject"]) == ("/a\\?b", "zip,iso")
+        assert read["settings"]["NEARDUP_MAX_DISTANCE"] == 3
+        (folder / "again.toml").write_text(printed)
+        assert main(["config", "--config", "again.toml", "--json"]) == 0
+        again = json.loads(capsys.readouterr().out)
+        assert again["NEARDUP_MAX_DISTANCE"] == {"value": 3, "from": "again.toml"}
+
+    @pytest.mark.parametrize(
+        ("text", "said"),
+        [
+            ('scop = "host"', "unknown option scop; did you mean scope?"),
+            (
+                "DOWNLOAD_DELAY = 2",
+                "unknown option DOWNLOAD_DELAY; settings belong into [settings]",
+            ),
+            ("scope = ", "not TOML"),
+            ("scope = 1.5", "scope must be a text, a number or a list of texts, got 1.5"),
+            ("settings = 1", "settings must be a table, [settings]"),
+            ('scope = "hots"', "--scope must be prefix, host or domain, got 'hots'"),
+            ("[settings]\nNEARDUP_MIN_SIMILARTY = 1", "unknown setting NEARDUP_MIN_SIMILARTY"),
+        ],
+    )
+    def test_what_is_wrong_in_it_is_one_line(
+        self, folder: Path, text: str, said: str, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        (folder / "crawl-once.toml").write_text(text)
+        assert said in errors_of(["http://127.0.0.1:1/"], capsys)
+
+
+def completed(line: str) -> set[str]:
+    """Return how a shell may go on with a line, as its completion script asks."""
+    variables = {
+        **os.environ,
+        "_ARGCOMPLETE": "1",
+        "_ARGCOMPLETE_STDOUT_FILENAME": "completions",
+        "_ARGCOMPLETE_IFS": "\n",
+        "COMP_LINE": line,
+        "COMP_POINT": str(len(line)),
+    }
+    command = [sys.executable, "-m", "crawler"]
+    subprocess.run(command, env=variables, check=True, timeout=60)
+    with open("completions", encoding="utf-8") as file:
+        return {word.split(":")[0].strip() for word in file.read().split("\n") if word}
+
+
+def test_a_shell_completes_commands_and_options() -> None:
+    assert {"report", "rejudge", "replay", "rules"} <= completed("crawl-once re") | {"rules"}
+    assert "report" in completed("crawl-once rep")
+    assert completed("crawl-once crawl --max-p") == {"--max-pages"}
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_prints_a_script(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["completion", shell]) == 0
+    assert "crawl-once" in capsys.readouterr().out
