@@ -18,6 +18,8 @@ from crawler.downloading.cookie_files import read_cookies
 from crawler.frontier.order import host_number
 from crawler.job_registry import job_of
 from crawler.options import Options
+from crawler.render_choice import AUTO, NO
+from crawler.rendering.browser import browser_path
 from crawler.rendering.kept_answers import (
     AnswerKey,
     KeptAnswers,
@@ -28,6 +30,7 @@ from crawler.rendering.kept_answers import (
 from crawler.rendering.rendered_pages import (
     BEHAVIOURS,
     Cookie,
+    NoBrowserError,
     PageToRender,
     RenderOptions,
     SubAnswer,
@@ -42,6 +45,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
 
+    from crawler.render_choice import RenderChoice
     from crawler.rendering.rendered_pages import SubRequest
 
 _PRIORITY = 500
@@ -293,3 +297,24 @@ def _pairs(response: Response) -> tuple[tuple[str, str], ...]:
         for name in headers
         for value in headers.getlist(name)
     )
+
+
+def wanted_rendering(settings: BaseSettings, choice: RenderChoice) -> RenderOptions | None:
+    """Return how pages are rendered; None where none is.
+
+    Raises:
+        ValueError: A setting is bad, or there is nothing to render with.
+    """
+    options, chosen = render_options(settings), choice.mode
+    is_fleet = Options(settings).boolean("FLEET_ENABLED")
+    if chosen == NO or (not chosen and is_fleet):
+        return None
+    if is_fleet:
+        raise ValueError(f"-a render={chosen}: a worker of a fleet renders no page yet")
+    try:
+        browser_path(options)
+    except NoBrowserError as error:
+        if not chosen and not options.browser_path:
+            return None  # as without the extra
+        raise ValueError(f"-a render={chosen or AUTO}: {error}") from None
+    return options

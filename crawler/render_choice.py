@@ -1,21 +1,13 @@
-"""Read what the arguments of a spider say of rendering, and check that it can be done."""
+"""Read what the arguments of a spider say of rendering."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from crawler.options import Options
-from crawler.page_rendering import render_options
-from crawler.rendering.browser import browser_path
-from crawler.rendering.rendered_pages import NoBrowserError
 from crawler.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from scrapy.settings import BaseSettings
-
-    from crawler.rendering.rendered_pages import RenderOptions
 
 NO: Final = "no"
 AUTO: Final = "auto"
@@ -56,24 +48,3 @@ def render_choice(arguments: Mapping[str, str]) -> RenderChoice:
             "-a screenshots=yes takes pictures in a browser, and -a render=no has none"
         )
     return RenderChoice(mode or ALWAYS, screenshots=True)
-
-
-def wanted_rendering(settings: BaseSettings, choice: RenderChoice) -> RenderOptions | None:
-    """Return how pages are rendered; None where none is.
-
-    Raises:
-        ValueError: A setting is bad, or there is nothing to render with.
-    """
-    options, chosen = render_options(settings), choice.mode
-    is_fleet = Options(settings).boolean("FLEET_ENABLED")
-    if chosen == NO or (not chosen and is_fleet):
-        return None
-    if is_fleet:
-        raise ValueError(f"-a render={chosen}: a worker of a fleet renders no page yet")
-    try:
-        browser_path(options)
-    except NoBrowserError as error:
-        if not chosen and not options.browser_path:
-            return None  # as without the extra
-        raise ValueError(f"-a render={chosen or AUTO}: {error}") from None
-    return options

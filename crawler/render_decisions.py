@@ -9,7 +9,7 @@ from dataclasses import replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from crawler.page_rendering import browser_cookies, render_options, renderer_of
+from crawler.page_rendering import browser_cookies, render_options, renderer_of, wanted_rendering
 from crawler.pages.reasons import NOT_WHOLE, SHOWN, Reason, codes, detail_of
 from crawler.pages.rendered import (
     SHOWS_NOTHING,
@@ -24,7 +24,7 @@ from crawler.reading.content_types import has_script, why_not_html
 from crawler.reading.link_extraction import resolve
 from crawler.reading.link_kinds import PAGES, ROUTE
 from crawler.reading.reading import Link
-from crawler.render_choice import ALWAYS, wanted_rendering
+from crawler.render_choice import ALWAYS
 from crawler.rendering.pictures import Pictures
 from crawler.rendering.rendered_pages import (
     FOREIGN_SCRIPT_FAILED,

@@ -26,12 +26,12 @@ class AdoptCommand(PlainCommand):
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Make the directory."""
+        if len(args) != 2:
+            raise CommandError("a corpus and a new crawl directory are needed")
         from crawler.job_options import job_options
         from crawler.maintenance.adopt.adopting import Corpus, adopt
         from crawler.urls.canonical import Canonicalizer
 
-        if len(args) != 2:
-            raise CommandError("a corpus and a new crawl directory are needed")
         corpus, folder = Corpus(Path(args[0])), Path(args[1])
         self.progress.begin("pages adopted", len(corpus))
         canonicalizer = Canonicalizer(job_options(self.host.settings).disabled_url_rules)

@@ -71,6 +71,11 @@ class CompareCommand(PlainCommand):
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Find the texts, measure them, print."""
+        if len(args) != 2:
+            got = "none" if not args else " ".join(args)
+            raise CommandError(f"two URLs or files are needed, got {got}")
+        context = whole(opts.context, "--context", 0)
+        compared = _compared(opts.text)
         from crawler.console.compare_text import (
             comparison_lines,
             diff_heading,
@@ -81,11 +86,6 @@ class CompareCommand(PlainCommand):
         from neardup import diff
         from neardup.parameters import DEFAULTS
 
-        if len(args) != 2:
-            got = "none" if not args else " ".join(args)
-            raise CommandError(f"two URLs or files are needed, got {got}")
-        context = whole(opts.context, "--context", 0)
-        compared = _compared(opts.text)
         tried_parameters(opts, DEFAULTS)  # whatever is wrong is said before anything is fetched
         first, second, running = self._sides(args, opts.crawl)
         parameters = tried_parameters(opts, running)

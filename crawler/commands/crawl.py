@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from crawler.console.crawl_command import CrawlCommand
 from crawler.console.spider_command import parted
 from crawler.spiders.argument_table import SITE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class CrawlSiteCommand(CrawlCommand):
@@ -27,3 +32,8 @@ class CrawlSiteCommand(CrawlCommand):
 
     def missing(self) -> str:
         return f"a URL is needed; try: {self.host.program} https://docs.python.org/3/"
+
+    def check(self, arguments: Mapping[str, str]) -> None:
+        from crawler.spiders.arguments import check_site
+
+        check_site(arguments, SITE)

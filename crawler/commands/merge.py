@@ -64,10 +64,10 @@ class MergeCommand(PlainCommand):
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Make the directory, which is there when it is whole."""
-        from crawler.maintenance.merge.merging import merge
-
         if len(args) < 2:
             raise CommandError("one crawl directory and a new directory are needed, at least")
+        from crawler.maintenance.merge.merging import merge
+
         *folders, folder = map(Path, args)
         self.after_interrupt = f"broken off; there is no {folder}"
         merged = merge(folder, folders, self.progress, _kept_texts(opts))

@@ -100,11 +100,15 @@ class MirrorCommand(SpiderCommand):
             from crawler.console.mirror_run import check
 
             return check(_one_folder(args))
+        from crawler.spiders.arguments import check_site
+
         arguments = self.arguments(opts)
         if not args and "url" in arguments:
             args = [arguments["url"]]
         urls, named = self._places(args)
-        return self._mirror(arguments | {"url": ",".join(urls)}, named, opts)
+        arguments["url"] = ",".join(urls)
+        check_site(arguments, MIRROR, is_mirror=True)
+        return self._mirror(arguments, named, opts)
 
     def _mirror(
         self, arguments: dict[str, str], named: Path | None, opts: argparse.Namespace

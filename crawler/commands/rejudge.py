@@ -80,10 +80,10 @@ class RejudgeCommand(PlainCommand):
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Judge the pages of a crawl directory again."""
+        folder = one_directory(args)
         from crawler.maintenance.crawl_directory import CrawlDirectory
         from crawler.maintenance.rejudge.rejudging import rejudge
 
-        folder = one_directory(args)
         with closing(CrawlDirectory(Path(folder))) as directory:
             found = rejudge(directory, self.progress, dry_run=opts.dry_run, no_walls=opts.no_wall)
         lines = rejudgement_lines(found, folder, dry_run=opts.dry_run)

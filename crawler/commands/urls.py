@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from crawler.console.crawl_command import CrawlCommand
 from crawler.spiders.argument_table import URLS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class FetchUrlsCommand(CrawlCommand):
@@ -14,3 +19,8 @@ class FetchUrlsCommand(CrawlCommand):
     table = URLS
     first = "file"
     spider = ("crawler.spiders.urls", "UrlsSpider")
+
+    def check(self, arguments: Mapping[str, str]) -> None:
+        from crawler.spiders.arguments import check_list
+
+        check_list(arguments, URLS)

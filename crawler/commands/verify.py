@@ -68,13 +68,14 @@ class VerifyCommand(PlainCommand):
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Verify a crawl directory."""
-        from crawler.maintenance.crawl_directory import CrawlDirectory
-        from crawler.maintenance.verify.verification import repair, verify
-
+        folder = Path(one_directory(args))
         feed = None if opts.feed is None else Path(opts.feed)
         if feed is not None and not feed.exists():
             raise CommandError(f"--feed {opts.feed}: no such file")
-        with closing(CrawlDirectory(Path(one_directory(args)))) as directory:
+        from crawler.maintenance.crawl_directory import CrawlDirectory
+        from crawler.maintenance.verify.verification import repair, verify
+
+        with closing(CrawlDirectory(folder)) as directory:
             found = verify(directory, self.progress, feed)
             if opts.repair and found.findings:
                 if not opts.json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
 from crawler.console.command_line import CommandError
@@ -9,6 +10,7 @@ from crawler.console.spider_command import SpiderCommand, spider_class
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Mapping
 
     from scrapy.settings import Settings
 
@@ -69,7 +71,16 @@ class CrawlCommand(SpiderCommand):
             arguments[self.first] = first
         if not arguments.get(self.first):
             raise CommandError(self.missing())
+        self.check(arguments)
         return self._run(arguments, folder, opts)
+
+    @abstractmethod
+    def check(self, arguments: Mapping[str, str]) -> None:
+        """Check the arguments before Scrapy is imported.
+
+        Raises:
+            ValueError: One of them is bad; the message says which.
+        """
 
     def places(self, args: list[str]) -> tuple[str, str | None]:
         """Return the first argument of the spider and the crawl directory.

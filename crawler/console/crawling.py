@@ -14,8 +14,8 @@ from crawler.feeds.exporters import require_pyarrow
 from crawler.job_registry import prepare_job
 from crawler.maintenance.crawl_report import make_report
 from crawler.options import Options, is_fleet
+from crawler.page_rendering import wanted_rendering
 from crawler.pages.visits import DUE, FAILED, NO, YES
-from crawler.render_choice import wanted_rendering
 from crawler.storage.database import open_for_reading
 
 if TYPE_CHECKING:

@@ -26,8 +26,8 @@ from crawler.mirror.link_rewriting import finish
 from crawler.mirror.mirror_files import FileTable
 from crawler.mirror.paths import ARCHIVE, CHANGES, DUPLICATES, STATE_FOLDER
 from crawler.options import Options, is_fleet
+from crawler.page_rendering import wanted_rendering
 from crawler.pages.visits import YES
-from crawler.render_choice import wanted_rendering
 from crawler.spiders.mirror import MirrorSpider
 from crawler.storage import meta_names
 from crawler.storage.database import FILE_NAME, open_for_reading

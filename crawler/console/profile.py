@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 FILE_NAME = "crawl-once.toml"
 PROFILE = "crawler.settings.crawl"
 
+LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+
 SETTINGS = "settings"
 """The table of the configuration file that holds settings."""
 
@@ -55,13 +57,30 @@ def add_profile_options(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="a setting of the project or of Scrapy; may be repeated",
     )
-    group.add_argument("-L", "--loglevel", metavar="LEVEL", help="log level (default: WARNING)")
+    group.add_argument(
+        "-L",
+        "--loglevel",
+        metavar="LEVEL",
+        help=f"log level: {', '.join(LEVELS)} (default: WARNING)",
+    )
     group.add_argument("--logfile", metavar="FILE", help="log there and not on standard error")
     group.add_argument("--nolog", action="store_true", help="log nothing")
     group.add_argument("--pidfile", metavar="FILE", help="write the id of the process there")
     group.add_argument(
         "--pdb", action="store_true", help="open the debugger where an error is logged"
     )
+
+
+def check_profile_options(opts: argparse.Namespace) -> None:
+    """Refuse a log level that there is not.
+
+    Raises:
+        CommandError: The message names those that there are.
+    """
+    level = getattr(opts, "loglevel", None)
+    if level is not None and level.upper() not in LEVELS:
+        hint = did_you_mean(level.upper(), LEVELS) or f"; there are {', '.join(LEVELS)}"
+        raise CommandError(f"--loglevel {level}: no such level{hint}")
 
 
 def read_configuration(named: str | None) -> Configuration:

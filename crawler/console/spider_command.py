@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from crawler.console.command_line import INTERRUPTED, Command, CommandError, refuse_options
 from crawler.console.escaping import say
-from crawler.console.profile import read_configuration
+from crawler.console.profile import check_profile_options, read_configuration
 from crawler.frontier.redis import FleetError
 from crawler.mirror.errors import MirrorError
 from crawler.storage.errors import JobError
@@ -64,6 +64,7 @@ class SpiderCommand(Command):
         """Check what is given before anything heavy is imported; then crawl."""
         try:
             refuse_options(args, self.known_options)
+            check_profile_options(opts)
             self.exitcode = self.crawl(args, opts)
         except (CommandError, FleetError, NearDupError, MirrorError, JobError, ValueError) as error:
             self.exitcode = self.complain(self.words(str(error)))

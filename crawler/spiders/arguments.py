@@ -1,21 +1,30 @@
-"""Read and check the ``-a`` arguments that our spiders share."""
+"""Read and check the arguments of our spiders, before Scrapy is imported."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawler.downloading.cookie_files import read_cookies
 from crawler.pages.visits import NO, REVISITS
+from crawler.reading.link_kinds import followed_kinds
 from crawler.render_choice import render_choice
 from crawler.suggestions import did_you_mean
 from crawler.url_rules.rule_files import RuleFileError, read_rules
+from crawler.urls.scope import Scope
+from crawler.urls.seeds import check_seed, split_seeds
+from crawler.warc.sources import ArchiveError, find_sources
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from crawler.reading.link_kinds import Follow
     from crawler.spiders.argument_table import Argument
     from crawler.url_rules.learning.proposals import Proposal
+    from crawler.warc.sources import WarcFile
+
+STANDARD_INPUT = "-"
 
 
 def check_cookies(arguments: Mapping[str, str]) -> None:
@@ -77,3 +86,110 @@ def yes_or_no(name: str, value: str) -> bool:
     if value not in {"yes", "no"}:
         raise ValueError(f"-a {name} must be yes or no, got {value!r}")
     return value == "yes"
+
+
+def check_site(
+    arguments: Mapping[str, str], known: Mapping[str, Argument], *, is_mirror: bool = False
+) -> None:
+    """Check the arguments of a crawl along links.
+
+    Raises:
+        ValueError: One of them is unknown, missing or bad; the message says which.
+    """
+    check_arguments(arguments, known)
+    check_cookies(arguments)
+    scope_of(seeds_of(arguments), arguments)
+    for name in ("max_pages", "max_depth"):
+        whole_number(name, arguments.get(name, ""))
+    yes_or_no("sitemaps", arguments.get("sitemaps", "yes"))
+    kinds_of_links(arguments, is_mirror=is_mirror)
+
+
+def seeds_of(arguments: Mapping[str, str]) -> list[str]:
+    """Return the URLs to start from.
+
+    Raises:
+        ValueError: There is none, or one cannot be fetched.
+    """
+    urls = split_seeds(arguments.get("url", ""))
+    if not urls:
+        raise ValueError("where to start? give -a url=https://...")
+    return [check_seed(url) for url in urls]
+
+
+def scope_of(seeds: list[str], arguments: Mapping[str, str]) -> Scope:
+    """Return which URLs belong to a crawl.
+
+    Raises:
+        ValueError: A regular expression or the kind of scope is wrong.
+    """
+    return Scope(
+        seeds,
+        kind=arguments.get("scope", "prefix"),
+        allow=arguments.get("allow"),
+        deny=arguments.get("deny"),
+    )
+
+
+def kinds_of_links(arguments: Mapping[str, str], *, is_mirror: bool) -> dict[str, Follow]:
+    """Return how links of each kind are followed.
+
+    Raises:
+        ValueError: One of them is no kind; the message names it.
+    """
+    try:
+        return followed_kinds(arguments.get("links", ""), is_mirror=is_mirror)
+    except ValueError as error:
+        raise ValueError(f"-a links: {error}") from None
+
+
+def check_list(arguments: Mapping[str, str], known: Mapping[str, Argument]) -> None:
+    """Check the arguments of a crawl of a list of URLs.
+
+    Raises:
+        ValueError: One of them is unknown or bad, or the file cannot be read.
+    """
+    check_arguments(arguments, known)
+    check_cookies(arguments)
+    name = arguments.get("file", "")
+    if not name:
+        raise ValueError("which URLs? give -a file=FILE, or -a file=- for standard input")
+    if name == STANDARD_INPUT:
+        if sys.stdin is None:  # closed by whoever started the process
+            raise ValueError("-a file=-: there is no standard input")
+        return
+    path = Path(name)
+    if path.is_dir():
+        raise ValueError(f"-a file: {name} is a directory")
+    try:
+        path.open("rb").close()
+    except OSError as error:
+        raise ValueError(f"-a file: {name}: {error.strerror}") from None
+
+
+def check_archive(arguments: Mapping[str, str], known: Mapping[str, Argument]) -> None:
+    """Check the arguments of a crawl of an archive.
+
+    Raises:
+        ValueError: One of them is unknown, or there are no WARC files.
+    """
+    check_arguments(arguments, known)
+    sources_of(arguments)
+
+
+def sources_of(arguments: Mapping[str, str]) -> list[WarcFile]:
+    """Return the files of an archive.
+
+    Raises:
+        ValueError: There are none, or they cannot be read.
+    """
+    word = arguments.get("warc", "")
+    if not word:
+        raise ValueError("which archive? give -a warc=FILE, a folder of WARC files, or a WACZ file")
+    try:
+        sources = find_sources(word)
+    except ArchiveError as error:
+        raise ValueError(f"-a warc: {error}") from None
+    if not sources:
+        raise ValueError(f"-a warc: no files in {word!r}")
+    return sources

@@ -21,11 +21,10 @@ from crawler.options import Options
 from crawler.pages.reasons import Reason, Stored
 from crawler.pages.verdicts import FAILED, UNREADABLE
 from crawler.spiders.argument_table import REPLAY
-from crawler.spiders.arguments import check_arguments
+from crawler.spiders.arguments import check_archive, sources_of
 from crawler.spiders.page_spider import PageSpider
 from crawler.storage import meta_names
 from crawler.storage.errors import CrawlStorageError
-from crawler.warc.sources import ArchiveError, find_sources
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Mapping
@@ -69,8 +68,7 @@ class ReplaySpider(PageSpider):
 
     @classmethod
     def check_arguments(cls, arguments: Mapping[str, str]) -> None:
-        check_arguments(arguments, cls.arguments)
-        _sources(arguments)
+        check_archive(arguments, cls.arguments)
 
     @classmethod
     def folder_name(cls, arguments: Mapping[str, str]) -> str:
@@ -87,7 +85,7 @@ class ReplaySpider(PageSpider):
         spider._max_bytes = crawler.settings.getint("DOWNLOAD_MAXSIZE") or _NO_LIMIT
         workers = Options(crawler.settings).integer("READING_WORKERS") or os.cpu_count() or 1
         spider._ahead = _AHEAD * workers
-        spider._captures = Captures(_sources(kwargs), spider._max_bytes)
+        spider._captures = Captures(sources_of(kwargs), spider._max_bytes)
         spider.job.callbacks.at_close.append(spider._captures.close)
         return spider
 
@@ -174,16 +172,3 @@ class ReplaySpider(PageSpider):
             request=Request(capture.url, meta={"depth": capture.depth}),
         )
         return decompressed(response, self._max_bytes)
-
-
-def _sources(arguments: Mapping[str, str]) -> list[WarcFile]:
-    word = arguments.get("warc", "")
-    if not word:
-        raise ValueError("which archive? give -a warc=FILE, a folder of WARC files, or a WACZ file")
-    try:
-        sources = find_sources(word)
-    except ArchiveError as error:
-        raise ValueError(f"-a warc: {error}") from None
-    if not sources:
-        raise ValueError(f"-a warc: no files in {word!r}")
-    return sources

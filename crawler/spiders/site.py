@@ -12,13 +12,15 @@ from crawler.downloadermiddlewares.limits import OutOfScopeError
 from crawler.options import Options
 from crawler.pages.reasons import Reason
 from crawler.pages.verdicts import FAILED
-from crawler.reading.link_kinds import ANCHOR, SITEMAP, Follow, followed_kinds
+from crawler.reading.link_kinds import ANCHOR, SITEMAP, Follow
 from crawler.reading.sitemaps import SitemapLimits
 from crawler.request_meta import FIXED, LED_BY, LINK_KIND, SEED, SPELLING
 from crawler.spiders.argument_table import SITE
 from crawler.spiders.arguments import (
-    check_arguments,
-    check_cookies,
+    check_site,
+    kinds_of_links,
+    scope_of,
+    seeds_of,
     whole_number,
     yes_or_no,
 )
@@ -27,7 +29,7 @@ from crawler.spiders.sitemaps import SitemapSpider
 from crawler.storage.errors import CrawlStorageError
 from crawler.urls.parts import MalformedUrl
 from crawler.urls.scope import DENIED, Scope, may_lead_back, moved_scope
-from crawler.urls.seeds import check_seed, host_folder, split_seeds
+from crawler.urls.seeds import host_folder
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
@@ -75,14 +77,7 @@ class SiteSpider(SitemapSpider):
 
     @classmethod
     def check_arguments(cls, arguments: Mapping[str, str]) -> None:
-        check_arguments(arguments, cls.arguments)
-        check_cookies(arguments)
-        seeds = _seeds(arguments)
-        _scope(seeds, arguments)
-        for name in ("max_pages", "max_depth"):
-            whole_number(name, arguments.get(name, ""))
-        yes_or_no("sitemaps", arguments.get("sitemaps", "yes"))
-        cls.kinds_of_links(arguments)
+        check_site(arguments, cls.arguments, is_mirror=cls.is_mirror)
 
     @classmethod
     def kinds_of_links(cls, arguments: Mapping[str, str]) -> dict[str, Follow]:
@@ -91,21 +86,18 @@ class SiteSpider(SitemapSpider):
         Raises:
             ValueError: One of them is no kind; the message names it.
         """
-        try:
-            return followed_kinds(arguments.get("links", ""), is_mirror=cls.is_mirror)
-        except ValueError as error:
-            raise ValueError(f"-a links: {error}") from None
+        return kinds_of_links(arguments, is_mirror=cls.is_mirror)
 
     @classmethod
     def folder_name(cls, arguments: Mapping[str, str]) -> str:
-        return host_folder(_seeds(arguments)[0])
+        return host_folder(seeds_of(arguments)[0])
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
         spider = super().from_crawler(crawler, *args, **kwargs)
         options = Options(crawler.settings)
-        spider.seeds = _seeds(kwargs)
-        spider.within = _scope(spider.seeds, kwargs)
+        spider.seeds = seeds_of(kwargs)
+        spider.within = scope_of(spider.seeds, kwargs)
         spider.depth_limit = whole_number("max_depth", spider.max_depth)
         spider.obey_nofollow = options.boolean("CRAWL_OBEY_NOFOLLOW")
         spider.files = FileRequests(
@@ -311,19 +303,3 @@ class SiteSpider(SitemapSpider):
         if not self.frontier.spellings.is_wanted(link.key, url):
             return None
         return self.page_request(url, {SPELLING: True})
-
-
-def _seeds(arguments: Mapping[str, str]) -> list[str]:
-    urls = split_seeds(arguments.get("url", ""))
-    if not urls:
-        raise ValueError("where to start? give -a url=https://...")
-    return [check_seed(url) for url in urls]
-
-
-def _scope(seeds: list[str], arguments: Mapping[str, str]) -> Scope:
-    return Scope(
-        seeds,
-        kind=arguments.get("scope", "prefix"),
-        allow=arguments.get("allow"),
-        deny=arguments.get("deny"),
-    )

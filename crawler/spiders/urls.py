@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TextIO
 
 from crawler.spiders.argument_table import URLS
-from crawler.spiders.arguments import check_arguments, check_cookies
+from crawler.spiders.arguments import STANDARD_INPUT, check_list
 from crawler.spiders.page_spider import BREATH, PageSpider
 from crawler.urls.canonical import MalformedUrl
 from crawler.urls.seeds import check_seed
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from scrapy import Request
 
     from crawler.spiders.argument_table import Argument
-
-STANDARD_INPUT = "-"
 
 
 class UrlsSpider(PageSpider):
@@ -37,22 +35,7 @@ class UrlsSpider(PageSpider):
 
     @classmethod
     def check_arguments(cls, arguments: Mapping[str, str]) -> None:
-        check_arguments(arguments, cls.arguments)
-        check_cookies(arguments)
-        name = arguments.get("file", "")
-        if not name:
-            raise ValueError("which URLs? give -a file=FILE, or -a file=- for standard input")
-        if name == STANDARD_INPUT:
-            if sys.stdin is None:  # closed by whoever started the process
-                raise ValueError("-a file=-: there is no standard input")
-            return
-        path = Path(name)
-        if path.is_dir():
-            raise ValueError(f"-a file: {name} is a directory")
-        try:
-            path.open("rb").close()
-        except OSError as error:
-            raise ValueError(f"-a file: {name}: {error.strerror}") from None
+        check_list(arguments, cls.arguments)
 
     @classmethod
     def folder_name(cls, arguments: Mapping[str, str]) -> str:

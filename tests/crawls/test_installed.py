@@ -8,12 +8,15 @@ import sys
 import sysconfig
 import tarfile
 import zipfile
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from crawler.demo import DemoServer
 from tests.crawls.command import PROJECT, TIMEOUT_SECS
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 pytestmark = pytest.mark.slow
 

@@ -105,6 +105,16 @@ def modules_of_our_program(*words: str) -> set[str]:
         ["https://example.com/", "--scope", "hots"],
         ["https://example.com/", "--max-pages", "many"],
         ["https://example.com/", "--nonsense"],
+        ["ftp://example.com/"],
+        ["https://example.com/", "--cookies", "absent"],
+        ["https://example.com/", "--deny", "("],
+        ["urls", "absent"],
+        ["replay", "absent"],
+        ["verify", "absent"],
+        ["rejudge", "absent"],
+        ["merge", "absent"],
+        ["adopt", "absent"],
+        ["compare", "absent"],
     ],
 )
 def test_help_and_errors_of_our_program_do_not_wait_for_scrapy(words: list[str]) -> None:
