@@ -9,6 +9,7 @@ from rich.filesize import decimal
 
 from crawler.frontier.file_links import MIN_FILES
 from crawler.pages.verdicts import CHANGED, MOVED, OUTCOMES, UNCHANGED, VERDICTS
+from neardup.installing import install_command
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -170,7 +171,7 @@ def _document_lines(report: Report) -> Iterator[str]:
         yield f"blank: {total} without the text that scripts show in a browser"
     if report.unread_documents:
         total = many(report.unread_documents, "PDF document")
-        yield f"not read: {total}; pip install 'crawl-once[documents]', then -a revisit=yes"
+        yield f"not read: {total}; {install_command('documents')}, then -a revisit=yes"
 
 
 def _file_lines(counts: dict[str, int], state: str) -> Iterator[str]:

@@ -21,6 +21,7 @@ from crawler.console.escaping import plain_stdout
 from crawler.items import PAGE_FIELDS
 from crawler.reading.content.content_xml import NOT_IN_XML
 from neardup.files.durable import replacing
+from neardup.installing import install_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -39,7 +40,7 @@ def require_pyarrow() -> None:
     try:
         import pyarrow.parquet  # noqa: F401, PLC0415
     except ImportError:
-        raise CommandError("parquet needs pyarrow: pip install pyarrow") from None
+        raise CommandError(f"parquet needs pyarrow: {install_command('parquet')}") from None
 
 
 class ParquetItemExporter(BaseItemExporter):

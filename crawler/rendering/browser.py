@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.rendering import processes
 from crawler.rendering.rendered_pages import NoBrowserError
+from neardup.installing import install_command
 
 if TYPE_CHECKING:
     from crawler.rendering.rendered_pages import Cookie, RenderOptions
@@ -49,7 +50,6 @@ _MAX_ROOT_BYTES = 36
 _START_SECS = 30.0
 _CLOSE_SECS = 5.0
 
-_MISSING = 'playwright is not installed, which renders pages; pip install "crawl-once[render]"'
 _NO_BROWSER = (
     "no Chromium on PATH and none of Playwright's own; "
     "apt install chromium, or: playwright install chromium"
@@ -278,7 +278,9 @@ def browser_path(options: RenderOptions) -> str | None:
         NoBrowserError: Playwright is missing, or there is no file at the path of the options.
     """
     if importlib.util.find_spec("playwright") is None:
-        raise NoBrowserError(_MISSING)
+        raise NoBrowserError(
+            f"playwright is not installed, which renders pages: {install_command('render')}"
+        )
     if options.browser_path:
         found = shutil.which(options.browser_path)
         if found is None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from neardup.errors import InputError
+from neardup.installing import install_command
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -112,7 +113,7 @@ def check_installed() -> None:
         try:
             __import__(name)
         except ImportError:
-            raise InputError(f"{name} is missing: pip install 'crawl-once[spark]'") from None
+            raise InputError(f"{name} is missing: {install_command('spark')}") from None
     java = java_program()
     if java is None:
         raise InputError(

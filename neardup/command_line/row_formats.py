@@ -12,6 +12,7 @@ from typing import Any, Self
 from neardup.command_line.row import Pass, Row, RowSource, either, kind_of, listed, pass_none
 from neardup.command_line.streams import STANDARD_INPUT, InputStream, open_stream
 from neardup.errors import BadInputError, InputError
+from neardup.installing import install_command
 
 _ROWS_AT_ONCE = 64
 # Otherwise all of a column that is in one group of rows is read at once, and a file is often one.
@@ -36,7 +37,7 @@ def open_parquet(path: str, fields: Sequence[Sequence[str]]) -> Iterator[RowSour
         import pyarrow as pa  # noqa: PLC0415  (optional)
         import pyarrow.parquet as pq  # noqa: PLC0415
     except ImportError:
-        raise InputError("parquet needs pyarrow: pip install pyarrow") from None
+        raise InputError(f"parquet needs pyarrow: {install_command('parquet')}") from None
     with Path(path).open("rb") as file:
         try:
             table = pq.ParquetFile(file, buffer_size=_BUFFER_BYTES, pre_buffer=False)

@@ -32,6 +32,7 @@ from crawler.urls.canonical import MalformedUrl
 from neardup.batch.output_tables import About, about_of
 from neardup.errors import InputError
 from neardup.fingerprints.digest import payload_digest, words_digest
+from neardup.installing import install_command
 from neardup.names import name_of
 from neardup.storage.catch_up import open_index
 from neardup.storage.signatures import open_passages, open_signatures
@@ -140,7 +141,7 @@ def _open(folder: Path) -> Any:
         import pyarrow as pa  # noqa: PLC0415  (optional)
         from pyarrow import dataset  # noqa: PLC0415
     except ImportError:
-        raise JobError("parquet needs pyarrow: pip install pyarrow") from None
+        raise JobError(f"parquet needs pyarrow: {install_command('parquet')}") from None
     files = sorted(str(file) for file in folder.glob("*.parquet"))
     try:
         return dataset.dataset(files, format="parquet")

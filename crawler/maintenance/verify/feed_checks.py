@@ -18,6 +18,7 @@ import xxhash
 
 from crawler.maintenance.verify.finding import MAX_EXAMPLES, Rule
 from crawler.storage.errors import JobError
+from neardup.installing import install_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -144,7 +145,7 @@ def _parquet(file: IO[bytes]) -> Iterator[Any]:
     try:
         import pyarrow.parquet as pq  # noqa: PLC0415
     except ImportError:
-        raise FeedError("parquet needs pyarrow: pip install pyarrow") from None
+        raise FeedError(f"parquet needs pyarrow: {install_command('parquet')}") from None
     for batch in pq.ParquetFile(file).iter_batches(columns=[_FIELD]):
         yield from batch.to_pylist()
 

@@ -7,6 +7,7 @@ Raises:
 from importlib.util import find_spec
 
 from neardup.errors import ServerError
+from neardup.installing import install_command
 
 if find_spec("redis") is None:
-    raise ServerError("Redis needs its client; pip install 'crawl-once[redis]'")
+    raise ServerError(f"Redis needs its client: {install_command('redis')}")

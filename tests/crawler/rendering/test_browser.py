@@ -12,6 +12,7 @@ import pytest
 from crawler.rendering import browser
 from crawler.rendering.browser import TemporaryFolder, check_browser
 from crawler.rendering.rendered_pages import NoBrowserError, RenderOptions
+from neardup.installing import install_command
 from tests.crawler.rendering.pages import own_browsers
 
 
@@ -30,7 +31,7 @@ def test_a_browser_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 def test_without_playwright_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "playwright", None)
-    assert 'pip install "crawl-once[render]"' in message(RenderOptions())
+    assert install_command("render") in message(RenderOptions())
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from neardup.installing import install_command
 from tests.neardup.command_line.running import ROWS, json_lines, neardup, refused, stopped
 
 GOOD = json_lines(ROWS)
@@ -164,7 +165,8 @@ def test_a_missing_pyarrow_is_one_line(tmp_path: Path) -> None:
     # A module of that name that cannot be imported stands where pyarrow is not installed.
     (tmp_path / "pyarrow.py").write_text("raise ModuleNotFoundError('pyarrow')")
     ended = neardup(path, cwd=tmp_path)
-    assert (ended.status, ended.err) == (2, "neardup: parquet needs pyarrow: pip install pyarrow\n")
+    wanted = f"neardup: parquet needs pyarrow: {install_command('parquet')}\n"
+    assert (ended.status, ended.err) == (2, wanted)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from neardup.errors import ServerError
+from neardup.installing import install_command
 from neardup.storage.redis.connecting import connect
 from tests.neardup.storage.redis.running import using
 
@@ -85,4 +86,4 @@ def test_without_redis_client_the_rest_works_and_this_says_what_to_install() -> 
         "except ServerError as lack:\n    print(lack)"
     )
     said = subprocess.run([sys.executable, "-c", tried], capture_output=True, text=True, check=True)
-    assert said.stdout == "Redis needs its client; pip install 'crawl-once[redis]'\n"
+    assert said.stdout == f"Redis needs its client: {install_command('redis')}\n"
