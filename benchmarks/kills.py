@@ -4,7 +4,7 @@
 
 A site is crawled once without a stop and once by processes of which each but the last is ended by
 SIGKILL after some pages, drawn at random. Both crawls must hold the same files of the site, every
-text once, and `scrapy verify` must find nothing. Nothing is written unless --write is given.
+text once, and `crawl-once verify` must find nothing. Nothing is written unless --write is given.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Outcome:
         lost: Files among them of which the killed crawl has none.
         twice: Kept pages beyond the first with one and the same text.
         again: Requests beyond those of the crawl that was never stopped.
-        verified: Exit status of ``scrapy verify``: 0 where it finds nothing.
+        verified: Exit status of ``crawl-once verify``: 0 where it finds nothing.
     """
 
     site: str
@@ -168,7 +168,7 @@ def measure(site: str, kills: int, seed: int) -> Outcome:
         for name in sorted(lost):
             _tell(began, f"lost: {name}")
         done = _scrapy("verify", str(killed))
-        _tell(began, f"scrapy verify: {done.stdout}{done.stderr}")
+        _tell(began, f"crawl-once verify: {done.stdout}{done.stderr}")
         return Outcome(
             site=site,
             kills=count,
@@ -195,7 +195,7 @@ def main() -> int:
     arguments = parser.parse_args()
     print(f"seed of the moments: {arguments.seed}", file=sys.stderr)
     lines = [
-        "| site | kills | files | lost | kept twice | asked for again | `scrapy verify` |",
+        "| site | kills | files | lost | kept twice | asked for again | `crawl-once verify` |",
         "|---|--:|--:|--:|--:|--:|---|",
     ]
     is_whole = True

@@ -2,9 +2,10 @@
 
     python benchmarks/lab_browser.py [--pages N ...] [--moves N]
 
-``scrapy lab`` opens a file of made pages, a third of which resemble others more or less; each move
-asks for what was not asked before. Chromium's own clock tells the time: from the event to the end
-of the frame in which the counts have changed.
+``crawl-once lab`` opens a file of made pages, a third of which resemble others more or less; each
+move asks for what was not asked before. Chromium's own clock tells the time: from the event to the
+end of the frame in which the counts have changed.
+
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ PAGES_KEEP_VERSIONS = 2
 """Texts kept of a page that changes, the newest among them; 0 keeps all."""
 
 PAGES_KEEP_NEAR_TEXTS = True
-"""Store the texts of near-duplicates too, as those of parts always are, for scrapy rejudge."""
+"""Store the texts of near-duplicates too, as those of parts always are, for crawl-once rejudge."""
 
 CRAWL_DIRECTORY = "crawls"
 """Directory of the states of crawls without JOBDIR: each host has a folder below this one."""
@@ -146,7 +146,7 @@ CRAWL_SKIPPED_EXTENSIONS = (
 """Links that end so are asked for last, and files cut off; not at all where many were files."""
 
 CRAWL_REVISIT_INTERVAL_SECS = 604_800.0
-"""Time after which a page that was just found is due for -a revisit=due: a week."""
+"""Time after which a page that was just found is due for --revisit due: a week."""
 
 CRAWL_REVISIT_MIN_INTERVAL_SECS = 3_600.0
 """However often it changes, a page is due no sooner than this after a visit."""
@@ -185,7 +185,7 @@ CRAWL_RENDER_BROWSER_MAX_MB = 1_500
 """Megabytes of a browser at which it is replaced, and of one page at which that is ended."""
 
 MIRROR_DIRECTORY = "mirrors"
-"""Directory of the mirrors of scrapy mirror URL without DIR: each host has a folder below it."""
+"""Directory of mirrors for which none is named: each host has a folder below it."""
 
 WARC_ENABLED = False
 """Record every answer that comes over the network in WARC files (docs/warc.md)."""

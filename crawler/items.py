@@ -1,4 +1,4 @@
-"""The item of a page, as feeds and ``scrapy pages`` write it."""
+"""The item of a page, as feeds and ``crawl-once pages`` write it."""
 
 from __future__ import annotations
 

@@ -20,6 +20,7 @@ from scrapy.settings import default_settings as scrapys_settings
 from scrapy.spiderloader import SpiderLoader
 
 from crawler.options import PREFIXES, our_settings
+from crawler.program import command_names, load_command, make_parser
 from crawler.spiders.page_spider import PageSpider
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ DOCUMENTS = [*sorted(PROJECT.glob("*.md")), *sorted((PROJECT / "docs").glob("*.m
 NO_SETTINGS = {
     "SCRAPY_PROJECT",
     "NEARDUP_SITES",
+    "REDIS_URL",
     "WARC_TOOLS",
     "SCRAPY_VERSIONS",
     "RULES_GIT_DIRECTORY",
@@ -40,6 +42,7 @@ NO_SETTINGS = {
 _IN_TICKS = re.compile(r"`([^`\n]+)`")
 _SETTING = re.compile(r"\b[A-Z]+(?:_[A-Z]+)+\b|(?<=-s )[A-Z_]+(?==)")
 _COMMAND = re.compile(r"(?:^|[`$/ ])scrapy ([a-z]+)(?: ([a-z]+))?(.*)", re.MULTILINE)
+_OWN_COMMAND = re.compile(r"(?:^|`)(?:\$ )?crawl-once ([^`\n]+)", re.MULTILINE)
 _ARGUMENT = re.compile(r"-a (\w+)=")
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 _PATH = re.compile(r"(?:\.\./)?[\w.-]+(?:/[\w.-]+)*/[\w-]+\.\w+")
@@ -118,6 +121,20 @@ class TestCommands:
             spider = SpiderLoader(Settings({"SPIDER_MODULES": ["crawler.spiders"]})).load(word)
             assert issubclass(spider, PageSpider)
             assert set(_ARGUMENT.findall(rest)) <= set(spider.arguments)
+
+    @pytest.mark.parametrize(("document", "words"), found(_OWN_COMMAND))
+    def test_command_line_of_our_program_is_understood(self, document: str, words: str) -> None:
+        """Options of a whole line must exist; of one within a sentence, the command alone."""
+        written = re.split("[#;]", words, maxsplit=1)[0].split()
+        name = written[0] if "://" not in written[0] else "crawl"
+        if not name.islower() or name == "document":
+            pytest.skip("not a command line")
+        assert name in command_names()
+        known = make_parser(load_command(name))._option_string_actions
+        options = [
+            word.partition("=")[0] for word in written if word.startswith("-") and word != "-"
+        ]
+        assert [option for option in options if option not in known] == []
 
 
 class TestLinks:

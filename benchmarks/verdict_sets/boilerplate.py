@@ -50,7 +50,7 @@ class CountedSet:
         return counts if counts is not None and counts.texts >= MIN_TEXTS else None
 
     def count(self, parameters: Parameters) -> None:
-        """Count all documents by their verdicts without boilerplate, as ``scrapy rejudge`` does."""
+        """Count all documents by their verdicts without boilerplate, as ``rejudge`` does."""
         with Deduplicator(parameters) as deduplicator:
             for number, one in enumerate(self.labelled):
                 verdict = deduplicator.judge_document(number, one.document)

@@ -1,4 +1,4 @@
-"""``scrapy adopt CORPUS DIR``: begin a crawl directory with the pages of a corpus."""
+"""``crawl-once adopt CORPUS DIR``: begin a crawl directory with the pages of a corpus."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class AdoptCommand(PlainCommand):
     summary = "Begin a crawl directory with the pages that a corpus kept (neardup.spark)"
     description = (
         "Make a crawl directory of the output of python -m neardup.spark: what is crawled in "
-        "it (scrapy crawl ... -s JOBDIR=DIR) is judged against the pages of the corpus."
+        "it (crawl-once URL DIR) is judged against the pages of the corpus."
     )
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -37,4 +37,4 @@ class AdoptCommand(PlainCommand):
         canonicalizer = Canonicalizer(job_options(self.host.settings).disabled_url_rules)
         count = adopt(corpus, folder, canonicalizer, self.progress.advance)
         self.progress.end()
-        say(f"{folder}: {count:,} pages; scrapy crawl ... -s JOBDIR={folder} goes on from them")
+        say(f"{folder}: {count:,} pages; crawl-once URL {folder} goes on from them")

@@ -1,4 +1,4 @@
-"""``scrapy compare A B``: measure two pages, and show where they differ."""
+"""``crawl-once compare A B``: measure two pages, and show where they differ."""
 
 from __future__ import annotations
 

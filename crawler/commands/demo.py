@@ -1,4 +1,4 @@
-"""``scrapy demo``: a small site on this machine, crawled, and what was found in it."""
+"""``crawl-once demo``: a small site on this machine, crawled, and what was found in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``scrapy fleet URL``: report the state of a fleet of crawlers."""
+"""``crawl-once fleet URL``: report the state of a fleet of crawlers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def status_lines(status: FleetStatus, where: str) -> Iterator[str]:
-    """Yield all lines of ``scrapy fleet``."""
+    """Yield all lines of ``crawl-once fleet``."""
     from rich.filesize import decimal
 
     counts = status.counts

@@ -1,4 +1,4 @@
-"""``scrapy lab``: a crawl in the browser, and what other parameters would make of its pages."""
+"""``crawl-once lab``: a crawl in the browser, and what other parameters would make of its pages."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class ServeLabCommand(PlainCommand):
         if importlib.util.find_spec("nicegui") is None:
             raise CommandError(
                 "NiceGUI is not installed: pip install -e '.[lab]' in the project's folder; "
-                "scrapy sweep, pairs and compare do without"
+                "crawl-once sweep, pairs and compare do without"
             )
         _serve([Path(arg) for arg in args], opts)
 

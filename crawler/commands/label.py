@@ -1,4 +1,4 @@
-"""``scrapy label DIR``: say of pairs of pages whether they are duplicates."""
+"""``crawl-once label DIR``: say of pairs of pages whether they are duplicates."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class LabelCommand(PlainCommand):
         "Without an option it shows pairs, those first from which most can be learned, and "
         "takes a key for each, on a line of its own: d = duplicate, n = not, s = skip, b = "
         "back, r = remove the label, q = quit. Labels stand in crawl.db, or in "
-        "FILE.labels.jsonl beside a file; scrapy sweep and the lab hold distances against them."
+        "FILE.labels.jsonl beside a file; crawl-once sweep and the lab hold distances against them."
     )
 
     def add_own_options(self, parser: argparse.ArgumentParser) -> None:

@@ -31,7 +31,7 @@ def merged_lines(merged: Merged, folder: str) -> Iterator[str]:
         yield f"{merged.orphans:>11,}  duplicates of what no crawl has: judged again"
     yield from _lost(merged)
     yield ""
-    yield f"scrapy verify {folder} checks it; scrapy report {folder} says more"
+    yield f"crawl-once verify {folder} checks it; crawl-once report {folder} says more"
 
 
 def _lost(merged: Merged) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""``scrapy pages DIR``: the pages of a crawl as rows of a table, or as documents."""
+"""``crawl-once pages DIR``: the pages of a crawl as rows of a table, or as documents."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class PagesCommand(PlainCommand):
             self.after_interrupt = _after_interrupt(to, count)
             raise
         except ContentError as error:
-            hint = f"scrapy verify {folder} --repair makes it of the text"
+            hint = f"crawl-once verify {folder} --repair makes it of the text"
             said = f"{folder}: a stored content cannot be read: {error}"
             raise CommandError(f"{said}; {hint}") from None
         if to.is_folder:

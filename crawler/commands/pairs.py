@@ -1,4 +1,4 @@
-"""``scrapy pairs DIR``: the pairs of pages at the border."""
+"""``crawl-once pairs DIR``: the pairs of pages at the border."""
 
 from __future__ import annotations
 

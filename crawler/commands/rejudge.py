@@ -1,4 +1,4 @@
-"""``scrapy rejudge DIR``: judge all pages of a crawl again by its present parameters."""
+"""``crawl-once rejudge DIR``: judge all pages of a crawl again by its present parameters."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def rejudgement_lines(found: Rejudgement, folder: str, *, dry_run: bool) -> Iter
     if dry_run:
         yield "nothing was changed: without --dry-run it is"
     else:
-        yield f"feeds hold what was kept before: export anew with scrapy pages {folder}"
+        yield f"feeds hold what was kept before: export anew with crawl-once pages {folder}"
 
 
 def _to_fetch(found: Rejudgement, *, dry_run: bool) -> Iterator[str]:
@@ -62,7 +62,7 @@ class RejudgeCommand(PlainCommand):
 
     after_interrupt = "broken off; all is as it was before"
     usage = "[--dry-run] [--no-wall URL] [--json] DIR"
-    summary = "Judge all pages of a crawl again by its parameters of today (scrapy tune)"
+    summary = "Judge all pages of a crawl again by its parameters of today (crawl-once tune)"
 
     def add_own_options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(

@@ -1,4 +1,4 @@
-"""``scrapy report DIR``: report the pages and duplicates of a crawl."""
+"""``crawl-once report DIR``: report the pages and duplicates of a crawl."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``scrapy rules DIR``: report which parts of a site's URLs do not matter, with the evidence."""
+"""``crawl-once rules DIR``: report which parts of a site's URLs do not matter, and why."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MAX_DIGITS = 18
 
 
 def rule_lines(report: RuleReport) -> Iterator[str]:
-    """Yield all lines of ``scrapy rules``."""
+    """Yield all lines of ``crawl-once rules``."""
     from crawler.console.report_text import trap_lines, untrusted_lines
 
     holding = [rule for rule in report.rules if rule.state == "holds"]
@@ -110,7 +110,7 @@ class RulesCommand(PlainCommand):
             "-o",
             "--export",
             metavar="FILE",
-            help="write the rules that hold for another crawl (-a rules=FILE); - prints them",
+            help="write the rules that hold for another crawl (--rules FILE); - prints them",
         )
         parser.add_argument(
             "--format",

@@ -1,4 +1,4 @@
-"""``scrapy sweep DIR``: report what other bounds would keep and drop."""
+"""``crawl-once sweep DIR``: report what other bounds would keep and drop."""
 
 from __future__ import annotations
 

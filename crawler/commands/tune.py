@@ -1,4 +1,4 @@
-"""``scrapy tune DIR max_distance=5``: judge later pages by other parameters."""
+"""``crawl-once tune DIR max_distance=5``: judge later pages by other parameters."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def tuning_lines(report: TuningReport, folder: str) -> Iterator[str]:
     if not now.parameters.verify and features == CONFIRMED:
         yield (
             f"  {features} are features that are to be confirmed: by their distance alone "
-            "distinct pages are dropped; verify=True and scrapy rejudge undo it"
+            "distinct pages are dropped; verify=True and crawl-once rejudge undo it"
         )
     yield ""
     before: Tuned | None = None
@@ -53,7 +53,7 @@ def tuning_lines(report: TuningReport, folder: str) -> Iterator[str]:
     stale = sum(report.pages[:-1])
     if stale:
         yield ""
-        yield f"what would now be judged otherwise: scrapy rejudge {folder} --dry-run"
+        yield f"what would now be judged otherwise: crawl-once rejudge {folder} --dry-run"
 
 
 class TuneCommand(PlainCommand):
@@ -66,7 +66,7 @@ class TuneCommand(PlainCommand):
         "those before them. max_distance=0..8 is bits, min_similarity=0..1 is Jaccard "
         "similarity, min_words=1.. is tokens; verify, compare_names, ignore_boilerplate "
         "and drop_contained are True or False. "
-        "scrapy rejudge applies them to the pages that are there. The URL of a Redis, or the "
+        "crawl-once rejudge applies them to the pages that are there. The URL of a Redis, or the "
         "directory of one worker, stands for a fleet."
     )
 

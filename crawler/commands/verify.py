@@ -1,4 +1,4 @@
-"""``scrapy verify DIR``: check that a crawl directory is complete and consistent."""
+"""``crawl-once verify DIR``: check that a crawl directory is complete and consistent."""
 
 from __future__ import annotations
 

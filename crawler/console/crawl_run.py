@@ -1,4 +1,4 @@
-"""The words before and after a crawl, and its archive: for scrapy crawl and scrapy mirror."""
+"""Say before and after a crawl or a mirror how it stands, and open its archive."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prepare ``scrapy crawl`` as a worker of a fleet: its directory and its messages."""
+"""Prepare a crawl as a worker of a fleet: its directory and its messages."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _ALONE = {
     "CRAWL_FIND_WALLS": "walls and soft 404s are judged as pages",
-    "NEARDUP_IGNORE_BOILERPLATE": "boilerplate counts as text until scrapy merge and rejudge",
+    "NEARDUP_IGNORE_BOILERPLATE": "boilerplate counts as text until crawl-once merge and rejudge",
 }
 """Map settings that a crawl alone obeys to what a fleet does instead."""
 
@@ -66,7 +66,7 @@ def _check(
         raise CommandError(f"the spider {spidercls.name} works alone; leave FLEET_ENABLED out")
     if arguments.get("revisit", NO) != NO:
         raise CommandError(
-            "a fleet visits each page once; for -a revisit, scrapy merge DIR... OUT makes one "
+            "a fleet visits each page once; for -a revisit, crawl-once merge DIR... OUT makes one "
             "directory of those of all workers, which one crawl goes on with"
         )
     for setting in ("SCHEDULER", "DUPEFILTER_CLASS"):
@@ -75,7 +75,8 @@ def _check(
             raise CommandError(f"a fleet needs its own {setting}, the project has {chosen}")
     if settings.getdict("FEEDS"):
         raise CommandError(
-            "a feed has the pages of one worker only; -o goes with scrapy pages, after scrapy merge"
+            "a feed has the pages of one worker only; merge the directories of all of them with "
+            "crawl-once merge DIR ... OUT, then use crawl-once pages OUT -o FILE"
         )
 
 
@@ -124,4 +125,4 @@ def farewell_lines(job: Job) -> Iterator[str]:
         yield f"not finished, {queued:,} queued at {fleet.where}: the same command goes on"
     if counts.failed:
         yield f"requests that broke at every try: {counts.failed:,}"
-    yield "one directory of all workers: scrapy merge DIR [DIR ...] OUT"
+    yield "one directory of all workers: crawl-once merge DIR [DIR ...] OUT"

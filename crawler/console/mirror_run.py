@@ -70,7 +70,7 @@ _KEPT_ARGUMENTS = (
 
 
 class Mirroring:
-    """One run of ``scrapy mirror``.
+    """One run of ``crawl-once mirror``.
 
     Args:
         folder: The folder of the mirror.
@@ -219,7 +219,7 @@ class Mirroring:
         if not report.fetched and not report.kept:
             return report.queued
         say(f"open {self._folder / 'index.html'}")
-        say(f"prove it: scrapy mirror --check {shlex.quote(str(self._folder))}", flush=True)
+        say(f"prove it: crawl-once mirror --check {shlex.quote(str(self._folder))}", flush=True)
         return report.queued
 
     def _status(self, job: Job, finished: FinishedMirror) -> int:
@@ -309,14 +309,14 @@ def _mirror_lines(
     if report.url_rules:
         yield (
             f"{many(report.skipped, 'request')} not made, by "
-            f"{many(report.url_rules, 'learned URL rule')}: scrapy rules {folder / '.mirror'}"
+            f"{many(report.url_rules, 'learned URL rule')}: crawl-once rules {folder / '.mirror'}"
         )
     if report.missing:
         yield "not there:"
         for why, count in report.missing.items():
             yield f"  {count:>9,}  {why}"
         state = shlex.quote(str(folder / ".mirror"))
-        yield f"  which they are: scrapy pages {state} --verdict failed"
+        yield f"  which they are: crawl-once pages {state} --verdict failed"
     if finished.parts:
         are = "is only a part" if len(finished.parts) == 1 else "are only parts"
         yield (

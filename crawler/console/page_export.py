@@ -1,4 +1,4 @@
-"""Export the pages of a crawl for ``scrapy pages``: which of them, where to, in which format."""
+"""Export the pages of a crawl for ``pages``: which of them, where to, in which format."""
 
 from __future__ import annotations
 

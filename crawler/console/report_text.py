@@ -126,7 +126,7 @@ def report_lines(report: Report, folder: str) -> Iterator[str]:
         lacking = f" ({report.unexamined_rules:,} not validated)" if report.unexamined_rules else ""
         yield (
             f"URLs: {many(report.skipped, 'request')} not made, by "
-            f"{many(report.url_rules, 'learned rule')}{lacking}: scrapy rules {folder}"
+            f"{many(report.url_rules, 'learned rule')}{lacking}: crawl-once rules {folder}"
         )
     for reason, hosts in report.no_robots.items():
         others = f" and {len(hosts) - SHOWN_HOSTS:,} or more others" if hosts[SHOWN_HOSTS:] else ""
@@ -171,7 +171,7 @@ def _document_lines(report: Report) -> Iterator[str]:
         yield f"blank: {total} without the text that scripts show in a browser"
     if report.unread_documents:
         total = many(report.unread_documents, "PDF document")
-        yield f"not read: {total}; {install_command('documents')}, then -a revisit=yes"
+        yield f"not read: {total}; {install_command('documents')}, then --revisit yes"
 
 
 def _file_lines(counts: dict[str, int], state: str) -> Iterator[str]:
@@ -271,7 +271,7 @@ def _repeated(hosts: Sequence[RepeatedText]) -> Iterator[str]:
     """Yield how much of the text of hosts is boilerplate, each with an example."""
     if hosts:
         yield ""
-        yield "repeated by pages of a host (scrapy pages --without-boilerplate leaves it out):"
+        yield "repeated by pages of a host (crawl-once pages --without-boilerplate leaves it out):"
     for host in hosts:
         of = f"in {host.pages:,} of {many(host.counted, 'page')}"
         yield f"  {host.share:>9.0%}  of the text of {host.host}; {of}:"

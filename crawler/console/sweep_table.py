@@ -160,7 +160,7 @@ def _footnotes(sweep: Sweep, evidence: DistanceEvidence | None) -> Iterator[str]
 
 def _of_similarity(evidence: DistanceEvidence) -> Iterator[str]:
     if evidence.basis != LABELS:
-        yield "precision, recall: not known while no pair is labelled (scrapy label)"
+        yield "precision, recall: not known while no pair is labelled (crawl-once label)"
         return
     yield f"precision, recall: of {in_pairs(evidence.pairs, 'labelled')} within 8 bits"
     yield _suggestion(MIN_SIMILARITY, evidence.similarity, evidence.similarity_reason)

@@ -78,7 +78,7 @@ class GivenUpHosts(CrawlerComponent):
         if pause is not None:
             raise HostGivenUpError(
                 f"its host is given up, after {pause.waited_secs:,.0f} s of pauses"
-                f" ({pause.reason}); -a revisit=failed asks again"
+                f" ({pause.reason}); --revisit failed asks again"
             )
 
 

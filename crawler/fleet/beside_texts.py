@@ -27,7 +27,7 @@ def pack_beside(content: bytes, text: str) -> bytes:
         if zstandard.get_frame_parameters(content).content_size > _MAX_XML_BYTES:
             return b""
         xml = decompress(content)
-    except zstandard.ZstdError:  # it is damaged, which scrapy verify finds
+    except zstandard.ZstdError:  # it is damaged, which crawl-once verify finds
         return b""
     # What was made for another wording of the same text is recognised by the checksum.
     packer = zstandard.ZstdCompressor(dict_data=_dictionary(text), write_checksum=True)

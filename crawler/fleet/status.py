@@ -42,7 +42,7 @@ class FleetStatus:
     memory_bytes: int
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the output of ``scrapy fleet --json``."""
+        """Return the output of ``crawl-once fleet --json``."""
         return {
             "name": self.name,
             "identity": self.identity,

@@ -125,7 +125,7 @@ class LiveCrawl:
         )
 
     def _is_judged_again(self, connection: sqlite3.Connection) -> bool:
-        """Whether ``scrapy rejudge`` changed verdicts, which names its parameters in every row."""
+        """Whether ``rejudge`` changed verdicts, which names its parameters in every row."""
         if self._judged is None:
             return False
         sql = "SELECT parameters FROM pages WHERE id = ?"

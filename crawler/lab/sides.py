@@ -87,7 +87,7 @@ class TextSide:
         try:
             return shown_text(self.content.xml_zstd)
         except ContentError as error:
-            hint = "scrapy verify DIR says more"
+            hint = "crawl-once verify DIR says more"
             raise SourceError(
                 f"{self.name}: what is shown of it cannot be read: {error}; {hint}"
             ) from None

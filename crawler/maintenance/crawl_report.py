@@ -216,7 +216,7 @@ class RestedHost:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The report of ``scrapy report``.
+    """The report of ``crawl-once report``.
 
     All counts are those of the last visit, except ``kept``, ``clusters``, ``resembling`` and
     ``walls``.

@@ -45,7 +45,7 @@ TUNABLE = (
 The features may not: fingerprints of other features cannot be compared.
 """
 
-NO_PARTS = "a fleet looks for no parts of pages; merge it, and scrapy rejudge drops them"
+NO_PARTS = "a fleet looks for no parts of pages; merge it, and crawl-once rejudge drops them"
 """Why ``drop_contained`` is refused in a fleet."""
 
 _SELECT = "SELECT id, since, origin, chosen FROM parameters ORDER BY id"
@@ -261,7 +261,7 @@ WHERE latest = 1 AND parameters IS NOT NULL GROUP BY parameters
 
 @dataclass(frozen=True, slots=True)
 class TuningReport:
-    """The report of ``scrapy tune``.
+    """The report of ``crawl-once tune``.
 
     Attributes:
         history: All parameters that ever held; the last ones hold.
@@ -272,7 +272,7 @@ class TuningReport:
     pages: tuple[int, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the output of ``scrapy tune --json``."""
+        """Return the output of ``crawl-once tune --json``."""
         rows = [
             {
                 "id": tuned.id,

@@ -29,5 +29,5 @@ class StoredText(NamedTuple):
             try:
                 content = pack_lines(part_of(decompress(text).decode()))
             except (zstandard.ZstdError, UnicodeDecodeError):
-                content = b""  # scrapy verify finds both
+                content = b""  # crawl-once verify finds both
         return cls(text, content)

@@ -66,7 +66,7 @@ def rules_of(name: str) -> list[Proposal]:
         ValueError: It cannot be read, or has no rule; the message says why.
     """
     if not name:
-        raise ValueError("-a rules: give a file, as scrapy rules DIR --export FILE writes it")
+        raise ValueError("-a rules: give a file, as crawl-once rules DIR --export FILE writes it")
     try:
         return read_rules(Path(name))
     except RuleFileError as error:

@@ -1,4 +1,4 @@
-"""The spider of ``scrapy mirror``: every page of a site, and the files that the pages need."""
+"""The spider of ``crawl-once mirror``: every page of a site, and the files that the pages need."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ class MirrorSpider(SiteSpider):
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
         spider = super().from_crawler(crawler, *args, **kwargs)
         if spider.job.folder is None or spider.job.folder.name != STATE_FOLDER:
-            raise ValueError("a mirror is made by scrapy mirror URL DIR")
+            raise ValueError("a mirror is made by crawl-once mirror URL DIR")
         spider.archivist.keep_links = False  # they are in the files
         spider.archivist.read_documents = False  # they are files
         spider.reads_text = yes_or_no("text", spider.text)

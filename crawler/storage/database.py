@@ -357,7 +357,7 @@ def _begin(connection: sqlite3.Connection, path: Path) -> None:
             if time.monotonic() > deadline:
                 raise JobError(
                     f"{path}: another process has been writing to it for {PATIENCE_SECS:g} s, "
-                    "such as scrapy rejudge or verify --repair; try again when that is through"
+                    "such as crawl-once rejudge or verify --repair; try again when that is through"
                 ) from None
             time.sleep(_TRY_INTERVAL_SECS)
         else:

@@ -202,7 +202,7 @@ def read_rules(path: Path) -> list[Proposal]:
         raise RuleFileError(f"{path}: not JSON") from None
     rules = content.get("rules") if isinstance(content, dict) else None
     if not isinstance(rules, list) or content.get("format") != FORMAT:
-        raise RuleFileError(f"{path}: no rules as `scrapy rules DIR --export FILE` writes them")
+        raise RuleFileError(f"{path}: no rules as `crawl-once rules DIR --export FILE` writes them")
     return [_read(path, number, rule) for number, rule in enumerate(rules, 1)]
 
 

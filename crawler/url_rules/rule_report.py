@@ -1,4 +1,4 @@
-"""Report the learned rules of a crawl for ``scrapy rules``."""
+"""Report the learned rules of a crawl for ``crawl-once rules``."""
 
 from __future__ import annotations
 

@@ -349,7 +349,7 @@ class RuleTrial:
         return [proposal for host in hosts for proposal in self._learner.regroup_again(host)][:1]
 
     def save_refuted(self) -> None:
-        """Store the evidence for and against rules that do not hold, for ``scrapy rules``."""
+        """Store the evidence for and against rules that do not hold, for ``crawl-once rules``."""
         worth_telling = filter(_is_worth_telling, self._learner.refuted())
         refuted = sorted(worth_telling, key=lambda known: -known.positives)
         told = [_refuted_json(known) for known in refuted[:MAX_TOLD] if known.example.page]

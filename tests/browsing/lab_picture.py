@@ -2,7 +2,7 @@
 
     python -m tests.browsing.lab_picture [FILE]
 
-Serves Debian's openjdk-17-doc on this machine, crawls a part of it, opens ``scrapy lab``, moves a
+Serves Debian's openjdk-17-doc on this machine, crawls a part of it, opens the lab, moves a
 slider and lets names decide nothing. It needs what the browser tests need.
 """
 

@@ -31,7 +31,7 @@ class Mirror:
 
     @classmethod
     def opened(cls, folder: Path) -> Self:
-        """A mirror made by ``scrapy mirror``, by its own records."""
+        """A mirror made by ``crawl-once mirror``, by its own records."""
         root = folder.resolve()
         with closing(sqlite3.connect(root / ".mirror" / "crawl.db")) as connection:
             rows = connection.execute("SELECT path, url FROM files").fetchall()

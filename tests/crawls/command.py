@@ -64,7 +64,7 @@ def crawl(url: str, jobdir: Path, *arguments: str) -> subprocess.CompletedProces
 
 
 def report(jobdir: Path) -> dict[str, Any]:
-    """What ``scrapy report --json`` says."""
+    """What ``crawl-once report --json`` says."""
     done = scrapy("report", str(jobdir), "--json")
     assert done.returncode == 0, done.stderr
     loaded: dict[str, Any] = json.loads(done.stdout)
@@ -72,7 +72,7 @@ def report(jobdir: Path) -> dict[str, Any]:
 
 
 def pages(jobdir: Path, *arguments: str) -> list[dict[str, Any]]:
-    """What ``scrapy pages`` exports."""
+    """What ``crawl-once pages`` exports."""
     done = scrapy("pages", str(jobdir), *arguments)
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]

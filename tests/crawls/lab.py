@@ -51,7 +51,7 @@ def environment() -> dict[str, str]:
 
 
 def start_lab(*arguments: str, cwd: Path = PROJECT) -> subprocess.Popen[str]:
-    """Start ``scrapy lab`` in a process group of its own."""
+    """Start ``crawl-once lab`` in a process group of its own."""
     return subprocess.Popen(
         [sys.executable, "-m", "scrapy", "lab", *arguments],
         cwd=cwd,

@@ -1,4 +1,4 @@
-"""``scrapy demo`` and the commands after it, as the README shows them."""
+"""``crawl-once demo`` and the commands after it, as the README shows them."""
 
 from __future__ import annotations
 

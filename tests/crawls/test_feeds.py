@@ -178,7 +178,7 @@ def test_what_may_be_written_anew_is_never_what_others_wrote(
 
 
 class TestReadingFeeds:
-    """As ``scrapy verify --feed`` reads them."""
+    """As ``crawl-once verify --feed`` reads them."""
 
     @pytest.mark.parametrize("text", ["[]", "[\n\n]", "[\n]"])
     def test_an_empty_array_has_no_urls(self, tmp_path: Path, text: str) -> None:

@@ -94,7 +94,7 @@ def write_families(file: Path) -> None:
 
 
 def sweep(served: Served, *arguments: str) -> Lines:
-    """What ``scrapy sweep --json`` prints, by ``max_distance``."""
+    """What ``crawl-once sweep --json`` prints, by ``max_distance``."""
     done = scrapy("sweep", str(served.file), "--json", "--max-distance", "0..8", *arguments)
     assert done.returncode == 0, done.stderr
     return {line["max_distance"]: line for line in json.loads(done.stdout)["lines"]}

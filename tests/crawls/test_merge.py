@@ -1,4 +1,4 @@
-"""``scrapy merge`` as a user runs it: two crawls of parts of a site, and one that goes on."""
+"""``crawl-once merge`` as a user runs it: two crawls of parts of a site, and one that goes on."""
 
 from __future__ import annotations
 

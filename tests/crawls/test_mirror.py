@@ -1,4 +1,4 @@
-"""``scrapy mirror``: complete, browsable from the disk, the same bytes stored once."""
+"""``crawl-once mirror``: complete, browsable from the disk, the same bytes stored once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``scrapy mirror`` once more, after something went wrong on the site, or on the disk."""
+"""``crawl-once mirror`` once more, after something went wrong on the site, or on the disk."""
 
 from __future__ import annotations
 

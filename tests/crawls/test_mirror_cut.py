@@ -1,4 +1,4 @@
-"""``scrapy mirror`` of answers that are not whole: kept under a mark, told, and asked for again."""
+"""Mirrors of answers that are not whole: kept under a mark, told, and asked for again."""
 
 from __future__ import annotations
 

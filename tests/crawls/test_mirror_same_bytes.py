@@ -1,4 +1,4 @@
-"""``scrapy mirror`` of files with the same bytes: one file of several names, counted once."""
+"""``crawl-once mirror`` of files with the same bytes: one file of several names, counted once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``scrapy mirror --text no``: the same files, whatever was read before, and no URL rules."""
+"""``crawl-once mirror --text no``: the same files, whatever was read before, and no URL rules."""
 
 from __future__ import annotations
 

@@ -186,7 +186,7 @@ class TestTooManyRequests:
             assert (found["failed"], found["queued"]) == (299, 0)
             (given_up,) = (one for one in found["reasons"] if "is given up" in one)
             assert given_up.startswith("failed: its host is given up, after ")
-            assert given_up.endswith("(HTTP 503); -a revisit=failed asks again")
+            assert given_up.endswith("(HTTP 503); --revisit failed asks again")
             assert found["reasons"][given_up] >= 299 - len(asked)
             assert len(asked) < 200
             is_dead = False

@@ -88,7 +88,7 @@ class TestClutter:
             done = crawl(site.url, tmp_path)
         (line,) = (line for line in done.stdout.splitlines() if line.startswith("URLs: "))
         assert "requests not made, by 1 learned rule" in line
-        assert line.endswith(f"scrapy rules {tmp_path}")
+        assert line.endswith(f"crawl-once rules {tmp_path}")
         assert line in scrapy("report", str(tmp_path)).stdout
 
     def test_without_duplicates_nothing_is_different(self, tmp_path: Path) -> None:

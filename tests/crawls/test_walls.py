@@ -198,7 +198,7 @@ def test_a_wall_is_taken_back_by_one_of_its_urls(tmp_path: Path) -> None:
         for url in (f"{site.origin}/terms", f"{site.origin}/members/absent", "members"):
             done = scrapy("rejudge", "--no-wall", url, str(tmp_path))
             assert (done.returncode, done.stdout) == (2, "")
-            hint = f"scrapy report {tmp_path} names one of each wall"
+            hint = f"crawl-once report {tmp_path} names one of each wall"
             said = f"{url}: neither a wall nor a soft 404 answered there; {hint}"
             assert done.stderr == f"scrapy rejudge: {said}\n"
         assert rows_of(tmp_path, site) == before

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 import tomllib
@@ -25,9 +26,12 @@ def test_the_command_names_this_python_and_the_packages_of_the_extra(extra: str)
     python, *words = shlex.split(install_command(extra))
     assert python == sys.executable
     assert words[:3] == ["-m", "pip", "install"]
-    assert [name.split(">")[0].split("[")[0] for name in words[3:]] == [
-        name.split(">")[0].split("[")[0] for name in extras()[extra]
-    ]
+    assert [_name(word) for word in words[3:]] == [_name(line) for line in extras()[extra]]
+
+
+def _name(requirement: str) -> str:
+    """Return the name of a package; its bounds are stored in another order than they are written."""
+    return re.split(r"[\[<>=]", requirement, maxsplit=1)[0]
 
 
 def test_an_extra_that_there_is_not_is_refused() -> None:

@@ -78,7 +78,7 @@ class _ApplyDialog:
             )
             ui.label(_so_far(len(tried), tried.changes_from(stored))).classes("effect")
             folder = plain(str(self._crawl.folder), 300)
-            ui.label(f"They keep their verdicts until: scrapy rejudge {folder}").classes("note")
+            ui.label(f"They keep their verdicts until: crawl-once rejudge {folder}").classes("note")
             ui.label(_RUNNING if self._lab.is_running else _NOT_RUNNING).classes("note")
             fault = ui.label().classes("fault").props("role=alert")
             with ui.element().classes("line"):

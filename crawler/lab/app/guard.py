@@ -102,7 +102,7 @@ class Guard:
         if reason is None and scope["type"] == "http" and (query := self._entry(scope)) is not None:
             await self._let_in(scope, query, receive, send)
         elif reason is None and not self._door.knows(headers.cookie(self._door.cookie)):
-            await _refuse(scope, receive, send, "the address that scrapy lab printed has a token")
+            await _refuse(scope, receive, send, "the address that the lab printed has a token")
         elif reason is not None:
             await _refuse(scope, receive, send, reason)
         else:

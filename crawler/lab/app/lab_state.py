@@ -156,7 +156,7 @@ class Lab:
         self.reading += 1
 
     def _read_labels(self, sources: Sources) -> None:
-        """Take over what was labelled elsewhere, such as by ``scrapy label``."""
+        """Take over what was labelled elsewhere, such as by ``crawl-once label``."""
         started = time.monotonic()
         labels = {label.pair: label for label in read_labels(sources)}
         if labels != self.labels:

@@ -139,7 +139,7 @@ class CrawlSource(PageSource):
         return self._is_superseded
 
     def _is_judged_again(self, connection: sqlite3.Connection) -> bool:
-        """Whether ``scrapy rejudge`` changed verdicts, which names its parameters in every row."""
+        """Whether ``rejudge`` changed verdicts, which names its parameters in every row."""
         if self._first is None:
             return False
         sql = "SELECT parameters FROM pages WHERE id = ?"
@@ -152,7 +152,7 @@ class CrawlSource(PageSource):
         except (zstandard.ZstdError, UnicodeDecodeError):
             raise SourceError(
                 f"{self.folder}: the text of page {number} is damaged; "
-                f"scrapy verify {self.folder} says more"
+                f"crawl-once verify {self.folder} says more"
             ) from None
 
     def _note(self, key: bytes, number: int) -> None:

@@ -1,4 +1,4 @@
-"""Pages of a file of JSON lines, as ``scrapy pages`` and feeds write them."""
+"""Pages of a file of JSON lines, as ``crawl-once pages`` and feeds write them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TEXT, _HTML = "text", "html"
 class JsonLinesSource(FileSource):
     """A page a line: ``text``, or ``html`` to read it from, ``url`` and ``title``.
 
-    Lines without a text are left out, such as the duplicates that ``scrapy pages`` names.
+    Lines without a text are left out, such as the duplicates that ``crawl-once pages`` names.
 
     Args:
         path: May be gzip.

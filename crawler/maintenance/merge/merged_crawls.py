@@ -84,7 +84,8 @@ def blamed(sources: Sequence[MergedCrawl], error: sqlite3.Error | CrawlStorageEr
         for source in sources:
             if source.is_damaged():
                 folder = source.folder
-                return JobError(f"{folder}: damaged ({cause}); scrapy verify {folder} says more")
+                hint = f"crawl-once verify {folder} says more"
+                return JobError(f"{folder}: damaged ({cause}); {hint}")
     return (
         error
         if isinstance(error, CrawlStorageError)

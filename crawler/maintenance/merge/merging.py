@@ -79,7 +79,7 @@ class Merged:
     queued: bool
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the output of ``scrapy merge --json``."""
+        """Return the output of ``crawl-once merge --json``."""
         return asdict(self)
 
 

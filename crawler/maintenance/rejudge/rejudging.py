@@ -220,7 +220,7 @@ class Rejudgement:
         return self.now_kept + self.now_dropped + self.otherwise + self.to_fetch + self.freed
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the output of ``scrapy rejudge --json``."""
+        """Return the output of ``crawl-once rejudge --json``."""
         return asdict(self)
 
 
@@ -253,7 +253,7 @@ def rejudge(
     if directory.count("SELECT count(*) FROM elsewhere"):
         raise JobError(
             f"{directory.folder}: one crawl of a fleet: others hold originals of its pages; make "
-            f"one of all (scrapy merge {directory.folder} DIR ... OUT) and judge that again"
+            f"one of all (crawl-once merge {directory.folder} DIR ... OUT) and judge that again"
         )
     can_queue = directory.plan is not None
     freed = [_wall_at(directory, url) for url in no_walls]
@@ -261,7 +261,7 @@ def rejudge(
         judge = Rejudge(directory.connection, tuned.parameters, can_queue=can_queue, freed=freed)
         judge.judge(watch)
     except (zstandard.ZstdError, UnicodeDecodeError, sqlite3.DatabaseError) as error:
-        hint = f"look with scrapy verify {directory.folder}"
+        hint = f"look with crawl-once verify {directory.folder}"
         said = f"{directory.folder}: what is stored cannot be read: {error}"
         raise JobError(f"{said}; {hint}") from error
     found = _counted(directory, tuned)
@@ -274,7 +274,7 @@ def _wall_at(directory: CrawlDirectory, url: str) -> int:
     """Return the number of the wall that answered at a URL."""
     row = directory.connection.execute(_WALL_AT, (url,)).fetchone()
     if row is None:
-        hint = f"scrapy report {directory.folder} names one of each wall"
+        hint = f"crawl-once report {directory.folder} names one of each wall"
         raise JobError(f"{url}: neither a wall nor a soft 404 answered there; {hint}")
     return int(row[0])
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _NOT_NEWEST = "SELECT max(id), url FROM pages GROUP BY key HAVING sum(latest) <> 1"
 _UNKNOWN = f"SELECT id, url FROM pages WHERE verdict NOT IN ({listed(VERDICTS)})"
-# The original of such a duplicate is in another crawl: scrapy merge finds it there.
+# The original of such a duplicate is in another crawl: crawl-once merge finds it there.
 _HERE = "NOT EXISTS (SELECT 1 FROM elsewhere WHERE elsewhere.page = {})"
 _NO_TEXT = f"""
 SELECT id, url FROM pages WHERE latest = 1 AND text IS NULL AND verdict IN ({listed(KEPT)})
@@ -294,7 +294,7 @@ ELSEWHERE = Rule(
 PARAMETERS = Rule(
     "parameters-known",
     "verdicts made with parameters that there are not",
-    "says that they are not known; scrapy rejudge makes them again",
+    "says that they are not known; crawl-once rejudge makes them again",
     _forget_parameters,
     Stage.DUPLICATES,
 )

@@ -162,7 +162,7 @@ _READERS: dict[str, Callable[[IO[bytes]], Iterator[Any]]] = {
 
 _KEPT = "SELECT url FROM pages WHERE latest = 1 AND text IS NOT NULL ORDER BY id"
 _NAMED = 10_000
-_ADVICE = "write it again: scrapy pages DIR --verdict kept -o FILE"
+_ADVICE = "write it again: crawl-once pages DIR --verdict kept -o FILE"
 
 WHOLE = Rule("feed-whole", "the feed cannot be read", advice=_ADVICE)
 LACKING = Rule("feed-lacks", "the feed: kept pages that it lacks", advice=_ADVICE)

@@ -103,7 +103,7 @@ class Finding:
     broken: Rule | None = field(default=None, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the finding for ``scrapy verify --json``."""
+        """Return the finding for ``crawl-once verify --json``."""
         return {name: value for name, value in asdict(self).items() if name not in _NOT_TOLD}
 
     @property

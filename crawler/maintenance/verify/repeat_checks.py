@@ -233,7 +233,7 @@ def _name_kinds(repairer: Repairer, finding: Finding) -> str:
 CHOSEN = Rule(
     "parameters-readable",
     "parameters of verdicts that cannot be read",
-    "forgets them; scrapy tune chooses others",
+    "forgets them; crawl-once tune chooses others",
     _forget_parameters,
     Stage.VALUES,
 )

@@ -87,7 +87,7 @@ class Verification:
         return tuple(finding for finding in self.findings if not finding.is_leftover)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the output of ``scrapy verify --json``."""
+        """Return the output of ``crawl-once verify --json``."""
         checked = [
             {"name": one.name, "findings": [found.to_dict() for found in one.findings]}
             for one in self.checked

@@ -1,4 +1,4 @@
-"""``scrapy compare`` as a user runs it."""
+"""``crawl-once compare`` as a user runs it."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_what_is_shown_is_not_looked_for_where_it_is_damaged(tmp_path: Path) -> 
     done = run("compare", *pair, "--text", "shown")
     assert (done.returncode, done.stdout) == (2, "")
     assert f"{BASE}/a: what is shown of it cannot be read" in done.stderr
-    assert "scrapy verify" in done.stderr
+    assert "crawl-once verify" in done.stderr
 
 
 def test_pages_of_one_title_are_told_apart_by_their_headings(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""``scrapy label`` as a user runs it."""
+"""``crawl-once label`` as a user runs it."""
 
 from __future__ import annotations
 

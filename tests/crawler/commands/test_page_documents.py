@@ -1,4 +1,4 @@
-"""``scrapy pages --format markdown|text|xml|html``: documents of what pages show."""
+"""``crawl-once pages --format markdown|text|xml|html``: documents of what pages show."""
 
 from __future__ import annotations
 

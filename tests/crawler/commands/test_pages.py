@@ -1,4 +1,4 @@
-"""``scrapy pages --without-boilerplate`` and what ``scrapy report`` says of boilerplate."""
+"""``crawl-once pages --without-boilerplate`` and what ``crawl-once report`` says of boilerplate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``scrapy pages`` and Ctrl-C: what was written is whole and told, and nothing else is left."""
+"""``crawl-once pages`` and Ctrl-C: what was written is whole and told, and nothing else is left."""
 
 from __future__ import annotations
 

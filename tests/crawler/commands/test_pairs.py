@@ -1,4 +1,4 @@
-"""``scrapy pairs`` as a user runs it."""
+"""``crawl-once pairs`` as a user runs it."""
 
 from __future__ import annotations
 

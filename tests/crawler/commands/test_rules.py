@@ -1,4 +1,4 @@
-"""``scrapy rules`` as a user runs it."""
+"""``crawl-once rules`` as a user runs it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``scrapy sweep`` as a user runs it."""
+"""``crawl-once sweep`` as a user runs it."""
 
 from __future__ import annotations
 

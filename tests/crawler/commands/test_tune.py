@@ -1,4 +1,4 @@
-"""``scrapy tune`` as a user runs it, also beside a crawl that is running."""
+"""``crawl-once tune`` as a user runs it, also beside a crawl that is running."""
 
 from __future__ import annotations
 

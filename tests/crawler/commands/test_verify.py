@@ -1,4 +1,4 @@
-"""``scrapy verify`` as a user runs it."""
+"""``crawl-once verify`` as a user runs it."""
 
 from __future__ import annotations
 

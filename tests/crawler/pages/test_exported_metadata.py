@@ -1,4 +1,4 @@
-"""Metadata on its way through every format of ``scrapy pages``."""
+"""Metadata on its way through every format of ``crawl-once pages``."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def fetched_before_a_rule(folder: Path, declares: Callable[[str], Mapping[str, s
 
 
 def told(crawl: RuledCrawl) -> list[str]:
-    """The lines of ``scrapy rules`` about canonical URLs."""
+    """The lines of ``crawl-once rules`` about canonical URLs."""
     return [line for line in rule_lines(report(crawl)) if line.startswith("rel=canonical")]
 
 

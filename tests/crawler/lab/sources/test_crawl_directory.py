@@ -152,7 +152,7 @@ def test_it_is_superseded_where_all_pages_are_judged_again(
 ) -> None:
     source = CrawlSource(tmp_path)
     read_all(source)
-    # As scrapy rejudge does: it names its parameters, and texts go where they belong.
+    # As crawl-once rejudge does: it names its parameters, and texts go where they belong.
     write = visiting.job.database.write
     write("UPDATE pages SET parameters = 2, duplicate_of = 7 WHERE id = 1")
     write("INSERT INTO near_texts SELECT id, text, content FROM pages WHERE id = 1")
@@ -201,5 +201,5 @@ def test_damaged_text_is_named(visiting: Visiting, tmp_path: Path) -> None:
     visiting.job.database.write("UPDATE pages SET text = x'0102' WHERE id = 1")
     visiting.job.commit()
     source = CrawlSource(tmp_path)
-    with pytest.raises(SourceError, match="text of page 1 is damaged; scrapy verify"):
+    with pytest.raises(SourceError, match="text of page 1 is damaged; crawl-once verify"):
         list(source.texts([1]))

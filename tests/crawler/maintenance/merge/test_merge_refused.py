@@ -82,7 +82,7 @@ class TestRefused:
         data = bytearray((two / "crawl.db").read_bytes())
         data[(page - 1) * 4096 : page * 4096] = b"\xff" * 4096
         (two / "crawl.db").write_bytes(data)
-        with pytest.raises(JobError, match=r"two: damaged .* scrapy verify"):
+        with pytest.raises(JobError, match=r"two: damaged .* crawl-once verify"):
             merged(tmp_path, one, two)
         assert sorted(path.name for path in tmp_path.iterdir()) == ["one", "two"]
 

@@ -73,7 +73,7 @@ def test_an_interrupt_leaves_all_as_it_was(folder: Path) -> None:
 def test_a_damaged_text_is_named_and_nothing_changes(folder: Path) -> None:
     execute(folder, "UPDATE near_texts SET text = x'28b5'")
     before = dump(folder)
-    with pytest.raises(JobError, match=r"what is stored cannot be read: .*scrapy verify"):
+    with pytest.raises(JobError, match=r"what is stored cannot be read: .*crawl-once verify"):
         judge_again(folder)
     assert dump(folder) == before
 
