@@ -30,7 +30,7 @@ def test_the_command_names_this_python_and_the_packages_of_the_extra(extra: str)
 
 
 def _name(requirement: str) -> str:
-    """Return the name of a package; its bounds are stored in another order than they are written."""
+    """Return the name of a package, since its bounds are stored in another order."""
     return re.split(r"[\[<>=]", requirement, maxsplit=1)[0]
 
 
