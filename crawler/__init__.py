@@ -13,3 +13,21 @@ A page passes these steps, the cheapest first:
 
 ``addon.py`` switches all of it on in any project. ``ARCHITECTURE.md`` has the whole tree.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from crawler.api import Crawl, CrawlError, Page, crawl, crawl_sync
+
+__all__ = ["Crawl", "CrawlError", "Page", "crawl", "crawl_sync"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the Python interface where it is asked for; commands start without it."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from crawler import api  # noqa: PLC0415
+
+    return getattr(api, name)

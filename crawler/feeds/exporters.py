@@ -18,6 +18,7 @@ from scrapy.exporters import (
 
 from crawler.console.command_line import CommandError
 from crawler.console.escaping import plain_stdout
+from crawler.feeds.page_schema import column_kinds
 from crawler.items import PAGE_FIELDS
 from crawler.reading.content.content_xml import NOT_IN_XML
 from neardup.files.durable import replacing
@@ -53,19 +54,7 @@ class ParquetItemExporter(BaseItemExporter):
         import pyarrow.parquet as pq  # noqa: PLC0415
 
         self._pa, self._file = pa, file
-        self._kinds = {
-            "status": pa.int32(),
-            "depth": pa.int32(),
-            "words": pa.int32(),
-            "distance": pa.int32(),
-            "similarity": pa.float64(),
-            "containment": pa.float64(),
-            "tags": pa.list_(pa.string()),
-            "categories": pa.list_(pa.string()),
-            "identifiers": pa.list_(pa.string()),
-            "alternates": pa.list_(pa.struct({"hreflang": pa.string(), "url": pa.string()})),
-            "sources": pa.map_(pa.string(), pa.string()),
-        }
+        self._kinds = column_kinds()
         self._open = pq.ParquetWriter
         self._writer: Any = None
         self._rows: list[dict[str, Any]] = []

@@ -30,6 +30,9 @@ ORDER BY pages.id
 """
 
 
+_CAPTURES = _ROWS.replace("WHERE pages.latest = 1\n", "WHERE pages.id > ?\n")
+
+
 class PageFilter(NamedTuple):
     """The pages to export.
 
@@ -102,6 +105,26 @@ def chosen_pages(
         page = page_of(row)
         if chosen.takes(row, page):
             yield page, row["content"]
+
+
+def captures_after(
+    connection: sqlite3.Connection, last: int, most: int, chosen: PageFilter = ALL_PAGES
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the captures that came after another one, each with its number.
+
+    Args:
+        connection: Connection from ``open_for_reading``.
+        last: ``pages.id`` of that capture.
+        most: Yield at most so many.
+        chosen: The pages to yield.
+    """
+    for row in connection.execute(_CAPTURES, (last,)):
+        page = page_of(row)
+        if chosen.takes(row, page):
+            yield row["id"], page
+            most -= 1
+        if most <= 0:
+            return
 
 
 def choices_met(connection: sqlite3.Connection, column: str, most: int = 10) -> dict[str, int]:

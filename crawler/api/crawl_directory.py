@@ -1,0 +1,209 @@
+"""Read a crawl directory from Python, also while a crawl writes to it."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from crawler.feeds.page_schema import page_schema
+from crawler.items import Page
+from crawler.maintenance.crawl_report import make_report
+from crawler.pages.export import KEPT_FILTER, PageFilter, captures_after, export_pages
+from crawler.pages.verdicts import VERDICTS
+from crawler.storage.database import FILE_NAME, open_for_reading
+from crawler.suggestions import did_you_mean
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterator
+    from typing import Self
+
+    import pyarrow
+
+    from crawler.maintenance.crawl_report import Report
+    from crawler.pages.change_report import Changes
+
+BATCH = 200
+"""Read at most this many pages at once: a read that lasts keeps SQLite from shortening its log."""
+
+_DUPLICATES = """
+SELECT pages.url, coalesce(kept.url, elsewhere.url) AS kept, pages.verdict, pages.distance,
+       pages.similarity
+FROM pages LEFT JOIN pages AS kept ON kept.id = pages.duplicate_of
+LEFT JOIN elsewhere ON elsewhere.page = pages.id
+WHERE pages.latest = 1 AND coalesce(kept.url, elsewhere.url) IS NOT NULL
+ORDER BY pages.id
+"""
+
+_REDIRECTS = """
+SELECT redirects.url, pages.url AS target
+FROM redirects LEFT JOIN pages ON pages.key = redirects.target AND pages.latest = 1
+ORDER BY redirects.url
+"""
+
+
+class Duplicate(NamedTuple):
+    """A page that repeats a kept one.
+
+    Attributes:
+        url: Its URL, as requested.
+        duplicate_of: The URL of the kept page.
+        verdict: How it repeats it, such as ``exact_duplicate``.
+        distance: Hamming distance of the fingerprints in bits, where they were compared.
+        similarity: Jaccard similarity, 0 to 1, where it was measured.
+    """
+
+    url: str
+    duplicate_of: str
+    verdict: str
+    distance: int | None
+    similarity: float | None
+
+
+class Redirect(NamedTuple):
+    """A URL that redirects.
+
+    Attributes:
+        url: The URL, as requested.
+        target: The URL of the page where it leads; None where none was fetched.
+    """
+
+    url: str
+    target: str | None
+
+
+class Crawl:
+    """A crawl directory, opened for reading.
+
+    It is a context manager. It can be read while a crawl writes to it, and shows what was
+    committed when a method is called.
+
+    Raises:
+        JobError: There is no crawl in the directory.
+    """
+
+    def __init__(self, directory: str | Path) -> None:
+        self.directory = Path(directory)
+        self._connection: sqlite3.Connection = open_for_reading(self.directory)
+
+    @classmethod
+    def open(cls, directory: str | Path) -> Self:
+        """Open a crawl directory, or the one within a mirror.
+
+        Raises:
+            JobError: There is no crawl in it.
+        """
+        inner = Path(directory) / ".mirror"
+        return cls(inner if (inner / FILE_NAME).is_file() else directory)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Crawl.open({str(self.directory)!r})"
+
+    def pages(
+        self, verdict: str | None = None, *, language: str | None = None, min_words: int = 0
+    ) -> Iterator[Page]:
+        """Yield the newest capture of each URL, in the order of captures.
+
+        Args:
+            verdict: Only pages with this verdict; ``"kept"`` for all whose text is stored.
+            language: Only pages that declare this language.
+            min_words: Only pages whose text has at least so many words.
+
+        Raises:
+            ValueError: There is no such verdict.
+        """
+        chosen = PageFilter(_checked(verdict), language, min_words)
+        # The connection is one of its own, so that two of these iterators can be used in turn.
+        return self._pages(chosen)
+
+    def _pages(self, chosen: PageFilter) -> Iterator[Page]:
+        with closing(open_for_reading(self.directory)) as connection:
+            for fields in export_pages(connection, chosen):
+                yield Page(**fields)
+
+    def pages_after(self, last: int, verdict: str | None = None) -> list[tuple[int, Page]]:
+        """Return up to ``BATCH`` captures that came after another one, with their numbers.
+
+        Args:
+            last: The number of that capture; 0 for the first ones.
+            verdict: As in ``pages``.
+        """
+        chosen = PageFilter(_checked(verdict))
+        return [
+            (number, Page(**fields))
+            for number, fields in captures_after(self._connection, last, BATCH, chosen)
+        ]
+
+    def last_capture(self) -> int:
+        """Return the number of the newest capture, 0 where there is none."""
+        row = self._connection.execute("SELECT coalesce(max(id), 0) FROM pages").fetchone()
+        return int(row[0])
+
+    def duplicates(self) -> Iterator[Duplicate]:
+        """Yield every page that repeats a kept one, in the order of captures."""
+        for row in self._connection.execute(_DUPLICATES):
+            yield Duplicate(*row)
+
+    def redirects(self) -> Iterator[Redirect]:
+        """Yield every URL that redirects."""
+        for row in self._connection.execute(_REDIRECTS):
+            yield Redirect(*row)
+
+    def changes(self) -> Changes | None:
+        """Return what the last visit found changed, or None before a second visit."""
+        return self.report().changes
+
+    def report(self) -> Report:
+        """Return what ``crawl-once report`` prints."""
+        return make_report(self._connection)
+
+    def to_arrow(
+        self, verdict: str | None = None, *, batch_size: int = 1_000
+    ) -> pyarrow.RecordBatchReader:
+        """Return the pages as record batches of Arrow, which are read as they are asked for.
+
+        The columns are the fields of ``Page``.
+
+        Args:
+            verdict: As in ``pages``.
+            batch_size: Rows of a batch, at most.
+
+        Raises:
+            ModuleNotFoundError: pyarrow is not installed.
+            ValueError: There is no such verdict.
+        """
+        import pyarrow as pa  # noqa: PLC0415  # an extra
+
+        schema, chosen = page_schema(), PageFilter(_checked(verdict))
+        return pa.RecordBatchReader.from_batches(schema, self._batches(schema, chosen, batch_size))
+
+    def _batches(self, schema: Any, chosen: PageFilter, size: int) -> Iterator[Any]:
+        import pyarrow as pa  # noqa: PLC0415
+
+        rows: list[dict[str, Any]] = []
+        with closing(open_for_reading(self.directory)) as connection:
+            for fields in export_pages(connection, chosen):
+                rows.append(fields)
+                if len(rows) == size:
+                    yield pa.RecordBatch.from_pylist(rows, schema=schema)
+                    rows = []
+        if rows:
+            yield pa.RecordBatch.from_pylist(rows, schema=schema)
+
+
+def _checked(verdict: str | None) -> str | None:
+    known = (KEPT_FILTER, *VERDICTS)
+    if verdict is not None and verdict not in known:
+        hint = did_you_mean(verdict, known) or f"; there are {', '.join(known)}"
+        raise ValueError(f"no verdict {verdict!r}{hint}")
+    return verdict
