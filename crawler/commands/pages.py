@@ -21,7 +21,7 @@ class PagesCommand(PlainCommand):
     summary = "Export the pages of a crawl as a table, or as Markdown, text, XML or HTML"
 
     def add_own_options(self, parser: argparse.ArgumentParser) -> None:
-        from crawler.console.page_export import TYPES
+        from crawler.console.page_options import add_page_options
         from crawler.pages.export import KEPT_FILTER
         from crawler.pages.verdicts import VERDICTS
 
@@ -55,9 +55,6 @@ class PagesCommand(PlainCommand):
         parser.add_argument(
             "--min-words", metavar="N", help="only pages whose exported text has as many words"
         )
-        parser.add_argument(
-            "--type", metavar="TYPE", help=f"only pages of this type: {', '.join(TYPES)}"
-        )
         for name, shown, default in (("links", "links", True), ("images", "images", False)):
             parser.add_argument(
                 f"--{name}",
@@ -71,6 +68,8 @@ class PagesCommand(PlainCommand):
             "text that is nothing else stays whole; words, digests and fingerprints are those of "
             "the whole text",
         )
+
+        add_page_options(parser)
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Export a crawl directory."""

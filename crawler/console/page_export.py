@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from crawler.console.command_line import CommandError
 from crawler.console.escaping import say
 from crawler.console.lab_options import whole
+from crawler.console.page_options import page_selection
 from crawler.feeds.exporters import EXPORTERS, export
 from crawler.feeds.page_files import PagePaths, others_in, write_files, write_together
 from crawler.feeds.page_writers import MEDIA_TYPES, PageWriter, text_without
@@ -22,7 +23,6 @@ from crawler.pages.export import (
 )
 from crawler.pages.verdicts import VERDICTS
 from crawler.reading.content.content_text import Shown
-from crawler.reading.content.content_xml import DOCUMENT, PAGE_TYPES
 from crawler.storage.output_files import check_output
 from crawler.suggestions import did_you_mean
 
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from crawler.pages.boilerplate import HostBoilerplate
-
-TYPES = (*PAGE_TYPES, DOCUMENT)
 
 _FORMATS = {*EXPORTERS, *MEDIA_TYPES}
 _ENDINGS = {"md": "markdown", "txt": "text", "htm": "html"}
@@ -61,7 +59,7 @@ def say_what_there_is(connection: sqlite3.Connection, chosen: PageFilter) -> Non
     """Name the languages and types that the pages of a crawl have, where none is the chosen one."""
     for option, wanted, column, name in (
         ("--language", chosen.language, "language", "languages"),
-        ("--type", chosen.page_type, "page_type", "types"),
+        ("--type", chosen.selection.page_type, "page_type", "types"),
     ):
         if wanted is not None:
             met = choices_met(connection, column)
@@ -82,11 +80,8 @@ def page_filter(opts: argparse.Namespace) -> PageFilter:
             raise CommandError(f"--verdict {opts.verdict}: one verdict is taken; export each")
         hint = did_you_mean(opts.verdict, choices)
         raise CommandError(f"--verdict {opts.verdict}: no such verdict{hint}")
-    if opts.type is not None and opts.type not in TYPES:
-        hint = did_you_mean(opts.type, TYPES)
-        raise CommandError(f"--type {opts.type}: no such type of page{hint}")
     min_words = 0 if opts.min_words is None else whole(opts.min_words, "--min-words", 0)
-    return PageFilter(opts.verdict, opts.language, min_words, opts.type)
+    return PageFilter(opts.verdict, opts.language, min_words, page_selection(opts))
 
 
 def export_to(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawler.pages.page_metadata import metadata_fields
 from crawler.pages.page_row import to_unsigned
+from crawler.pages.page_selection import ALL, PageSelection
 from crawler.pages.reasons import Reason, detail_of, in_words
 from crawler.pages.verdicts import UNCHANGED
 from crawler.reading.content.content_text import shown_text
@@ -25,7 +26,7 @@ FROM pages LEFT JOIN pages AS kept ON kept.id = pages.duplicate_of
 LEFT JOIN pages AS other ON other.id = pages.resembles
 LEFT JOIN pages AS whole ON whole.id = pages.part_of
 LEFT JOIN elsewhere ON elsewhere.page = pages.id
-WHERE pages.latest = 1
+WHERE pages.latest = 1 AND {}
 ORDER BY pages.id
 """
 
@@ -38,21 +39,19 @@ class PageFilter(NamedTuple):
             found unchanged counts under its earlier verdict as well.
         language: Their language, ``en`` also for ``en-GB``; None for any.
         min_words: Number of words that the exported text has at least; 0 also without a text.
-        page_type: Type of their content; None for any.
+        selection: Their URLs, times, statuses and types.
     """
 
     verdict: str | None = None
     language: str | None = None
     min_words: int = 0
-    page_type: str | None = None
+    selection: PageSelection = ALL
 
     def takes(self, row: sqlite3.Row, page: dict[str, Any]) -> bool:
         kept = self.verdict == KEPT_FILTER and row["text"] is not None
         if not kept and self.verdict not in {None, page["verdict"], row["verdict"]}:
             return False
         if self.language and not _is_of_language(row["language"], self.language):
-            return False
-        if self.page_type and row["page_type"] != self.page_type:
             return False
         words = _count_words(page["text"] or "") if self.min_words else 0
         return words >= self.min_words
@@ -98,7 +97,8 @@ def chosen_pages(
     connection: sqlite3.Connection, chosen: PageFilter
 ) -> Iterator[tuple[dict[str, Any], bytes | None]]:
     """Yield the mapping of each page to export, and its content as it is stored."""
-    for row in connection.execute(_ROWS):
+    condition, values = chosen.selection.condition()
+    for row in connection.execute(_ROWS.format(condition), values):
         page = page_of(row)
         if chosen.takes(row, page):
             yield page, row["content"]
