@@ -55,6 +55,14 @@ class PagesCommand(PlainCommand):
         parser.add_argument(
             "--min-words", metavar="N", help="only pages whose exported text has as many words"
         )
+        parser.add_argument(
+            "--text",
+            metavar="WHICH",
+            default="own",
+            help="own: texts of kept pages (default); all: of duplicates too, each row with "
+            "text_of, the URL of the page whose stored text it is: its own where near-duplicates' "
+            "texts are kept, else that of the equal text; without either it stays empty",
+        )
         for name, shown, default in (("links", "links", True), ("images", "images", False)):
             parser.add_argument(
                 f"--{name}",

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
     from crawler.pages.boilerplate import HostBoilerplate
 
+TEXTS = ("own", "all")
+"""Values of ``--text``."""
+
 _FORMATS = {*EXPORTERS, *MEDIA_TYPES}
 _ENDINGS = {"md": "markdown", "txt": "text", "htm": "html"}
 
@@ -80,8 +83,13 @@ def page_filter(opts: argparse.Namespace) -> PageFilter:
             raise CommandError(f"--verdict {opts.verdict}: one verdict is taken; export each")
         hint = did_you_mean(opts.verdict, choices)
         raise CommandError(f"--verdict {opts.verdict}: no such verdict{hint}")
+    if opts.text not in TEXTS:
+        hint = did_you_mean(opts.text, TEXTS) or f"; there are {' and '.join(TEXTS)}"
+        raise CommandError(f"--text {opts.text}: no such choice{hint}")
     min_words = 0 if opts.min_words is None else whole(opts.min_words, "--min-words", 0)
-    return PageFilter(opts.verdict, opts.language, min_words, page_selection(opts))
+    return PageFilter(
+        opts.verdict, opts.language, min_words, page_selection(opts), opts.text == "all"
+    )
 
 
 def export_to(
@@ -101,7 +109,7 @@ def export_to(
             return text_without(content, url, is_common)
 
         rows = export_pages(connection, chosen, None if is_common is None else clean)
-        yield export(rows, to.name, to.kind)
+        yield export(rows, to.name, to.kind, ["text_of"] if chosen.with_copies else [])
         return
     shown = Shown(links=opts.links is not False, images=bool(opts.images))
     writer, pages = PageWriter(to.kind, shown, is_common), export_contents(connection, chosen)

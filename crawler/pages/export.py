@@ -9,7 +9,8 @@ from crawler.pages.page_metadata import metadata_fields
 from crawler.pages.page_row import to_unsigned
 from crawler.pages.page_selection import ALL, PageSelection
 from crawler.pages.reasons import Reason, detail_of, in_words
-from crawler.pages.verdicts import UNCHANGED
+from crawler.pages.stored_texts import HeldTexts
+from crawler.pages.verdicts import DUPLICATES, UNCHANGED
 from crawler.reading.content.content_text import shown_text
 
 if TYPE_CHECKING:
@@ -40,12 +41,15 @@ class PageFilter(NamedTuple):
         language: Their language, ``en`` also for ``en-GB``; None for any.
         min_words: Number of words that the exported text has at least; 0 also without a text.
         selection: Their URLs, times, statuses and types.
+        with_copies: Whether duplicates have their text too, with ``text_of``: the URL of the page
+            whose stored text it is.
     """
 
     verdict: str | None = None
     language: str | None = None
     min_words: int = 0
     selection: PageSelection = ALL
+    with_copies: bool = False
 
     def takes(self, row: sqlite3.Row, page: dict[str, Any]) -> bool:
         kept = self.verdict == KEPT_FILTER and row["text"] is not None
@@ -99,9 +103,32 @@ def chosen_pages(
     """Yield the mapping of each page to export, and its content as it is stored."""
     condition, values = chosen.selection.condition()
     for row in connection.execute(_ROWS.format(condition), values):
-        page = page_of(row)
+        page, content = page_of(row), row["content"]
+        if chosen.with_copies:
+            content, page["text_of"] = held_content(connection, row)
+            page["text"] = text_of(content)
         if chosen.takes(row, page):
-            yield page, row["content"]
+            yield page, content
+
+
+def held_content(
+    connection: sqlite3.Connection, row: sqlite3.Row
+) -> tuple[bytes | None, str | None]:
+    """Return the content of a page, also of a duplicate, and the URL of the page that has it.
+
+    A duplicate has its own where it is stored (``near_texts``), else that of an equal text. A
+    near-duplicate without its own has none: what it says was not kept.
+    """
+    if row["content"] is not None:
+        return row["content"], row["url"]
+    if row["verdict"] not in DUPLICATES:
+        return None, None
+    texts = HeldTexts(connection.execute)
+    source = texts.find(row["id"], row["text_digest"], row["words"])
+    if source is None:
+        return None, None
+    found = connection.execute("SELECT url FROM pages WHERE id = ?", (source.page,)).fetchone()
+    return texts.stored(source).content, found["url"]
 
 
 def choices_met(connection: sqlite3.Connection, column: str, most: int = 10) -> dict[str, int]:
