@@ -180,13 +180,14 @@ class Job:
     def join(self, fleet: Fleet) -> None:
         self.fleet = fleet
 
-    def claim(self, plan: str) -> None:
+    def claim(self, plan: str, scope: str = "") -> None:
         """Store the plan of this crawl, so that another one does not take over its queue.
 
         A crawl that is refused has changed nothing: parameters from the settings hold from here on.
 
         Args:
             plan: The spider with its seeds and its scope, as people read it.
+            scope: The name of the scope; empty where the spider has none.
 
         Raises:
             JobError: The directory is in the middle of a crawl with another plan.
@@ -199,6 +200,7 @@ class Job:
                     "finish that one first, or give -s JOBDIR=DIR"
                 )
             self.visits.begin_plan(plan)
+        self.visits.note_scope(scope)
         self._adopt_settings()
         self.database.commit()
 

@@ -41,6 +41,10 @@ class ServeLabCommand(PlainCommand):
             "--no-browser", action="store_true", help="print the address, open nothing"
         )
 
+        from crawler.console.page_options import add_page_options
+
+        add_page_options(parser, without=("host",))  # --host is the address to bind to
+
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Serve until Ctrl-C."""
         if not args:
@@ -54,16 +58,18 @@ class ServeLabCommand(PlainCommand):
 
 
 def _serve(paths: list[Path], opts: argparse.Namespace) -> None:
+    from crawler.console.page_options import page_selection
     from crawler.lab.app.binding import BindingError, bind
     from crawler.lab.app.lab_server import make_app, open_browser, serve
     from crawler.lab.app.lab_state import Lab
 
+    selection = page_selection(opts)
     try:
         bound = bind(opts.host, opts.port)
     except BindingError as error:
         raise CommandError(str(error)) from None
     with bound.listening:
-        lab = Lab(paths)
+        lab = Lab(paths, selection)
 
         def announce() -> None:
             say(bound.address, flush=True)

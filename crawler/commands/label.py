@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from crawler.console.command_line import CommandError, PlainCommand
 from crawler.console.escaping import say, say_coloured
 from crawler.console.lab_options import distances_of, one_of, paths_of, whole
+from crawler.console.page_options import add_page_options, page_selection
 from crawler.suggestions import did_you_mean
 
 if TYPE_CHECKING:
@@ -60,6 +61,8 @@ class LabelCommand(PlainCommand):
             "--import", metavar="FILE", help="take labels that were exported; - reads them"
         )
 
+        add_page_options(parser)
+
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Label, or do what an option says."""
         from crawler.lab.pair_label import NAMES
@@ -78,16 +81,17 @@ class LabelCommand(PlainCommand):
         elif deed == "import":
             _import(paths, getattr(opts, "import"))
         else:
-            distances = distances_of(opts.distance, "--distance")
-            self._walk(paths, distances, whole(opts.limit, "--limit", 1))
+            self._walk(paths, opts)
 
-    def _walk(self, paths: list[Path], distances: list[int], limit: int) -> None:
+    def _walk(self, paths: list[Path], opts: argparse.Namespace) -> None:
         from crawler.console.labelling import Labelling, typed_keys
         from crawler.lab.choice import Choice
         from crawler.lab.labels import read_labels
         from crawler.lab.loading import loaded
 
-        with loaded(paths, self.progress) as found:
+        distances = distances_of(opts.distance, "--distance")
+        limit = whole(opts.limit, "--limit", 1)
+        with loaded(paths, self.progress, page_selection(opts)) as found:
             choice = Choice(found.session.running)
             found.session.prepare(choice, self.progress)
             labels = read_labels(found.sources)

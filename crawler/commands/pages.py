@@ -21,7 +21,7 @@ class PagesCommand(PlainCommand):
     summary = "Export the pages of a crawl as a table, or as Markdown, text, XML or HTML"
 
     def add_own_options(self, parser: argparse.ArgumentParser) -> None:
-        from crawler.console.page_export import TYPES
+        from crawler.console.page_options import add_page_options
         from crawler.pages.export import KEPT_FILTER
         from crawler.pages.verdicts import VERDICTS
 
@@ -56,7 +56,22 @@ class PagesCommand(PlainCommand):
             "--min-words", metavar="N", help="only pages whose exported text has as many words"
         )
         parser.add_argument(
-            "--type", metavar="TYPE", help=f"only pages of this type: {', '.join(TYPES)}"
+            "--text",
+            metavar="WHICH",
+            default="own",
+            help="own: texts of kept pages (default); all: of duplicates too, each row with "
+            "text_of, the URL of the page whose stored text it is: its own where near-duplicates' "
+            "texts are kept, else that of the equal text; without either it stays empty",
+        )
+        parser.add_argument(
+            "--search",
+            metavar="WORDS",
+            help="print the kept pages that have these words, the best first (SQLite FTS5: all "
+            'words, "a phrase", wor*, a OR b, title:word); builds search.db in DIR, which may '
+            "be deleted",
+        )
+        parser.add_argument(
+            "--limit", metavar="N", help="with --search: pages to print (default 20)"
         )
         for name, shown, default in (("links", "links", True), ("images", "images", False)):
             parser.add_argument(
@@ -72,6 +87,8 @@ class PagesCommand(PlainCommand):
             "the whole text",
         )
 
+        add_page_options(parser)
+
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Export a crawl directory."""
         from crawler.console.page_export import (
@@ -84,6 +101,11 @@ class PagesCommand(PlainCommand):
         from crawler.storage.database import open_for_reading
 
         folder = Path(one_directory(args))
+        if opts.search is not None:
+            self._search(folder, opts)
+            return
+        if opts.limit is not None:
+            raise CommandError("--limit goes with --search")
         chosen = page_filter(opts)
         to = destination(opts.output, opts.format)
         if not to.are_documents and (opts.links is not None or opts.images is not None):
@@ -106,6 +128,33 @@ class PagesCommand(PlainCommand):
             say(f"{count:,} files in {to.name}", to_stderr=True)
         elif to.name != "-":
             say(f"{count:,} {'pages' if to.are_documents else 'rows'} in {to.name}", to_stderr=True)
+
+    def _search(self, folder: Path, opts: argparse.Namespace) -> None:
+        """Print the pages that have words, with a piece of each."""
+        from crawler.console.lab_options import whole
+        from crawler.console.page_options import page_selection
+        from crawler.pages.page_search import PageSearch, SearchError
+        from crawler.storage.database import open_for_reading
+
+        given = {"-o": opts.output != "-", "--format": opts.format, "--verdict": opts.verdict}
+        if wrong := [option for option, value in given.items() if value]:
+            raise CommandError(f"--search prints a list; leave {' and '.join(wrong)} out")
+        limit = whole(opts.limit or "20", "--limit", 1)
+        selection = page_selection(opts)
+        open_for_reading(folder).close()  # is there a crawl?
+        self.after_interrupt = "interrupted; what is indexed so far is kept"
+        try:
+            with closing(PageSearch(folder)) as search:
+                search.update(self.progress)
+                hits = search.find(opts.search, limit, selection)
+        except SearchError as error:
+            raise CommandError(str(error)) from None
+        self.progress.end()
+        for hit in hits:
+            say(f"{hit.url}  {hit.title}")
+            say(f"    {hit.snippet}")
+        if not hits:
+            say(f"no kept page has {opts.search}", to_stderr=True)
 
 
 def _after_interrupt(to: Destination, count: int) -> str:

@@ -17,6 +17,7 @@ from crawler.console.lab_options import (
     tried_choice,
     whole,
 )
+from crawler.console.page_options import add_page_options, page_selection
 
 if TYPE_CHECKING:
     import argparse
@@ -54,6 +55,7 @@ class PairsCommand(PlainCommand):
             "min-words",
         )
         add_names_option(parser)
+        add_page_options(parser)
         parser.add_argument("--json", action="store_true", help="print one JSON object a line")
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -63,10 +65,10 @@ class PairsCommand(PlainCommand):
         from crawler.lab.loading import loaded
         from crawler.lab.pair_details import details_of
 
-        paths = paths_of(args)
+        paths, selection = paths_of(args), page_selection(opts)
         distances = distances_of(opts.distance, "--distance")
         limit = whole(opts.limit, "--limit", 1)
-        with loaded(paths, self.progress) as found:
+        with loaded(paths, self.progress, selection) as found:
             choice = tried_choice(opts, found.session.running)
             found.session.prepare(choice, self.progress)
             labels = read_labels(found.sources)

@@ -35,12 +35,20 @@ class ReportCommand(PlainCommand):
             help="say which kinds of URLs show more in a browser, and no more",
         )
         parser.add_argument("--json", action="store_true", help="print one JSON object")
+        from crawler.console.page_options import add_page_options
+
+        add_page_options(parser)
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Print the report of a crawl directory."""
+        from crawler.console.page_options import selection_words
+
         if opts.links and opts.rendering:
             raise CommandError("--links and --rendering exclude each other")
         folder = one_directory(args)
+        if words := selection_words(opts):
+            self._report_selection(folder, words, opts)
+            return
         from crawler.console.count_tables import link_lines, rendering_lines
         from crawler.console.report_text import report_lines
         from crawler.frontier.link_counts import read_links
@@ -59,6 +67,20 @@ class ReportCommand(PlainCommand):
                 return
             report = make_report(connection)
         self.say_result(opts, partial(asdict, report), report_lines(report, folder))
+
+    def _report_selection(self, folder: str, words: str, opts: argparse.Namespace) -> None:
+        """Print the counts of chosen pages alone: all else is of the crawl as a whole."""
+        from crawler.console.page_options import page_selection
+        from crawler.console.selection_text import selection_lines
+        from crawler.maintenance.selection_report import report_selection
+        from crawler.storage.database import open_for_reading
+
+        if opts.links or opts.rendering:
+            raise CommandError(f"--links and --rendering count all pages; leave {words} out")
+        selection = page_selection(opts)
+        with closing(open_for_reading(Path(folder))) as connection:
+            found = report_selection(connection, selection)
+        self.say_result(opts, partial(asdict, found), selection_lines(found, folder, words))
 
 
 def _plain(counts: Mapping[str, LinkCount] | Mapping[str, RenderKind]) -> dict[str, Any]:

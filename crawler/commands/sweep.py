@@ -18,6 +18,7 @@ from crawler.console.lab_options import (
     similarities_of,
     tried_choice,
 )
+from crawler.console.page_options import add_page_options, page_selection
 
 if TYPE_CHECKING:
     import argparse
@@ -63,6 +64,7 @@ class SweepCommand(PlainCommand):
         add_parameter_options(parser, "features", "min-words")
         add_names_option(parser)
         add_boilerplate_option(parser)
+        add_page_options(parser)
         parser.add_argument("--json", action="store_true", help="print one JSON object")
         parser.add_argument(
             "--plot",
@@ -78,11 +80,11 @@ class SweepCommand(PlainCommand):
         from crawler.lab.labels import read_labels
         from crawler.lab.loading import loaded
 
-        paths = paths_of(args)
+        paths, selection = paths_of(args), page_selection(opts)
         _check_method(opts)
         distances, similarities = _given_bounds(opts)
         plot = None if opts.plot is None else _plot_file(opts.plot)
-        with loaded(paths, self.progress) as found:
+        with loaded(paths, self.progress, selection) as found:
             session = found.session
             choice = tried_choice(opts, session.running)
             session.prepare(choice, self.progress)

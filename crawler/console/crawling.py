@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.console.command_line import CommandError, tidy_logs
+from crawler.console.crawl_places import crawl_place, kept_outside
 from crawler.console.crawl_run import prepared_archive, problems, standing
 from crawler.console.escaping import say
 from crawler.feeds.exporters import require_pyarrow
@@ -75,6 +76,8 @@ class Crawling:
         self._settings = settings
         self._teller = teller
         self._tell = teller.tell
+        self._why = ""
+        self._others: list[str] = []
         spidercls.check_arguments(arguments)
         if arguments.get("cookies") and not settings.getbool("COOKIES_ENABLED"):
             raise CommandError("-a cookies: COOKIES_ENABLED is off, so that none is sent")
@@ -98,7 +101,8 @@ class Crawling:
         status = 0
         try:
             before = job.visits.plan
-            job.claim(self._spidercls.plan(self._arguments))
+            scope = self._spidercls.scope_name(self._arguments)
+            job.claim(self._spidercls.plan(self._arguments), scope)
             taken = self._spidercls.take_rules(self._arguments, job)
             archive = prepared_archive(self._settings)
             if not self._begins(job, before):
@@ -129,8 +133,9 @@ class Crawling:
             return prepare_worker(self._settings, self._spidercls, self._arguments)
         if not self._settings["JOBDIR"]:
             parent = Path(str(Options(self._settings).raw("CRAWL_DIRECTORY")))
-            folder = parent / self._spidercls.folder_name(self._arguments)
-            self._settings.set("JOBDIR", str(folder), priority="cmdline")
+            place = crawl_place(parent, self._spidercls, self._arguments)
+            self._settings.set("JOBDIR", str(place.folder), priority="cmdline")
+            self._why = place.why
         return prepare_job(self._settings)
 
     def _begins(self, job: Job, before: str | None) -> bool:
@@ -147,8 +152,17 @@ class Crawling:
             # Who starts it again, say with the server up, does not want to hear that it is over.
             self._arguments["revisit"] = revisit = YES
             stands = "no page was fetched yet, asking again"
-        self._tell(f"crawl directory: {self._settings['JOBDIR']} ({stands})")
+        self._others = self._other_scopes(job)
+        if self._others and before == job.visits.plan:  # else the plan before is told
+            self._why = f"it holds {', '.join(self._others)} too"
+        why = f"; {self._why}" if self._why else ""
+        self._tell(f"crawl directory: {self._settings['JOBDIR']} ({stands}{why})")
         return not self._has_nothing_to_do(job, revisit)
+
+    def _other_scopes(self, job: Job) -> list[str]:
+        """Return the scopes of other commands that were crawled into the directory."""
+        own = self._spidercls.scope_name(self._arguments)
+        return [scope for scope in job.visits.scopes if scope != own] if own else []
 
     def _has_nothing_to_do(self, job: Job, revisit: str) -> bool:
         """Return whether the crawl is finished, and has everything that is wanted from it."""
@@ -169,6 +183,13 @@ class Crawling:
         assert job.folder is not None
         with closing(open_for_reading(job.folder)) as connection:
             report = make_report(connection)
+            has_others = self._others and self._settings.getdict("FEEDS")
+            count = kept_outside(connection, self._arguments) if has_others else 0
+        if count:
+            self._tell(
+                f"the feed holds every kept page of {folder}, also {count:,} outside this scope "
+                f"({', '.join(self._others)}): crawl-once pages --under URL {folder} chooses"
+            )
         for line in report_lines(report, folder):
             self._tell(line)
         if job.fleet is not None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from rich.filesize import decimal
 
 from crawler.console.command_line import CommandError, tidy_logs
+from crawler.console.crawl_places import chosen_place
 from crawler.console.crawl_run import prepared_archive, problems, standing
 from crawler.console.escaping import say
 from crawler.console.progress_line import ProgressLine
@@ -34,6 +35,7 @@ from crawler.storage.database import FILE_NAME, open_for_reading
 from crawler.storage.directory import locked
 from crawler.storage.errors import JobError
 from crawler.urls.canonical import Canonicalizer
+from crawler.urls.scope_names import scope_folder
 from crawler.urls.seeds import host_folder, split_seeds
 
 if TYPE_CHECKING:
@@ -124,7 +126,8 @@ class Mirroring:
             if not job.is_new:
                 self._arguments["revisit"] = YES
             before = job.visits.plan
-            job.claim(MirrorSpider.plan(self._arguments))
+            scope = MirrorSpider.scope_name(self._arguments)
+            job.claim(MirrorSpider.plan(self._arguments), scope)
             is_new_archive = not (self._folder / ARCHIVE).is_dir()
             archive = prepared_archive(self._settings)
             # An archive in which answers say that nothing changed holds no page.
@@ -235,8 +238,21 @@ def _canonical(urls: str) -> str:
 
 
 def usual_folder(settings: BaseSettings, url: str) -> Path:
-    """Return the folder of a mirror for which none is named."""
-    return Path(str(Options(settings).raw("MIRROR_DIRECTORY"))) / host_folder(url)
+    """Return the folder of a mirror for which none is named: of its host, or its own beside it."""
+    parent, seeds = Path(str(Options(settings).raw("MIRROR_DIRECTORY"))), split_seeds(url)
+    names = (host_folder(seeds[0]), scope_folder(seeds, "prefix"))
+    place = chosen_place(parent, names, _canonical(url), _mirrored)
+    if place.why:
+        say(f"mirror: a directory of its own, since {place.why}", flush=True)
+    return place.folder
+
+
+def _mirrored(folder: Path) -> list[str]:
+    """Return the URL that a folder mirrors, in a list; empty: none."""
+    if not (folder / STATE_FOLDER / FILE_NAME).is_file():
+        return []
+    url = _stored(folder, meta_names.MIRROR_URL)
+    return [] if url is None else [_canonical(url)]
 
 
 def check(folder: Path) -> int:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from crawler.console.command_line import CommandError
 from crawler.console.escaping import say
 from crawler.console.lab_options import whole
+from crawler.console.page_options import page_selection
 from crawler.feeds.exporters import EXPORTERS, export
 from crawler.feeds.page_files import PagePaths, others_in, write_files, write_together
 from crawler.feeds.page_writers import MEDIA_TYPES, PageWriter, text_without
@@ -22,7 +23,6 @@ from crawler.pages.export import (
 )
 from crawler.pages.verdicts import VERDICTS
 from crawler.reading.content.content_text import Shown
-from crawler.reading.content.content_xml import DOCUMENT, PAGE_TYPES
 from crawler.storage.output_files import check_output
 from crawler.suggestions import did_you_mean
 
@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
     from crawler.pages.boilerplate import HostBoilerplate
 
-TYPES = (*PAGE_TYPES, DOCUMENT)
+TEXTS = ("own", "all")
+"""Values of ``--text``."""
 
 _FORMATS = {*EXPORTERS, *MEDIA_TYPES}
 _ENDINGS = {"md": "markdown", "txt": "text", "htm": "html"}
@@ -61,7 +62,7 @@ def say_what_there_is(connection: sqlite3.Connection, chosen: PageFilter) -> Non
     """Name the languages and types that the pages of a crawl have, where none is the chosen one."""
     for option, wanted, column, name in (
         ("--language", chosen.language, "language", "languages"),
-        ("--type", chosen.page_type, "page_type", "types"),
+        ("--type", chosen.selection.page_type, "page_type", "types"),
     ):
         if wanted is not None:
             met = choices_met(connection, column)
@@ -82,11 +83,13 @@ def page_filter(opts: argparse.Namespace) -> PageFilter:
             raise CommandError(f"--verdict {opts.verdict}: one verdict is taken; export each")
         hint = did_you_mean(opts.verdict, choices)
         raise CommandError(f"--verdict {opts.verdict}: no such verdict{hint}")
-    if opts.type is not None and opts.type not in TYPES:
-        hint = did_you_mean(opts.type, TYPES)
-        raise CommandError(f"--type {opts.type}: no such type of page{hint}")
+    if opts.text not in TEXTS:
+        hint = did_you_mean(opts.text, TEXTS) or f"; there are {' and '.join(TEXTS)}"
+        raise CommandError(f"--text {opts.text}: no such choice{hint}")
     min_words = 0 if opts.min_words is None else whole(opts.min_words, "--min-words", 0)
-    return PageFilter(opts.verdict, opts.language, min_words, opts.type)
+    return PageFilter(
+        opts.verdict, opts.language, min_words, page_selection(opts), opts.text == "all"
+    )
 
 
 def export_to(
@@ -106,7 +109,7 @@ def export_to(
             return text_without(content, url, is_common)
 
         rows = export_pages(connection, chosen, None if is_common is None else clean)
-        yield export(rows, to.name, to.kind)
+        yield export(rows, to.name, to.kind, ["text_of"] if chosen.with_copies else [])
         return
     shown = Shown(links=opts.links is not False, images=bool(opts.images))
     writer, pages = PageWriter(to.kind, shown, is_common), export_contents(connection, chosen)

@@ -25,7 +25,7 @@ from neardup.files.durable import replacing
 from neardup.installing import install_command
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 
 PARQUET_BATCH = 1_000
@@ -131,8 +131,10 @@ EXPORTERS: dict[str, Callable[..., BaseItemExporter]] = {
 }
 
 
-def export(rows: Iterable[dict[str, Any]], name: str, kind: str) -> int:
+def export(rows: Iterable[dict[str, Any]], name: str, kind: str, more: Sequence[str] = ()) -> int:
     """Write rows to a file, or to standard output for ``-``; return how many.
+
+    Rows have the fields of pages, and ``more``.
 
     A file appears under its name only when it is complete.
     """
@@ -140,7 +142,7 @@ def export(rows: Iterable[dict[str, Any]], name: str, kind: str) -> int:
     with whole_file(name, kind) as file:
         exporter = EXPORTERS[kind](
             file,
-            fields_to_export=list(PAGE_FIELDS),
+            fields_to_export=[*PAGE_FIELDS, *more],
             encoding="utf-8",
             export_empty_fields=kind != "xml",
         )

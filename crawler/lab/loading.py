@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 from crawler.lab.session import Session
 from crawler.lab.sources.several import open_sources
 from crawler.lab.sources.source import SourceError
+from crawler.pages.page_selection import ALL
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from crawler.lab.sources.several import Sources
+    from crawler.pages.page_selection import PageSelection
 
     Watch = Callable[[float, str], None]
 
@@ -30,20 +32,21 @@ class Loaded:
 
 
 @contextmanager
-def loaded(paths: Sequence[Path], watch: Watch) -> Iterator[Loaded]:
+def loaded(paths: Sequence[Path], watch: Watch, selection: PageSelection = ALL) -> Iterator[Loaded]:
     """Open sources, read them and close them in the end.
 
     Args:
         paths: As ``open_source`` takes them.
         watch: Called with the share that is done, 0 to 1, and words for what is being done.
+        selection: The pages of crawl directories that are read.
 
     Raises:
         SourceError: One cannot be read, or there is no page in any.
     """
     for last in (False,) * (_TRIES - 1) + (True,):
-        sources = open_sources(paths)
+        sources = open_sources(paths, selection)
         try:
-            session = _read(sources, watch)
+            session = _read(sources, watch, selection)
             # A crawl that fetches pages again replaced some of them meanwhile.
             if not last and sources.is_superseded():
                 continue
@@ -53,12 +56,13 @@ def loaded(paths: Sequence[Path], watch: Watch) -> Iterator[Loaded]:
             sources.close()
 
 
-def _read(sources: Sources, watch: Watch) -> Session:
+def _read(sources: Sources, watch: Watch, selection: PageSelection) -> Session:
     session = Session(sources.texts, sources.parameters(), sources.boilerplate)
     while pages := sources.read_new():
         session.extend(pages)
         watch(sources.progress, f"{len(session):,} pages read")
     if not len(session):
         why = "".join(f"; {note}" for note in sources.notes)
-        raise SourceError(f"{sources.name}: no page with a text in it{why}")
+        which = "page with a text" if selection == ALL else "chosen page with a text"
+        raise SourceError(f"{sources.name}: no {which} in it{why}")
     return session

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawler.pages.page_metadata import metadata_fields
 from crawler.pages.page_row import to_unsigned
+from crawler.pages.page_selection import ALL, PageSelection
 from crawler.pages.reasons import Reason, detail_of, in_words
-from crawler.pages.verdicts import UNCHANGED
+from crawler.pages.stored_texts import HeldTexts
+from crawler.pages.verdicts import DUPLICATES, UNCHANGED
 from crawler.reading.content.content_text import shown_text
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ FROM pages LEFT JOIN pages AS kept ON kept.id = pages.duplicate_of
 LEFT JOIN pages AS other ON other.id = pages.resembles
 LEFT JOIN pages AS whole ON whole.id = pages.part_of
 LEFT JOIN elsewhere ON elsewhere.page = pages.id
-WHERE pages.latest = 1
+WHERE pages.latest = 1 AND {}
 ORDER BY pages.id
 """
 
@@ -41,21 +43,22 @@ class PageFilter(NamedTuple):
             found unchanged counts under its earlier verdict as well.
         language: Their language, ``en`` also for ``en-GB``; None for any.
         min_words: Number of words that the exported text has at least; 0 also without a text.
-        page_type: Type of their content; None for any.
+        selection: Their URLs, times, statuses and types.
+        with_copies: Whether duplicates have their text too, with ``text_of``: the URL of the page
+            whose stored text it is.
     """
 
     verdict: str | None = None
     language: str | None = None
     min_words: int = 0
-    page_type: str | None = None
+    selection: PageSelection = ALL
+    with_copies: bool = False
 
     def takes(self, row: sqlite3.Row, page: dict[str, Any]) -> bool:
         kept = self.verdict == KEPT_FILTER and row["text"] is not None
         if not kept and self.verdict not in {None, page["verdict"], row["verdict"]}:
             return False
         if self.language and not _is_of_language(row["language"], self.language):
-            return False
-        if self.page_type and row["page_type"] != self.page_type:
             return False
         words = _count_words(page["text"] or "") if self.min_words else 0
         return words >= self.min_words
@@ -101,10 +104,34 @@ def chosen_pages(
     connection: sqlite3.Connection, chosen: PageFilter
 ) -> Iterator[tuple[dict[str, Any], bytes | None]]:
     """Yield the mapping of each page to export, and its content as it is stored."""
-    for row in connection.execute(_ROWS):
-        page = page_of(row)
+    condition, values = chosen.selection.condition()
+    for row in connection.execute(_ROWS.format(condition), values):
+        page, content = page_of(row), row["content"]
+        if chosen.with_copies:
+            content, page["text_of"] = held_content(connection, row)
+            page["text"] = text_of(content)
         if chosen.takes(row, page):
-            yield page, row["content"]
+            yield page, content
+
+
+def held_content(
+    connection: sqlite3.Connection, row: sqlite3.Row
+) -> tuple[bytes | None, str | None]:
+    """Return the content of a page, also of a duplicate, and the URL of the page that has it.
+
+    A duplicate has its own where it is stored (``near_texts``), else that of an equal text. A
+    near-duplicate without its own has none: what it says was not kept.
+    """
+    if row["content"] is not None:
+        return row["content"], row["url"]
+    if row["verdict"] not in DUPLICATES:
+        return None, None
+    texts = HeldTexts(connection.execute)
+    source = texts.find(row["id"], row["text_digest"], row["words"])
+    if source is None:
+        return None, None
+    found = connection.execute("SELECT url FROM pages WHERE id = ?", (source.page,)).fetchone()
+    return texts.stored(source).content, found["url"]
 
 
 def captures_after(

@@ -165,6 +165,16 @@ class Visits:
     def plan(self) -> str | None:
         return self._database.meta(meta_names.PLAN)
 
+    @property
+    def scopes(self) -> list[str]:
+        """The scopes that were crawled into the directory, in the order in which they came."""
+        return list(json.loads(self._database.meta(meta_names.SCOPES) or "[]"))
+
+    def note_scope(self, scope: str) -> None:
+        """Remember a scope that is crawled into the directory."""
+        if scope and scope not in (scopes := self.scopes):
+            self._database.set_meta(meta_names.SCOPES, json.dumps([*scopes, scope]))
+
     def begin_plan(self, plan: str) -> None:
         self._database.set_meta(meta_names.PLAN, plan)
         self.notes.begin_plan()

@@ -105,6 +105,16 @@ class PageSpider(Spider):
         return cls.name
 
     @classmethod
+    def scope_name(cls, arguments: Mapping[str, str]) -> str:
+        """Return the name of the scope of a crawl with these arguments; empty: it has none."""
+        return ""
+
+    @classmethod
+    def own_folder_name(cls, arguments: Mapping[str, str]) -> str:
+        """Return the folder's name where ``folder_name`` holds a crawl of another scope."""
+        return cls.folder_name(arguments)
+
+    @classmethod
     def plan(cls, arguments: Mapping[str, str]) -> str:
         """Return the plan of a crawl with these arguments, which may not change while it lasts."""
         chosen = [f"-a {name}={arguments[name]}" for name in cls.planned if name in arguments]
@@ -132,7 +142,7 @@ class PageSpider(Spider):
         spider = super().from_crawler(crawler, *args, **kwargs)
         spider.job = job_of(crawler)
         spider.archivist, spider.result = spider.job.archivist, spider.job.result
-        spider.job.claim(cls.plan(kwargs))
+        spider.job.claim(cls.plan(kwargs), cls.scope_name(kwargs))
         spider.job.tell(replace(spider.job.run, revisit=spider.revisit))
         cls.take_rules(kwargs, spider.job)
         if "render" in cls.arguments:

@@ -29,6 +29,7 @@ from crawler.spiders.sitemaps import SitemapSpider
 from crawler.storage.errors import CrawlStorageError
 from crawler.urls.parts import MalformedUrl
 from crawler.urls.scope import DENIED, Scope, may_lead_back, moved_scope
+from crawler.urls.scope_names import scope_folder, scope_name
 from crawler.urls.seeds import host_folder
 
 if TYPE_CHECKING:
@@ -91,6 +92,14 @@ class SiteSpider(SitemapSpider):
     @classmethod
     def folder_name(cls, arguments: Mapping[str, str]) -> str:
         return host_folder(seeds_of(arguments)[0])
+
+    @classmethod
+    def scope_name(cls, arguments: Mapping[str, str]) -> str:
+        return scope_name(seeds_of(arguments), arguments.get("scope", cls.scope))
+
+    @classmethod
+    def own_folder_name(cls, arguments: Mapping[str, str]) -> str:
+        return scope_folder(seeds_of(arguments), arguments.get("scope", cls.scope))
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:

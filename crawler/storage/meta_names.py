@@ -22,6 +22,9 @@ IDENTITY: Final = (URL_RULES, FEATURES)
 PLAN: Final = "plan"
 """The plan of the crawl: the seeds and options to fetch by, as its spider writes it."""
 
+SCOPES: Final = "scopes"
+"""JSON list: the scopes that were crawled into this directory, as ``scope_name`` names them."""
+
 VISIT: Final = "visit"
 """The number of the visit that is under way, or was the last."""
 

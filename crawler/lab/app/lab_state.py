@@ -18,6 +18,7 @@ from crawler.lab.session import Session
 from crawler.lab.sides import sides_of
 from crawler.lab.sources.several import open_sources
 from crawler.lab.sources.source import SourceError
+from crawler.pages.page_selection import ALL
 from crawler.storage.directory import is_in_use
 from crawler.storage.errors import JobError
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from crawler.lab.pair_label import Label
     from crawler.lab.sides import TextSide
     from crawler.lab.sources.several import Sources
+    from crawler.pages.page_selection import PageSelection
     from neardup import Parameters
 
 LITTLE_SECS = 5.0
@@ -105,13 +107,15 @@ class Lab:
 
     Args:
         paths: Crawl directories, files of documents, archives.
+        selection: The pages of crawl directories that are looked at.
 
     Raises:
         SourceError: One of them cannot be opened.
     """
 
-    def __init__(self, paths: Sequence[Path]) -> None:
+    def __init__(self, paths: Sequence[Path], selection: PageSelection = ALL) -> None:
         self._paths = tuple(paths)
+        self._selection = selection
         self._thread = ThreadPoolExecutor(1, "lab")
         self._lookout = ThreadPoolExecutor(1, "live")
         self._is_stopping = False
@@ -140,7 +144,7 @@ class Lab:
 
     def _open(self) -> None:
         """Open the sources, in place of those that were open: all of them or none."""
-        sources = open_sources(self._paths)
+        sources = open_sources(self._paths, self._selection)
         try:
             running = sources.parameters()
             self._read_labels(sources)

@@ -12,6 +12,7 @@ from crawler.lab.sources.source import LabPage, PageSource, SourceError
 from crawler.pages.boilerplate import HostBoilerplate
 from crawler.pages.live_parameters import current
 from crawler.pages.page_row import to_unsigned
+from crawler.pages.page_selection import ALL, PageSelection
 from crawler.pages.stored_texts import HeldTexts, unpack_judged
 from crawler.pages.verdicts import OF_TEXTS
 from crawler.pages.wall_clusters import host_of
@@ -39,6 +40,7 @@ SELECT key, parameters, id, url, title, words, text_digest, visible_digest, payl
        fingerprint, is_main, verdict, duplicate_of, distance, similarity, fetched_at, body_bytes,
        name, resembles
 FROM pages WHERE id > ? AND latest = 1 AND verdict IN ({_VERDICTS}) AND text_digest IS NOT NULL
+AND {{}}
 ORDER BY id LIMIT {_SLICE}
 """  # noqa: S608
 
@@ -51,14 +53,16 @@ class CrawlSource(PageSource):
 
     Args:
         folder: The crawl directory.
+        selection: The pages that are looked at.
 
     Raises:
         SourceError: There is no crawl in it.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, selection: PageSelection = ALL) -> None:
         super().__init__(folder)
         self.folder = folder
+        self._condition = selection.condition()
         self._pictures = Pictures(folder)
         self._last = 0
         self._ids: dict[bytes, int] = {}
@@ -80,7 +84,8 @@ class CrawlSource(PageSource):
         with self._open() as connection:
             # In this order: what is committed in between is found by the next call.
             self._highest = _highest(connection)
-            rows = connection.execute(_PAGES, (self._last,)).fetchall()
+            sql = _PAGES.format(self._condition.sql)
+            rows = connection.execute(sql, (self._last, *self._condition.values)).fetchall()
         self._last = max(self._last, self._highest)
         if rows:
             self._last = rows[-1]["id"]

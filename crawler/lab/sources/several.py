@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from crawler.lab.sources.crawl_directory import CrawlSource
 from crawler.lab.sources.json_lines import JsonLinesSource
 from crawler.lab.sources.source import SourceError
+from crawler.pages.page_selection import ALL
 from crawler.storage.database import FILE_NAME
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from crawler.lab.sources.source import Blocks, LabPage, PageBoilerplate, PageSource
+    from crawler.pages.page_selection import PageSelection
     from crawler.reading.content.content_xml import PackedContent
     from neardup import Parameters
 
@@ -132,19 +134,25 @@ _ARCHIVES = (".warc", ".warc.gz", ".warc.gz.open", ".wacz")
 _EXPECTED = "a crawl directory, a .jsonl or .jsonl.gz file, or WARC files"
 
 
-def open_source(path: Path) -> PageSource:
+def open_source(path: Path, selection: PageSelection = ALL) -> PageSource:
     """Open a crawl directory, a file of texts, an archive, or a folder of archives.
 
+    Args:
+        path: Any of them.
+        selection: The pages of a crawl that are looked at.
+
     Raises:
-        SourceError: It is none of these, or cannot be opened.
+        SourceError: It is none of these, or cannot be opened, or no pages can be chosen in it.
     """
     if not path.exists():
         raise SourceError(f"{path}: no such file or directory")
     name = path.name.lower()
     if (path / FILE_NAME).is_file():
-        return CrawlSource(path)
+        return CrawlSource(path, selection)
     if path.name == FILE_NAME:
-        return CrawlSource(path.parent)
+        return CrawlSource(path.parent, selection)
+    if selection != ALL:
+        raise SourceError(f"{path}: pages are chosen in crawl directories alone; leave that out")
     if path.is_dir():
         return _of_folder(path)
     if name.endswith(_JSON_LINES):
@@ -154,7 +162,7 @@ def open_source(path: Path) -> PageSource:
     raise SourceError(f"{path}: its ending says no format; {_EXPECTED} expected")
 
 
-def open_sources(paths: Iterable[Path]) -> Sources:
+def open_sources(paths: Iterable[Path], selection: PageSelection = ALL) -> Sources:
     """Open several as one.
 
     Raises:
@@ -163,7 +171,7 @@ def open_sources(paths: Iterable[Path]) -> Sources:
     opened: list[PageSource] = []
     try:
         for path in paths:
-            opened.append(open_source(path))  # noqa: PERF401  (what was opened is to be closed)
+            opened.append(open_source(path, selection))  # noqa: PERF401  (what was opened is to be closed)
         return Sources(opened)
     except BaseException:
         for source in opened:

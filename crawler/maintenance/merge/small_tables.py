@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from crawler.frontier.queue import RequestQueue
@@ -307,6 +308,8 @@ def merge_meta(database: Database, sources: Sequence[MergedCrawl]) -> int:
     for name in _ALIKE:
         if name in first and all(source.meta.get(name) == first[name] for source in sources):
             database.set_meta(name, first[name])
+    scopes = [json.loads(source.meta.get(meta_names.SCOPES, "[]")) for source in sources]
+    database.set_meta(meta_names.SCOPES, json.dumps(list(dict.fromkeys(chain(*scopes)))))
     visit = max(int(source.meta.get(meta_names.VISIT, 0)) for source in sources)
     last = max(int(source.meta.get(meta_names.LAST_VISIT, 0)) + source.shift for source in sources)
     database.set_meta(meta_names.VISIT, str(visit))
