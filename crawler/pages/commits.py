@@ -35,18 +35,21 @@ class RunningTotal:
         database: Database of the crawl.
         name: Name of the total in ``meta``.
         sums: Live sums by name, read at each write.
+
+    Attributes:
+        before: Sums of earlier processes.
     """
 
     def __init__(self, database: Database, name: str, sums: Mapping[str, float]) -> None:
         self._database = database
-        self._name = name
+        self.name = name
         self._sums = sums
-        self._before: dict[str, float] = json.loads(database.meta(name) or "{}")
+        self.before: dict[str, float] = json.loads(database.meta(name) or "{}")
         self._noted = time.monotonic()
 
     def begin_visit(self) -> None:
-        self._database.set_meta(self._name, "{}")
-        self._before = {}
+        self._database.set_meta(self.name, "{}")
+        self.before = {}
 
     def note_if_due(self) -> None:
         """Write the total now and then, if a transaction is open anyway."""
@@ -56,9 +59,9 @@ class RunningTotal:
             self.note()
 
     def note(self) -> None:
-        names = {**self._before, **self._sums}
-        total = {name: self._sums.get(name, 0) + self._before.get(name, 0) for name in names}
-        self._database.set_meta(self._name, json.dumps(total))
+        names = {**self.before, **self._sums}
+        total = {name: self._sums.get(name, 0) + self.before.get(name, 0) for name in names}
+        self._database.set_meta(self.name, json.dumps(total))
 
 
 @dataclass(slots=True)
@@ -73,7 +76,7 @@ class Commits:
         database: The crawl's database.
         indexes: The indexes of the fingerprints, of the signatures and of the passages.
         archivist: The archivist, whose promotions are settled at the end of a visit.
-        refused_links: Number of links of this run that were not followed, by reason.
+        sums: Live sums of this run, by the name in ``meta`` of their total.
         save_rules: Writes what the learned URL rules have deferred.
     """
 
@@ -81,7 +84,7 @@ class Commits:
     database: Database
     indexes: tuple[HammingIndex, LshIndex, LshIndex]
     archivist: Archivist
-    refused_links: Mapping[str, int]
+    sums: Mapping[str, Mapping[str, float]]
     save_rules: Callable[[], None]
     _takeover: Takeover = field(init=False)
     _totals: tuple[RunningTotal, ...] = field(init=False)
@@ -91,7 +94,7 @@ class Commits:
         self._takeover = Takeover(self.database, self.archivist)
         self._totals = (
             RunningTotal(self.database, meta_names.STAGES, self.archivist.seconds),
-            RunningTotal(self.database, meta_names.REFUSED_LINKS, self.refused_links),
+            *(RunningTotal(self.database, name, sums) for name, sums in self.sums.items()),
             RunningTotal(
                 self.database, meta_names.COMPARISONS, self.archivist.deduplicator.comparisons
             ),
@@ -99,7 +102,12 @@ class Commits:
 
     def begin_visit(self) -> None:
         for total in self._totals:
-            total.begin_visit()
+            if total.name != meta_names.ANSWERS:  # which adds up all visits
+                total.begin_visit()
+
+    def before(self, name: str) -> Mapping[str, float]:
+        """Return the sums of earlier processes, by the name of their total in ``meta``."""
+        return next(total.before for total in self._totals if total.name == name)
 
     def commit_if_due(self, *, is_half_done: bool) -> None:
         """Commit at intervals; see ``Database.commit_if_due``."""
