@@ -25,7 +25,6 @@ from crawler.pages.url_history import KnownUrls
 from crawler.pages.visits import NO, Outlook, Visits
 from crawler.reading.pool import ReadingPool
 from crawler.run import RunCallbacks, RunOptions, RunResult, answers_in
-from crawler.storage import meta_names
 from crawler.storage.database import Database
 from crawler.storage.directory import check_identity, identity_of, locked
 from crawler.storage.errors import JobError
@@ -170,10 +169,15 @@ class Job:
             find_walls=self.options.find_walls,
             boilerplate=boilerplate,
         )
-        result = self.result
-        sums = {meta_names.REFUSED_LINKS: result.refused_links, meta_names.ANSWERS: result.sums}
-        indexes, save_rules = (index, signatures, passages), self.url_rules.save_refuted
-        commits = Commits(self.folder, self.database, indexes, archivist, sums, save_rules)
+        commits = Commits(
+            self.folder,
+            self.database,
+            (index, signatures, passages),
+            archivist,
+            self.result.sums,
+            self.result.refused_links,
+            self.url_rules.save_refuted,
+        )
         return archivist, commits
 
     def tell(self, run: RunOptions) -> None:
@@ -266,14 +270,14 @@ class Job:
     def sums(self) -> Counter[str]:
         """The answers of all runs of this directory by their first verdict, and their bytes."""
         sums: Counter[str] = Counter()
-        for part in (self._commits.before(meta_names.ANSWERS), self.result.sums):
+        for part in (self._commits.answers_before, self.result.sums):
             sums.update({name: int(count) for name, count in part.items()})
         return sums
 
     @property
     def had_runs(self) -> bool:
         """Whether an earlier process had answers in this directory."""
-        return bool(self._commits.before(meta_names.ANSWERS))
+        return bool(self._commits.answers_before)
 
     def is_at_limit(self, pages: int) -> bool:
         """Return whether nothing more is requested, given the pages fetched and under way."""

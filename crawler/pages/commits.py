@@ -46,6 +46,7 @@ class RunningTotal:
         self._sums = sums
         self.before: dict[str, float] = json.loads(database.meta(name) or "{}")
         self._noted = time.monotonic()
+        self._noted_sum = 0.0
 
     def begin_visit(self) -> None:
         self._database.set_meta(self.name, "{}")
@@ -56,6 +57,12 @@ class RunningTotal:
         now = time.monotonic()
         if now - self._noted >= INTERVAL_SECS and self._database.is_written_to:
             self._noted = now
+            self.note()
+
+    def note_if_changed(self) -> None:
+        """Write the total, unless it is what was written last."""
+        if (present := sum(self._sums.values())) != self._noted_sum:
+            self._noted_sum = present
             self.note()
 
     def note(self) -> None:
@@ -76,7 +83,8 @@ class Commits:
         database: The crawl's database.
         indexes: The indexes of the fingerprints, of the signatures and of the passages.
         archivist: The archivist, whose promotions are settled at the end of a visit.
-        sums: Live sums of this run, by the name in ``meta`` of their total.
+        answers: Answers of this run, counted by verdict.
+        refused_links: Number of links of this run that were not followed, by reason.
         save_rules: Writes what the learned URL rules have deferred.
     """
 
@@ -84,17 +92,22 @@ class Commits:
     database: Database
     indexes: tuple[HammingIndex, LshIndex, LshIndex]
     archivist: Archivist
-    sums: Mapping[str, Mapping[str, float]]
+    answers: Mapping[str, float]
+    refused_links: Mapping[str, float]
     save_rules: Callable[[], None]
     _takeover: Takeover = field(init=False)
     _totals: tuple[RunningTotal, ...] = field(init=False)
+    _answers: RunningTotal = field(init=False)
     _flushed: float = field(default_factory=time.monotonic, init=False)
 
     def __post_init__(self) -> None:
         self._takeover = Takeover(self.database, self.archivist)
+        # As durable as the pages, and of all visits.
+        self._answers = RunningTotal(self.database, meta_names.ANSWERS, self.answers)
+        self.database.before_commit.append(self._answers.note_if_changed)
         self._totals = (
             RunningTotal(self.database, meta_names.STAGES, self.archivist.seconds),
-            *(RunningTotal(self.database, name, sums) for name, sums in self.sums.items()),
+            RunningTotal(self.database, meta_names.REFUSED_LINKS, self.refused_links),
             RunningTotal(
                 self.database, meta_names.COMPARISONS, self.archivist.deduplicator.comparisons
             ),
@@ -102,12 +115,12 @@ class Commits:
 
     def begin_visit(self) -> None:
         for total in self._totals:
-            if total.name != meta_names.ANSWERS:  # which adds up all visits
-                total.begin_visit()
+            total.begin_visit()
 
-    def before(self, name: str) -> Mapping[str, float]:
-        """Return the sums of earlier processes, by the name of their total in ``meta``."""
-        return next(total.before for total in self._totals if total.name == name)
+    @property
+    def answers_before(self) -> Mapping[str, float]:
+        """The sums of the answers of earlier processes, in all visits."""
+        return self._answers.before
 
     def commit_if_due(self, *, is_half_done: bool) -> None:
         """Commit at intervals; see ``Database.commit_if_due``."""
