@@ -220,6 +220,7 @@ class Progress(CrawlerComponent):
         if not options.boolean("PROGRESS_ENABLED"):
             raise NotConfigured
         self._numbers = CrawlNumbers.of(crawler)
+        self._log_format = options.text("CRAWL_LOG_FORMAT")
         self._feeds = crawler.settings.getdict("FEEDS")
         self._interval_secs = options.number("PROGRESS_INTERVAL_SECS")
         self._display: LiveProgress | PlainProgress | None = None
@@ -235,7 +236,7 @@ class Progress(CrawlerComponent):
             live.start()
             self._show(live, REDRAW_SECS)
         else:
-            self._show(PlainProgress(self._numbers.read), self._interval_secs)
+            self._show(PlainProgress(self._numbers.read, self._log_format), self._interval_secs)
 
     @property
     def _fills_terminal(self) -> bool:

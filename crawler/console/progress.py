@@ -16,9 +16,11 @@ from rich.table import Table
 from rich.text import Text
 
 from crawler.console.escaping import plain, say
+from crawler.console.json_logs import json_line
 from crawler.console.progress_line import is_drawable
 from crawler.console.report_text import many
 from crawler.crawl_numbers import FINISHING
+from crawler.options import JSON, TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -93,15 +95,25 @@ def _remarks(numbers: Numbers) -> Iterator[str]:
 
 
 class PlainProgress:
-    """A line at an interval, for logs."""
+    """A line at an interval, for logs.
 
-    def __init__(self, read: Callable[[], Numbers]) -> None:
+    Args:
+        read: Returns the numbers.
+        log_format: Format of the lines of the log, between which these stand.
+    """
+
+    def __init__(self, read: Callable[[], Numbers], log_format: str = TEXT) -> None:
         self._read = read
+        self._is_json = log_format == JSON
 
     def show(self) -> None:
         """Print the line."""
-        stamp = time.strftime("%Y-%m-%d %H:%M:%S")
-        say(f"{stamp} {plain_line(self._read())}", to_stderr=True)
+        line, now = plain_line(self._read()), time.time()
+        if self._is_json:
+            say(json_line(now, logging.INFO, "crawler.progress", line), to_stderr=True)
+            return
+        stamp = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(now))
+        say(f"{stamp} {line}", to_stderr=True)
 
     def stop(self) -> None:
         """Print the line a last time."""
@@ -209,7 +221,8 @@ class LiveProgress:
 def panel_of(numbers: Numbers, width: int) -> Panel:
     """Return the panel of a crawl, of which no line is wider than ``width``."""
     lines = [_table(numbers), *map(_line, filter(None, _lines(numbers))), _hint(numbers)]
-    title = Text(plain(numbers.title), no_wrap=True, overflow="ellipsis")
+    title = Text(plain(numbers.title))
+    title.truncate(width - 6, overflow="ellipsis")  # else it makes the panel wider
     return Panel(Group(*lines), title=title, title_align="left", width=max(width, 20))
 
 
