@@ -17,6 +17,7 @@ from crawler.frontier.redis import FleetError
 from crawler.storage.errors import JobError
 from crawler.suggestions import did_you_mean
 from neardup import NearDupError
+from neardup.compiled_files import COMPILING, announce_compilation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -164,6 +165,7 @@ class PlainCommand(Command):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Do the command's work, or print in one line why not."""
         plain_logs()
+        announce_compilation(self._say_that_it_compiles)
         try:
             with self.progress:
                 refuse_options(args, self.known_options)
@@ -187,6 +189,10 @@ class PlainCommand(Command):
     @abstractmethod
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Do the command's work; errors for the user are raised."""
+
+    def _say_that_it_compiles(self) -> None:
+        self.progress.end()
+        say(f"scrapy {_name_of(self)}: {COMPILING}", to_stderr=True)
 
     def say_notes(self, notes: Iterable[str]) -> None:
         """Print notes on standard error about data that was left out of files."""
