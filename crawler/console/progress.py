@@ -62,7 +62,7 @@ def finishing_words(numbers: Numbers) -> str:
 def plain_line(numbers: Numbers) -> str:
     """Return all numbers in one line."""
     parts = [clock(numbers.elapsed_secs), f"{_sums_words(numbers.run)}"]
-    if numbers.state == FINISHING:
+    if numbers.state == FINISHING and numbers.in_flight:
         parts.insert(0, finishing_words(numbers))
     parts += [
         f"{numbers.pages_per_sec:.1f} pages/s",

@@ -117,7 +117,9 @@ class TestPlainLine:
         )
 
     def test_an_ending_crawl_says_so_first(self) -> None:
-        assert plain_line(replace(NUMBERS, state=FINISHING)).startswith("finishing 12 pages, 0:02")
+        finishing = replace(NUMBERS, state=FINISHING)
+        assert plain_line(finishing).startswith("finishing 12 pages, 0:02")
+        assert plain_line(replace(finishing, in_flight=0)).startswith("0:02")
 
 
 @pytest.mark.parametrize(
