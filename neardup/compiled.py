@@ -18,9 +18,9 @@ from neardup.compiled_files import (
     compiled_folder,
     is_complete,
     is_fresh,
-    note_compilation,
     note_complete,
 )
+from neardup.compiling import note_compilation
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -8,7 +8,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
@@ -21,26 +21,6 @@ _PACKAGE = Path(__file__).parent
 _PREPARED = "prepared"
 _KEPT_SECS = 30 * 24 * 3600.0
 _ROOMS = frozenset({"batch", "evaluation", "features", "fingerprints", "indexes"})
-
-
-COMPILING = "compiling what compares texts, once per installation; it takes some seconds"
-"""Message to users about that."""
-
-_announcers: list[Callable[[], object]] = []
-
-
-def announce_compilation(announce: Callable[[], object]) -> None:
-    """Let a function be called once if this process has to wait for loops to be compiled.
-
-    Where nothing was ever compiled it is called before, else after the first loop that is not kept.
-    """
-    _announcers.append(announce)
-
-
-def note_compilation() -> None:
-    """Call the functions that announce a compilation, unless they were called."""
-    while _announcers:
-        _announcers.pop()()
 
 
 @cache

@@ -17,7 +17,6 @@ from crawler.frontier.redis import FleetError
 from crawler.storage.errors import JobError
 from crawler.suggestions import did_you_mean
 from neardup import NearDupError
-from neardup.compiled_files import COMPILING, announce_compilation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -164,6 +163,8 @@ class PlainCommand(Command):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Do the command's work, or print in one line why not."""
+        from neardup.compiling import announce_compilation
+
         plain_logs()
         announce_compilation(self._say_that_it_compiles)
         try:
@@ -191,8 +192,10 @@ class PlainCommand(Command):
         """Do the command's work; errors for the user are raised."""
 
     def _say_that_it_compiles(self) -> None:
+        from neardup.compiling import COMPILING
+
         self.progress.end()
-        say(f"scrapy {_name_of(self)}: {COMPILING}", to_stderr=True)
+        self.complain(COMPILING)
 
     def say_notes(self, notes: Iterable[str]) -> None:
         """Print notes on standard error about data that was left out of files."""

@@ -11,7 +11,7 @@ from neardup.command_line.arguments import compare_options, evaluate_options, fi
 from neardup.command_line.compare_command import compare
 from neardup.command_line.evaluate import evaluate
 from neardup.command_line.find import find
-from neardup.compiled_files import COMPILING, announce_compilation
+from neardup.compiling import COMPILING, announce_compilation
 from neardup.errors import NearDupError
 
 _DONE = 0

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawler.demo import DemoServer
-from neardup.compiled_files import COMPILING
+from neardup.compiling import COMPILING
 from tests.crawls.command import PROJECT, crawl
 from tests.sites.prose import prose
 
