@@ -20,6 +20,7 @@ from tests.waiting import wait_until
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+    from subprocess import Popen
 
 PAGES = 40
 HELD_AFTER = 25
@@ -56,6 +57,13 @@ def samples(text: str) -> dict[str, float]:
             assert match is not None, line
             found[match[1]] = float(match[2])
     return found
+
+
+def address_of(process: Popen[str]) -> str:
+    """The address of the metrics, as the crawl prints it."""
+    assert process.stderr is not None
+    said = iter(process.stderr.readline, "")
+    return next(line for line in said if line.startswith("metrics: ")).split()[1]
 
 
 class TestStatusFile:
@@ -119,8 +127,7 @@ class TestMetrics:
         site.hold_after(site.total + 15)
         process = start_scrapy(*often(site, tmp_path), "-s", "METRICS_PORT=0")
         wait_until(lambda: has_fetched(tmp_path, 15), process)
-        assert process.stderr is not None
-        address = process.stderr.readline().strip().removeprefix("metrics: ")
+        address = address_of(process)
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+/metrics", address)
         with urllib.request.urlopen(address) as answer:
             assert answer.headers["Content-Type"].startswith("text/plain; version=0.0.4")
@@ -138,22 +145,21 @@ class TestMetrics:
         with pytest.raises(OSError, match="refused"):
             urllib.request.urlopen(address)
 
-    def test_failures_by_reason(self, tmp_path: Path) -> None:
-        linked = ("/plain/1", "/missing/1", "/missing/2")
-        with HostileSite("", linked=linked) as site:
-            options = ("-s", f"JOBDIR={tmp_path}", "-s", "METRICS_PORT=0", "-s", "DOWNLOAD_DELAY=3")
-            process = start_scrapy("crawl", "site", "-a", f"url={site.url}", *options)
-            assert process.stderr is not None
-            address = process.stderr.readline().strip().removeprefix("metrics: ")
+    def test_failures_by_reason(self, site: ManyPages, tmp_path: Path) -> None:
+        site.pages["/"] = site.pages["/"].replace(b"</nav>", b'<a href="/gone.html">x</a></nav>')
+        site.hold_after(5)
+        process = start_scrapy(*crawl_command(site, tmp_path), "-s", "METRICS_PORT=0")
+        address = address_of(process)
 
-            def failed() -> float:
-                text = urllib.request.urlopen(address).read().decode()
-                name = 'crawl_once_requests_failed_total{reason="http_status",status="404"}'
-                return samples(text).get(name, 0)
+        def failed() -> float:
+            with urllib.request.urlopen(address) as answer:
+                found = samples(answer.read().decode())
+            name = 'crawl_once_requests_failed_total{reason="http_status",status="404"}'
+            return found.get(name, 0)
 
-            assert wait_until(failed, process) >= 1
-            process.send_signal(signal.SIGINT)
-            process.communicate()
+        assert wait_until(failed, process) == 1
+        site.hold_after(None)
+        process.communicate()
 
     def test_a_port_that_is_taken_is_one_line_and_no_crawl(
         self, site: ManyPages, tmp_path: Path
