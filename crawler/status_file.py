@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-FORMAT = "crawl-once status 1"
+FORMAT = "crawl status 1"
 
 _WORDS = ("title", "promoted", "resting", "fleet", "is_new", "is_stored", "state", "paused")
 """Numbers of a panel that the file has under another name, or not at all."""
