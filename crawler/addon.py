@@ -14,7 +14,8 @@ from scrapy.utils.misc import load_object
 from scrapy.utils.reactor import _asyncio_reactor_path
 
 from crawler.console.escaping import plain_logs
-from crawler.options import Options, our_settings
+from crawler.console.json_logs import json_logs
+from crawler.options import JSON, Options, metrics_place, our_settings
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -43,6 +44,8 @@ ADDED = (
     ("ITEM_PIPELINES", "crawler.pipelines.NearDuplicatesPipeline", 900),
     ("EXTENSIONS", "crawler.extensions.JobKeeper", 10),
     ("EXTENSIONS", "crawler.extensions.CrawlDelay", 20),
+    ("EXTENSIONS", "crawler.ignored_settings.IgnoredSettings", 22),
+    ("EXTENSIONS", "crawler.status_file.StatusFile", 25),
     ("EXTENSIONS", "crawler.extensions.Progress", 30),
 )
 
@@ -64,6 +67,9 @@ PACING = ("SPIDER_MIDDLEWARES", "crawler.spidermiddlewares.PacedStart", 940)
 RECORDING = ("DOWNLOADER_MIDDLEWARES", "crawler.downloadermiddlewares.warc.Recording", 990)
 """Added where WARC_ENABLED is set; warcio is imported only then."""
 
+
+METRICS = ("EXTENSIONS", "crawler.metrics.Metrics", 28)
+"""Added where METRICS_PORT is set, before the panel, so that the address is printed above it."""
 
 SWITCHES = {
     "REMOTE_CONTROL_ENABLED": "scrapy.extensions.remote_control.RemoteControl",
@@ -91,9 +97,11 @@ class NearDuplicates:
         Scrapy's cookies ask tldextract, which at its first use on a machine would
         download the list of public suffixes, and fill the log if it cannot; its built-in
         list will do, unless the user sets the variable. Messages of all libraries are
-        logged without characters that a terminal would obey.
+        logged without characters that a terminal would obey, and as JSON where that is chosen.
         """
         plain_logs()
+        if Options(settings).raw("CRAWL_LOG_FORMAT") == JSON:
+            json_logs()
         os.environ.setdefault("TLDEXTRACT_PUBLIC_SUFFIX_LIST_URLS", "")
         # One resolver serves the whole process, which takes it from these settings.
         settings.set("TWISTED_DNS_RESOLVER", "crawler.resolver.GuardedResolver", priority="addon")
@@ -119,6 +127,7 @@ class NearDuplicates:
         if _is_shell(settings):
             for name in ("FLEET_ENABLED", "WARC_ENABLED", "PROGRESS_ENABLED"):
                 settings.set(name, False, priority="cmdline")
+            settings.set("METRICS_PORT", "", priority="cmdline")
             settings.set("JOBDIR", None, priority="cmdline")
         for switch, path in SWITCHES.items():
             if not settings.getbool(switch):
@@ -130,7 +139,8 @@ class NearDuplicates:
             _replace_retries(settings)
         recording = (RECORDING,) if Options(settings).boolean("WARC_ENABLED") else ()
         pacing = (PACING,) if is_fleet else ()
-        for setting, path, order in (*ADDED, *recording, *pacing):
+        serving = () if metrics_place(Options(settings)) is None else (METRICS,)
+        for setting, path, order in (*ADDED, *recording, *pacing, *serving):
             settings.setdefault_in_component_priority_dict(setting, load_object(path), order)
         state = load_object("crawler.extensions.StoredState")
         for setting in ("EXTENSIONS_BASE", "EXTENSIONS"):

@@ -129,6 +129,9 @@ CRAWL_BREADTH_FIRST = False
 CRAWL_MAX_PAGES_PER_CLUSTER = 0
 """Pages fetched in a visit of one kind of URL: host, path pattern, names of arguments; 0: any."""
 
+CRAWL_LOG_FORMAT = "text"
+"""Format of log lines: text, or json for an object a line (docs/monitoring.md)."""
+
 CRAWL_FIND_WALLS = True
 """Recognise soft 404s, logins and the like that many URLs answer with, and keep none of them."""
 
@@ -221,4 +224,13 @@ PROGRESS_ENABLED = True
 """Show progress: a live panel on a terminal, plain lines elsewhere."""
 
 PROGRESS_INTERVAL_SECS = 10.0
-"""Time between two plain lines of progress."""
+"""Time between two plain lines of progress, and between two versions of status.json."""
+
+PROGRESS_STATUS_FILE = True
+"""Replace the file status.json in the crawl directory while the crawl runs (docs/monitoring.md)."""
+
+METRICS_PORT = ""
+"""Port at which /metrics is served for Prometheus, 0 for any free one; empty: it is not served."""
+
+METRICS_HOST = "127.0.0.1"
+"""IP address or name of this machine at which /metrics is served."""

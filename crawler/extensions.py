@@ -6,6 +6,7 @@ import asyncio
 import gc
 import json
 import logging
+import sys
 from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
@@ -14,6 +15,7 @@ from scrapy.utils.asyncio import create_looping_call
 
 from crawler.console.progress import LiveProgress, PlainProgress
 from crawler.console.progress_line import REDRAW_SECS
+from crawler.crawl_numbers import CrawlNumbers
 from crawler.host_loads import Alarm
 from crawler.items import page_of_capture
 from crawler.job_registry import CrawlerComponent, job_of
@@ -217,22 +219,30 @@ class Progress(CrawlerComponent):
         options = Options(crawler.settings)
         if not options.boolean("PROGRESS_ENABLED"):
             raise NotConfigured
-        self._job = job_of(crawler)
+        self._numbers = CrawlNumbers.of(crawler)
+        self._log_format = options.text("CRAWL_LOG_FORMAT")
+        self._feeds = crawler.settings.getdict("FEEDS")
         self._interval_secs = options.number("PROGRESS_INTERVAL_SECS")
         self._display: LiveProgress | PlainProgress | None = None
         self._loop: Any = None
         crawler.signals.connect(self._opened, signals.spider_opened)
         crawler.signals.connect(self._closed, signals.spider_closed)
         # A second Ctrl-C ends the engine without that signal; the terminal is to be left whole.
-        self._job.callbacks.at_close.append(self._closed)
+        self._numbers.job.callbacks.at_close.append(self._closed)
 
     def _opened(self, spider: Spider) -> None:
-        live = LiveProgress(self._job)
-        if live.is_possible:
+        live = LiveProgress(self._numbers.read)
+        if live.is_possible and not self._fills_terminal:
             live.start()
             self._show(live, REDRAW_SECS)
         else:
-            self._show(PlainProgress(self._job), self._interval_secs)
+            self._show(PlainProgress(self._numbers.read, self._log_format), self._interval_secs)
+
+    @property
+    def _fills_terminal(self) -> bool:
+        """Whether a feed goes to the terminal, between whose lines a panel would be drawn."""
+        is_to_stdout = any(str(feed).startswith(("-", "stdout:")) for feed in self._feeds)
+        return is_to_stdout and sys.stdout.isatty()
 
     def _show(self, display: LiveProgress | PlainProgress, interval_secs: float) -> None:
         self._display = display

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import weakref
 from collections import OrderedDict, deque
 from dataclasses import dataclass, replace
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import xxhash
 import zstandard
 from itemadapter import ItemAdapter
+from scrapy import signals
 
 from crawler.job_registry import job_of
 from crawler.options import Options
@@ -20,6 +22,14 @@ from neardup.fingerprints.digest import payload_digest
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
+
+logger = logging.getLogger(__name__)
+
+WARN_AFTER = 20
+"""Warn when this many items had no text, and none had one before; else when the crawl ends."""
+
+MAX_FIELDS_NAMED = 10
+"""Name at most this many fields of an item in the warning."""
 
 MAX_AHEAD = 10_000
 """Verdicts that wait for their item, at most; a dropped one, the oldest, is obtained again."""
@@ -66,6 +76,10 @@ class ForeignItems:
         self._html_fields = options.names("NEARDUP_HTML_FIELDS")
         self._claimed: OrderedDict[bytes, bytes] = OrderedDict()
         self._ahead: OrderedDict[bytes, deque[Captured]] = OrderedDict()
+        self._without_text = 0
+        self._fields: list[str] = []
+        self._has_text = False
+        crawler.signals.connect(self._warn, signals.spider_closed)
 
     @classmethod
     def of(cls, crawler: Crawler) -> ForeignItems:
@@ -75,6 +89,37 @@ class ForeignItems:
 
     async def captured(self, item: Any) -> Captured | None:
         """Remove and return the verdict of an item, after obtaining it if needed."""
+        captured = await self._captured(item)
+        if captured is not None and captured.row.words:
+            self._has_text = True
+        elif not self._has_text:
+            self._note_without_text(item)
+        return captured
+
+    def _note_without_text(self, item: Any) -> None:
+        if not self._without_text and ItemAdapter.is_item(item):
+            self._fields = list(map(str, ItemAdapter(item).field_names()))[:MAX_FIELDS_NAMED]
+        self._without_text += 1
+        if self._without_text == WARN_AFTER:
+            self._warn()
+
+    def _warn(self) -> None:
+        """Warn once if there were items and none of them had a text."""
+        if self._has_text or not self._without_text:
+            return
+        self._has_text = True  # nothing more is said
+        text, html = ", ".join(self._text_fields), ", ".join(self._html_fields)
+        logger.warning(
+            "no item of %d has a text, so that none is a duplicate of another: it is looked for in "
+            "the fields %s (NEARDUP_TEXT_FIELDS) and %s (NEARDUP_HTML_FIELDS), and the first item "
+            "has %s; is a selector wrong?",
+            self._without_text,
+            text,
+            html,
+            ", ".join(self._fields) or "no fields",
+        )
+
+    async def _captured(self, item: Any) -> Captured | None:
         recognised = self._recognise(item)
         if recognised is None:
             return None

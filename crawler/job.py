@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 
@@ -21,9 +22,9 @@ from crawler.pages.page_store import PageStore
 from crawler.pages.shared_verdicts import Elsewhere
 from crawler.pages.stored_texts import PageDocuments
 from crawler.pages.url_history import KnownUrls
-from crawler.pages.visits import NO, Visits
+from crawler.pages.visits import NO, Outlook, Visits
 from crawler.reading.pool import ReadingPool
-from crawler.run import RunCallbacks, RunOptions, RunResult
+from crawler.run import RunCallbacks, RunOptions, RunResult, answers_in
 from crawler.storage.database import Database
 from crawler.storage.directory import check_identity, identity_of, locked
 from crawler.storage.errors import JobError
@@ -168,9 +169,15 @@ class Job:
             find_walls=self.options.find_walls,
             boilerplate=boilerplate,
         )
-        refused, save_rules = self.result.refused_links, self.url_rules.save_refuted
-        indexes = (index, signatures, passages)
-        commits = Commits(self.folder, self.database, indexes, archivist, refused, save_rules)
+        commits = Commits(
+            self.folder,
+            self.database,
+            (index, signatures, passages),
+            archivist,
+            self.result.sums,
+            self.result.refused_links,
+            self.url_rules.save_refuted,
+        )
         return archivist, commits
 
     def tell(self, run: RunOptions) -> None:
@@ -251,13 +258,28 @@ class Job:
         self.visits.end()
         self.url_rules.begin_visit(self.visits.number + 1)
         self.frontier.begin_visit()
+        expected = self.visits.expected(self.run.revisit or NO)
         self.visits.begin(self.run.revisit or NO)
         self._commits.begin_visit()
+        self.visits.note_outlook(Outlook(expected, answers_in(self.sums)))
         self.archivist.visit = self.visits.number
         self.archivist.walls.begin_visit()
         self.store.names.begin_visit(self.visits.number)
         self.database.commit()
         return False
+
+    @property
+    def sums(self) -> Counter[str]:
+        """The answers of all runs of this directory by their first verdict, and their bytes."""
+        sums: Counter[str] = Counter()
+        for part in (self._commits.answers_before, self.result.sums):
+            sums.update({name: int(count) for name, count in part.items()})
+        return sums
+
+    @property
+    def had_runs(self) -> bool:
+        """Whether an earlier process had answers in this directory."""
+        return bool(self._commits.answers_before)
 
     def is_at_limit(self, pages: int) -> bool:
         """Return whether nothing more is requested, given the pages fetched and under way."""
@@ -295,7 +317,7 @@ class Job:
             canonical_url, key = url, payload_digest(url.encode("utf-8", "surrogatepass"))
         fetched = Fetched(url, canonical_url, key, depth, status, b"")
         captured = self.archivist.unsent.store_failure(fetched, verdict, reason)
-        self.result.count(verdict)
+        self.result.count(verdict, reason=reason)
         self.url_rules.note_failure([*redirected, url])
         return captured
 
@@ -318,7 +340,7 @@ class Job:
         siblings = self.archivist.siblings
         promoted = siblings.judge_last() if is_last else siblings.judge_some()
         for captured in promoted or ():
-            self.result.note_promoted(captured)
+            self.result.note_promoted()
             self.url_rules.observe(captured.row, is_first=False)
         return promoted
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
@@ -13,7 +14,8 @@ from crawler.feeds.feed_targets import check_feeds
 from crawler.fleet.membership import Membership
 from crawler.job import Job
 from crawler.job_options import fleet_options, job_options
-from crawler.options import Options, check_names, check_values, is_fleet
+from crawler.metrics_server import release, reserve
+from crawler.options import Options, check_names, check_values, is_fleet, metrics_place
 
 if TYPE_CHECKING:
     from typing import Self
@@ -39,7 +41,7 @@ def prepare_job(settings: BaseSettings) -> Job:
     The crawl has to claim it: until then its parameters stay as they are.
 
     Raises:
-        ValueError: A setting has a bad value or a misspelt name.
+        ValueError: A setting has a bad value or a misspelt name, or METRICS_PORT is taken.
         JobError: The crawl directory cannot be used, or a feed cannot be written.
     """
     check_names(settings)
@@ -50,7 +52,18 @@ def prepare_job(settings: BaseSettings) -> Job:
         raise ValueError(f"TWISTED_REACTOR must be {_asyncio_reactor_path}")
     check_feeds(settings)
     folder = Path(settings["JOBDIR"]).resolve()
-    job = _prepared[folder] = _opened(folder, settings, adopts_settings=False)
+    place = metrics_place(Options(settings))
+    if place is None:
+        job = _opened(folder, settings, adopts_settings=False)
+    else:
+        reserve(*place)
+        try:
+            job = _opened(folder, settings, adopts_settings=False)
+        except BaseException:
+            release(*place)
+            raise
+        job.callbacks.at_close.append(partial(release, *place))
+    _prepared[folder] = job
     return job
 
 

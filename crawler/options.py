@@ -29,7 +29,13 @@ PREFIXES = (
     "WARC_",
     "FLEET_",
     "PROGRESS_",
+    "METRICS_",
 )
+
+_MAX_PORT = 65_535
+
+TEXT, JSON = "text", "json"
+"""The formats of log lines."""
 
 _MIN_COUNT = {
     "CRAWL_MAX_COOKIES": 1,
@@ -84,6 +90,9 @@ class Options:
             raise ValueError(f"{name} must be a finite number, got {value}")
         return bounded(name, value, max(at_least, _MIN_COUNT.get(name, 0.0)))
 
+    def text(self, name: str) -> str:
+        return str(self.raw(name)).strip()
+
     def names(self, name: str) -> tuple[str, ...]:
         """Return a list of strings; on the command line they are separated by commas."""
         value = self.raw(name)
@@ -98,6 +107,21 @@ class Options:
             return read()
         except (TypeError, ValueError):
             raise ValueError(f"{name} must be {kind}, got {value!r}") from None
+
+
+def metrics_place(options: Options) -> tuple[str, int] | None:
+    """Return host and port at which metrics are served; None where they are not.
+
+    Raises:
+        ValueError: The port is no port.
+    """
+    port = options.raw("METRICS_PORT")
+    written = "" if port is None else str(port).strip()
+    if not written:
+        return None
+    if not written.isdecimal() or int(written) > _MAX_PORT:
+        raise ValueError(f"METRICS_PORT must be 0 to {_MAX_PORT} or empty, got {written!r}")
+    return str(options.raw("METRICS_HOST")), int(written)
 
 
 def bounded(name: str, value: N, at_least: N) -> N:
@@ -141,6 +165,9 @@ def check_values(settings: BaseSettings) -> None:
         int: options.integer,
         float: options.number,
     }
+    if (chosen := options.text("CRAWL_LOG_FORMAT")) not in {TEXT, JSON}:
+        raise ValueError(f"CRAWL_LOG_FORMAT must be {TEXT} or {JSON}, got {chosen!r}")
+    metrics_place(options)
     for name, default in our_settings().items():
         if type(default) in readers:
             readers[type(default)](name)

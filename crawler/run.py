@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
+from collections import ChainMap, Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from crawler.frontier.pauses import PausePolicy
+from crawler.pages.reasons import code_and_number
 from crawler.pages.url_history import IntervalPolicy
-from crawler.pages.verdicts import DUPLICATES, FAILED
+from crawler.pages.verdicts import FAILED
 from crawler.reading.protocol import ReadingOptions
 from neardup import Parameters
 
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from crawler.pages.page_context import Captured
     from crawler.pages.reasons import Stored
     from crawler.url_rules.learning.hypothesis import LearningPolicy
+
+
+BYTES = "bytes"
+"""Name of the number of bytes among the sums of a run, beside the verdicts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +43,11 @@ class JobOptions:
     pauses: PausePolicy = field(default_factory=PausePolicy)
     learning: LearningPolicy | None = None
     """The conditions on which a learned URL rule is believed; None learns and skips nothing."""
+
+
+def answers_in(sums: Mapping[str, float]) -> float:
+    """Return the number of all answers in sums of runs, failures included."""
+    return sum(sums.values()) - sums.get(BYTES, 0)
 
 
 def _any_url(url: str, meta: Mapping[str, Any]) -> bool:
@@ -77,9 +87,12 @@ class RunResult:
 
     Attributes:
         started: Start of the run, by the monotonic clock.
-        verdicts: Number of answers by verdict.
+        started_at: The same, in seconds since 1970.
+        verdicts: Number of answers by the verdict that was given first; none ever falls.
+        promoted: Number of duplicates that were kept after all.
+        failures: Number of failed requests, by the code of the reason and the HTTP status.
+        fetched_bytes: Bytes of the bodies that came, under the name ``bytes``.
         refused_links: Number of links that were not followed, by reason.
-        saved_bytes: Bytes of duplicates.
         broken_requests: Number of requests that ended in an error of ours.
         dead_seeds: Reason for each seed that gave no page.
         stop_reason: Reason why the run cannot continue, beside a database that cannot be written.
@@ -88,9 +101,12 @@ class RunResult:
 
     def __init__(self) -> None:
         self.started = time.monotonic()
+        self.started_at = time.time()
         self.verdicts: Counter[str] = Counter()
+        self.promoted = 0
+        self.failures: Counter[tuple[str, str]] = Counter()
+        self.fetched_bytes = {BYTES: 0}
         self.refused_links: Counter[str] = Counter()
-        self.saved_bytes = 0
         self.broken_requests = 0
         self.dead_seeds: dict[str, str] = {}
         self.stop_reason: str | None = None
@@ -102,18 +118,26 @@ class RunResult:
         """Number of pages that this process fetched, whatever the verdict, without their files."""
         return self.verdicts.total() - self.verdicts[FAILED] - self._files
 
-    def count(self, verdict: str, body_bytes: int = 0) -> None:
-        """Count a verdict, and the bytes that a duplicate saved."""
-        self.verdicts[verdict] += 1
-        if verdict in DUPLICATES:
-            self.saved_bytes += body_bytes
+    @property
+    def files(self) -> int:
+        """Number of files that are no pages, of a mirror."""
+        return self._files
 
-    def note_promoted(self, captured: Captured) -> None:
-        """Count a page that is kept now otherwise than as the duplicate that it was."""
-        if self.verdicts[captured.former_verdict]:  # else another process counted it
-            self.verdicts[captured.former_verdict] -= 1
-            self.verdicts[captured.verdict] += 1
-            self.saved_bytes -= captured.row.body_bytes
+    @property
+    def sums(self) -> Mapping[str, int]:
+        """The counts that are added up over all runs of a directory, live."""
+        return ChainMap(self.fetched_bytes, self.verdicts)
+
+    def count(self, verdict: str, body_bytes: int = 0, *, reason: Stored | None = None) -> None:
+        """Count a verdict with the bytes of the body, and why a request failed."""
+        self.verdicts[verdict] += 1
+        self.fetched_bytes[BYTES] += body_bytes
+        if verdict == FAILED:
+            self.failures[code_and_number(reason)] += 1
+
+    def note_promoted(self) -> None:
+        """Count a page that is kept now and was dropped as a duplicate, in whatever run."""
+        self.promoted += 1
 
     def count_file(self) -> None:
         self._files += 1

@@ -14,7 +14,13 @@ from typing import Any, ParamSpec, TypeVar, cast
 import numba
 from filelock import FileLock
 
-from neardup.compiled_files import compiled_folder, is_complete, note_complete
+from neardup.compiled_files import (
+    compiled_folder,
+    is_complete,
+    is_fresh,
+    note_complete,
+)
+from neardup.compiling import note_compilation
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -50,8 +56,12 @@ def compiled(signature: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
         folder = compiled_folder()
         # A disk may be full by now.
         with suppress(OSError), _kept_in(folder) as kept:
+            if is_fresh():
+                note_compilation()
             if kept:
                 code = numba.njit(signature, cache=True, **_OPTIONS)(function)
+                if code.stats.cache_misses:
+                    note_compilation()
                 return cast("Callable[P, R]", code)
         return cast("Callable[P, R]", numba.njit(signature, **_OPTIONS)(function))
 
@@ -79,6 +89,8 @@ def are_ready(modules: Sequence[str], *, wait: bool = False) -> bool:
     if child is None:
         return True
     if wait:
+        if child.poll() is None:
+            note_compilation()
         try:
             child.wait(_MAX_WAIT_SECS)
         except subprocess.TimeoutExpired:  # another process holds the lock, and hangs

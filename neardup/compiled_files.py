@@ -23,6 +23,13 @@ _KEPT_SECS = 30 * 24 * 3600.0
 _ROOMS = frozenset({"batch", "evaluation", "features", "fingerprints", "indexes"})
 
 
+@cache
+def is_fresh() -> bool:
+    """Whether no compiled loop was kept yet when this process first asked."""
+    folder = compiled_folder()
+    return folder is None or next(folder.rglob("*.nbi"), None) is None
+
+
 def is_complete(name: str = _PREPARED) -> bool:
     """Whether it was noted that the loops of this name are compiled and kept."""
     note = _note_of(name)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import importlib.util
 from contextlib import closing
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawler.console.command_line import CommandError, PlainCommand
 from crawler.console.escaping import say
+from crawler.console.lab_options import paths_of
+from neardup.installing import install_command
 
 if TYPE_CHECKING:
     import argparse
+    from pathlib import Path
 
 HOST = "127.0.0.1"
 
@@ -49,12 +51,13 @@ class ServeLabCommand(PlainCommand):
         """Serve until Ctrl-C."""
         if not args:
             raise CommandError("a crawl directory or a file is needed, got none")
+        paths = paths_of(args)
         if importlib.util.find_spec("nicegui") is None:
             raise CommandError(
-                "NiceGUI is not installed: pip install -e '.[lab]' in the project's folder; "
+                f"NiceGUI is not installed: {install_command('lab')}; "
                 "crawl-once sweep, pairs and compare do without"
             )
-        _serve([Path(arg) for arg in args], opts)
+        _serve(paths, opts)
 
 
 def _serve(paths: list[Path], opts: argparse.Namespace) -> None:

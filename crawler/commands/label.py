@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from crawler.console.command_line import CommandError, PlainCommand
 from crawler.console.escaping import say, say_coloured
 from crawler.console.lab_options import distances_of, one_of, paths_of, whole
-from crawler.console.page_options import add_page_options, page_selection
 from crawler.suggestions import did_you_mean
 
 if TYPE_CHECKING:
@@ -61,13 +60,15 @@ class LabelCommand(PlainCommand):
             "--import", metavar="FILE", help="take labels that were exported; - reads them"
         )
 
+        from crawler.console.page_options import add_page_options
+
         add_page_options(parser)
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Label, or do what an option says."""
+        paths = paths_of(args)
         from crawler.lab.pair_label import NAMES
 
-        paths = paths_of(args)
         deed = one_of(opts, _DEEDS)
         if deed == "pair" and opts.pair[2] not in NAMES:
             hint = did_you_mean(opts.pair[2], NAMES) or f"; there are {' and '.join(NAMES)}"
@@ -91,6 +92,8 @@ class LabelCommand(PlainCommand):
 
         distances = distances_of(opts.distance, "--distance")
         limit = whole(opts.limit, "--limit", 1)
+        from crawler.console.page_options import page_selection
+
         with loaded(paths, self.progress, page_selection(opts)) as found:
             choice = Choice(found.session.running)
             found.session.prepare(choice, self.progress)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawler.console.command_line import CommandError, PlainCommand
+from crawler.console.command_line import CommandError, PlainCommand, crawl_folder
 
 if TYPE_CHECKING:
     import argparse
@@ -68,7 +68,7 @@ class MergeCommand(PlainCommand):
             raise CommandError("one crawl directory and a new directory are needed, at least")
         from crawler.maintenance.merge.merging import merge
 
-        *folders, folder = map(Path, args)
+        *folders, folder = [crawl_folder(Path(word)) for word in args[:-1]] + [Path(args[-1])]
         self.after_interrupt = f"broken off; there is no {folder}"
         merged = merge(folder, folders, self.progress, _kept_texts(opts))
         self.say_result(opts, merged.to_dict, merged_lines(merged, str(folder)))

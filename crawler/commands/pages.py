@@ -91,6 +91,12 @@ class PagesCommand(PlainCommand):
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Export a crawl directory."""
+        folder = Path(one_directory(args))
+        if opts.search is not None:
+            self._search(folder, opts)
+            return
+        if opts.limit is not None:
+            raise CommandError("--limit goes with --search")
         from crawler.console.page_export import (
             destination,
             export_to,
@@ -100,12 +106,6 @@ class PagesCommand(PlainCommand):
         from crawler.reading.content.content_xml import ContentError
         from crawler.storage.database import open_for_reading
 
-        folder = Path(one_directory(args))
-        if opts.search is not None:
-            self._search(folder, opts)
-            return
-        if opts.limit is not None:
-            raise CommandError("--limit goes with --search")
         chosen = page_filter(opts)
         to = destination(opts.output, opts.format)
         if not to.are_documents and (opts.links is not None or opts.images is not None):

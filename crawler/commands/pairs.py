@@ -17,7 +17,6 @@ from crawler.console.lab_options import (
     tried_choice,
     whole,
 )
-from crawler.console.page_options import add_page_options, page_selection
 
 if TYPE_CHECKING:
     import argparse
@@ -55,19 +54,23 @@ class PairsCommand(PlainCommand):
             "min-words",
         )
         add_names_option(parser)
+        from crawler.console.page_options import add_page_options
+
         add_page_options(parser)
         parser.add_argument("--json", action="store_true", help="print one JSON object a line")
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Find pairs and print them."""
+        from crawler.console.page_options import page_selection
+
+        paths, selection = paths_of(args), page_selection(opts)
+        distances = distances_of(opts.distance, "--distance")
+        limit = whole(opts.limit, "--limit", 1)
         from crawler.lab.choice import SIMHASH
         from crawler.lab.labels import read_labels
         from crawler.lab.loading import loaded
         from crawler.lab.pair_details import details_of
 
-        paths, selection = paths_of(args), page_selection(opts)
-        distances = distances_of(opts.distance, "--distance")
-        limit = whole(opts.limit, "--limit", 1)
         with loaded(paths, self.progress, selection) as found:
             choice = tried_choice(opts, found.session.running)
             found.session.prepare(choice, self.progress)

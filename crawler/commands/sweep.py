@@ -18,7 +18,7 @@ from crawler.console.lab_options import (
     similarities_of,
     tried_choice,
 )
-from crawler.console.page_options import add_page_options, page_selection
+from neardup.installing import install_command
 
 if TYPE_CHECKING:
     import argparse
@@ -64,6 +64,8 @@ class SweepCommand(PlainCommand):
         add_parameter_options(parser, "features", "min-words")
         add_names_option(parser)
         add_boilerplate_option(parser)
+        from crawler.console.page_options import add_page_options
+
         add_page_options(parser)
         parser.add_argument("--json", action="store_true", help="print one JSON object")
         parser.add_argument(
@@ -74,14 +76,16 @@ class SweepCommand(PlainCommand):
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Judge, print, draw."""
+        from crawler.console.page_options import page_selection
+
+        paths, selection = paths_of(args), page_selection(opts)
+        _check_method(opts)
         from crawler.console.sweep_table import sweep_text
         from crawler.lab.choice import Choice
         from crawler.lab.figures import Sweep
         from crawler.lab.labels import read_labels
         from crawler.lab.loading import loaded
 
-        paths, selection = paths_of(args), page_selection(opts)
-        _check_method(opts)
         distances, similarities = _given_bounds(opts)
         plot = None if opts.plot is None else _plot_file(opts.plot)
         with loaded(paths, self.progress, selection) as found:
@@ -159,9 +163,7 @@ def _plot_file(name: str) -> Path:
         raise CommandError(f"--plot {name}: no such directory: {path.parent}")
     check_output(path)
     if not plot.is_installed():
-        raise CommandError(
-            "--plot needs matplotlib: pip install -e '.[plot]' in the project's folder"
-        )
+        raise CommandError(f"--plot needs matplotlib: {install_command('plot')}")
     return path
 
 

@@ -163,7 +163,10 @@ class PlainCommand(Command):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Do the command's work, or print in one line why not."""
+        from neardup.compiling import announce_compilation
+
         plain_logs()
+        announce_compilation(self._say_that_it_compiles)
         try:
             with self.progress:
                 refuse_options(args, self.known_options)
@@ -187,6 +190,12 @@ class PlainCommand(Command):
     @abstractmethod
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Do the command's work; errors for the user are raised."""
+
+    def _say_that_it_compiles(self) -> None:
+        from neardup.compiling import COMPILING
+
+        self.progress.end()
+        self.complain(COMPILING)
 
     def say_notes(self, notes: Iterable[str]) -> None:
         """Print notes on standard error about data that was left out of files."""

@@ -48,7 +48,15 @@ class CrawlCommand(SpiderCommand):
         group.add_argument(
             "--warc", action="store_true", help="record everything in WARC files below DIR/warc"
         )
-        group = parser.add_argument_group("for a fleet and for spiders")
+        group.add_argument(
+            "--into",
+            metavar="DIR",
+            help="the crawl directory, as DIR; pages of other scopes in it stay",
+        )
+        group = parser.add_argument_group("for programs and fleets")
+        group.add_argument(
+            "--metrics", metavar="PORT", help="serve numbers for Prometheus on this port; 0: any"
+        )
         group.add_argument(
             "--fleet",
             metavar="REDIS_URL",
@@ -71,6 +79,10 @@ class CrawlCommand(SpiderCommand):
             arguments[self.first] = first
         if not arguments.get(self.first):
             raise CommandError(self.missing())
+        if opts.into is not None:
+            if folder is not None and folder != opts.into:
+                raise CommandError(f"one directory is needed, got {folder} and --into {opts.into}")
+            folder = opts.into
         self.check(arguments)
         return self._run(arguments, folder, opts)
 
@@ -116,6 +128,8 @@ def _take(settings: Settings, folder: str | None, opts: argparse.Namespace) -> N
     """Take options over that are settings."""
     if folder is not None:
         settings.set("JOBDIR", folder, priority="cmdline")
+    if opts.metrics is not None:
+        settings.set("METRICS_PORT", opts.metrics, priority="cmdline")
     if opts.warc:
         settings.set("WARC_ENABLED", True, priority="cmdline")
     if opts.fleet is not None:

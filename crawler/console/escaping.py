@@ -149,10 +149,11 @@ class _PlainRecord(logging.LogRecord):
 
 def plain_logs() -> None:
     """Escape all log messages from now on, of every library, tracebacks too."""
-    logging.setLogRecordFactory(_record)
+    logging.setLogRecordFactory(plain_record)
 
 
-def _record(*args: Any, **kwargs: Any) -> logging.LogRecord:
+def plain_record(*args: Any, **kwargs: Any) -> logging.LogRecord:
+    """Return a record of logging whose message and traceback are escaped."""
     record = _PlainRecord(*args, **kwargs)
     if record.exc_info and record.exc_info[0] is not None:
         lines = "".join(traceback.format_exception(*record.exc_info)).rstrip("\n")

@@ -29,6 +29,7 @@ _SETTINGS: dict[str, Any] = {
     "FEEDS": {},
     "LOG_LEVEL": "ERROR",
     "PROGRESS_ENABLED": False,
+    "METRICS_PORT": "",
     "WARC_ENABLED": False,
     "CRAWL_LEARN_URL_RULES": False,
     # What is asked for twice, or where a page leads in circles, is no page to compare.

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crawler.console.command_line import CommandError
+from crawler.console.command_line import CommandError, crawl_folder
 from crawler.suggestions import did_you_mean
 from neardup.errors import ParameterError
 
@@ -35,7 +35,10 @@ def paths_of(args: Sequence[str]) -> list[Path]:
     """
     if not args:
         raise CommandError(f"what is to be looked at? Name {_SOURCES}")
-    paths = [Path(word) for word in args]
+    paths = [crawl_folder(Path(word)) for word in args]
+    for word, path in zip(args, paths, strict=True):
+        if not path.exists():
+            raise CommandError(f"{word}: no such file or directory")
     known = {path.resolve() for path in paths}
     if len(known) < len(paths):
         raise CommandError("the same source is named twice")

@@ -102,7 +102,7 @@ class Mirroring:
         MirrorSpider.check_arguments(self._arguments)
         wanted_rendering(settings, MirrorSpider.render_choice(self._arguments))
         settings.set("JOBDIR", str(folder / STATE_FOLDER), priority="cmdline")
-        if not settings.get("WARC_FOLDER"):
+        if Options(settings).boolean("WARC_ENABLED") and not settings.get("WARC_FOLDER"):
             settings.set("WARC_FOLDER", str(folder / ARCHIVE), priority="cmdline")
 
     def run(self, process: Callable[[], CrawlerProcessBase]) -> int:

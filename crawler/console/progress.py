@@ -6,108 +6,114 @@ import io
 import logging
 import sys
 import time
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
-from rich.console import Console
+from rich.console import Console, Group
 from rich.filesize import decimal
 from rich.live import Live
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from crawler.console.escaping import say
+from crawler.console.escaping import plain, say
+from crawler.console.json_logs import json_line
 from crawler.console.progress_line import is_drawable
-from crawler.pages.verdicts import DUPLICATES, FAILED, KEPT
+from crawler.console.report_text import many
+from crawler.crawl_numbers import FINISHING
+from crawler.options import JSON, TEXT
 
 if TYPE_CHECKING:
-    from crawler.frontier.pauses import HostPauses
-    from crawler.job import Job
+    from collections.abc import Callable, Iterator
+
+    from rich.console import RenderableType
+
+    from crawler.crawl_numbers import Numbers, Sums
+
+MAX_WIDTH = 100
+"""Columns of the panel, at most."""
+
+_BESIDE = 4
+"""Columns right of the panel: a terminal echoes ``^C`` there, twice, without breaking the line."""
+
+_LARGE = 10_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Numbers:
-    """The numbers of a crawl at one moment; counts are those of this process."""
-
-    pages: int
-    pages_per_sec: float
-    kept: int
-    duplicates: dict[str, int]
-    other: dict[str, int]
-    failed: int
-    queued: int
-    saved_bytes: int
-    busy: int
-    workers: int
-    fleet: str = ""
-    resting: str = ""
+def clock(secs: float) -> str:
+    """Return a time as hours, minutes and seconds: ``0:02:13``, ``2 d 0:05:00``."""
+    minutes, seconds = divmod(int(secs), 60)
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    return f"{f'{days} d ' if days else ''}{hours}:{minutes:02}:{seconds:02}"
 
 
-def numbers_of(job: Job) -> Numbers:
-    """Read the numbers; cheap."""
-    result, frontier, pool = job.result, job.frontier, job.archivist.pool
-    counts = dict(result.verdicts)
-    elapsed = max(time.monotonic() - result.started, 0.001)
-    return Numbers(
-        pages=result.pages,
-        pages_per_sec=result.pages / elapsed,
-        kept=sum(counts.get(verdict, 0) for verdict in KEPT),
-        duplicates={v: n for v, n in counts.items() if v in DUPLICATES},
-        other={v: n for v, n in counts.items() if v not in DUPLICATES | KEPT | {FAILED}},
-        failed=counts.get(FAILED, 0),
-        queued=len(frontier.queue),
-        saved_bytes=result.saved_bytes,
-        busy=pool.busy,
-        workers=pool.size,
-        fleet=job.fleet.progress if job.fleet is not None else "",
-        resting=_resting_words(frontier.pauses),
-    )
-
-
-def _resting_words(pauses: HostPauses) -> str:
-    """Return a text about the hosts that are paused, empty where none is."""
-    resting = sorted(pauses.resting(), key=lambda pause: pause.left_secs)
-    if not resting:
+def limit_words(numbers: Numbers) -> str:
+    """Return how far a crawl is, and how long it still takes; empty where no limit is known."""
+    if numbers.share is None:
         return ""
-    first = resting[0]
-    reason = f"({first.reason})"
-    if len(resting) == 1:
-        return f"{first.name} rests {first.left_secs:.0f} s more {reason}"
-    return f"{len(resting):,} hosts rest, {first.name} {first.left_secs:.0f} s more {reason}"
+    left = "" if numbers.eta_secs is None else f", about {clock(numbers.eta_secs)} left"
+    return f"{int(100 * numbers.share)} % of {numbers.limit}{left}"
+
+
+def finishing_words(numbers: Numbers) -> str:
+    """Return how many pages a crawl that ends still waits for."""
+    return f"finishing {many(numbers.in_flight, 'page')}"
 
 
 def plain_line(numbers: Numbers) -> str:
     """Return all numbers in one line."""
-    parts = [
-        f"{numbers.pages:,} pages ({numbers.pages_per_sec:.1f}/s)",
-        f"{numbers.kept:,} kept",
-        *(_words(verdict, count) for verdict, count in numbers.duplicates.items()),
-        *(_words(verdict, count) for verdict, count in numbers.other.items()),
+    parts = [clock(numbers.elapsed_secs), f"{_sums_words(numbers.run)}"]
+    if numbers.state == FINISHING and numbers.in_flight:
+        parts.insert(0, finishing_words(numbers))
+    parts += [
+        f"{numbers.pages_per_sec:.1f} pages/s",
         f"{numbers.queued:,} queued",
-        f"{decimal(numbers.saved_bytes)} saved",
+        f"{numbers.in_flight:,} in flight",
+        limit_words(numbers),
+        *_remarks(numbers),
     ]
-    if numbers.failed:
-        parts.append(f"{numbers.failed:,} failed")
-    parts.append(f"{numbers.busy}/{numbers.workers} workers busy")
-    parts += [words for words in (numbers.resting, numbers.fleet) if words]
-    return ", ".join(parts)
+    if not numbers.is_new:
+        parts.append(f"directory: {_sums_words(numbers.directory)}")
+    return ", ".join(filter(None, parts))
 
 
-def _words(verdict: str, count: int) -> str:
-    noun = verdict.replace("_", " ")
-    return f"{count:,} {noun}s" if verdict in DUPLICATES and count != 1 else f"{count:,} {noun}"
+def _sums_words(sums: Sums) -> str:
+    words = [f"{sums.fetched:,} fetched", f"{sums.kept:,} kept", many(sums.duplicates, "duplicate")]
+    words += [f"{count:,} {name}" for name, count in _optional(sums) if count]
+    return ", ".join(words)
+
+
+def _optional(sums: Sums) -> tuple[tuple[str, int], ...]:
+    return ("unchanged", sums.unchanged), ("other", sums.other), ("failed", sums.failed)
+
+
+def _remarks(numbers: Numbers) -> Iterator[str]:
+    if numbers.promoted:
+        yield f"{many(numbers.promoted, 'duplicate')} kept after all"
+    if numbers.files:
+        yield f"{many(numbers.files, 'file')} among what was fetched"
+    yield from filter(None, (numbers.resting, numbers.fleet))
 
 
 class PlainProgress:
-    """A line at an interval, for logs."""
+    """A line at an interval, for logs.
 
-    def __init__(self, job: Job) -> None:
-        self._job = job
+    Args:
+        read: Returns the numbers.
+        log_format: Format of the lines of the log, between which these stand.
+    """
+
+    def __init__(self, read: Callable[[], Numbers], log_format: str = TEXT) -> None:
+        self._read = read
+        self._is_json = log_format == JSON
 
     def show(self) -> None:
         """Print the line."""
-        stamp = time.strftime("%Y-%m-%d %H:%M:%S")
-        say(f"{stamp} {plain_line(numbers_of(self._job))}", to_stderr=True)
+        line, now = plain_line(self._read()), time.time()
+        if self._is_json:
+            say(json_line(now, logging.INFO, "crawler.progress", line), to_stderr=True)
+            return
+        stamp = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(now))
+        say(f"{stamp} {line}", to_stderr=True)
 
     def stop(self) -> None:
         """Print the line a last time."""
@@ -115,19 +121,42 @@ class PlainProgress:
 
 
 class _AbovePanel(io.TextIOBase):
-    """Standard error while a panel is on it: text is printed above, line by line."""
+    """A stream to the terminal while a panel is on it: text is printed above, line by line."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, terminal: TextIO) -> None:
         self._console = console
+        self._terminal = terminal
+        self._rest = ""
 
     def write(self, text: str) -> int:
         """Write whole lines; they are the terminal's to wrap."""
-        self._console.print(Text(text), end="", soft_wrap=True)
+        lines, newline, self._rest = (self._rest + text).rpartition("\n")
+        if newline:
+            self._console.print(Text(lines), soft_wrap=True)
         return len(text)
+
+    def flush_rest(self) -> None:
+        """Write a line that was begun."""
+        if self._rest:
+            self.write("\n")
+
+    def isatty(self) -> bool:
+        """See the base class."""
+        return self._terminal.isatty()
+
+    @property
+    def buffer(self) -> Any:
+        """The bytes of the terminal, which are not printed above the panel."""
+        return self._terminal.buffer
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        """The encoding of the terminal."""
+        return self._terminal.encoding
 
 
 class LiveProgress:
-    """A panel that is redrawn at an interval; log lines pass above it.
+    """A panel that is redrawn at an interval; all that is printed or logged passes above it.
 
     The thread that logs draws it: rich's own thread would draw between the lines of others.
 
@@ -135,15 +164,18 @@ class LiveProgress:
     drawing would erase their lines. They get another stream while the panel is there.
     """
 
-    def __init__(self, job: Job) -> None:
-        self._job = job
+    def __init__(self, read: Callable[[], Numbers]) -> None:
+        self._read = read
         self._redirected: list[tuple[logging.StreamHandler[Any], Any]] = []
+        self._streams: dict[str, TextIO] = {}
         self._console = Console(stderr=True)
         self._live = Live(
             get_renderable=self._panel,
             console=self._console,
             auto_refresh=False,
             transient=True,
+            redirect_stdout=False,
+            redirect_stderr=False,
         )
 
     @property
@@ -153,12 +185,18 @@ class LiveProgress:
 
     def start(self) -> None:
         """Begin to draw."""
-        terminal = sys.stderr
-        self._live.start()
+        self._console.file = sys.stderr  # which is about to be another one
+        for name in ("stdout", "stderr"):
+            stream: TextIO = getattr(sys, name)
+            if stream.isatty():
+                self._streams[name] = stream
+                setattr(sys, name, cast("TextIO", _AbovePanel(self._console, stream)))
+        terminal = self._streams.get("stderr")
         for handler in logging.getLogger().handlers:
             if isinstance(handler, logging.StreamHandler) and handler.stream is terminal:
                 self._redirected.append((handler, terminal))
-                handler.setStream(_AbovePanel(self._console))
+                handler.setStream(sys.stderr)
+        self._live.start(refresh=True)
 
     def show(self) -> None:
         """Draw the present numbers."""
@@ -166,30 +204,79 @@ class LiveProgress:
 
     def stop(self) -> None:
         """Remove the panel; the report follows."""
+        for name, stream in self._streams.items():
+            cast("_AbovePanel", getattr(sys, name)).flush_rest()
+            setattr(sys, name, stream)
+        self._live.stop()
+        # Last: another thread may log meanwhile, and the panel would be drawn over its line.
         for handler, terminal in self._redirected:
             handler.setStream(terminal)
+        self._streams.clear()
         self._redirected.clear()
-        self._live.stop()
 
     def _panel(self) -> Panel:
-        numbers = numbers_of(self._job)
-        table = Table.grid(padding=(0, 2))
-        for _ in range(4):
-            table.add_column(justify="right")
-            table.add_column()
-        table.add_row(
-            f"[bold]{numbers.pages:,}[/]", "pages this run",
-            f"{numbers.pages_per_sec:.1f}", "pages/s",
-            f"{numbers.queued:,}", "queued", f"{numbers.busy}/{numbers.workers}", "workers busy",
-        )  # fmt: skip
-        cells = [f"[green]{numbers.kept:,}[/]", "kept"]
-        for verdict, count in (*numbers.duplicates.items(), *numbers.other.items()):
-            cells += [f"{count:,}", verdict.replace("_", " ")]
-        cells += [decimal(numbers.saved_bytes), "saved"]
-        if numbers.failed:
-            cells += [f"[red]{numbers.failed:,}[/]", "failed"]
-        for start in range(0, len(cells), 8):
-            table.add_row(*cells[start : start + 8])
-        subtitle = "; ".join(filter(None, (numbers.resting, numbers.fleet))) or None
-        title = self._job.run.title or str(self._job.folder or "crawl")
-        return Panel(table, title=title, title_align="left", subtitle=subtitle, expand=False)
+        return panel_of(self._read(), min(self._console.width - _BESIDE, MAX_WIDTH))
+
+
+def panel_of(numbers: Numbers, width: int) -> Panel:
+    """Return the panel of a crawl, of which no line is wider than ``width``."""
+    lines = [_table(numbers), *map(_line, filter(None, _lines(numbers))), _hint(numbers)]
+    title = Text(plain(numbers.title))
+    title.truncate(width - 6, overflow="ellipsis")  # else it makes the panel wider
+    return Panel(Group(*lines), title=title, title_align="left", width=max(width, 20))
+
+
+def _table(numbers: Numbers) -> Table:
+    rows = [("this run", numbers.run)]
+    if not numbers.is_new:
+        rows.append(("directory", numbers.directory))
+    shown = {name for _, sums in rows for name, count in _optional(sums) if count} | {"failed"}
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    table.add_column("", no_wrap=True)
+    names = ("fetched", "kept", "duplicates", *(name for name, _ in _optional(numbers.run)))
+    for name in names[:3] + tuple(name for name in names[3:] if name in shown):
+        table.add_column(name, justify="right", no_wrap=True, min_width=8)
+    for label, sums in rows:
+        counts = [count for name, count in _optional(sums) if name in shown]
+        cells = [sums.fetched, sums.kept, sums.duplicates, *counts]
+        table.add_row(label, *map(_number, cells), style="bold" if label == "this run" else "")
+    return table
+
+
+def _number(count: int) -> str:
+    return f"{count:,}" if count < _LARGE else f"{count / 1e6:,.1f} M"
+
+
+def _lines(numbers: Numbers) -> Iterator[str]:
+    parts = [
+        clock(numbers.elapsed_secs),
+        f"{numbers.pages_per_sec:.1f} pages/s",
+        f"{numbers.queued:,} queued",
+        f"{numbers.in_flight:,} in flight",
+        decimal(numbers.run.bytes),
+    ]
+    yield "   ".join(parts)
+    yield limit_words(numbers)
+    yield _hosts_words(numbers)
+    yield from _remarks(numbers)
+
+
+def _hosts_words(numbers: Numbers) -> str:
+    busy = f"{numbers.busy} of {many(numbers.workers, 'worker')} busy" if numbers.workers else ""
+    if not numbers.hosts:
+        return busy
+    others = len(numbers.hosts) - 1
+    more = f" and {many(others, 'other host')}" if others else ""
+    return f"now {numbers.hosts[0]}{more}{'   ' if busy else ''}{busy}"
+
+
+def _hint(numbers: Numbers) -> RenderableType:
+    if numbers.state == FINISHING:
+        again = "Ctrl-C again ends at once, and they are fetched again"
+        return _line(f"{finishing_words(numbers)}; {again}", "bold yellow")
+    goes_on = ", the same command goes on" if numbers.is_stored else ""
+    return _line(f"Ctrl-C stops safely{goes_on}", "dim")
+
+
+def _line(words: str, style: str = "") -> Text:
+    return Text(plain(words), style=style, no_wrap=True, overflow="ellipsis")

@@ -35,18 +35,22 @@ class RunningTotal:
         database: Database of the crawl.
         name: Name of the total in ``meta``.
         sums: Live sums by name, read at each write.
+
+    Attributes:
+        before: Sums of earlier processes.
     """
 
     def __init__(self, database: Database, name: str, sums: Mapping[str, float]) -> None:
         self._database = database
-        self._name = name
+        self.name = name
         self._sums = sums
-        self._before: dict[str, float] = json.loads(database.meta(name) or "{}")
+        self.before: dict[str, float] = json.loads(database.meta(name) or "{}")
         self._noted = time.monotonic()
+        self._noted_sum = 0.0
 
     def begin_visit(self) -> None:
-        self._database.set_meta(self._name, "{}")
-        self._before = {}
+        self._database.set_meta(self.name, "{}")
+        self.before = {}
 
     def note_if_due(self) -> None:
         """Write the total now and then, if a transaction is open anyway."""
@@ -55,10 +59,16 @@ class RunningTotal:
             self._noted = now
             self.note()
 
+    def note_if_changed(self) -> None:
+        """Write the total, unless it is what was written last."""
+        if (present := sum(self._sums.values())) != self._noted_sum:
+            self._noted_sum = present
+            self.note()
+
     def note(self) -> None:
-        names = {**self._before, **self._sums}
-        total = {name: self._sums.get(name, 0) + self._before.get(name, 0) for name in names}
-        self._database.set_meta(self._name, json.dumps(total))
+        names = {**self.before, **self._sums}
+        total = {name: self._sums.get(name, 0) + self.before.get(name, 0) for name in names}
+        self._database.set_meta(self.name, json.dumps(total))
 
 
 @dataclass(slots=True)
@@ -73,6 +83,7 @@ class Commits:
         database: The crawl's database.
         indexes: The indexes of the fingerprints, of the signatures and of the passages.
         archivist: The archivist, whose promotions are settled at the end of a visit.
+        answers: Answers of this run, counted by verdict.
         refused_links: Number of links of this run that were not followed, by reason.
         save_rules: Writes what the learned URL rules have deferred.
     """
@@ -81,14 +92,19 @@ class Commits:
     database: Database
     indexes: tuple[HammingIndex, LshIndex, LshIndex]
     archivist: Archivist
-    refused_links: Mapping[str, int]
+    answers: Mapping[str, float]
+    refused_links: Mapping[str, float]
     save_rules: Callable[[], None]
     _takeover: Takeover = field(init=False)
     _totals: tuple[RunningTotal, ...] = field(init=False)
+    _answers: RunningTotal = field(init=False)
     _flushed: float = field(default_factory=time.monotonic, init=False)
 
     def __post_init__(self) -> None:
         self._takeover = Takeover(self.database, self.archivist)
+        # As durable as the pages, and of all visits.
+        self._answers = RunningTotal(self.database, meta_names.ANSWERS, self.answers)
+        self.database.before_commit.append(self._answers.note_if_changed)
         self._totals = (
             RunningTotal(self.database, meta_names.STAGES, self.archivist.seconds),
             RunningTotal(self.database, meta_names.REFUSED_LINKS, self.refused_links),
@@ -100,6 +116,11 @@ class Commits:
     def begin_visit(self) -> None:
         for total in self._totals:
             total.begin_visit()
+
+    @property
+    def answers_before(self) -> Mapping[str, float]:
+        """The sums of the answers of earlier processes, in all visits."""
+        return self._answers.before
 
     def commit_if_due(self, *, is_half_done: bool) -> None:
         """Commit at intervals; see ``Database.commit_if_due``."""

@@ -192,6 +192,17 @@ def _words(stored: Stored | None) -> Iterator[str]:
             yield _WORDS.get(code, "{}").replace("{}", detail)
 
 
+def code_and_number(stored: Stored | None) -> tuple[str, str]:
+    """Return the code of the first reason, and the HTTP status that is its detail, if any.
+
+    There are so few of both that they can name counters.
+    """
+    first = next(iter(lines(stored)), "")
+    code, detail = _code(first), first.partition(" ")[2]
+    is_status = code in {Reason.HTTP_STATUS, Reason.NO_LOCATION} and detail.isdecimal()
+    return code or Reason.ERROR, detail[:3] if is_status else ""
+
+
 def _code(line: str) -> Reason | None:
     with suppress(ValueError):
         return Reason(line.partition(" ")[0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.pages.url_history import LATER, SETTLED
 from crawler.pages.verdicts import FAILED as FAILURE
@@ -29,6 +29,18 @@ REVISITS = (NO, YES, DUE, FAILED)
 
 
 _BATCH = 500
+
+
+class Outlook(NamedTuple):
+    """The size of the visit that is under way.
+
+    Attributes:
+        expected: URLs that it has to ask for, as far as they are known; 0 where nothing is.
+        before: Answers in all visits before it.
+    """
+
+    expected: int
+    before: float
 
 
 class VisitNotes:
@@ -182,6 +194,26 @@ class Visits:
     def is_known(self, key: bytes) -> bool:
         """Return whether an earlier visit knows a page, so that this one must fetch it too."""
         return self.number > 1 and key in self.known
+
+    def expected(self, revisit: str) -> int:
+        """Return how many known URLs a visit that is about to begin asks for.
+
+        Complexity: O(URLs) for a visit of known URLs.
+        """
+        if revisit == FAILED:
+            return self.known.failed()
+        if revisit in {YES, DUE}:
+            agenda = self.known.agenda(time.time())
+            return agenda.due + (agenda.later if revisit == YES else 0)
+        return 0
+
+    def note_outlook(self, outlook: Outlook) -> None:
+        self._database.set_meta(meta_names.OUTLOOK, json.dumps(outlook))
+
+    @property
+    def outlook(self) -> Outlook:
+        """The size of this visit, as it was known when it began."""
+        return Outlook(*json.loads(self._database.meta(meta_names.OUTLOOK) or "[0, 0]"))
 
     @property
     def is_queueing(self) -> bool:

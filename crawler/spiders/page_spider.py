@@ -194,7 +194,7 @@ class PageSpider(Spider):
             return (self._whole(response),)
         self.job.frontier.leased.note_stored(response)
         self.archivist.seconds["download"] += response.meta.get("download_latency", 0.0)
-        self._count(captured)
+        self._count(captured, len(response.body))
         self._learn(response, captured)
         self._note_seed(response, captured)
         return self._results(response, captured)
@@ -357,8 +357,8 @@ class PageSpider(Spider):
     def key_of(self, request: Request) -> bytes:
         return self.crawler.request_fingerprinter.fingerprint(request)
 
-    def _count(self, captured: Captured) -> None:
-        self.result.count(captured.verdict, captured.row.body_bytes)
+    def _count(self, captured: Captured, body_bytes: int) -> None:
+        self.result.count(captured.verdict, body_bytes, reason=captured.row.reason)
         self.crawler.stats.inc_value(f"neardup/{captured.verdict}")
 
     def _note_oddities(self, response: Response, captured: Captured) -> None:

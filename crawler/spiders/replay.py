@@ -148,7 +148,7 @@ class ReplaySpider(PageSpider):
             return self._failure(capture, UNREADABLE, Reason.BAD_ANSWER.stored(error), 0)
         captured = await self._capture(response, before.wait())
         assert captured is not None  # what was not modified comes with what it was
-        self._count(captured)
+        self._count(captured, captured.row.body_bytes)
         return captured
 
     def _failure(self, capture: Capture, verdict: str, reason: Stored, status: int) -> Captured:

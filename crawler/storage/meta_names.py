@@ -70,6 +70,12 @@ STAGES: Final = "stages"
 COMPARISONS: Final = "comparisons"
 """JSON object: candidates of the texts of this visit, counted by what came of them."""
 
+ANSWERS: Final = "answers"
+"""JSON object: answers of all runs by the verdict given first, and the ``bytes`` of all bodies."""
+
+OUTLOOK: Final = "outlook"
+"""JSON list: known URLs that this visit asks for, and the number of answers before it."""
+
 REFUSED_LINKS: Final = "refused_links"
 """JSON object: links of this visit that were not followed, counted by what kept them out."""
 

@@ -11,7 +11,10 @@ from crawler.storage.database import FILE_NAME
 from crawler.storage.errors import JobError
 from neardup.files.outputs import is_database
 
-_KEPT = frozenset({"fingerprints", "signatures", "passages", "seen.bloom", "lock"})
+STATUS_FILE = "status.json"
+"""Name of the file that says how a running crawl stands."""
+
+_KEPT = frozenset({"fingerprints", "signatures", "passages", "seen.bloom", "lock", STATUS_FILE})
 """Names in a crawl directory that the crawl owns, beside crawl.db and its companions of SQLite."""
 
 

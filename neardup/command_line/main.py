@@ -11,6 +11,7 @@ from neardup.command_line.arguments import compare_options, evaluate_options, fi
 from neardup.command_line.compare_command import compare
 from neardup.command_line.evaluate import evaluate
 from neardup.command_line.find import find
+from neardup.compiling import COMPILING, announce_compilation
 from neardup.errors import NearDupError
 
 _DONE = 0
@@ -40,6 +41,7 @@ def status_of(program: str, run: Callable[[], None], *, interrupted: str = "inte
     if sys.stderr is None:
         # A shell closed it; print would take standard output in its place.
         sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  (until the end)
+    announce_compilation(lambda: print(f"{program}: {COMPILING}", file=sys.stderr, flush=True))
     try:
         run()
         if sys.stdout is not None:

@@ -89,6 +89,34 @@ def test_items_without_any_of_the_fields_pass_untouched(server: DemoServer, tmp_
     assert {"number": 42} in run(tmp_path, server.url)
 
 
+@pytest.mark.parametrize("pages_at_most", ["3", "0"])
+def test_items_of_which_none_has_a_text_are_told_once(
+    server: DemoServer, tmp_path: Path, pages_at_most: str
+) -> None:
+    make_project(tmp_path, "text", "css('no.such::text').get(default='')")
+    done = scrapy(
+        "crawl", "foreign", "-a", f"url={server.url}", "-O", str(tmp_path / "items.jsonl"),
+        "-s", f"CLOSESPIDER_PAGECOUNT={pages_at_most}", "-s", "CONCURRENT_REQUESTS=1",
+        cwd=tmp_path, environment={"PYTHONPATH": str(PROJECT)},
+    )  # fmt: skip
+    warnings = [line for line in done.stderr.splitlines() if "is a selector wrong?" in line]
+    assert len(warnings) == 1, done.stderr
+    number = int(warnings[0].partition("no item of ")[2].split()[0])
+    assert number == 20 if pages_at_most == "0" else 3 <= number < 20
+    assert "the fields text (NEARDUP_TEXT_FIELDS) and html, body" in warnings[0]
+    assert "the first item has url, text;" in warnings[0]
+
+
+def test_a_few_items_without_text_are_no_warning(server: DemoServer, tmp_path: Path) -> None:
+    make_project(tmp_path, "text", "css('title::text').get(default='')")
+    done = scrapy(
+        "crawl", "foreign", "-a", f"url={server.url}", "-O", str(tmp_path / "items.jsonl"),
+        cwd=tmp_path, environment={"PYTHONPATH": str(PROJECT)},
+    )  # fmt: skip
+    assert '"number": 42' in (tmp_path / "items.jsonl").read_text()
+    assert "is a selector wrong?" not in done.stderr
+
+
 def test_text_stands_in_a_field_of_another_name(server: DemoServer, tmp_path: Path) -> None:
     settings = 'NEARDUP_TEXT_FIELDS = ["words"]'
     make_project(tmp_path, "words", "xpath('string(//main)').get()", settings)

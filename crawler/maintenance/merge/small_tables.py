@@ -317,7 +317,7 @@ def merge_meta(database: Database, sources: Sequence[MergedCrawl]) -> int:
     database.set_meta(
         meta_names.SITEMAPS, str(sum(int(one.meta.get(meta_names.SITEMAPS, 0)) for one in sources))
     )
-    for name in (meta_names.STAGES, meta_names.COMPARISONS):
+    for name in (meta_names.STAGES, meta_names.COMPARISONS, meta_names.ANSWERS):
         database.set_meta(name, json.dumps(_total(sources, name)))
     _merge_settings(database, sources)
     for source in sources:

@@ -1,0 +1,153 @@
+"""Tell Prometheus the counters of a running crawl, in its text format.
+
+https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from scrapy import signals
+from scrapy.exceptions import NotConfigured
+
+from crawler.console.escaping import say
+from crawler.crawl_numbers import FINISHING, CrawlNumbers
+from crawler.job_registry import CrawlerComponent
+from crawler.metrics_server import MetricsServer, take
+from crawler.options import Options, metrics_place
+from crawler.pages.verdicts import VERDICTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from scrapy.crawler import Crawler
+
+    from crawler.crawl_numbers import Sums
+
+COUNTER, GAUGE = "counter", "gauge"
+
+
+class Family(NamedTuple):
+    """A metric with its samples.
+
+    Attributes:
+        name: Its name without the prefix.
+        kind: ``counter`` or ``gauge``.
+        meaning: One line.
+        samples: A number by the values of the labels, a tuple of strings.
+        labels: The names of these.
+    """
+
+    name: str
+    kind: str
+    meaning: str
+    samples: Mapping[Any, float]
+    labels: tuple[str, ...] = ()
+
+
+class Metrics(CrawlerComponent):
+    """Serves the metrics of the crawl while it runs."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        place = metrics_place(Options(crawler.settings))
+        if place is None:
+            raise NotConfigured("METRICS_PORT is empty")
+        self._numbers = CrawlNumbers.of(crawler)
+        self._server = MetricsServer(take(*place), self._text)
+        crawler.signals.connect(self._opened, signals.spider_opened)
+        crawler.signals.connect(self._server.close, signals.spider_closed)
+        self._numbers.job.callbacks.at_close.append(self._server.close)
+
+    async def _opened(self) -> None:
+        await self._server.start()
+        say(f"metrics: {self._server.url}", to_stderr=True)
+
+    def _text(self) -> str:
+        return metrics_text(families_of(self._numbers))
+
+
+def metrics_text(families: Iterable[Family]) -> str:
+    """Return metrics in Prometheus' text format."""
+    return "".join(f"{line}\n" for family in families for line in _lines(family))
+
+
+def _lines(family: Family) -> Iterator[str]:
+    name = family.name
+    yield f"# HELP {name} {family.meaning}"
+    yield f"# TYPE {name} {family.kind}"
+    for values, number in family.samples.items():
+        pairs = zip(family.labels, values, strict=True)
+        labels = ",".join(f'{label}="{_escaped(value)}"' for label, value in pairs)
+        yield f"{name}{{{labels}}} {number!r}" if labels else f"{name} {number!r}"
+
+
+def _escaped(value: str) -> str:
+    return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+
+
+def families_of(read: CrawlNumbers) -> Iterator[Family]:
+    """Yield the metrics of a crawl at this moment."""
+    numbers, job = read.read(), read.job
+    yield Family("crawl_once_info", GAUGE, "The crawl.", {(numbers.title,): 1}, ("directory",))
+    yield from _of_sums("crawl_once", "of this run", numbers.run)
+    yield from _of_sums("crawl_once_directory", "of all runs of the directory", numbers.directory)
+    yield Family(
+        "crawl_once_requests_failed_total",
+        COUNTER,
+        "Requests of this run that gave no page, by reason and HTTP status.",
+        dict(job.result.failures),
+        ("reason", "status"),
+    )
+    single = (
+        ("duplicates_promoted_total", COUNTER, "Duplicates kept after all.", numbers.promoted),
+        ("requests_queued", GAUGE, "Requests that wait.", numbers.queued),
+        ("requests_in_flight", GAUGE, "Requests under way.", numbers.in_flight),
+        ("hosts_paused", GAUGE, "Hosts that rest.", numbers.paused),
+        ("workers", GAUGE, "Processes that read pages.", numbers.workers),
+        ("workers_busy", GAUGE, "Processes that read a page now.", numbers.busy),
+        ("elapsed_seconds", GAUGE, "Age of this run.", round(numbers.elapsed_secs, 3)),
+        ("start_time_seconds", GAUGE, "Start of this run since 1970.", job.result.started_at),
+        ("finishing", GAUGE, "1 once nothing is requested.", int(numbers.state == FINISHING)),
+    )
+    for name, kind, meaning, number in single:
+        yield Family(f"crawl_once_{name}", kind, meaning, {(): number})
+    seconds = {(stage,): round(secs, 3) for stage, secs in job.archivist.seconds.items()}
+    meaning = "Seconds of this run by stage, all pages together."
+    yield Family("crawl_once_stage_seconds_total", COUNTER, meaning, seconds, ("stage",))
+    yield from _of_processes(job.archivist.pool.pids)
+
+
+def _of_sums(prefix: str, whose: str, sums: Sums) -> Iterator[Family]:
+    answers = {(verdict,): sums.verdicts.get(verdict, 0) for verdict in VERDICTS}
+    name, meaning = f"{prefix}_answers_total", f"Answers {whose} by their first verdict."
+    yield Family(name, COUNTER, meaning, answers, ("verdict",))
+    single = (
+        ("pages_fetched_total", "Answers that are no failures", sums.fetched),
+        ("pages_kept_total", "Answers that were kept", sums.kept),
+        ("fetched_bytes_total", "Bytes of bodies", sums.bytes),
+    )
+    for name, what, number in single:
+        yield Family(f"{prefix}_{name}", COUNTER, f"{what}, {whose}.", {(): number})
+
+
+def _of_processes(pids: Iterable[int]) -> Iterator[Family]:
+    sizes = {(str(number),): _resident_bytes(pid) for number, pid in enumerate(pids, 1)}
+    meaning = "Resident memory of the processes that read pages."
+    name = "crawl_once_worker_resident_memory_bytes"
+    yield Family(name, GAUGE, meaning, sizes, ("worker",))
+    own = {(): _resident_bytes(os.getpid())}
+    yield Family("process_resident_memory_bytes", GAUGE, "Resident memory of the crawl.", own)
+    used = {(): round(time.process_time(), 3)}
+    yield Family("process_cpu_seconds_total", COUNTER, "CPU time of the crawl.", used)
+
+
+def _resident_bytes(pid: int) -> int:
+    """Return the resident memory of a process; 0 where it is gone or the system does not say."""
+    try:
+        pages = int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1])
+    except (OSError, IndexError, ValueError):
+        return 0
+    return pages * os.sysconf("SC_PAGE_SIZE")

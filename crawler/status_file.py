@@ -1,0 +1,129 @@
+"""Replace ``status.json`` in the crawl directory while a crawl runs, for scripts and monitors."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import socket
+import time
+from contextlib import suppress
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from scrapy import signals
+from scrapy.exceptions import NotConfigured
+from scrapy.utils.asyncio import create_looping_call
+
+from crawler.console.escaping import plain_json
+from crawler.console.json_logs import moment
+from crawler.crawl_numbers import CrawlNumbers, ending_of
+from crawler.job_registry import CrawlerComponent
+from crawler.options import Options
+from crawler.storage.output_files import STATUS_FILE
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from scrapy.crawler import Crawler
+
+    from crawler.crawl_numbers import Numbers
+
+logger = logging.getLogger(__name__)
+
+FORMAT = "crawl status 1"
+
+_WORDS = ("title", "promoted", "resting", "fleet", "is_new", "is_stored", "state", "paused")
+"""Numbers of a panel that the file has under another name, or not at all."""
+
+
+class StatusFile(CrawlerComponent):
+    """Writes the numbers of the crawl at an interval, and last how it ended.
+
+    A killed process leaves the state ``running``: ``pid`` does not run any more, and ``updated_at``
+    is older than ``interval_secs``.
+
+    Files:
+        status.json: JSON, replaced as a whole; status.json.part: the next one, for a moment.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        options = Options(crawler.settings)
+        self._numbers = CrawlNumbers.of(crawler)
+        folder = self._numbers.job.folder
+        if folder is None or not options.boolean("PROGRESS_STATUS_FILE"):
+            raise NotConfigured
+        self._path = folder / STATUS_FILE
+        self._interval_secs = options.number("PROGRESS_INTERVAL_SECS")
+        self._loop = create_looping_call(self._write)
+        self._is_over = False
+        crawler.signals.connect(self._opened, signals.spider_opened)
+        crawler.signals.connect(self._closed, signals.spider_closed)
+        # A second Ctrl-C ends the engine without that signal.
+        self._numbers.job.callbacks.at_close.append(self._stopped)
+
+    def _opened(self) -> None:
+        self._loop.start(self._interval_secs)
+
+    def _closed(self, reason: str) -> None:
+        if not self._is_over:
+            self._is_over = True
+            if self._loop.running:
+                self._loop.stop()
+            self._write(*ending_of(self._numbers.job, reason))
+
+    def _stopped(self) -> None:
+        self._closed("shutdown")
+
+    def _write(self, state: str = "", stopped_by: str = "") -> None:
+        numbers = self._numbers.read()
+        status = {
+            **status_of(numbers, self._numbers.job.result.started_at, self._interval_secs),
+            "state": state or numbers.state,
+            "stopped_by": stopped_by or None,
+            "visit": self._numbers.job.visits.number,
+        }
+        try:
+            replace_file(self._path, plain_json(json.dumps(status, indent=2, ensure_ascii=False)))
+        except OSError as error:  # crawl.db says it aloud, where the disk is full
+            logger.info("%s cannot be written: %s", self._path, error.strerror)
+
+
+def status_of(numbers: Numbers, started_at: float, interval_secs: float) -> dict[str, Any]:
+    """Return what the file says of a running crawl."""
+    counted = asdict(numbers)
+    for name in _WORDS:
+        del counted[name]
+    return {
+        "format": FORMAT,
+        "state": numbers.state,
+        "pid": os.getpid(),
+        "machine": socket.gethostname(),
+        "started_at": moment(started_at),
+        "updated_at": moment(time.time()),
+        "interval_secs": interval_secs,
+        **{name: _rounded(value) for name, value in counted.items()},
+        "kept_after_all": numbers.promoted,
+        "paused_hosts": numbers.paused,
+        "limit": numbers.limit or None,
+    }
+
+
+def replace_file(path: Path, text: str) -> None:
+    """Write a file so that a reader finds the old text or the new one, whole.
+
+    Raises:
+        OSError: It cannot be written; the old one is left.
+    """
+    part = path.with_name(f"{path.name}.part")
+    try:
+        part.write_text(f"{text}\n", encoding="utf-8")
+        part.replace(path)
+    except OSError:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+        raise
+
+
+def _rounded(value: Any) -> Any:
+    return round(value, 3) if isinstance(value, float) else value

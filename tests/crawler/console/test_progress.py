@@ -1,0 +1,129 @@
+"""The panel and the line of a crawl's numbers."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from rich.console import Console
+
+from crawler.console.progress import clock, panel_of, plain_line
+from crawler.crawl_numbers import FINISHING, RUNNING, Numbers, Sums
+from crawler.pages.verdicts import FAILED, NEAR_DUPLICATE, NEW, NOT_HTML, UNCHANGED, VERDICTS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SUMS = Sums.of({NEW: 7, NEAR_DUPLICATE: 2, NOT_HTML: 1, FAILED: 3, "bytes": 4_000})
+NUMBERS = Numbers(
+    title="crawls/a.example",
+    state=RUNNING,
+    elapsed_secs=133.0,
+    run=SUMS,
+    directory=Sums.of({NEW: 70, UNCHANGED: 5, "bytes": 9}),
+    is_new=True,
+    is_stored=True,
+    promoted=0,
+    files=0,
+    pages_per_sec=9.25,
+    queued=8_000,
+    in_flight=12,
+    busy=1,
+    workers=2,
+    hosts=("a.example",),
+    paused=0,
+    resting="",
+    limit="",
+    share=None,
+    eta_secs=None,
+    fleet="",
+)
+LIMITED = replace(NUMBERS, limit="max_pages 1,000", share=0.459, eta_secs=3_725.0)
+COUNTS = st.integers(0, 10**11)
+
+
+def drawn(numbers: Numbers, width: int) -> list[str]:
+    """The lines of a panel on a terminal of so many columns."""
+    file = io.StringIO()
+    Console(file=file, width=width, color_system=None).print(panel_of(numbers, width - 4))
+    return file.getvalue().splitlines()
+
+
+class TestSums:
+    @given(st.dictionaries(st.sampled_from([*VERDICTS, "bytes"]), COUNTS))
+    def test_parts_add_up(self, counts: Mapping[str, int]) -> None:
+        sums = Sums.of(counts)
+        parts = sums.kept + sums.duplicates + sums.unchanged + sums.other
+        assert sums.fetched == parts
+        assert sums.fetched + sums.failed + sums.bytes == sum(counts.values())
+
+
+class TestPanel:
+    @pytest.mark.parametrize("width", [80, 120])
+    @given(
+        counts=st.dictionaries(st.sampled_from([*VERDICTS, "bytes"]), COUNTS),
+        words=st.text(max_size=200),
+        number=COUNTS,
+    )
+    def test_no_line_is_wider_than_the_terminal_and_none_is_broken(
+        self, width: int, counts: Mapping[str, int], words: str, number: int
+    ) -> None:
+        sums = Sums.of(counts)
+        plain = replace(LIMITED, run=sums, directory=sums, is_new=False, queued=number)
+        named = replace(plain, title=words, hosts=(words,), resting=words, fleet=words)
+        lines = drawn(named, width)
+        assert max(map(cell_len, lines)) <= width - 4
+        assert len(lines) <= len(drawn(replace(LIMITED, is_new=False), width)) + 2
+        assert all(line[0] in "╭│╰" and line[-1] in "╮│╯" for line in lines)
+
+    def test_sums_of_the_directory_stand_below_those_of_the_run(self) -> None:
+        lines = drawn(replace(NUMBERS, is_new=False), 80)
+        assert lines[1].split() == "│ fetched kept duplicates unchanged other failed │".split()
+        assert lines[2].split() == "│ this run 10 7 2 0 1 3 │".split()
+        assert lines[3].split() == "│ directory 75 70 0 5 0 0 │".split()
+
+    def test_a_first_run_has_one_row(self) -> None:
+        assert not any("directory" in line for line in drawn(NUMBERS, 80))
+
+    def test_what_it_says_of_ctrl_c(self) -> None:
+        assert "Ctrl-C stops safely, the same command goes on" in drawn(NUMBERS, 80)[-2]
+        assert "goes on" not in drawn(replace(NUMBERS, is_stored=False), 80)[-2]
+        finishing = replace(NUMBERS, state=FINISHING)
+        words = "finishing 12 pages; Ctrl-C again ends at once, and they are fetched again"
+        assert words[:70] in drawn(finishing, 80)[-2]
+        assert "finishing 1 page;" in drawn(replace(finishing, in_flight=1), 80)[-2]
+
+    def test_a_limit_shows_share_and_time(self) -> None:
+        assert any(
+            "45 % of max_pages 1,000, about 1:02:05 left" in line for line in drawn(LIMITED, 80)
+        )
+
+    def test_names_of_strangers_do_not_act_on_the_terminal(self) -> None:
+        lines = drawn(replace(NUMBERS, hosts=("a\x1b]0;title\x07[bold]b",)), 80)
+        assert any("now a␛]0;title␇[bold]b" in line for line in lines)
+
+
+class TestPlainLine:
+    def test_it_has_all_numbers(self) -> None:
+        assert plain_line(replace(LIMITED, is_new=False, resting="a.example rests 3 s more")) == (
+            "0:02:13, 10 fetched, 7 kept, 2 duplicates, 1 other, 3 failed, 9.2 pages/s, "
+            "8,000 queued, 12 in flight, 45 % of max_pages 1,000, about 1:02:05 left, "
+            "a.example rests 3 s more, directory: 75 fetched, 70 kept, 0 duplicates, 5 unchanged"
+        )
+
+    def test_an_ending_crawl_says_so_first(self) -> None:
+        finishing = replace(NUMBERS, state=FINISHING)
+        assert plain_line(finishing).startswith("finishing 12 pages, 0:02")
+        assert plain_line(replace(finishing, in_flight=0)).startswith("0:02")
+
+
+@pytest.mark.parametrize(
+    ("secs", "shown"), [(0.9, "0:00:00"), (3_661, "1:01:01"), (90_061, "1 d 1:01:01")]
+)
+def test_clock(secs: float, shown: str) -> None:
+    assert clock(secs) == shown
