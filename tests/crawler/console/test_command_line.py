@@ -48,7 +48,8 @@ _WORDS = (
     " crawler.console.scrapy_start crawler.console.spider_command"
     " crawler.frontier crawler.frontier.redis crawler.mirror crawler.mirror.errors"
     " crawler.spiders crawler.spiders.argument_table"
-    " crawler.storage crawler.storage.errors crawler.suggestions neardup neardup.errors neardup.installing"
+    " crawler.storage crawler.storage.errors crawler.suggestions"
+    " neardup neardup.errors neardup.installing"
 ).split()
 """Modules of ours that the list of commands needs: the words of each, and its errors."""
 
