@@ -64,7 +64,7 @@ class TestClutter:
             "sessions, orders, prints",
             "sessions in the path",
             "where it came from",
-            "both at once",
+            "sessions in the path, and where it came from",
         ],
     )
     def test_nothing_is_lost_and_the_crawl_ends(
