@@ -91,6 +91,7 @@ ALIASES: dict[str, tuple[Sequence[str], str]] = {
     "id and slug": ((f"{SITE}/p/N/SLUG",), r".*/p/(?P<n>\d+)/[\w-]+"),
     "id in a name": ((f"{SITE}/doc_N_TOKEN.html",), r".*/doc_(?P<n>\d+)_\w+\.html"),
     "session in the path": ((f"{SITE}/s/TOKEN/N",), r".*/s/\w+/(?P<n>\d+)"),
+    "session and source": ((f"{SITE}/s/TOKEN/p/N?from=SLUG",), r".*/s/\w+/p/(?P<n>\d+)\?from=.*"),
     "session in the query": ((f"{SITE}/p?id=N&sid=TOKEN",), r".*/p\?id=(?P<n>\d+)&sid=\w+"),
     "endless next": ((f"{SITE}/p/N?next=/p/TOKEN",), r".*/p/(?P<n>\d+)\?next=.*"),
     "where it stood": ((f"{SITE}/p?id=N&from=/p/TOKEN&pos=N",), r".*/p\?id=(?P<n>\d+)&from=.*"),
@@ -108,6 +109,11 @@ VARIED: dict[str, tuple[Sequence[str], str, Sequence[str]]] = {
     "share": (
         (f"{SITE}/p/N", *(f"{SITE}/p/N?share={name}" for name in SHARES)),
         r".*/p/(?P<n>\d+)(?:\?share=(?P<v>\w+))?",
+        SHARES,
+    ),
+    "session and share": (
+        (f"{SITE}/s/TOKEN/p/N", *(f"{SITE}/s/TOKEN/p/N?share={name}" for name in SHARES)),
+        r".*/s/\w+/p/(?P<n>\d+)(?:\?share=(?P<v>\w+))?",
         SHARES,
     ),
     "slash": ((f"{SITE}/p/N", f"{SITE}/p/N/"), r".*/p/(?P<n>\d+)(?P<v>/?)", ("/",)),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tests.sites.dynamic import Options
 
 _PAGES = 315
-_SESSION = re.compile(r"(?<=sid=)[0-9a-f]{10}\b")
+_SESSION = re.compile(r"(?:(?<=sid=)|(?<=/s/))[0-9a-f]{10}\b")
 _COLOURS, _SIZES, _STUFFS = ("red", "blue", "grey"), ("s", "m", "l", "xl"), ("wool", "silk", "jute")
 
 

@@ -38,6 +38,9 @@ def _made(**others: Any) -> Callable[[int], SimulatedSite]:
 SIMULATED: dict[str, Callable[[int], SimulatedSite]] = {
     "made": _made(),
     "made, 12,000 contents": _made(boards=200),
+    "made, session in the path": _made(
+        boards=4, articles=40, zero_starts=False, session="path", session_name="s"
+    ),
     "made, one part": _made(boards=1, articles=300, authors=0),
     **{name: _aliases(name) for name in (*ALIASES, *VARIED)},
     "no duplicates": _aliases("no duplicates", seeds=(f"{SITE}/p/0",)),

@@ -8,7 +8,13 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.url_rules.learning.transforms import DropArguments, ReplaceValues, variants
+from crawler.url_rules.learning.transforms import (
+    Compound,
+    DropArguments,
+    ReplaceValues,
+    parts,
+    variants,
+)
 from crawler.url_rules.rule_files import from_json
 
 if TYPE_CHECKING:
@@ -89,8 +95,8 @@ class KnownTransforms:
 
         Complexity: O(arguments of the transform).
         """
-        if isinstance(transform, DropArguments):
-            found = [self._source(DropArguments((name,))) for name in transform.names]
+        if isinstance(transform, DropArguments | Compound):
+            found = [self._source(part) for one in parts(transform) for part in _parts(one)]
             sources = [source for source in found if source is not None]
             return "; ".join(dict.fromkeys(sources)) if len(sources) == len(found) else None
         found_whole = self._source(transform)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -254,6 +254,10 @@ class LearnedRule:
         self.tried.clear()
         self.asked.clear()
         self.examined = NOT_EXAMINED
+
+    def is_like(self, context: Context, transform: Transform) -> bool:
+        """Return whether it is another rule but for its exceptions."""
+        return self.transform == transform and replace(self.context, apart_from=()) == context
 
     def apply(self, place: AddressInContext) -> Address:
         if not self.context.holds(place, about(self.transform)):

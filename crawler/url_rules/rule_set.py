@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from crawler.url_rules.known_transforms import KnownTransforms
 from crawler.url_rules.learned_rule import weakest
 from crawler.url_rules.learning.context import AddressInContext
-from crawler.url_rules.learning.transforms import includes, is_one_way
+from crawler.url_rules.learning.transforms import includes, is_one_way, parts
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -67,9 +67,9 @@ class RuleSet:
 
     def covers(self, context: Context, transform: Transform) -> bool:
         """Return whether a rule would be superfluous."""
-        return any(
-            rule.context.covers(context) and includes(rule.transform, transform)
-            for rule in self._by_host.get(context.host, ())
+        rules = [rule for rule in self.of(context.host) if rule.context.covers(context)]
+        return all(
+            any(includes(rule.transform, part) for rule in rules) for part in parts(transform)
         )
 
     def __iter__(self) -> Iterator[LearnedRule]:

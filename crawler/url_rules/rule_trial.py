@@ -15,7 +15,7 @@ from crawler.url_rules.learning.address import Address
 from crawler.url_rules.learning.context import AddressInContext, Context
 from crawler.url_rules.learning.evidence import CounterExample, agreement
 from crawler.url_rules.learning.hypothesis import MAX_EXCEPTIONS
-from crawler.url_rules.learning.transforms import about, is_open
+from crawler.url_rules.learning.transforms import Compound, about, is_open, parts
 from crawler.url_rules.learning.versions import MIN_TEXTS, swap, takes_names
 from crawler.url_rules.rule_files import stored
 from crawler.url_rules.url_groups import forms_of
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from crawler.pages.page_row import PageRow
     from crawler.url_rules.learned_rule import Part
-    from crawler.url_rules.learning.evidence import PageContent
-    from crawler.url_rules.learning.hypothesis import Hypothesis, Refuted
+    from crawler.url_rules.learning.evidence import Evidence, PageContent
+    from crawler.url_rules.learning.hypothesis import Hypothesis, Refuted, RulePart
     from crawler.url_rules.learning.proposals import Proposal
     from crawler.url_rules.rule_state import RuleState
 
@@ -119,21 +119,28 @@ class RuleTrial:
             return self._learner.believed(proposal[0].host)
         head_start = self._learner.head_start(self._learner.hypothesis(proposal))
         hypothesis = self._learner.take(proposal)
-        if any(overlap(proposal, other) for other in self._forgotten):
+        proposed = [(proposal[0], part) for part in parts(proposal[1])]
+        if any(overlap(one, other) for one in proposed for other in self._forgotten):
             self._learner.refute(LearnedRule(0, *proposal), CounterExample(0, 0))
             return []
-        evidence, context = hypothesis.evidence, hypothesis.context
-        rule = self._store.add(context, hypothesis.oriented, origin="learned")
+        rules = [part for part in hypothesis.parts() if not self._rules.covers(*part[:2])]
+        begun = [self._begin(part, hypothesis.evidence, head_start) for part in rules]
+        return self._regroup_again(begun[0]) if begun else []
+
+    def _begin(self, part: RulePart, evidence: Evidence, head_start: str) -> LearnedRule:
+        """Let a rule hold, in place of those that it covers."""
+        context, transform, values = part
+        rule = self._store.add(context, transform, origin="learned")
         rule.positives, rule.head_start = evidence.texts, head_start
         rule.patterns, rule.clusters = dict(evidence.clusters), set(evidence.clusters)
-        rule.values = [set(map(shown_value, values)) for values in evidence.values]
-        for covered in self._rules.covered(context, hypothesis.transform):
+        rule.values = [set(map(shown_value, some)) for some in values]
+        for covered in self._rules.covered(context, transform):
             self._rules.remove(covered)
             rule.saved, rule.explored = rule.saved + covered.saved, rule.explored + covered.explored
             self._store.end(covered, COVERED, f"covered by rule {rule.id}")
         self._rules.add(rule)
         self._store.note_change(rule)
-        return self._regroup_again(rule)
+        return rule
 
     def drop_doubted(self, host: str) -> None:
         """Revoke rules that are doubtful since others of their kind were wrong."""
@@ -146,6 +153,10 @@ class RuleTrial:
         for names, kind, example in self._matters:
             if not names.isdisjoint(about(hypothesis.transform)) and _speaks_of(hypothesis, kind):
                 hypothesis.object(kind, example)
+        for rule in self._rules.of(hypothesis.context.host):
+            if rule.is_like(*proposal):  # its exceptions are still exceptions
+                for kind in rule.context.apart_from:
+                    hypothesis.object(kind, CounterExample(0, 0))
         self._history.recall(hypothesis)
         return not self._learner.is_believed(proposal)
 
@@ -365,7 +376,8 @@ def _speaks_of(hypothesis: Hypothesis, kind: Context) -> bool:
 
 def _is_worth_telling(known: Refuted) -> bool:
     """Return whether to report a rule; not if one text has two of its values, which may be ids."""
-    return known.positives > 1 or is_open(known.transform)
+    is_stored = not isinstance(known.transform, Compound)
+    return is_stored and (known.positives > 1 or is_open(known.transform))
 
 
 def _refuted_json(known: Refuted) -> dict[str, object]:

@@ -31,6 +31,13 @@ def test_learning_saves_fetches() -> None:
     assert not simulated.lost
 
 
+def test_a_session_and_a_source_that_differ_at_once_are_learned() -> None:
+    simulated = simulate(SIMULATED["session and source"](1), 10_000)
+    assert len(simulated.names) < 1.2 * 315
+    assert simulated.has_ended
+    assert not simulated.lost
+
+
 def test_a_crawl_ends_at_its_number_of_fetches() -> None:
     simulated = simulate(SIMULATED["session in the path"](1), 50)
     assert len(simulated.names) == 50

@@ -58,8 +58,14 @@ class TestClutter:
             (CLUTTER, 6.0),
             (replace(SMALL, session="path"), 3.0),
             (replace(SMALL, refs=True), 3),
+            (replace(SMALL, refs=True, session="path", session_name="s"), 4.0),
         ],
-        ids=["sessions, orders, prints", "sessions in the path", "where it came from"],
+        ids=[
+            "sessions, orders, prints",
+            "sessions in the path",
+            "where it came from",
+            "sessions in the path, and where it came from",
+        ],
     )
     def test_nothing_is_lost_and_the_crawl_ends(
         self, options: Options, most: float, tmp_path: Path

@@ -11,6 +11,7 @@ from crawler.url_rules.learning.alternates import differences
 from crawler.url_rules.learning.canonicals import Canonicals, Declaration
 from crawler.url_rules.learning.evidence import agreement
 from crawler.url_rules.learning.proposals import propose
+from crawler.url_rules.learning.transforms import parts
 from crawler.url_rules.learning.versions import Versions
 from crawler.urls.path_patterns import PathPatterns
 
@@ -59,6 +60,11 @@ class LearnedHost:
         for proposal in propose(seen.place, other, seen.pattern, across_domains=across):
             if not self.versions.choose(proposal[1]):
                 yield proposal
+
+    def is_wrong_in_part(self, proposal: Proposal) -> bool:
+        """Return whether one of the rules as which a rule would hold was refuted."""
+        context, transform = proposal
+        return any((context, part) in self.refuted for part in parts(transform))
 
     def note_wrong(self, transform: Transform, texts: Collection[int]) -> None:
         """Note a rule that is wrong; it may leave others without hope."""

@@ -18,6 +18,7 @@ from crawler.url_rules.learning.evidence import (
 )
 from crawler.url_rules.learning.template import looks_like_an_id
 from crawler.url_rules.learning.transforms import (
+    Compound,
     Pairing,
     ReplaceHost,
     ReplaceSegments,
@@ -29,6 +30,8 @@ from crawler.url_rules.learning.transforms import (
 from crawler.url_rules.learning.versions import takes_names
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterator
+
     from crawler.url_rules.learning.context import AddressInContext, Context
     from crawler.url_rules.learning.proposals import Proposal
     from crawler.url_rules.learning.transforms import Transform
@@ -94,6 +97,14 @@ class Observation(NamedTuple):
     key: int
     canonical: Address | None = None
     named: int | None = None
+
+
+class RulePart(NamedTuple):
+    """A rule as which a hypothesis holds, and the values that were met of each part of it."""
+
+    context: Context
+    transform: Transform
+    values: list[set[Hashable]]
 
 
 Lookup = Callable[[Address], PageContent | None]
@@ -232,6 +243,25 @@ class Hypothesis:
             return False
         return evidence.has_counted(hash(self.transform(place.address)))
 
+    def parts(self) -> Iterator[RulePart]:
+        """Yield the rules as which it holds, each with the values that were met of it.
+
+        What speaks for a ``Compound`` speaks for each of its two rules: pages that one of them
+        takes for one, it takes for one too.
+        """
+        context, values = self.context, self.evidence.values
+        if not isinstance(self.transform, Compound):
+            yield RulePart(context, self.oriented, values)
+            return
+        segments, arguments = self.transform.segments, self.transform.arguments
+        # To the rule about segments the arguments are no others: its exceptions have any.
+        apart_from = tuple(replace(other, beside=None) for other in context.apart_from)
+        elsewhere = replace(context, apart_from=tuple(dict.fromkeys(apart_from)))
+        yield RulePart(elsewhere, segments, values[:1])
+        # The newest is blamed first where two pages differ: an argument matters more often than an
+        # id, without whose rule a site has no end.
+        yield RulePart(context, arguments, values[1:])
+
     @property
     def oriented(self) -> Transform:
         """The rule in the direction in which it may be used: pages with fewer links are skipped."""
@@ -308,15 +338,16 @@ class Hypothesis:
 
         A few words in one place of a path choose between views or languages of a page.
         """
-        values = self.evidence.fewest_values
-        if (
-            values < _MIN_VALUES
-            or values >= _MIN_WORDS
-            or not isinstance(self.transform, ReplaceSegments | Rewrite)
-        ):
-            return values >= _MIN_VALUES
-        seen = [value for values in self.evidence.values for value in values]
-        return 2 * sum(map(_has_an_id, seen)) > len(seen)
+        if self.evidence.fewest_values < _MIN_VALUES:
+            return False
+        values = self.evidence.values
+        if isinstance(self.transform, Compound):
+            values = values[:1]
+        elif not isinstance(self.transform, ReplaceSegments | Rewrite):
+            return True
+        seen = [value for some in values for value in some]
+        is_of_many = min(map(len, values)) >= _MIN_WORDS
+        return is_of_many or 2 * sum(map(_has_an_id, seen)) > len(seen)
 
 
 @dataclass(slots=True)
@@ -342,6 +373,8 @@ def narrowness(proposal: Proposal) -> tuple[int, bool, int, int]:
         return count, transform.is_open, transform.offset, 0
     if isinstance(transform, SortSegments):
         return count, False, _LAST, -len(transform.before)
+    if isinstance(transform, Compound):
+        return count, True, transform.segments.offset, -len(transform.arguments.names)
     if isinstance(transform, Rewrite) and transform.is_open:
         return count, True, _LAST, 0  # one shape of path alone
     return count, False, 0, -len(about(transform))

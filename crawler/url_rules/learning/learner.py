@@ -20,7 +20,7 @@ from crawler.url_rules.learning.hypothesis import (
     Refuted,
     narrowness,
 )
-from crawler.url_rules.learning.transforms import DropArguments, variants
+from crawler.url_rules.learning.transforms import Compound, DropArguments, variants
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -247,7 +247,7 @@ class RuleLearner:
         context, transform = proposal
         if proposal in host.hypotheses or proposal in host.refuted:
             return
-        spreads = context.pattern is None and isinstance(transform, DropArguments)
+        spreads = context.pattern is None and isinstance(transform, DropArguments | Compound)
         evidence = Evidence(spreads, trusts_canonicals=host.canonicals is not None)
         hypothesis = Hypothesis(context, transform, evidence)
         host.hypotheses[proposal] = hypothesis
@@ -295,6 +295,7 @@ class RuleLearner:
             proposal
             for proposal, hypothesis in hypotheses
             if self._is_believed(hypothesis)
+            and not host.is_wrong_in_part(proposal)
             and not self._rules.covers(hypothesis.context, hypothesis.transform)
             and not host.versions.choose(hypothesis.transform)
         ]
@@ -323,13 +324,12 @@ class RuleLearner:
     def is_believed(self, proposal: Proposal) -> bool:
         """Return whether a hypothesis is still believed; remove one that was refuted for good.
 
-        One that, given its exceptions, says no more than the rules is removed too: it would come
-        again.
+        One that, given its exceptions, says no more than the rules is removed: it comes again.
         """
         host = self._holder(proposal)
         hypothesis = host.hypotheses[proposal]
-        is_covered = self._rules.covers(hypothesis.context, hypothesis.transform)
-        if hypothesis.refuted is not None or is_covered:
+        is_wrong = hypothesis.refuted is not None or host.is_wrong_in_part(proposal)
+        if is_wrong or self._rules.covers(hypothesis.context, hypothesis.transform):
             self._refute(host, proposal)
             return False
         return self._is_believed(hypothesis)

@@ -15,6 +15,7 @@ from crawler.url_rules.learning.template import (
 )
 from crawler.url_rules.learning.transforms import (
     ANYTHING,
+    Compound,
     DropArguments,
     LowerPath,
     ReplaceHost,
@@ -62,6 +63,8 @@ def propose(
         if a.arguments == b.arguments:
             # A stretch that occurs in both, as of /a//b, is replaced in both.
             yield from (found for found in _paths(a, b) if found[1](a) == found[1](b))
+        else:
+            yield from _compounds(one, other, pattern)
         yield from _rewritings(a, b)
 
 
@@ -75,12 +78,19 @@ def _hosts(a: Address, b: Address) -> Iterator[Proposal]:
         yield Context(a.host), ReplaceHost(a.scheme, a.host, b.scheme, b.host)
 
 
+def _differing(one: AddressInContext, other: AddressInContext) -> tuple[str, ...]:
+    """Return the names of the arguments in which two addresses differ; none of too many."""
+    a, b = one.address, other.address
+    names = tuple(sorted(n for n in one.names | other.names if a.values(n) != b.values(n)))
+    return names if len(names) <= _MAX_DIFFERENCES else ()
+
+
 def _arguments(one: AddressInContext, other: AddressInContext, pattern: str) -> Iterator[Proposal]:
     a, b = one.address, other.address
-    names = sorted(n for n in one.names | other.names if a.values(n) != b.values(n))
-    if not names or len(names) > _MAX_DIFFERENCES:
+    names = _differing(one, other)
+    if not names:
         return
-    for some in dict.fromkeys([*((name,) for name in names), tuple(names)]):
+    for some in dict.fromkeys([*((name,) for name in names), names]):
         for context in _contexts(one, other, some, pattern):
             yield context, DropArguments(some)
     for name in names:
@@ -157,7 +167,7 @@ def _common(a: tuple[str, ...], b: tuple[str, ...]) -> tuple[int, int]:
 
 def _varying_segments(
     context: Context, before: tuple[str, ...], old: tuple[str, ...], new: tuple[str, ...]
-) -> Iterator[Proposal]:
+) -> Iterator[tuple[Context, ReplaceSegments]]:
     """Yield rules for a segment of any value, like a session id: after a given one, or anywhere."""
     start = len(before)
     if len(old) == len(new) == 1:
@@ -174,6 +184,23 @@ def _varying_segments(
         yield context, ReplaceSegments(False, start, (ANYTHING,), ())
     elif len(old) == 2 and not new:  # a name and the id after it
         yield context, ReplaceSegments(False, start, (old[0], ANYTHING), ())
+
+
+def _compounds(one: AddressInContext, other: AddressInContext, pattern: str) -> Iterator[Proposal]:
+    """Yield rules for an id in the path and arguments that both differ, as a session and a source.
+
+    The path keeps its length, so that the kinds of path are the same for both rules.
+    """
+    a, b = one.address, other.address
+    names, (start, end) = _differing(one, other), _common(a.segments, b.segments)
+    old, new = (address.segments[start : len(address.segments) - end] for address in (a, b))
+    if not names or len(old) != 1 or len(new) != 1:
+        return
+    if not (looks_like_an_id(old[0]) and looks_like_an_id(new[0])):
+        return
+    for context in (Context(a.host), Context(a.host, pattern)):
+        for _, segments in _varying_segments(context, a.segments[:start], old, new):
+            yield context, Compound(segments, DropArguments(names))
 
 
 def _open_segments(

@@ -276,6 +276,27 @@ class Rewrite:
         return f"{self.source} {_equals(self.one_way)} {self.target}"
 
 
+@dataclass(frozen=True, slots=True)
+class Compound:
+    """Ids in a path and arguments that do not matter, where addresses differ in both at once.
+
+    It is tried as one rule and holds as two, so that it is never stored.
+    """
+
+    segments: ReplaceSegments
+    arguments: DropArguments
+
+    def __call__(self, address: Address) -> Address:
+        return self.arguments(self.segments(address))
+
+    def varying(self, address: Address) -> Form:
+        """Return what both rules drop or replace, the segments first."""
+        return (*self.segments.varying(address), *self.arguments.varying(address))
+
+    def __str__(self) -> str:
+        return f"{self.segments}, and {self.arguments}"
+
+
 Transform = (
     DropArguments
     | ReplaceValues
@@ -284,6 +305,7 @@ Transform = (
     | SortSegments
     | ReplaceHost
     | Rewrite
+    | Compound
 )
 
 
@@ -311,11 +333,18 @@ def variants(transform: Transform) -> Iterator[Transform]:
         yield plain.reversed()
 
 
+def parts(transform: Transform) -> tuple[Transform, ...]:
+    """Return the rules as which a rule holds: itself, of a ``Compound`` its two."""
+    if isinstance(transform, Compound):
+        return transform.segments, transform.arguments
+    return (transform,)
+
+
 def is_open(transform: Transform) -> bool:
     """Return whether a rule applies to values never seen; it then needs several that were seen."""
     if isinstance(transform, ReplaceSegments | Rewrite):
         return transform.is_open
-    return isinstance(transform, DropArguments)
+    return isinstance(transform, DropArguments | Compound)
 
 
 def includes(wide: Transform, narrow: Transform) -> bool:
@@ -353,4 +382,6 @@ def _matches(wide: tuple[str | None, ...], narrow: tuple[str | None, ...]) -> bo
 def about(transform: Transform) -> tuple[str, ...]:
     if isinstance(transform, DropArguments):
         return transform.names
+    if isinstance(transform, Compound):
+        return transform.arguments.names
     return (transform.name,) if isinstance(transform, ReplaceValues) else ()

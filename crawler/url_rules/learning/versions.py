@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from crawler.url_rules.learning.transforms import (
     ANYTHING,
+    Compound,
     ReplaceHost,
     ReplaceSegments,
     ReplaceValues,
     Rewrite,
     SortSegments,
     about,
+    parts,
 )
 
 if TYPE_CHECKING:
@@ -169,6 +171,8 @@ class Versions:
 
     def choose(self, transform: Transform) -> bool:
         """Return whether a rule is about such a place, or equates two names of such a place."""
+        if isinstance(transform, Compound):
+            return any(map(self.choose, parts(transform)))
         if self._arguments and any(_is_enough(self._arguments, one) for one in about(transform)):
             return True
         if self._hosts and isinstance(transform, ReplaceHost):

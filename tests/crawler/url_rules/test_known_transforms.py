@@ -25,6 +25,8 @@ from crawler.url_rules.learning.context import Context
 from crawler.url_rules.learning.evidence import CounterExample
 from crawler.url_rules.learning.hypothesis import Hypothesis, LearningPolicy
 from crawler.url_rules.learning.transforms import (
+    ANYTHING,
+    Compound,
     DropArguments,
     ReplaceSegments,
     ReplaceValues,
@@ -76,6 +78,14 @@ class TestWhatIsKnown:
         assert known.source(both) is None
         known.name(REF, "rules.json")
         assert known.source(both) == "a wiki (https://wiki.test/); rules.json"
+
+    def test_a_session_and_an_argument_are_where_both_are(self) -> None:
+        session = ReplaceSegments(False, 0, ("s", ANYTHING), ("s", "*"))
+        known = KnownTransforms()
+        known.name(FROM, "rules.json")
+        assert known.source(Compound(session, FROM)) is None
+        known.name(session, "others.json")
+        assert known.source(Compound(session, FROM)) == "others.json; rules.json"
 
     def test_each_argument_is_where_both_are(self) -> None:
         known = held_on("one.test", "two.test", transform=DropArguments(("from", "ref"))).known

@@ -8,6 +8,8 @@ from crawler.url_rules.learning.address import Address
 from crawler.url_rules.learning.context import Context
 from crawler.url_rules.learning.template import templates, varying_part
 from crawler.url_rules.learning.transforms import (
+    ANYTHING,
+    Compound,
     DropArguments,
     LowerPath,
     ReplaceHost,
@@ -83,4 +85,9 @@ transforms: st.SearchStrategy[Transform] = st.one_of(
     st.builds(ReplaceHost, schemes, hosts, schemes, hosts),
     rewrites,
     open_rewrites,
+)
+compounds = st.builds(
+    Compound,
+    st.builds(lambda at: ReplaceSegments(False, at, (ANYTHING,), ("*",)), st.integers(0, 2)),
+    st.builds(DropArguments, st.lists(names, min_size=1, max_size=2, unique=True).map(tuple)),
 )

@@ -16,6 +16,7 @@ from crawler.url_rules.learning.hypothesis import (
 )
 from crawler.url_rules.learning.transforms import (
     ANYTHING,
+    Compound,
     DropArguments,
     ReplaceHost,
     ReplaceSegments,
@@ -29,6 +30,8 @@ HOST = "a.test"
 SID = DropArguments(("sid",))
 NARROW = Context(HOST, "/x")
 POLICY = LearningPolicy()
+SESSION = ReplaceSegments(False, 0, ("s", ANYTHING), ("s", "*"))
+SESSION_AND_SID = Compound(SESSION, SID)
 
 
 def hypothesis(transform: Transform = SID, context: Context = NARROW) -> Hypothesis:
@@ -46,6 +49,12 @@ def pairs(some: Hypothesis, texts: int, path: str = "/x", first: int = 0) -> Non
     for number in range(first, first + texts):
         some.observe(seen(f"{path}?id={number}&sid={2 * number}", number))
         some.observe(seen(f"{path}?id={number}&sid={2 * number + 1}", number))
+
+
+def two_at_once(some: Hypothesis, texts: int) -> None:
+    for number in range(texts):
+        some.observe(seen(f"/s/{number}ab/x?id={number}&sid=a{number}", number))
+        some.observe(seen(f"/s/{number}cd/x?id={number}&sid=b{number}", number))
 
 
 class TestBelief:
@@ -96,6 +105,39 @@ class TestBelief:
             assert not some.is_believed(POLICY)
             some.observe(seen(f"/x/{number}/b", number))
         assert some.is_believed(POLICY)
+
+
+class TestTwoAtOnce:
+    def test_what_differs_in_one_of_the_two_is_no_evidence(self) -> None:
+        some = hypothesis(SESSION_AND_SID, Context(HOST))
+        for number in range(50):
+            some.observe(seen(f"/s/{number}ab/x?id={number}&sid=1", number))
+            some.observe(seen(f"/s/{number}cd/x?id={number}&sid=1", number))
+        assert some.evidence.texts == 0
+        two_at_once(some, 14)
+        assert some.evidence.texts == 14
+        assert some.is_believed(POLICY)
+
+    def test_a_few_words_in_the_path_are_not_enough(self) -> None:
+        some = hypothesis(SESSION_AND_SID, Context(HOST))
+        for number in range(50):
+            for word in ("list", "grid", "plain"):
+                some.observe(seen(f"/s/{word}/x?id={number}&sid={word}{number}", number))
+        assert some.evidence.texts == 50
+        assert not some.is_believed(POLICY)
+
+    def test_a_page_that_differs_in_one_of_the_two_is_an_exception_of_both(self) -> None:
+        some = hypothesis(SESSION_AND_SID, Context(HOST))
+        two_at_once(some, 14)
+        some.observe(seen("/s/1ab/y?sid=1&view=a", 77))
+        some.observe(seen("/s/1ab/y?sid=2&view=a", 78))
+        segments, arguments = some.parts()
+        assert arguments.transform == SID
+        for url in ("/s/5ab/y?sid=1&view=a", "/s/5ab/y?view=a"):
+            place = AddressInContext.of(Address.parse(f"http://{HOST}{url}"))
+            assert not arguments.context.holds(place, ("sid",))
+            assert not segments.context.holds(place)
+            assert segments.context.holds(seen("/s/5ab/x?sid=1&view=a", 1).place)
 
 
 class TestRefutation:

@@ -14,10 +14,12 @@ from crawler.url_rules.learning.address import Address
 from crawler.url_rules.learning.context import AddressInContext
 from crawler.url_rules.learning.proposals import Proposal, propose
 from crawler.url_rules.learning.transforms import (
+    Compound,
     ReplaceSegments,
     Rewrite,
     SortSegments,
     about,
+    parts,
 )
 from crawler.url_rules.rule_set import RuleSet
 from crawler.urls.path_patterns import PathPatterns
@@ -52,6 +54,9 @@ ONE_WAY = {
     "a trailing slash": ("/a/", "/a"),
     "a doubled slash": ("/a//b", "/a/b"),
     "case": ("/Docs/P1", "/docs/p1"),
+    "a session as folders, and an argument": ("/s/ab12/a?id=1&ref=x", "/s/cd34/a?id=1&ref=y"),
+    "a session as a folder, and an argument": ("/ab12/a?id=1&ref=x", "/cd34/a?id=1"),
+    "a session as folders, and two arguments": ("/s/ab12/a?at=1&ref=x", "/s/cd34/a?at=7&ref=y"),
     "an order of facets": ("/shop/wool/red/m", "/shop/red/m/wool"),
     "an order of facets at the top": ("/wool/red/m?a=1", "/m/red/wool?a=1"),
     "a shape with the same arguments": ("/print?id=12", "/a?id=12"),
@@ -70,8 +75,9 @@ def proposals(one: Address, other: Address, *, across_domains: bool = False) -> 
 
 
 def make_one(proposal: Proposal, one: Address, other: Address) -> bool:
-    rules = RuleSet()
-    rules.add(LearnedRule(1, *proposal))
+    rules, (context, transform) = RuleSet(), proposal
+    for number, part in enumerate(parts(transform), 1):
+        rules.add(LearnedRule(number, context, part))
     return rules.apply(one) == rules.apply(other)
 
 
@@ -128,6 +134,23 @@ class TestOneDifference:
     def test_values_that_may_be_ids_are_not_taken_for_one_another(self) -> None:
         kinds = {str(rule[1]) for rule in proposals(address("/x?id=4711"), address("/x?id=4712"))}
         assert kinds == {"any id= is irrelevant"}
+
+    @pytest.mark.parametrize(
+        ("one", "other"),
+        [
+            ("/s/en/a?ref=x", "/s/de/a?ref=y"),
+            ("/s/5/a?ref=x", "/s/7/a?ref=y"),
+            ("/s/ab12/a?ref=x", "/s/cd34/a?ref=x"),
+            ("/s/ab12/a?ref=x", "/a?ref=y"),
+            ("/s/ab12/ef56?ref=x", "/s/cd34/gh78?ref=y"),
+            ("/s/ab12/a?a=1&b=2&c=3&d=4&e=5", "/s/cd34/a?a=2&b=3&c=4&d=5&e=6"),
+        ],
+    )
+    def test_only_one_segment_of_ids_and_few_arguments_are_taken_together(
+        self, one: str, other: str
+    ) -> None:
+        found = proposals(address(one), address(other))
+        assert not any(isinstance(transform, Compound) for _, transform in found)
 
     @pytest.mark.parametrize(
         ("one", "other", "folders"),

@@ -9,10 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawler.url_rules.learned_rule import LearnedRule
 from crawler.url_rules.learning.address import Address
+from crawler.url_rules.learning.context import Context
 from crawler.url_rules.learning.template import varying_part
 from crawler.url_rules.learning.transforms import (
     ANYTHING,
+    Compound,
     DropArguments,
     LowerPath,
     ReplaceHost,
@@ -21,11 +24,19 @@ from crawler.url_rules.learning.transforms import (
     Rewrite,
     SortSegments,
     Transform,
+    about,
     includes,
+    parts,
 )
 from crawler.url_rules.rule_files import from_json, to_json
+from crawler.url_rules.rule_set import RuleSet
 from tests.crawler.url_rules.learning import strategies
-from tests.crawler.url_rules.learning.strategies import addresses, transforms
+from tests.crawler.url_rules.learning.strategies import (
+    addresses,
+    compounds,
+    near_addresses,
+    transforms,
+)
 
 SHAPES = varying_part(Address.parse("http://h/p-5-red"), Address.parse("http://h/p-5-old"))
 assert SHAPES is not None
@@ -148,6 +159,31 @@ class TestTransformProperties:
             assert wide(narrow(one)) == wide(narrow(other))
             if not isinstance(wide, ReplaceSegments):
                 assert wide(one) == wide(other)
+
+
+class TestCompoundProperties:
+    @given(compounds, near_addresses, near_addresses)
+    def test_its_two_rules_make_one_what_it_makes_one(
+        self, compound: Compound, one: Address, other: Address
+    ) -> None:
+        rules = RuleSet()
+        for number, part in enumerate(parts(compound), 1):
+            rules.add(LearnedRule(number, Context(one.host), part))
+        is_one = rules.apply(one) == rules.apply(other)
+        assert is_one == (compound(one) == compound(other))
+
+    @given(compounds, addresses)
+    def test_where_it_changes_nothing_it_gives_back_the_very_address(
+        self, compound: Compound, address: Address
+    ) -> None:
+        changed = compound(address)
+        assert (changed is address) is (changed == address)
+
+    @given(compounds, addresses)
+    def test_its_form_is_those_of_its_rules(self, compound: Compound, address: Address) -> None:
+        forms = [part.varying(address) for part in parts(compound)]
+        assert compound.varying(address) == (*forms[0], *forms[1])
+        assert about(compound) == compound.arguments.names
 
 
 class TestJson:

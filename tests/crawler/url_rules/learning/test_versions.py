@@ -8,8 +8,10 @@ from crawler.url_rules.learning.address import Address
 from crawler.url_rules.learning.template import templates
 from crawler.url_rules.learning.transforms import (
     ANYTHING,
+    Compound,
     DropArguments,
     ReplaceSegments,
+    ReplaceValues,
     Rewrite,
     SortSegments,
 )
@@ -33,6 +35,16 @@ def noted(*transforms: ReplaceSegments | Rewrite) -> Versions:
     for transform in transforms:
         versions.note(transform, ENOUGH)
     return versions
+
+
+def test_an_argument_that_chooses_versions_does_so_beside_a_session() -> None:
+    versions, session = Versions(), ReplaceSegments(False, 0, ("s", ANYTHING), ("s", "*"))
+    compound = Compound(session, DropArguments(("hl",)))
+    assert not versions.choose(compound)
+    for text in ENOUGH:
+        versions.note_translations(ReplaceValues("hl", ("de",), ("en",)), text)
+    assert versions.choose(compound)
+    assert not versions.choose(Compound(session, DropArguments(("ref",))))
 
 
 def test_other_names_in_the_same_place_are_doubted() -> None:
