@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 from crawler.lab.snapshot import LivePage, Series, Snapshot
 from crawler.maintenance.crawl_report import Tally, make_tally
-from crawler.pages.live_parameters import current
+from crawler.pages.live_parameters import history
 from crawler.pages.verdicts import DUPLICATES, KEPT
 from crawler.storage import meta_names
 from crawler.storage.database import open_for_reading
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from crawler.pages.live_parameters import Tuned
@@ -103,11 +103,11 @@ class LiveCrawl:
                 self._count(connection)
             before = self.seen
             self.seen = self._snapshot(
-                json.loads(meta.get(meta_names.STAGES, "{}")), current(connection)
+                json.loads(meta.get(meta_names.STAGES, "{}")), history(connection.execute)
             )
         return self.seen != before
 
-    def _snapshot(self, stage_secs: dict[str, float], tuned: Tuned | None) -> Snapshot:
+    def _snapshot(self, stage_secs: dict[str, float], tunings: Sequence[Tuned]) -> Snapshot:
         counts = {name: n + self._since[name] for name, n in self._tally.verdicts.items()}
         return Snapshot(
             visit=self._visit,
@@ -121,7 +121,8 @@ class LiveCrawl:
             steps=self._series.steps(),
             stage_secs=stage_secs,
             started=self._started,
-            tuned=tuned,
+            tuned=tunings[-1] if tunings else None,
+            tuned_at=tuple(one.since for one in tunings[1:]),
         )
 
     def _is_judged_again(self, connection: sqlite3.Connection) -> bool:

@@ -115,6 +115,7 @@ class Snapshot:
         stage_secs: Seconds by stage, all pages and workers together.
         started: When the first page of the visit came, seconds since 1970.
         tuned: The parameters that hold, and since when; None: no crawl opened it yet.
+        tuned_at: When other parameters were chosen, seconds since 1970, ascending.
     """
 
     visit: int = 0
@@ -129,6 +130,7 @@ class Snapshot:
     stage_secs: Mapping[str, float] = field(default_factory=dict)
     started: float = 0.0
     tuned: Tuned | None = None
+    tuned_at: Sequence[float] = ()
 
     @property
     def fetched(self) -> int:

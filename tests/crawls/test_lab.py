@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from contextlib import closing, contextmanager
 from html import escape
@@ -13,7 +14,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
 from crawler.storage.database import open_for_reading
-from tests.crawls.command import crawl, pages, report, start_scrapy
+from tests.crawls.command import crawl, pages, report, scrapy, start_scrapy
 from tests.crawls.lab import Page, lab
 from tests.sites.many import ManyPages
 from tests.sites.many import pages as many
@@ -156,6 +157,13 @@ class TestApply:
                 site.hold_after(None)
                 page.wait(lambda: "the crawl took it over" in page.one(".bar-note").text)
                 process.communicate(timeout=120)
+                page.wait(lambda: page.one(".figures").get_attribute("data-pages") == "120")
+                page.wait(lambda: "older than the rules" in page.one(".stale").text)
+                stale = page.one(".stale").text
+        again = json.loads(scrapy("rejudge", "--dry-run", "--json", str(jobdir)).stdout)
+        assert f"would keep {again['now_kept']:,} of the dropped pages" in stale
+        assert f"drop {again['now_dropped']:,} of the kept ones" in stale
+        assert again["now_kept"] >= 10
         rows = _verdicts(jobdir)
         before = [verdict for verdict, parameters in rows if parameters == 1]
         after = [verdict for verdict, parameters in rows if parameters == 2]

@@ -143,7 +143,7 @@ def words(row: WebElement) -> str:
 
 def tried(row: WebElement) -> int:
     """How many pages a layer decides by what is tried."""
-    cell = row.find_elements("css selector", "td")[2]
+    cell = row.find_elements("css selector", "td")[3]
     return int(cell.text.replace(",", ""))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from nicegui import ui
@@ -47,6 +47,18 @@ _AT_ONCE = 20
 _MAX_TITLE = 160
 
 
+class Beside(NamedTuple):
+    """What a trial is shown beside.
+
+    Attributes:
+        stored: The verdicts that the crawl stored.
+        now: Those that the rules which hold now would give.
+    """
+
+    stored: Judgement
+    now: Judgement
+
+
 class OutcomeFigures:
     """Large figures where it is made, and a table of layers where ``build_table`` is called."""
 
@@ -55,12 +67,14 @@ class OutcomeFigures:
 
     def build_table(self) -> None:
         ui.label("Pages by layer").classes("title")
-        self._layers = FigureTable(("Layer", "#Crawl", "#Tried", "#Change"), "layers")
+        heads = ("Layer", "#Stored", "#Rules now", "#Tried", "#Tried against stored")
+        self._layers = FigureTable(heads, "layers")
+        self._stale = ui.label().classes("note stale")
 
     def show(
-        self, choice: Choice, tried: Judgement, holds: Judgement, changes: VerdictChanges
+        self, choice: Choice, tried: Judgement, beside: Beside, changes: VerdictChanges
     ) -> None:
-        """Show the outcome of a choice beside that of the crawl."""
+        """Show the outcome of a choice beside what is stored and what holds."""
         self._figures.show(
             {
                 "kept": f"{tried.kept_count:,}",
@@ -70,19 +84,44 @@ class OutcomeFigures:
                 "saved": decimal(tried.saved_bytes),
             }
         )
-        rows = layer_rows(tried.counts(), holds.counts())
+        stored, now = beside
+        rows = layer_rows(tried.counts(), stored.counts(), now.counts())
+        self._stale.text = stale_words(now.changes_from(stored))
+        self._stale.set_visibility(bool(self._stale.text))
         self._layers.show(rows, lambda words: "kept" if words in _KEEPING else "dropped")
         key = choice_key(choice)
         self._figures.element.props(f'data-choice="{key}" data-pages={len(tried)}')
 
 
-def layer_rows(tried: dict[str, int], holds: dict[str, int]) -> list[tuple[str, ...]]:
+def layer_rows(
+    tried: dict[str, int], stored: dict[str, int], now: dict[str, int]
+) -> list[tuple[str, ...]]:
     """Return the cells of each layer that a page came to; ``new`` is always there."""
     return [
-        (words, f"{holds[layer]:,}", f"{tried[layer]:,}", signed(tried[layer] - holds[layer]))
+        (
+            words,
+            f"{stored[layer]:,}",
+            f"{now[layer]:,}",
+            f"{tried[layer]:,}",
+            signed(tried[layer] - stored[layer]),
+        )
         for layer, words in LAYER_WORDS.items()
-        if holds[layer] or tried[layer] or layer == "new"
+        if stored[layer] or now[layer] or tried[layer] or layer == "new"
     ]
+
+
+def stale_words(changes: VerdictChanges) -> str:
+    """Say how many stored verdicts are not those of the rules that hold; empty if all are."""
+    count = len(changes.now_kept) + len(changes.now_dropped)
+    if not count:
+        return ""
+    verdicts = "1 stored verdict is" if count == 1 else f"{count:,} stored verdicts are"
+    return (
+        f"{verdicts} older than the rules that hold now, which would keep "
+        f"{len(changes.now_kept):,} of the dropped pages and drop {len(changes.now_dropped):,} of "
+        "the kept ones. When the crawl is stopped, crawl-once rejudge DIR --dry-run lists them, "
+        "and crawl-once rejudge DIR applies the rules."
+    )
 
 
 def signed(number: int) -> str:

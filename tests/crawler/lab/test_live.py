@@ -175,6 +175,18 @@ class TestLook:
         assert first is not None
         assert first.id == 6
 
+    def test_the_moments_of_other_parameters_are_known(
+        self, written: sqlite3.Connection, tmp_path: Path
+    ) -> None:
+        one = LiveCrawl(tmp_path)
+        one.look()
+        assert one.seen.tuned_at == ()
+        written.execute(
+            "INSERT INTO parameters SELECT id + 1, 1234.5, 'lab', chosen FROM parameters"
+        )
+        assert one.look()
+        assert one.seen.tuned_at == (1234.5,)
+
     def test_pages_that_were_judged_again_have_their_new_verdicts(
         self, written: sqlite3.Connection, tmp_path: Path
     ) -> None:

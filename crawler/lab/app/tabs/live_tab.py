@@ -33,12 +33,12 @@ from crawler.pages.verdicts import KEPT as KEPT_VERDICTS
 from crawler.storage.errors import JobError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from crawler.lab.app.lab_state import Lab
     from crawler.lab.app.parameter_trial import Trial
     from crawler.lab.judgement import Judgement
-    from crawler.lab.snapshot import Snapshot
+    from crawler.lab.snapshot import Snapshot, Step
 
 _VERDICTS = {
     "payload": EXACT_DUPLICATE,
@@ -50,6 +50,17 @@ _VERDICTS = {
 
 _ALL = ""
 _MAX_HOSTS = 200
+
+
+def _marks() -> Options:
+    """Return the lines at the moments when other parameters were applied; none at first."""
+    return {
+        "symbol": "none",
+        "silent": True,
+        "label": {"formatter": "Apply", "color": SOFT, "fontSize": 10},
+        "lineStyle": {"color": SOFT, "type": "dashed", "width": 1},
+        "data": [],
+    }
 
 
 def _line(name: str, colour: str) -> Options:
@@ -70,7 +81,7 @@ def _over_time() -> Options:
         "tooltip": {"trigger": "axis", "confine": True},
         "xAxis": axis("time"),
         "yAxis": axis("value", min=0, minInterval=1, splitLine=SPLIT),
-        "series": [_line("kept", KEPT), _line("dropped", DROPPED)],
+        "series": [{**_line("kept", KEPT), "markLine": _marks()}, _line("dropped", DROPPED)],
     }
 
 
@@ -286,10 +297,17 @@ def _draw(drawn: ui.echart, seen: Snapshot) -> None:
     steps = seen.steps
     kept = [[round(step.at * 1000), step.kept] for step in steps]
     dropped = [[round(step.at * 1000), step.dropped] for step in steps]
+    marks = [{"xAxis": round(at * 1000)} for at in seen.tuned_at if _is_within(at, steps)]
     series = drawn.options["series"]
-    if series[0]["data"] != kept or series[1]["data"] != dropped:
-        series[0]["data"], series[1]["data"] = kept, dropped
+    shown = series[0]["data"], series[1]["data"], series[0]["markLine"]["data"]
+    if shown != (kept, dropped, marks):
+        series[0]["data"], series[1]["data"], series[0]["markLine"]["data"] = kept, dropped, marks
         drawn.update()
+
+
+def _is_within(at: float, steps: Sequence[Step]) -> bool:
+    """Whether a time is in the chart: of earlier visits nothing is drawn."""
+    return bool(steps) and steps[0].at <= at <= steps[-1].at
 
 
 def _largest(hosts: Mapping[str, int]) -> list[str]:

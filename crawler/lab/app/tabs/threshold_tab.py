@@ -17,8 +17,9 @@ from crawler.lab.app.near_charts import (
     similarity_scatter,
     size_bars,
 )
-from crawler.lab.app.outcome import OutcomeFigures, PageList
+from crawler.lab.app.outcome import Beside, OutcomeFigures, PageList
 from crawler.lab.app.pair_view import open_pair
+from crawler.lab.choice import Choice
 from crawler.lab.words import measures_of
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
     from crawler.lab.app.lab_state import Lab
     from crawler.lab.app.parameter_trial import Trial
-    from crawler.lab.choice import Choice
     from crawler.lab.figures import Scatter
     from crawler.lab.judgement import Judgement
     from neardup import Parameters
@@ -184,8 +184,9 @@ class ThresholdTab:
     async def _answer(self, asked: _Question) -> None:
         tried = await self._lab.judge(asked.choice, with_parts=asked.with_parts)
         stored = await self._lab.stored()
+        now = await self._lab.judge(Choice(asked.holds))
         changes = tried.changes_from(stored)
-        self._outcome.show(asked.choice, tried, stored, changes)
+        self._outcome.show(asked.choice, tried, Beside(stored, now), changes)
         self._now_dropped.show(changes.now_dropped, tried)
         self._now_kept.show(changes.now_kept, stored)
         if tried.part_of is None:

@@ -1,7 +1,8 @@
+import numpy as np
 import pytest
 
-from crawler.lab.app.outcome import LAYER_WORDS, layer_rows, signed
-from crawler.lab.judgement import LAYERS
+from crawler.lab.app.outcome import LAYER_WORDS, layer_rows, signed, stale_words
+from crawler.lab.judgement import LAYERS, VerdictChanges
 
 
 def test_every_layer_has_words_in_the_order_of_layers() -> None:
@@ -10,13 +11,29 @@ def test_every_layer_has_words_in_the_order_of_layers() -> None:
 
 def test_rows_say_what_changes_and_leave_out_what_no_page_came_to() -> None:
     nothing = dict.fromkeys(LAYERS, 0)
-    rows = layer_rows({**nothing, "new": 1, "text": 1, "simhash": 1}, {**nothing, "new": 3})
+    tried = {**nothing, "new": 1, "text": 1, "simhash": 1}
+    rows = layer_rows(tried, {**nothing, "new": 3}, {**nothing, "new": 2, "payload": 1})
     assert rows == [
-        ("New text", "3", "1", "\u22122"),
-        ("Same text", "0", "1", "+1"),
-        ("Near: a match", "0", "1", "+1"),
+        ("New text", "3", "2", "1", "\u22122"),
+        ("Same bytes", "0", "1", "0", ""),
+        ("Same text", "0", "0", "1", "+1"),
+        ("Near: a match", "0", "0", "1", "+1"),
     ]
-    assert layer_rows(nothing, nothing) == [("New text", "0", "0", "")]
+    assert layer_rows(nothing, nothing, nothing) == [("New text", "0", "0", "0", "")]
+
+
+@pytest.mark.parametrize(
+    ("kept", "dropped", "said"),
+    [
+        ([], [], ""),
+        ([4], [], "1 stored verdict is older than the rules that hold now, which would keep 1 of"),
+        ([4, 5], [7], "3 stored verdicts are older than the rules that hold now, which would keep"),
+    ],
+)
+def test_verdicts_of_earlier_rules_are_told(kept: list[int], dropped: list[int], said: str) -> None:
+    changes = VerdictChanges(np.array(kept, np.int64), np.array(dropped, np.int64))
+    assert stale_words(changes).startswith(said)
+    assert bool(stale_words(changes)) == bool(said)
 
 
 @pytest.mark.parametrize(
