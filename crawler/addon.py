@@ -44,6 +44,7 @@ ADDED = (
     ("ITEM_PIPELINES", "crawler.pipelines.NearDuplicatesPipeline", 900),
     ("EXTENSIONS", "crawler.extensions.JobKeeper", 10),
     ("EXTENSIONS", "crawler.extensions.CrawlDelay", 20),
+    ("EXTENSIONS", "crawler.budgets.Budgets", 25),
     ("EXTENSIONS", "crawler.ignored_settings.IgnoredSettings", 22),
     ("EXTENSIONS", "crawler.status_file.StatusFile", 25),
     ("EXTENSIONS", "crawler.extensions.Progress", 30),

@@ -111,6 +111,9 @@ CRAWL_MAX_HEADER_BYTES = 262_144
 CRAWL_MAX_COOKIES = 100
 """Cookies kept of one domain, and taken from one answer; the oldest go first."""
 
+CRAWL_MIN_FREE_BYTES = 268_435_456
+"""A crawl stops when fewer bytes are free on the disk of its directory; 0 looks at none."""
+
 CRAWL_MAX_ROBOTS_BYTES = 512_000
 """Bytes of a robots.txt that are downloaded and read, at most; RFC 9309 asks for 500 KiB."""
 

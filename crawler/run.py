@@ -62,6 +62,8 @@ class RunOptions:
         revisit: Known pages to request again, as ``-a revisit`` has it; None for a spider without
             that argument.
         max_pages: Number of pages after which the run stops; None for no limit.
+        max_secs: Seconds after which the run stops; None for no limit.
+        max_bytes: Bytes of bodies after which the run stops; None for no limit.
         urgent_priority: Minimum priority of requests that are made beyond ``max_pages``; None makes
             no such requests.
         seeds: URLs that the user gave.
@@ -74,6 +76,8 @@ class RunOptions:
 
     revisit: str | None = None
     max_pages: int | None = None
+    max_secs: float | None = None
+    max_bytes: int | None = None
     urgent_priority: int | None = None
     seeds: frozenset[str] = frozenset()
     may_ask: Callable[[str, Mapping[str, Any]], bool] = _any_url
@@ -97,6 +101,7 @@ class RunResult:
         dead_seeds: Reason for each seed that gave no page.
         stop_reason: Reason why the run cannot continue, beside a database that cannot be written.
         limit_reason: Reason why nothing more is requested, though ``max_pages`` is not reached.
+        shortage: The same, where it is the disk, on which the crawl could not go on.
     """
 
     def __init__(self) -> None:
@@ -111,6 +116,7 @@ class RunResult:
         self.dead_seeds: dict[str, str] = {}
         self.stop_reason: str | None = None
         self.limit_reason: str | None = None
+        self.shortage: str | None = None
         self._files = 0
 
     @property
@@ -122,6 +128,11 @@ class RunResult:
     def files(self) -> int:
         """Number of files that are no pages, of a mirror."""
         return self._files
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of the bodies that came."""
+        return self.fetched_bytes[BYTES]
 
     @property
     def sums(self) -> Mapping[str, int]:

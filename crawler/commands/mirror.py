@@ -114,7 +114,8 @@ class MirrorCommand(SpiderCommand):
         self, arguments: dict[str, str], named: Path | None, opts: argparse.Namespace
     ) -> int:
         from crawler.console.mirror_run import Mirroring, usual_folder
-        from crawler.spiders.mirror import MirrorSpider, byte_count
+        from crawler.spiders.arguments import byte_count
+        from crawler.spiders.mirror import MirrorSpider
 
         settings = self.host.settings
         if opts.warc or opts.wacz:

@@ -92,6 +92,8 @@ def problems(job: Job) -> Iterator[str]:
             f"stopped: {job.failure}; nothing that was stored is lost, "
             "the same command goes on when that is mended"
         )
+    if job.result.shortage is not None:
+        yield f"stopped: {job.result.shortage}"
     if broken := job.result.broken_requests:
         yield (
             f"{broken:,} requests broke, see the errors above; the same command tries them again"

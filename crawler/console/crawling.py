@@ -197,6 +197,8 @@ class Crawling:
 
             for line in farewell_lines(job):
                 self._tell(line)
+        if job.result.limit_reason is not None and job.result.shortage is None:
+            self._tell(f"stopped: {job.result.limit_reason}")
         if report.queued:
             self._tell(f"not finished, {report.queued:,} queued: the same command goes on")
         elif to_ask := sum(report.file_links_to_ask.values()):

@@ -215,7 +215,7 @@ class Mirroring:
             report = make_report(connection)
             for line in _mirror_lines(connection, report, finished, self._folder):
                 say(line)
-        if job.result.limit_reason is not None:
+        if job.result.limit_reason is not None and job.result.shortage is None:
             say(f"stopped: {job.result.limit_reason}")
         if report.queued:
             say(f"not finished, {report.queued:,} queued: the same command goes on")

@@ -67,6 +67,10 @@ SITE: Mapping[str, Argument] = {
         ("prefix", "host", "domain"),
     ),
     "max_pages": Argument("N", "stop after so many pages; the same command goes on"),
+    "max_time": Argument(
+        "TIME", "stop after so long, such as 90s, 30m or 1h30m; the same command goes on"
+    ),
+    "max_bytes": Argument("SIZE", "stop when about so many bytes came, such as 500M"),
     "max_depth": Argument("N", "links away from the URL, at most"),
     "allow": Argument("REGEX", "only URLs that contain a match"),
     "deny": Argument("REGEX", "no URLs that contain a match"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -88,6 +89,61 @@ def yes_or_no(name: str, value: str) -> bool:
     return value == "yes"
 
 
+_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(?:([kmgt])(i?))?b?", re.IGNORECASE)
+_UNITS = " kmgt"
+_TIME = re.compile(r"(?:([0-9]{1,5})d)?(?:([0-9]{1,6})h)?(?:([0-9]{1,7})m)?(?:([0-9]{1,8})s?)?")
+_UNIT_SECS = (86_400, 3_600, 60, 1)
+
+
+def byte_count(written: str) -> int:
+    """Return the bytes of a size such as ``500M``, ``1.5 GB``, ``2GiB`` or ``20000``.
+
+    M and MB are a million, MiB 1,024 times 1,024.
+
+    Raises:
+        ValueError: It is no size, or 0.
+    """
+    found = _SIZE.fullmatch(written.strip())
+    count = 0
+    if found is not None:
+        power = _UNITS.index((found[2] or " ").lower())
+        count = int(float(found[1]) * (1024 if found[3] else 1000) ** power)
+    if count <= 0:
+        raise ValueError(f"a size such as 500M or 2G is wanted, got {written!r}")
+    return count
+
+
+def size_of(arguments: Mapping[str, str]) -> int | None:
+    """Return the bytes of ``max_bytes``, or None without it.
+
+    Raises:
+        ValueError: It is no size.
+    """
+    if not arguments.get("max_bytes"):
+        return None
+    try:
+        return byte_count(arguments["max_bytes"])
+    except ValueError as error:
+        raise ValueError(f"-a max_bytes: {error}") from None
+
+
+def secs_of(arguments: Mapping[str, str]) -> float | None:
+    """Return the seconds of ``max_time``, such as ``90s`` or ``1h30m``, or None without it.
+
+    Raises:
+        ValueError: It is no time, or none at all.
+    """
+    written = arguments.get("max_time", "")
+    if not written:
+        return None
+    found = _TIME.fullmatch(written.replace(" ", ""))
+    parts = found.groups("0") if found else ("0",) * 4
+    secs = sum(int(part) * unit for part, unit in zip(parts, _UNIT_SECS, strict=True))
+    if not secs:
+        raise ValueError(f"-a max_time: a time such as 90s or 1h30m is wanted, got {written!r}")
+    return float(secs)
+
+
 def check_site(
     arguments: Mapping[str, str], known: Mapping[str, Argument], *, is_mirror: bool = False
 ) -> None:
@@ -101,6 +157,8 @@ def check_site(
     scope_of(seeds_of(arguments), arguments)
     for name in ("max_pages", "max_depth"):
         whole_number(name, arguments.get(name, ""))
+    secs_of(arguments)
+    size_of(arguments)
     yes_or_no("sitemaps", arguments.get("sitemaps", "yes"))
     kinds_of_links(arguments, is_mirror=is_mirror)
 

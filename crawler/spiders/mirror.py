@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -26,7 +25,7 @@ from crawler.reading.link_kinds import ANCHOR, Follow
 from crawler.render_choice import NO, RenderChoice
 from crawler.request_meta import FOR_A_PAGE, LINK_KIND, SEED, WHOLE
 from crawler.spiders.argument_table import MIRROR
-from crawler.spiders.arguments import yes_or_no
+from crawler.spiders.arguments import size_of, yes_or_no
 from crawler.spiders.site import SiteSpider
 from crawler.suggestions import did_you_mean
 from crawler.urls.scope import Scope
@@ -62,8 +61,6 @@ A frame of a frame waits too: there may be no end of them.
 
 _BYTES = "application/octet-stream"
 _HTML = "text/html; charset=utf-8"
-_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(?:([kmgt])(i?))?b?", re.IGNORECASE)
-_UNITS = " kmgt"
 _FOLLOWED = frozenset({LinkKind.PAGE, LinkKind.FRAME})
 _NEEDED = frozenset({LinkKind.REQUISITE, LinkKind.FEED, LinkKind.FRAME})
 
@@ -90,7 +87,6 @@ class MirrorSpider(SiteSpider):
     accept: str = ""
     reject: str = ""
     text: str = "yes"
-    max_bytes: str = ""
 
     mirror: MirrorStore
     around: Scope
@@ -112,8 +108,6 @@ class MirrorSpider(SiteSpider):
         reads_text = yes_or_no("text", arguments.get("text", "yes"))
         if not reads_text and cls.render_choice(arguments).mode != NO:
             raise ValueError("-a text=no reads no page, and -a render needs what is read of it")
-        if arguments.get("max_bytes"):
-            _size(arguments["max_bytes"])
 
     @classmethod
     def render_choice(cls, arguments: Mapping[str, str]) -> RenderChoice:
@@ -145,7 +139,7 @@ class MirrorSpider(SiteSpider):
         spider.mirror = MirrorStore(spider.job.database, folder)
         spider.around = _around(spider.within)
         spider.wanted = WantedNames(spider.accept, spider.reject)
-        spider.most_bytes = _size(spider.max_bytes) if spider.max_bytes else None
+        spider.most_bytes = size_of(kwargs)
         spider._sent_bytes = 0
         spider._count_bytes(spider.mirror.bytes)
         spider._documents = WeakKeyDictionary()
@@ -366,28 +360,3 @@ class MirrorSpider(SiteSpider):
 def _around(within: Scope) -> Scope:
     """Return the scope of the site's hosts, including the target of a redirected seed."""
     return Scope(within.seeds, "domain" if within.kind == "domain" else "host")
-
-
-def byte_count(written: str) -> int:
-    """Return the bytes of a size such as ``500M``, ``1.5 GB``, ``2GiB`` or ``20000``.
-
-    M and MB are a million, MiB 1,024 times 1,024.
-
-    Raises:
-        ValueError: It is no size, or 0.
-    """
-    found = _SIZE.fullmatch(written.strip())
-    count = 0
-    if found is not None:
-        power = _UNITS.index((found[2] or " ").lower())
-        count = int(float(found[1]) * (1024 if found[3] else 1000) ** power)
-    if count <= 0:
-        raise ValueError(f"a size such as 500M or 2G is wanted, got {written!r}")
-    return count
-
-
-def _size(written: str) -> int:
-    try:
-        return byte_count(written)
-    except ValueError as error:
-        raise ValueError(f"-a max_bytes: {error}") from None

@@ -20,7 +20,9 @@ from crawler.spiders.arguments import (
     check_site,
     kinds_of_links,
     scope_of,
+    secs_of,
     seeds_of,
+    size_of,
     whole_number,
     yes_or_no,
 )
@@ -65,6 +67,8 @@ class SiteSpider(SitemapSpider):
     scope: str = "prefix"
     max_pages: str = ""
     max_depth: str = ""
+    max_time: str = ""
+    max_bytes: str = ""
     sitemaps: str = "yes"
     allow: str | None = None
     deny: str | None = None
@@ -120,8 +124,15 @@ class SiteSpider(SitemapSpider):
         spider.max_sitemaps = options.integer("CRAWL_MAX_SITEMAPS")
         max_pages = whole_number("max_pages", spider.max_pages)
         spider.follow_kinds(cls.kinds_of_links(kwargs))
-        told = replace(spider.job.run, max_pages=max_pages, seeds=frozenset(spider.seeds))
-        spider.job.tell(replace(told, may_ask=spider.may_ask))
+        told = replace(
+            spider.job.run,
+            max_pages=max_pages,
+            max_secs=secs_of(kwargs),
+            max_bytes=None if cls.is_mirror else size_of(kwargs),  # of a mirror: bytes on the disk
+            seeds=frozenset(spider.seeds),
+            may_ask=spider.may_ask,
+        )
+        spider.job.tell(told)
         spider.archivist.keep_links = True
         spider.notes, spider.frontier = spider.job.visits.notes, spider.job.frontier
         for seed, target in spider.notes.moved_seeds().items():

@@ -180,12 +180,12 @@ class TestLook:
     ) -> None:
         one = LiveCrawl(tmp_path)
         one.look()
-        assert one.seen.tuned_at == ()
+        assert not one.seen.tuned_at
         written.execute(
             "INSERT INTO parameters SELECT id + 1, 1234.5, 'lab', chosen FROM parameters"
         )
         assert one.look()
-        assert one.seen.tuned_at == (1234.5,)
+        assert list(one.seen.tuned_at) == [1234.5]
 
     def test_pages_that_were_judged_again_have_their_new_verdicts(
         self, written: sqlite3.Connection, tmp_path: Path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.spiders.mirror import byte_count
+from crawler.spiders.arguments import byte_count
 
 
 @pytest.mark.parametrize(
