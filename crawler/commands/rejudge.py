@@ -35,7 +35,7 @@ def rejudgement_lines(found: Rejudgement, folder: str, *, dry_run: bool) -> Iter
     yield from _to_fetch(found, dry_run=dry_run)
     yield ""
     if dry_run:
-        yield "nothing was changed: without --dry-run it is"
+        yield "nothing was changed; without --dry-run, rejudge makes these changes"
     else:
         yield f"feeds hold what was kept before: export anew with crawl-once pages {folder}"
 

@@ -46,9 +46,14 @@ def tuning_lines(report: TuningReport, folder: str) -> Iterator[str]:
     yield ""
     before: Tuned | None = None
     for tuned, pages in zip(report.history, report.pages, strict=True):
-        said = "first" if before is None else in_words(before.parameters, tuned.parameters)
+        said = (
+            "the first parameters"
+            if before is None
+            else in_words(before.parameters, tuned.parameters)
+        )
         since = iso_time(tuned.since)[:19].replace("T", " ")
-        yield f"{pages:>11,} pages judged since {since} UTC, {tuned.origin}: {said}"
+        noun = "page" if pages == 1 else "pages"
+        yield f"{pages:>11,} {noun} judged since {since} UTC, by {tuned.origin}: {said}"
         before = tuned
     stale = sum(report.pages[:-1])
     if stale:

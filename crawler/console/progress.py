@@ -227,19 +227,19 @@ def panel_of(numbers: Numbers, width: int) -> Panel:
 
 
 def _table(numbers: Numbers) -> Table:
-    rows = [("this run", numbers.run)]
+    rows = [("this run", numbers.run, "bold")]
     if not numbers.is_new:
-        rows.append(("directory", numbers.directory))
-    shown = {name for _, sums in rows for name, count in _optional(sums) if count} | {"failed"}
+        rows.append(("directory", numbers.directory, ""))
+    shown = {name for _, sums, _ in rows for name, count in _optional(sums) if count} | {"failed"}
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     table.add_column("", no_wrap=True)
     names = ("fetched", "kept", "duplicates", *(name for name, _ in _optional(numbers.run)))
     for name in names[:3] + tuple(name for name in names[3:] if name in shown):
         table.add_column(name, justify="right", no_wrap=True, min_width=8)
-    for label, sums in rows:
+    for label, sums, style in rows:
         counts = [count for name, count in _optional(sums) if name in shown]
         cells = [sums.fetched, sums.kept, sums.duplicates, *counts]
-        table.add_row(label, *map(_number, cells), style="bold" if label == "this run" else "")
+        table.add_row(label, *map(_number, cells), style=style)
     return table
 
 

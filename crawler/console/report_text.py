@@ -119,8 +119,8 @@ def report_lines(report: Report, folder: str) -> Iterator[str]:
     yield from _repeated(report.boilerplate)
     yield ""
     yield (
-        f"saved: {decimal(report.saved_bytes)} of {decimal(report.fetched_bytes)} "
-        f"fetched was not stored again, {many(report.saved_extractions, 'page')} not read again"
+        f"saved: of {decimal(report.fetched_bytes)} fetched, {decimal(report.saved_bytes)} repeat "
+        f"what is stored; {many(report.saved_extractions, 'page')} did not have to be read again"
     )
     if report.url_rules:
         lacking = f" ({report.unexamined_rules:,} not validated)" if report.unexamined_rules else ""
@@ -153,7 +153,7 @@ def report_lines(report: Report, folder: str) -> Iterator[str]:
         yield f"time by stage, all pages and workers together: {stages}"
     if any(report.comparisons.values()):
         counts = ", ".join(f"{count:,} {name}" for name, count in report.comparisons.items())
-        yield f"candidates of all texts: {counts}"
+        yield f"pairs of texts that may be near duplicates: {counts}"
 
 
 def _document_lines(report: Report) -> Iterator[str]:

@@ -141,7 +141,7 @@ def _cells(
 
 
 def _footnotes(sweep: Sweep, evidence: DistanceEvidence | None) -> Iterator[str]:
-    yield "now kept, now dropped: pages that the parameters that hold treat otherwise"
+    yield "now kept, now dropped: pages whose verdict differs from the stored one"
     if evidence is None:
         return
     if sweep.bound == MIN_SIMILARITY:
@@ -167,5 +167,4 @@ def _of_similarity(evidence: DistanceEvidence) -> Iterator[str]:
 
 
 def _suggestion(name: str, bound: float | None, reason: str) -> str:
-    told = "no suggestion" if bound is None else "suggestion"
-    return f"{told} for {name}: {reason}"
+    return f"{name}: {reason}" if bound is None else f"suggested {name}: {reason}"

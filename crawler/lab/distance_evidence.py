@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 LABELS, JACCARD = "labels", "jaccard"
 MIN_COUNT = 20
 """The number of labelled pairs from which on a distance is suggested."""
+
+_LABEL_SOME = "; label some with crawl-once label"
 _NO_LABELS = "which similarity is right cannot be told by similarity itself; no labels"
 _SHARE_BELOW = 0.01
 """The share of pairs that may be on the wrong side where Jaccard stands for labels."""
@@ -120,7 +122,7 @@ def suggest_from_labels(lines: tuple[EvidenceLine, ...]) -> tuple[int | None, st
     labelled = lines[8].found
     if labelled < MIN_COUNT:
         known = in_pairs(labelled, "labelled")
-        return None, f"{known} within 8 bits, {MIN_COUNT} are the fewest to tell by"
+        return None, f"not enough evidence: {known} within 8 bits, {MIN_COUNT} needed{_LABEL_SOME}"
     clean = [bits for bits, one in enumerate(lines) if one.found and one.right == one.found]
     if not clean:
         first = next(bits for bits, one in enumerate(lines) if one.found)
@@ -146,7 +148,7 @@ def suggest_similarity(
     """
     there = f"{labelled} labelled within {in_bits(radius)}"
     if labelled < MIN_COUNT:
-        return None, f"{there}, {MIN_COUNT} are the fewest to tell by"
+        return None, f"not enough evidence: {there}, {MIN_COUNT} needed{_LABEL_SOME}"
     clean = [one for one in lines if one.found and one.right == one.found]
     if not clean:
         return None, f"at every similarity pairs are labelled different; {there}"
@@ -173,7 +175,7 @@ def suggest_from_jaccard(
     pairs = lines[8].found
     if pairs < MIN_COUNT:
         found = in_pairs(pairs)
-        return None, f"{found} within 8 bits, {MIN_COUNT} are the fewest to tell by; no labels"
+        return None, f"not enough evidence: {found} within 8 bits, {MIN_COUNT} needed{_LABEL_SOME}"
     return _widest_needed(lines, least) if verify else _widest_safe(lines, least)
 
 

@@ -99,7 +99,7 @@ def rest_sentence(rest_share: float, min_similarity: float) -> str:
     said = "the same" if rest_share >= min_similarity else "other things"
     return (
         f"Boilerplate aside they say {said}: {rest_share:.3f} of the shorter rest stands in the "
-        f"other one, where {min_similarity:g} is asked for."
+        f"other one, where {min_similarity:g} is needed."
     )
 
 

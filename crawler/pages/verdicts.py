@@ -29,7 +29,7 @@ FORBIDDEN = "forbidden"
 VERDICTS: dict[str, str] = {
     NEW: "no kept page resembles it: kept",
     CHANGED: "fetched before, its text is another one now: kept",
-    TOO_SHORT: "too few words to compare, its text is not known yet: kept",
+    TOO_SHORT: "too few words to compare, and no kept page has this text: kept",
     SAME_TEMPLATE: "nearly the words of a kept page of another name or content: kept",
     UNCHANGED: "fetched before, the same text as then",
     EXACT_DUPLICATE: "byte for byte a page that is kept",

@@ -129,7 +129,7 @@ def _compile(argument: str, pattern: str | None) -> re.Pattern[str] | None:
         return re.compile(pattern)
     except (re.error, OverflowError, RecursionError) as error:
         raise ValueError(
-            f"{argument}: {shown(pattern)} is no regular expression: {error}"
+            f"{argument}: {shown(pattern)} is not a regular expression: {error}"
         ) from None
 
 

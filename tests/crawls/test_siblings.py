@@ -67,7 +67,7 @@ def test_the_first_sections_are_kept_and_told_in_the_feed(tmp_path: Path, sectio
     assert scrapy("verify", str(jobdir), "--feed", str(feed)).returncode == 0
     compared = report(jobdir)["comparisons"]["compared"]
     assert compared >= sections - 1
-    told = f"candidates of all texts: {compared} compared"
+    told = f"pairs of texts that may be near duplicates: {compared} compared"
     assert told in scrapy("report", str(jobdir)).stdout
     fed = [json.loads(line) for line in feed.read_text().splitlines()]
     assert sum(row["verdict"] == "same_template" for row in fed) == sections - 1

@@ -21,6 +21,9 @@ from neardup.fingerprints.digest import text_digest
 from tests.crawler.lab.pages import Book, Made
 from tests.neardup.texts import changed, prose
 
+_LITTLE = "not enough evidence: "
+_NEEDED = "20 needed; label some with crawl-once label"
+
 
 def book() -> Book:
     texts = [prose(seed, 150) for seed in range(12)]
@@ -107,8 +110,8 @@ def test_without_labels_jaccard_counts() -> None:
 @pytest.mark.parametrize(
     ("counts", "suggestion", "reason"),
     [
-        ([(0, 0)] * 9, None, "0 labelled pairs within 8 bits, 20 are the fewest to tell by"),
-        ([(19, 19)] * 9, None, "19 labelled pairs within 8 bits, 20 are the fewest to tell by"),
+        ([(0, 0)] * 9, None, f"{_LITTLE}0 labelled pairs within 8 bits, {_NEEDED}"),
+        ([(19, 19)] * 9, None, f"{_LITTLE}19 labelled pairs within 8 bits, {_NEEDED}"),
         # Nothing is labelled beyond 2.
         ([(5, 5), (9, 9)] + [(20, 20)] * 7, 2, "2: no pair labelled different at or below 2"),
         ([(0, 0), (9, 9), (9, 9)] + [(30, 12)] * 6, 2, "at or below 2; 30 labelled"),
@@ -127,7 +130,7 @@ def test_labels_make_a_suggestion_with_its_reason(
 @pytest.mark.parametrize(
     ("said", "labelled", "suggestion", "reason"),
     [
-        ([(0.9, True)] * 19, 19, None, "19 labelled within 8 bits, 20 are the fewest to tell by"),
+        ([(0.9, True)] * 19, 19, None, f"{_LITTLE}19 labelled within 8 bits, {_NEEDED}"),
         (
             [(0.72, True)] * 12 + [(0.68, False), (0.6, True)] * 6,
             24,
@@ -172,7 +175,7 @@ SURE = [(100, 100)] * 3 + [(300, 298)] * 3 + [(500, 400)] * 3
 @pytest.mark.parametrize(
     ("counts", "verify", "suggestion", "reason"),
     [
-        ([(3, 3)] * 9, True, None, "3 pairs within 8 bits"),
+        ([(3, 3)] * 9, True, None, "not enough evidence: 3 pairs within 8 bits, 20 needed; label"),
         (SURE, False, 5, "5: of 300 pairs at or below 5 2 are less similar than 0.8"),
         ([(100, 50)] * 9, False, None, "at every distance pairs are less similar than 0.8"),
         (SURE, True, 6, "6: similarity confirms, and 400 of 400 pairs"),
@@ -186,4 +189,4 @@ def test_jaccard_makes_a_suggestion_with_its_reason(
     suggested, because = suggest_from_jaccard(lines, 0.8, verify=verify)
     assert suggested == suggestion
     assert reason in because
-    assert because.endswith("no labels")
+    assert because.endswith(("no labels", "label some with crawl-once label"))

@@ -191,7 +191,7 @@ class TestErrors:
     @pytest.mark.parametrize("argument", ["allow", "deny"])
     @pytest.mark.parametrize("pattern", ["(", "a{2,1}", "[z-a]", "*", "a{99999999999}", "(" * 9999])
     def test_bad_expression_is_named_in_one_line(self, argument: str, pattern: str) -> None:
-        with pytest.raises(ValueError, match=f"^{argument}: .* is no regular expression") as caught:
+        with pytest.raises(ValueError, match=f"^{argument}: .* is not a regular") as caught:
             Scope([SEED], **{argument: pattern})
         assert str(caught.value).isprintable()
 

@@ -194,5 +194,7 @@ def _words_of(judgement: Judgement, shown: int) -> str:
     count = len(judgement.cluster_sizes())
     if not count:
         return "No page repeats another by these parameters."
-    pages = f"{judgement.dropped_count:,} pages repeat one of {count:,}"
+    dropped = judgement.dropped_count
+    repeat = "1 page repeats" if dropped == 1 else f"{dropped:,} pages repeat"
+    pages = f"{repeat} {'1 kept page' if count == 1 else f'one of {count:,} kept pages'}"
     return pages if shown == count else f"{pages}; the {shown:,} largest clusters are listed"

@@ -262,12 +262,12 @@ def _measure(
 
 def _sentence(found: Comparison, parameters: Parameters) -> str:
     confirmed = (
-        f", similarity {found.jaccard:.3f} where {parameters.min_similarity:g} is asked for"
+        f", similarity {found.jaccard:.3f} of the {parameters.min_similarity:g} needed"
         if parameters.verify
         else ""
     )
     near = "no distance" if found.distance is None else in_bits(found.distance)
-    reach = f"{near} where {parameters.max_distance} match"
+    reach = f"{near} of at most {parameters.max_distance}"
     band = "" if found.shares_band or not parameters.verify else ", no band of both is the same"
     sentence = f"{spaced(found.verdict).capitalize()}: {reach}{band}{confirmed}"
     reasons = found.reasons

@@ -89,7 +89,7 @@ class TestRefused:
     def test_a_full_disk(self, tmp_path: Path) -> None:
         """Stands in for it: no file may be larger than 400 kB, of which the tables take half."""
         crawled(tmp_path / "one", [(f"/{n}", Said(prose(str(n), 3000))) for n in range(60)])
-        command = f"ulimit -f 400; exec '{sys.executable}' -m scrapy merge out one"
+        command = f"ulimit -f 400; exec '{sys.executable}' -m scrapy merge one out"
         done = subprocess.run(
             ["bash", "-c", command],
             cwd=tmp_path,
