@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -85,7 +86,7 @@ class LabelCommand(PlainCommand):
             self._walk(paths, opts)
 
     def _walk(self, paths: list[Path], opts: argparse.Namespace) -> None:
-        from crawler.console.labelling import Labelling, typed_keys
+        from crawler.console.labelling import Labelling, page_through, typed_keys
         from crawler.lab.choice import Choice
         from crawler.lab.labels import read_labels
         from crawler.lab.loading import loaded
@@ -105,9 +106,17 @@ class LabelCommand(PlainCommand):
                 why = "all pairs at these distances are labelled" if pairs else "no pair is so near"
                 say(f"nothing to label: {why}")
                 return
-            walk = Labelling(found, unlabelled, say_coloured, is_coloured=sys.stdout.isatty())
+            is_screen = sys.stdout.isatty()
+            walk = Labelling(
+                found,
+                unlabelled,
+                say_coloured,
+                is_coloured=is_screen,
+                screen=shutil.get_terminal_size if is_screen else None,
+                page=page_through if is_screen else None,
+            )
             try:
-                walk.walk(typed_keys("d/n/s/b/r/q> "))
+                walk.walk(typed_keys("d/n/s/b/r/m/q> "))
             finally:
                 say(walk.summary())
 

@@ -6,6 +6,7 @@ import json
 from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
+from crawler.pages.verdicts import FAILED
 from crawler.spiders.arguments import scope_of, seeds_of
 from crawler.storage import meta_names
 from crawler.storage.database import FILE_NAME, open_for_reading
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from crawler.spiders.page_spider import PageSpider
 
 _KEPT_URLS = "SELECT url FROM pages WHERE latest = 1 AND text IS NOT NULL"
+_HAS_PAGE = "SELECT 1 FROM pages WHERE verdict <> ? LIMIT 1"
 _HELD = "SELECT name, value FROM meta WHERE name IN (?, ?)"
 
 
@@ -66,12 +68,16 @@ def chosen_place(
 def held_scopes(folder: Path) -> list[str]:
     """Return the scopes that a crawl directory holds, or the plan of a crawl without a scope.
 
+    A directory without a page holds none.
+
     Raises:
         JobError: Its database cannot be read.
     """
     if not (folder / FILE_NAME).is_file():
         return []
     with closing(open_for_reading(folder)) as connection:
+        if connection.execute(_HAS_PAGE, (FAILED,)).fetchone() is None:
+            return []  # of a misspelt URL there is nothing to keep apart
         found = dict(connection.execute(_HELD, (meta_names.SCOPES, meta_names.PLAN)).fetchall())
     scopes = json.loads(found.get(meta_names.SCOPES, "[]"))
     return scopes or ([found[meta_names.PLAN]] if meta_names.PLAN in found else [])

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import pydoc
+import re
 import sys
+import termios
+import tty
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
 
 from crawler.console.compare_text import pair_diff, pair_lines
 from crawler.console.escaping import say
@@ -19,10 +26,16 @@ if TYPE_CHECKING:
     from crawler.lab.border_pairs import NearPair
     from crawler.lab.loading import Loaded
 
-KEYS = "d = duplicate, n = not, s = skip, b = back, r = remove the label, q = quit"
+KEYS = "d = duplicate, n = not, s = skip, b = back, r = remove the label, m = all of it, q = quit"
 
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _CONTEXT = 10
 _MAX_LINES = 30
+"""Lines of a difference that are shown where no screen bounds them."""
+
+_MIN_LINES = 3
+_END_OF_INPUT = "\x04"
+"""Ctrl-D, as a terminal that waits for no Enter gives it."""
 
 
 @dataclass
@@ -34,12 +47,16 @@ class Labelling:
         pairs: In the order in which they are shown.
         print_line: Takes what the person is to see.
         is_coloured: Whether marks may be red and green.
+        screen: Returns the columns and lines of the screen; None where there is none.
+        page: Shows a long text a screen at a time.
     """
 
     found: Loaded
     pairs: Sequence[NearPair]
     print_line: Callable[[str], None]
     is_coloured: bool = False
+    screen: Callable[[], tuple[int, int]] | None = None
+    page: Callable[[str], None] | None = None
     said: dict[int, str] = field(default_factory=dict)
 
     def walk(self, keys: Iterator[str]) -> None:
@@ -67,18 +84,42 @@ class Labelling:
         return f"labelled: {len(self.said):,} of {len(self.pairs):,} pairs ({parts})"
 
     def _show(self, place: int) -> None:
-        details = details_of(self.found, self.pairs[place])
-        self.print_line("")
-        for line in pair_lines(details, place + 1):
+        head, lines = self._head(place), self._difference(place)
+        room = self._room(head)
+        shown = _first_of(lines, room, self._columns())
+        for line in ["", *head, "", *lines[:shown]]:
             self.print_line(line)
-        self.print_line("")
-        lines = pair_diff(details, _CONTEXT, coloured=self.is_coloured).splitlines()
-        for line in lines[:_MAX_LINES]:
-            self.print_line(line)
-        if len(lines) > _MAX_LINES:
-            self.print_line(f"... and {len(lines) - _MAX_LINES:,} lines more")
+        if shown < len(lines):
+            hidden = len(lines) - shown
+            more = "1 line more" if hidden == 1 else f"{hidden:,} lines more"
+            self.print_line(f"... and {more}{' (m shows all)' if self.page else ''}")
         if place in self.said:
             self.print_line(f"      labelled {self.said[place]}")
+
+    def _head(self, place: int) -> list[str]:
+        return list(pair_lines(details_of(self.found, self.pairs[place]), place + 1))
+
+    def _difference(self, place: int) -> list[str]:
+        details = details_of(self.found, self.pairs[place])
+        return pair_diff(details, _CONTEXT, coloured=self.is_coloured).splitlines()
+
+    def _columns(self) -> int:
+        return self.screen()[0] if self.screen else 10_000
+
+    def _room(self, head: list[str]) -> int:
+        """Return the rows of the screen that a difference may take, below what is always shown."""
+        if self.screen is None:
+            return _MAX_LINES
+        columns, rows = self.screen()
+        # Two empty lines, the line that says what is hidden, a label, the prompt.
+        return max(_MIN_LINES, rows - sum(_rows_of(line, columns) for line in head) - 5)
+
+    def _show_all(self, place: int) -> None:
+        text = "\n".join([*self._head(place), "", *self._difference(place)])
+        if self.page is None:
+            self.print_line(text)
+        else:
+            self.page(text)
 
     def _answer(self, place: int, keys: Iterator[str]) -> int | None:
         """Act on the next valid key; return how many pairs to move on, None to stop."""
@@ -94,6 +135,9 @@ class Labelling:
                 case "r":
                     self._remove(place)
                     return 1
+                case "m":
+                    self._show_all(place)
+                    self._show(place)
                 case "q":
                     return None
                 case _:
@@ -114,13 +158,49 @@ class Labelling:
         self.said.pop(place, None)
 
 
+def _rows_of(line: str, columns: int) -> int:
+    """Return the rows that a line takes on a screen; colours take no room."""
+    return max(1, -(-cell_len(_COLOURS.sub("", line)) // columns))
+
+
+def _first_of(lines: Sequence[str], room: int, columns: int) -> int:
+    """Return how many lines fit into rows of a screen, one at least."""
+    for count, line in enumerate(lines):
+        room -= _rows_of(line, columns)
+        if room < 0:
+            return max(1, count)
+    return len(lines)
+
+
 def typed_keys(prompt: str) -> Iterator[str]:
-    """Yield lines of standard input, with a prompt where it is a terminal."""
-    is_asked = sys.stdin is not None and sys.stdin.isatty()
-    while sys.stdin is not None:
-        if is_asked:
-            say(prompt, to_stderr=True, end="")
-        line = sys.stdin.readline()
-        if not line:
+    """Yield keys of a terminal as they are pressed, or lines of other standard input."""
+    if sys.stdin is None:
+        return
+    if not sys.stdin.isatty():
+        yield from sys.stdin
+        return
+    while True:
+        key = _pressed_key(prompt)
+        say(key if key.isprintable() else "", to_stderr=True)
+        if key in {"", _END_OF_INPUT}:
             return
-        yield line
+        yield key
+
+
+def page_through(text: str) -> None:
+    """Show a text with colours in the pager of the user, or in less."""
+    # Colours of ours are escape sequences, which less shows as text unless it is told.
+    os.environ.setdefault("LESS", "-R")
+    pydoc.pager(text)
+
+
+def _pressed_key(prompt: str) -> str:
+    """Wait for a key, without Enter; Ctrl-C interrupts as ever."""
+    terminal = sys.stdin.fileno()
+    before = termios.tcgetattr(terminal)
+    tty.setcbreak(terminal, termios.TCSADRAIN)  # what was typed ahead counts
+    try:
+        say(prompt, to_stderr=True, end="", flush=True)
+        return os.read(terminal, 32).decode(errors="replace")[:1]
+    finally:
+        termios.tcsetattr(terminal, termios.TCSADRAIN, before)

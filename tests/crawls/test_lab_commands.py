@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import pty
+import re
 import signal
+import struct
 import subprocess
 import sys
+import termios
 from contextlib import suppress
 from pathlib import Path
 
@@ -129,6 +133,49 @@ def test_ctrl_c_pressed_twice_does_not_wait_for_an_answer() -> None:
     assert "Traceback" not in errors
 
 
+PROMPT = b"d/n/s/b/r/m/q> "
+
+
+def seen_until(ours: int, prompts: int) -> bytes:
+    """Read a terminal until it has asked so often."""
+    seen = b""
+    while seen.count(PROMPT) < prompts:
+        seen += os.read(ours, 4096)
+    return seen
+
+
+@pytest.mark.parametrize(("columns", "rows"), [(80, 24), (120, 14)])
+def test_on_a_terminal_it_fits_the_screen_and_needs_no_enter(
+    demo: Path, columns: int, rows: int
+) -> None:
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "scrapy", "label", str(demo), "--distance", "0..8"],
+        cwd=PROJECT, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+        env={**os.environ, "PAGER": "cat", "TERM": "xterm"},
+    )  # fmt: skip
+    os.close(theirs)
+    try:
+        seen_until(ours, 1)
+        for key in (b"s", b"b"):
+            os.write(ours, key)
+            screen = seen_until(ours, 1).decode()
+            lines = [re.sub("\x1b\\[[0-9;]*m", "", line) for line in screen.split("\r\n")]
+            taken = sum(max(1, -(-len(line) // columns)) for line in lines)
+            assert taken <= rows, screen
+            assert any("similarity" in line for line in lines)
+        os.write(ours, b"m")
+        whole = seen_until(ours, 1).decode()
+        assert whole.count("similarity") == 2  # all of it, then the pair again
+        os.write(ours, b"q")
+        assert process.wait(timeout=30) == 0
+    finally:
+        process.kill()
+        process.wait()
+        os.close(ours)
+
+
 def test_on_a_terminal_it_asks_and_colours(demo: Path) -> None:
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
@@ -142,9 +189,8 @@ def test_on_a_terminal_it_asks_and_colours(demo: Path) -> None:
     os.close(theirs)
     seen = b""
     try:
-        while b"d/n/s/b/r/q> " not in seen:
-            seen += os.read(ours, 4096)
-        os.write(ours, b"q\n")
+        seen = seen_until(ours, 1)
+        os.write(ours, b"q")
         assert process.wait(timeout=30) == 0
         assert b"\x1b[31m[-" in seen
         assert b"\x1b[0m" in seen

@@ -92,3 +92,13 @@ def test_a_mirror_of_another_folder_has_its_own_directory(site: GraphSite, tmp_p
         assert f"mirror: {tmp_path / folder} (" in done.stdout
         assert ("a directory of its own, since" in done.stdout) == (path == "/b/")
         assert (tmp_path / folder / "index.html").is_file()
+
+
+@pytest.mark.slow
+def test_a_misspelt_url_keeps_no_directory_from_the_right_one(
+    site: GraphSite, tmp_path: Path
+) -> None:
+    wrong = ("-a", f"url={site.origin}/aa/", "-s", f"CRAWL_DIRECTORY={tmp_path}")
+    assert scrapy("crawl", "site", *wrong).returncode == 1
+    assert first_line(site, tmp_path, "/a/").startswith("H (")
+    assert first_line(site, tmp_path, "/b/").startswith("H+b (new; H holds ")
