@@ -134,8 +134,8 @@ class RulesCommand(PlainCommand):
         from crawler.storage.database import open_for_reading
         from crawler.url_rules.rule_report import rule_report
 
-        folder = Path(one_directory(args))
         _check(opts)
+        folder = Path(one_directory(args))
         if opts.forget is not None:
             from crawler.url_rules.rule_store import forget_rule
 

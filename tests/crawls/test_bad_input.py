@@ -51,7 +51,6 @@ COMMANDS = {
     "report": "one crawl directory is needed",
     "report absent": "absent: no such directory",
     "pages absent": "absent: no such directory",
-    "pages absent --verdict wall,soft_404": "--verdict wall,soft_404: one verdict is taken",
     "adopt absent new": "absent: no such directory",
     "rules": "one crawl directory is needed",
     "rules absent": "absent: no such directory",
@@ -65,7 +64,7 @@ COMMANDS = {
     "rules absent --export ''": "--export takes a file",
     "rules absent --forget sid": "--forget takes the number of a rule, got 'sid'",
     "rules absent --forget=-1": "--forget takes the number of a rule, got '-1'",
-    "demo now": "it takes no arguments",
+    "demo now then": "it takes a directory or nothing",
 }
 
 WRONG = [
@@ -120,6 +119,8 @@ def test_unknown_format_and_verdict(tmp_path: Path) -> None:
     expect_one_line(["pages", str(tmp_path), "-o", "pages.doc"], "its ending names no format")
     expect_one_line(["pages", str(tmp_path), "--verdict", "near_dup"], "near_duplicate")
     expect_one_line(["pages", str(tmp_path), "-o", "absent/pages.csv"], "no such directory")
+    several = ["pages", str(tmp_path), "--verdict", "wall,soft_404"]
+    expect_one_line(several, "--verdict wall,soft_404: one verdict is taken")
 
 
 def test_rules_where_nothing_is_learned(tmp_path: Path) -> None:
