@@ -16,7 +16,7 @@ from crawler.pages.capture import Archivist
 from crawler.pages.commits import Commits
 from crawler.pages.live_parameters import is_settled_as, newest, settle
 from crawler.pages.loop_loading import LoopLoading
-from crawler.pages.page_context import Fetched
+from crawler.pages.page_context import UNKNOWN_WAY, Fetched, Way
 from crawler.pages.page_links import LinkStore
 from crawler.pages.page_store import PageStore
 from crawler.pages.shared_verdicts import Elsewhere
@@ -42,7 +42,6 @@ from neardup.storage.signatures import (
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Sequence
     from pathlib import Path
 
     from crawler.fleet.fleet import Fleet
@@ -298,8 +297,7 @@ class Job:
         reason: Stored,
         *,
         status: int = 0,
-        depth: int = 0,
-        redirected: Sequence[str] = (),
+        way: Way = UNKNOWN_WAY,
     ) -> Captured:
         """Store and count a URL that gave no page, with the reason.
 
@@ -308,17 +306,16 @@ class Job:
             verdict: The verdict to store.
             reason: Why there is no page.
             status: Status of the answer, 0 where none came.
-            depth: Number of links that led there.
-            redirected: URLs that led to it by redirects.
+            way: How it was reached.
         """
         try:
             canonical_url, key = self.canonicalizer(url), self.canonicalizer.key(url)
         except MalformedUrl:
             canonical_url, key = url, payload_digest(url.encode("utf-8", "surrogatepass"))
-        fetched = Fetched(url, canonical_url, key, depth, status, b"")
-        captured = self.archivist.unsent.store_failure(fetched, verdict, reason)
+        fetched = Fetched(url, canonical_url, key, way.depth, status, b"")
+        captured = self.archivist.unsent.store_failure(fetched, verdict, reason, way.linked_from)
         self.result.count(verdict, reason=reason)
-        self.url_rules.note_failure([*redirected, url])
+        self.url_rules.note_failure([*way.redirected, url])
         return captured
 
     def note_moved(self, url: str, target: str, status: int, *, permanent: bool) -> None:

@@ -111,6 +111,18 @@ def is_made_anyway(request: Request) -> bool:
     return request.method != "GET" or bool(request.body)
 
 
+def link_source(request: Request) -> str | None:
+    """Return the URL of the page on which a link was met, or None of a seed.
+
+    What redirects led through is no page: the first request of a row of them has the referer.
+    """
+    referer = request.headers.get(b"Referer")
+    if referer is not None:
+        return referer.decode("latin-1")
+    noted: str | None = request.meta.get(LED_BY)
+    return None if noted == request.url else noted
+
+
 def led_by(request: Request) -> str | None:
     """Return the URL that led to a request, or None where it is not known."""
     redirected: list[str] = request.meta.get("redirect_urls", [])

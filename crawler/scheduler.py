@@ -24,6 +24,7 @@ from crawler.host_loads import (
 from crawler.job_registry import job_of
 from crawler.link_depths import ShorterWays, UnfollowedLinks
 from crawler.other_spellings import OtherSpellings, requestable_request, source_of
+from crawler.pages.page_context import Way
 from crawler.pages.reasons import Reason, in_words
 from crawler.pages.verdicts import UNREADABLE
 from crawler.request_codec import UnstorableError, decode_request, encode_request
@@ -198,7 +199,9 @@ class FrontierScheduler(BaseScheduler):
             self._rules.note_filtered_redirect(request.meta["redirect_urls"], request.url)
             reason = Reason.REDIRECTED_IN_CIRCLE.stored()
             for url in self._frontier.redirects.circle(source):
-                self._job.store_failure(url, UNREADABLE, reason, depth=request.meta.get("depth", 0))
+                self._job.store_failure(
+                    url, UNREADABLE, reason, way=Way(request.meta.get("depth", 0))
+                )
                 if url in self._job.run.seeds:
                     self._job.result.note_dead_seed(url, in_words(reason) or "")
 

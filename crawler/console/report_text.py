@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 from rich.filesize import decimal
 
 from crawler.frontier.file_links import MIN_FILES
+from crawler.maintenance.broken_links import LARGEST
 from crawler.pages.verdicts import CHANGED, MOVED, OUTCOMES, UNCHANGED, VERDICTS
 from neardup.installing import install_command
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from crawler.maintenance.broken_links import BrokenLink
     from crawler.maintenance.crawl_report import PageCluster, Report, RestedHost
     from crawler.pages.boilerplate import RepeatedText
     from crawler.pages.change_report import Away, Change, Changes
@@ -112,6 +114,7 @@ def report_lines(report: Report, folder: str) -> Iterator[str]:
     if report.changes is not None:
         yield from change_lines(report.changes)
     yield from _rested(report.rested)
+    yield from _broken(report.broken)
     yield from _clusters(report)
     yield from _walls(report)
     yield from _resembling(report)
@@ -223,6 +226,18 @@ def _rested(hosts: Sequence[RestedHost]) -> Iterator[str]:
 def many(count: int, noun: str) -> str:
     """Return a number with its noun, in the plural where it is not one."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def _broken(links: Sequence[BrokenLink]) -> Iterator[str]:
+    """Yield links that lead to no page, each with the page that has it."""
+    if links:
+        yield ""
+        yield "broken links, and the page on which each was met first:"
+    for link in links[:SHOWN]:
+        yield f"  {link.url} ({link.reason})"
+        yield f"      on {link.linked_from}"
+    if len(links) > SHOWN:
+        yield f"  and more (--json has up to {LARGEST})"
 
 
 def _clusters(report: Report) -> Iterator[str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.frontier.file_links import GUESSES_ASIDE, PUT_ASIDE, RELEASABLE
 from crawler.frontier.queue import MAX_TRIES
+from crawler.maintenance.broken_links import BrokenLink, broken_links
 from crawler.pages.boilerplate import RepeatedText, repeated_texts
 from crawler.pages.change_report import Changes, find_changes
 from crawler.pages.reasons import Reason, detail_of, in_words
@@ -232,6 +233,8 @@ class Report:
     reasons: dict[str, int]
     missing: dict[str, int]
     """URLs that gave no page, counted by the reason; a part of ``reasons``."""
+    broken: tuple[BrokenLink, ...]
+    """Links that lead to no page, each with the page on which it was met first."""
     clusters: tuple[PageCluster, ...]
     walls: tuple[FoundWall, ...]
     """URLs that answered with something else than a page."""
@@ -320,6 +323,7 @@ def _read(connection: sqlite3.Connection) -> Report:
             for verdict, reason, count in reasons
             if verdict in WITHOUT_PAGE
         ),
+        broken=broken_links(connection, visit),
         clusters=_clusters(connection),
         walls=_walls(connection),
         resembling=_resembling(connection),

@@ -15,13 +15,31 @@ from crawler.reading.metadata.metadata_record import NO_HEADERS, PageHeaders
 from neardup.fingerprints.digest import payload_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from crawler.pages.last_captures import LastCapture
     from crawler.pages.page_store import PageStore
     from crawler.pages.rendered import Rendered
     from crawler.reading.reading import Link, Reading
     from neardup import Document
+
+
+class Way(NamedTuple):
+    """How a URL was reached.
+
+    Attributes:
+        depth: Number of links that led there.
+        redirected: URLs that led to it by redirects.
+        linked_from: URL of the page on which a link to it was met; None: it is a seed, or that is
+            not known.
+    """
+
+    depth: int = 0
+    redirected: Sequence[str] = ()
+    linked_from: str | None = None
+
+
+UNKNOWN_WAY = Way()
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,8 @@ METADATA_FIELDS = (
 )
 """Names of the exported fields that the column ``metadata`` gives."""
 
+_LINKED_FROM = "linked_from"
+
 _STORED = tuple(name for name in METADATA_FIELDS if name != "published")
 
 
@@ -52,6 +54,17 @@ def packed_metadata(metadata: Metadata) -> str | None:
     }
     kept = {name: value for name, value in known.items() if value}
     return json.dumps(kept, ensure_ascii=False, separators=(",", ":")) if kept else None
+
+
+def packed_source(url: str | None) -> str | None:
+    """Return the column ``metadata`` of a URL that gave no page: the page that led to it."""
+    return None if url is None else json.dumps({_LINKED_FROM: url}, ensure_ascii=False)
+
+
+def linked_from(packed: str | None) -> str | None:
+    """Return the URL of the page that led to one that gave no page, or None if it is not known."""
+    found: str | None = json.loads(packed).get(_LINKED_FROM) if packed else None
+    return found
 
 
 def alternates_of(packed: str | None) -> list[tuple[str, str]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from crawler.pages import verdicts
 from crawler.pages.page_context import Captured, Validators, blank_row
+from crawler.pages.page_metadata import packed_source
 from crawler.pages.promotion import Promoted
 from crawler.pages.reasons import Reason, codes
 from crawler.pages.url_history import Outcome, outcome_of_failure
@@ -117,10 +118,16 @@ class UnsentPages:
             return confirmed.row
         return confirmed
 
-    def store_failure(self, fetched: Fetched, verdict: str, reason: Stored) -> Captured:
-        """Store why a URL gave no page; ``fetched.status`` is 0 without an answer."""
+    def store_failure(
+        self, fetched: Fetched, verdict: str, reason: Stored, linked_from: str | None = None
+    ) -> Captured:
+        """Store why a URL gave no page, and which page led to it.
+
+        ``fetched.status`` is 0 without an answer.
+        """
         row = blank_row(self._store.new_id(), fetched, self._archivist.visit)
         row.verdict, row.reason = verdict, reason
+        row.metadata = packed_source(linked_from)
         self._store.insert(row)
         self._store.forget_failures(row.key, row.id)
         kind = outcome_of_failure(fetched.status, reason)

@@ -19,7 +19,7 @@ from crawler.link_depths import follow_again, take_shortest_way
 from crawler.options import Options
 from crawler.other_spellings import ask_another
 from crawler.pages import verdicts
-from crawler.pages.page_context import Captured, Fetched
+from crawler.pages.page_context import Captured, Fetched, Way
 from crawler.pages.reasons import CUTS, Reason, codes, in_words, lines, together
 from crawler.pages.visits import NO
 from crawler.reading.metadata.metadata_record import PageHeaders
@@ -27,7 +27,17 @@ from crawler.reading.metadata.robots_directives import robots_words
 from crawler.reading.worker_pool import ReadingError
 from crawler.render_choice import RenderChoice, render_choice
 from crawler.render_decisions import render_pages
-from crawler.request_meta import AGAIN, FIXED, LED_BY, OF_ONE_ANSWER, SEED, SPELLING, WHOLE, without
+from crawler.request_meta import (
+    AGAIN,
+    FIXED,
+    LED_BY,
+    OF_ONE_ANSWER,
+    SEED,
+    SPELLING,
+    WHOLE,
+    link_source,
+    without,
+)
 from crawler.spiders.arguments import check_arguments, rules_of
 from crawler.storage.errors import CrawlStorageError
 from crawler.urls.canonical import MalformedUrl
@@ -318,8 +328,7 @@ class PageSpider(Spider):
                 verdict,
                 reason,
                 status=status,
-                depth=depth,
-                redirected=request.meta.get("redirect_urls", ()),
+                way=Way(depth, request.meta.get("redirect_urls", ()), link_source(request)),
             )
         except CrawlStorageError:  # the job remembers it, and the crawl ends
             return

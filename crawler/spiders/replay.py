@@ -18,6 +18,7 @@ from crawler.downloadermiddlewares.limits import DATA_LOSS, decompressed
 from crawler.downloading.encodings import AnswerError
 from crawler.items import page_of_capture
 from crawler.options import Options
+from crawler.pages.page_context import Way
 from crawler.pages.reasons import Reason, Stored
 from crawler.pages.verdicts import FAILED, UNREADABLE
 from crawler.spiders.argument_table import REPLAY
@@ -154,7 +155,7 @@ class ReplaySpider(PageSpider):
     def _failure(self, capture: Capture, verdict: str, reason: Stored, status: int) -> Captured:
         self.crawler.stats.inc_value(f"neardup/{verdict}")
         return self.job.store_failure(
-            capture.url, verdict, reason, status=status, depth=capture.depth
+            capture.url, verdict, reason, status=status, way=Way(capture.depth)
         )
 
     def _response(self, capture: Capture) -> Response:

@@ -10,6 +10,7 @@ from scrapy import Request, signals
 
 from crawler.downloadermiddlewares.limits import OutOfScopeError
 from crawler.options import Options
+from crawler.pages.page_context import Way
 from crawler.pages.reasons import Reason
 from crawler.pages.verdicts import FAILED
 from crawler.reading.link_kinds import ANCHOR, SITEMAP, Follow
@@ -239,10 +240,8 @@ class SiteSpider(SitemapSpider):
     def _refuse_redirect(self, url: str, meta: Mapping[str, Any]) -> None:
         """Store where a redirect leads that is not taken."""
         source, *others = meta["redirect_urls"]
-        depth = meta.get("depth", 0)
-        refused = self.job.store_failure(
-            source, FAILED, Reason.REDIRECTED_OUT.stored(), depth=depth, redirected=others
-        )
+        way = Way(meta.get("depth", 0), others)
+        refused = self.job.store_failure(source, FAILED, Reason.REDIRECTED_OUT.stored(), way=way)
         if self.within.allows(url):
             # It was refused a moment ago, and the scope has moved since.
             self.notes.follow_from(refused.row.id)

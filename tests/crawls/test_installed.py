@@ -35,6 +35,12 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def _without_the_checkout() -> dict[str, str]:
+    """Return the variables of the tests, which may name the project's folder, without it."""
+    named = {"PYTHONPATH", "SCRAPY_SETTINGS_MODULE"}
+    return {name: value for name, value in os.environ.items() if name not in named}
+
+
 def environment(folder: Path, package: Path) -> Path:
     """Install a package into an environment of its own; return the folder of its programs.
 
@@ -44,7 +50,7 @@ def environment(folder: Path, package: Path) -> Path:
     subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True, timeout=TIMEOUT_SECS)
     programs = folder / "bin"
     install = [str(programs / "pip"), "install", "-q", "--no-deps", str(package)]
-    subprocess.run(install, check=True, timeout=TIMEOUT_SECS)
+    subprocess.run(install, check=True, timeout=TIMEOUT_SECS, env=_without_the_checkout())
     (packages,) = folder.glob("lib/python*/site-packages")
     (packages / "tests.pth").write_text(sysconfig.get_path("purelib") + "\n")
     return programs
@@ -59,15 +65,9 @@ def program(
 
 
 def run(program: Path, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    # The tests are started in the project's folder, and their variables name it.
-    variables = {
-        name: value
-        for name, value in os.environ.items()
-        if name not in {"PYTHONPATH", "SCRAPY_SETTINGS_MODULE"}
-    }
     return subprocess.run(
         [str(program), *words],
-        cwd=folder, env=variables, stdin=subprocess.DEVNULL,
+        cwd=folder, env=_without_the_checkout(), stdin=subprocess.DEVNULL,
         capture_output=True, text=True, check=False, timeout=TIMEOUT_SECS,
     )  # fmt: skip
 

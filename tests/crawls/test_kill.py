@@ -117,7 +117,7 @@ def test_dead_workers_cost_no_page(site: ManyPages, tmp_path: Path) -> None:
 
 def test_a_full_disk_stops_the_crawl_and_loses_nothing(site: ManyPages, small_disk: Path) -> None:
     jobdir = small_disk / "job"
-    command = crawl_command(site, jobdir)
+    command = [*crawl_command(site, jobdir), "-s", "CRAWL_MIN_FREE_BYTES=0"]
     done = scrapy(*command)
     assert done.returncode == 1
     assert "disk is full" in done.stderr

@@ -1,0 +1,37 @@
+"""Links that lead to no page are reported with the page that has them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawler.demo import DemoServer
+from tests.crawls.command import crawl, report, scrapy
+from tests.sites.graph import GraphSite
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.slow
+
+
+def test_each_is_named_with_the_page_on_which_it_was_met(tmp_path: Path) -> None:
+    links = {"/": ["/a", "/gone"], "/a": ["/", "/b?x=1&y=2"]}
+    with GraphSite(links) as site:
+        crawl(f"{site.origin}/", tmp_path)
+        broken = {link["url"]: link for link in report(tmp_path)["broken"]}
+        assert {url.removeprefix(site.origin): link["linked_from"].removeprefix(site.origin)
+                for url, link in broken.items()} == {"/gone": "/", "/b?x=1&y=2": "/a"}  # fmt: skip
+        assert {link["status"] for link in broken.values()} == {404}
+        said = scrapy("report", str(tmp_path)).stdout
+        assert f"  {site.origin}/gone (HTTP 404)\n      on {site.origin}/\n" in said
+
+
+def test_a_seed_was_met_on_no_page(tmp_path: Path) -> None:
+    with DemoServer() as site:
+        done = scrapy("crawl", "site", "-a", f"url={site.url}nowhere", "-s", f"JOBDIR={tmp_path}")
+        assert done.returncode == 1
+    broken = report(tmp_path)["broken"]
+    assert broken
+    assert not [link for link in broken if link["url"].endswith("nowhere")]
