@@ -150,7 +150,8 @@ def _command_of(words: list[str]) -> tuple[str, list[str]]:
     names = command_names()
     if words[0] in names:
         return words[0], words[1:]
-    if any("://" in word for word in words) or words[0].startswith("-"):
+    # A misspelt command before a URL is no directory to crawl into.
+    if "://" in words[0] or words[0].startswith("-"):
         return CRAWL, words
     _complain_of(words[0], names)
     return "", []

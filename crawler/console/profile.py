@@ -72,15 +72,18 @@ def add_profile_options(parser: argparse.ArgumentParser) -> None:
 
 
 def check_profile_options(opts: argparse.Namespace) -> None:
-    """Refuse a log level that there is not.
+    """Refuse a log level that there is not, and write the others as Scrapy does.
 
     Raises:
         CommandError: The message names those that there are.
     """
     level = getattr(opts, "loglevel", None)
-    if level is not None and level.upper() not in LEVELS:
+    if level is None:
+        return
+    if level.upper() not in LEVELS:
         hint = did_you_mean(level.upper(), LEVELS) or f"; there are {', '.join(LEVELS)}"
         raise CommandError(f"--loglevel {level}: no such level{hint}")
+    opts.loglevel = level.upper()
 
 
 def read_configuration(named: str | None) -> Configuration:
@@ -136,6 +139,7 @@ def profile_settings(opts: argparse.Namespace) -> Settings:
     from scrapy.exceptions import UsageError
     from scrapy.settings import Settings
 
+    check_profile_options(opts)
     settings = Settings()
     settings.setmodule(PROFILE, priority="project")
     settings.setdict(read_configuration(opts.config).settings, priority="cmdline")

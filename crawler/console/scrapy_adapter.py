@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from crawler.console.command_line import Command
 
 
-class HelpFormatter(ScrapyHelpFormatter):
+class UnderlinedHelp(ScrapyHelpFormatter):
     """Scrapy's, which takes each line of help that ends in a colon for a heading."""
 
     def _split_lines(self, text: str, width: int) -> list[str]:
@@ -69,7 +69,7 @@ class AdaptedCommand(ScrapyCommand):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        parser.formatter_class = HelpFormatter
+        parser.formatter_class = UnderlinedHelp
         self._own.add_options(parser)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:

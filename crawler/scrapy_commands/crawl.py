@@ -10,7 +10,7 @@ from scrapy.exceptions import UsageError
 from crawler.console.command_line import USAGE_ERROR, CommandError, refuse_options
 from crawler.console.escaping import say
 from crawler.console.profile import feed_words
-from crawler.console.scrapy_adapter import HelpFormatter
+from crawler.console.scrapy_adapter import UnderlinedHelp
 from crawler.frontier.redis import FleetError
 from crawler.storage.errors import JobError
 from crawler.suggestions import did_you_mean
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from crawler.spiders.page_spider import PageSpider
 
 
-class CrawlCommand(ScrapyCrawl):
+class CrawlSpiderCommand(ScrapyCrawl):
     """Runs a crawl; its arguments are those of ``-a``."""
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        parser.formatter_class = HelpFormatter
+        parser.formatter_class = UnderlinedHelp
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         """Read the options; what is wrong with a feed is one line, without Scrapy's usage."""

@@ -41,6 +41,8 @@ def errors_of(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     ("words", "said"),
     [
         ("reprot crawls/x", "crawl-once: no command 'reprot'; did you mean report?"),
+        ("mirorr http://a.example/", "no command 'mirorr'; did you mean mirror?"),
+        ("config -L nois", "--loglevel nois: no such level; there are DEBUG, INFO"),
         ("example.com", "crawl-once: no command 'example.com'; did you mean https://example.com?"),
         ("localhost:8000/a", "did you mean https://localhost:8000/a?"),
         ("xyzzyx", "crawl-once: no command 'xyzzyx'; see crawl-once --help"),
