@@ -26,8 +26,8 @@ class CrawlSiteCommand(CrawlCommand):
     first = "url"
     spider = ("crawler.spiders.site", "SiteSpider")
 
-    def places(self, args: list[str]) -> tuple[str, str | None]:
-        urls, folder = parted(args, "a URL")
+    def places(self, args: list[str], *, is_known: bool) -> tuple[str, str | None]:
+        urls, folder = parted(args, "a URL", is_known=is_known)
         return ",".join(urls), folder
 
     def missing(self) -> str:

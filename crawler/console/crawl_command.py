@@ -74,7 +74,7 @@ class CrawlCommand(SpiderCommand):
     def crawl(self, args: list[str], opts: argparse.Namespace) -> int:
         """Crawl into a directory, and report."""
         arguments = self.arguments(opts)
-        first, folder = self.places(args)
+        first, folder = self.places(args, is_known=bool(arguments.get(self.first)))
         if first:
             arguments[self.first] = first
         if not arguments.get(self.first):
@@ -94,8 +94,12 @@ class CrawlCommand(SpiderCommand):
             ValueError: One of them is bad; the message says which.
         """
 
-    def places(self, args: list[str]) -> tuple[str, str | None]:
+    def places(self, args: list[str], *, is_known: bool) -> tuple[str, str | None]:
         """Return the first argument of the spider and the crawl directory.
+
+        Args:
+            args: What is no option.
+            is_known: Whether a configuration file names the first argument.
 
         Raises:
             CommandError: There are too many.

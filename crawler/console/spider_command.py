@@ -127,15 +127,22 @@ def check_values(arguments: Mapping[str, str], table: Mapping[str, Argument]) ->
             raise CommandError(f"-a {name} must be a whole number, got {value!r}")
 
 
-def parted(args: Sequence[str], wanted: str) -> tuple[list[str], str | None]:
+def parted(
+    args: Sequence[str], wanted: str, *, is_known: bool = False
+) -> tuple[list[str], str | None]:
     """Return the URLs and the directory of a command line.
+
+    Args:
+        args: What is no option.
+        wanted: What is needed first.
+        is_known: Whether a configuration file names the URL, so that none is needed.
 
     Raises:
         CommandError: There are two directories, or what may be a URL has no scheme.
     """
     urls = [word for word in args if "://" in word]
     others = [word for word in args if "://" not in word]
-    if not urls and others:
+    if not urls and others and not is_known:
         raise CommandError(f"{wanted} is needed, got {' '.join(others)}{scheme_hint(others[0])}")
     if len(others) > 1:
         raise CommandError(f"one directory or none is needed, got {' '.join(others)}")

@@ -106,3 +106,14 @@ def test_a_site_is_crawled_and_mirrored(program: Path, tmp_path: Path) -> None:
     checked = run(program, tmp_path, "mirror", "--check", "copy")
     assert checked.returncode == 0, checked.stdout + checked.stderr
     assert run(program, tmp_path, "report", "copy").returncode == 0
+
+
+def test_a_configuration_file_makes_a_crawl_and_its_visits(program: Path, tmp_path: Path) -> None:
+    with DemoServer() as site:
+        (tmp_path / "site.toml").write_text(f'url = "{site.url}"\nrevisit = "due"\n')
+        visit = ("crawl", "--config", "site.toml", "visited")
+        first = run(program, tmp_path, *visit)
+        assert "73 kept" in first.stdout
+        again = run(program, tmp_path, *visit)
+    assert (first.returncode, again.returncode) == (0, 0), first.stderr + again.stderr
+    assert "visited (visiting again what is due: 0 of" in again.stdout
