@@ -19,7 +19,10 @@ SMALL = [name for name in SIMULATED if name not in {"made, 12,000 contents", "ma
 
 
 def contents_by_links(site: SimulatedSite) -> set[str]:
-    """Follow all links, breadth first, until all contents are found."""
+    """Follow the links of each new content, breadth first, until all contents are found.
+
+    Where every link has a new token, those of what was met before lead to nothing else.
+    """
     waiting = deque(site.seeds)
     seen = set(waiting)
     found: set[str] = set()
@@ -27,7 +30,7 @@ def contents_by_links(site: SimulatedSite) -> set[str]:
         if not waiting or site.truth <= found:
             break
         answer = site.answer(waiting.popleft())
-        if answer is not None:
+        if answer is not None and answer.content not in found:
             found.add(answer.content)
             new = [link for link in answer.links if link not in seen]
             seen.update(new)
