@@ -27,12 +27,9 @@ FROM pages LEFT JOIN pages AS kept ON kept.id = pages.duplicate_of
 LEFT JOIN pages AS other ON other.id = pages.resembles
 LEFT JOIN pages AS whole ON whole.id = pages.part_of
 LEFT JOIN elsewhere ON elsewhere.page = pages.id
-WHERE pages.latest = 1 AND {}
+WHERE {}
 ORDER BY pages.id
 """
-
-
-_CAPTURES = _ROWS.replace("WHERE pages.latest = 1\n", "WHERE pages.id > ?\n")
 
 
 class PageFilter(NamedTuple):
@@ -105,7 +102,7 @@ def chosen_pages(
 ) -> Iterator[tuple[dict[str, Any], bytes | None]]:
     """Yield the mapping of each page to export, and its content as it is stored."""
     condition, values = chosen.selection.condition()
-    for row in connection.execute(_ROWS.format(condition), values):
+    for row in connection.execute(_ROWS.format(f"pages.latest = 1 AND {condition}"), values):
         page, content = page_of(row), row["content"]
         if chosen.with_copies:
             content, page["text_of"] = held_content(connection, row)
@@ -145,7 +142,7 @@ def captures_after(
         most: Yield at most so many.
         chosen: The pages to yield.
     """
-    for row in connection.execute(_CAPTURES, (last,)):
+    for row in connection.execute(_ROWS.format("pages.id > ?"), (last,)):
         page = page_of(row)
         if chosen.takes(row, page):
             yield row["id"], page

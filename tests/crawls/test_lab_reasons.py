@@ -84,7 +84,7 @@ def switch(page: Page, name: str, word: str) -> None:
 def layers(page: Page) -> dict[str, int]:
     """Pages by layer, by what is tried."""
     rows = [row.find_elements("css selector", "td") for row in page.all(".layers tbody tr")]
-    return {cells[0].text: int(cells[2].text) for cells in rows}
+    return {cells[0].text: int(cells[3].text) for cells in rows}
 
 
 def test_sections_are_kept_by_what_they_say_besides_boilerplate(page: Page, served: Served) -> None:

@@ -346,14 +346,14 @@ class TestWrongArguments:
         [
             ((), "a URL is needed"),
             (("example.org",), "did you mean"),
-            (("http://127.0.0.1:1/", "d", "e"), "a URL is needed"),
-            (("http://127.0.0.1:1/", "http://127.0.0.1:2/"), "separated by commas"),
+            (("http://127.0.0.1:1/", "d", "e"), "one directory or none is needed"),
+            (("http://127.0.0.1:1/", "http://127.0.0.1:x/"), "http://127.0.0.1:x/"),
             (("http://127.0.0.1:1/", "d", "--max-bytes", "many"), "a size such as"),
             (
                 ("http://127.0.0.1:1/", "d", "--max-pages", "x"),
                 "--max-pages must be",
             ),
-            (("http://127.0.0.1:1/", "d", "--deny", "("), "no regular expression"),
+            (("http://127.0.0.1:1/", "d", "--deny", "("), "is not a regular expression"),
             (("--check",), "takes one directory"),
             (("--check", "nowhere"), "no mirror in it"),
             (("http://127.0.0.1:1/", "d", "--typo"), "unknown option --typo"),

@@ -182,7 +182,7 @@ def test_a_url_that_gives_no_page_is_an_error() -> None:
         ({"max_page": 3}, TypeError, "no argument 'max_page'; did you mean max_pages?"),
         ({"max_pages": "x"}, ValueError, "max_pages must be a whole number above 0, got 'x'"),
         ({"scope": "hots"}, ValueError, "hots"),
-        ({"deny": "("}, ValueError, "no regular expression"),
+        ({"deny": "("}, ValueError, "is not a regular expression"),
     ],
 )
 def test_a_wrong_argument_is_refused_before_anything_starts(
