@@ -58,7 +58,10 @@ class Budgets(CrawlerComponent):
         folder = self._job.folder
         if folder is None or not self._min_free_bytes:
             return None
-        free = shutil.disk_usage(folder).free
+        try:
+            free = shutil.disk_usage(folder).free
+        except OSError:  # of a share that is away for a moment; SQLite says it if that lasts
+            return None
         if free >= self._min_free_bytes:
             return None
         return (

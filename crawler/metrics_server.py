@@ -90,12 +90,14 @@ class MetricsServer:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         errors = (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError)
-        with suppress(*errors):
-            async with asyncio.timeout(_PATIENCE_SECS):
-                head = await reader.readuntil(b"\r\n\r\n")
-                writer.write(self._answer(head))
-                await writer.drain()
-        writer.close()
+        try:
+            with suppress(*errors):
+                async with asyncio.timeout(_PATIENCE_SECS):
+                    head = await reader.readuntil(b"\r\n\r\n")
+                    writer.write(self._answer(head))
+                    await writer.drain()
+        finally:
+            writer.close()
 
     def _answer(self, head: bytes) -> bytes:
         method, _, rest = head.partition(b" ")

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import weakref
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from crawler.api.crawl_directory import Crawl
 from crawler.spiders.argument_table import SITE
@@ -20,8 +22,7 @@ from crawler.storage.errors import JobError
 from crawler.suggestions import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator, Mapping
-    from typing import Any
+    from collections.abc import AsyncIterator, Iterator
 
     from crawler.items import Page
 
@@ -122,11 +123,17 @@ class _Running:
         self._temporary = tempfile.mkdtemp(prefix="crawl-once-") if directory is None else None
         self._folder = Path(self._temporary or str(directory))
         self._verdict = _KEPT if kept_only else None
-        self._last = self._find_last()
+        self._last = self._swept = self._find_last()
+        self._yielded = bytearray()
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the rest
         options = [f"--{name.replace('_', '-')}={value}" for name, value in written.items()]
         given = {"PROGRESS_ENABLED": False, **(settings or {})}
-        chosen = [word for name, value in given.items() for word in ("-s", f"{name}={value}")]
+        chosen = [
+            word
+            for name, value in given.items()
+            if value is not None
+            for word in ("-s", f"{name}={_one_line(value)}")
+        ]
         program = [sys.executable, "-m", "crawler.api.crawl_child", "crawl"]
         self._process = subprocess.Popen(  # noqa: S603  # this program, with checked arguments
             [*program, url, str(self._folder), *options, *chosen],
@@ -149,6 +156,8 @@ class _Running:
             return pages
         if not has_ended:
             return []
+        if pages := self._read_kept_after_all():
+            return pages
         self._check_end()
         return None
 
@@ -180,7 +189,30 @@ class _Running:
             return []
         # Where nothing of the rest is wanted, all of it was looked at.
         self._last = found[-1][0] if found else newest
+        for number, _ in found:
+            self._mark(number)
         return [page for _, page in found]
+
+    def _read_kept_after_all(self) -> list[Page]:
+        """Return pages of this run that were duplicates when they came, and were kept later."""
+        try:
+            with Crawl(self._folder) as stored:
+                while found := stored.pages_after(self._swept, self._verdict):
+                    self._swept = found[-1][0]
+                    if pages := [page for number, page in found if self._mark(number)]:
+                        return pages
+        except JobError:
+            pass
+        return []
+
+    def _mark(self, number: int) -> bool:
+        """Note that a capture was yielded; return whether it was not before."""
+        place, bit = number >> 3, 1 << (number & 7)
+        if place >= len(self._yielded):
+            self._yielded.extend(bytes(place + 1024 - len(self._yielded)))
+        is_new = not self._yielded[place] & bit
+        self._yielded[place] |= bit
+        return is_new
 
     def _check_end(self) -> None:
         status = self._process.returncode
@@ -210,6 +242,15 @@ def _end(process: subprocess.Popen[bytes], errors: IO[bytes], temporary: str | N
         shutil.rmtree(temporary, ignore_errors=True)
 
 
+def _one_line(value: Any) -> str:
+    """Return a value as the command line takes it: a mapping as JSON, a list with commas."""
+    if isinstance(value, Mapping):
+        return json.dumps(dict(value))
+    if isinstance(value, list | tuple | set | frozenset):
+        return ",".join(map(str, value))
+    return str(value)
+
+
 def _written(arguments: Mapping[str, Any]) -> dict[str, str]:
     """Return options as the command line has them.
 
@@ -222,7 +263,7 @@ def _written(arguments: Mapping[str, Any]) -> dict[str, str]:
             raise TypeError(f"crawl() has no argument {name!r}{hint}")
     words = {True: "yes", False: "no"}
     return {
-        name: words[value] if isinstance(value, bool) else str(value)
+        name: words[value] if isinstance(value, bool) else _one_line(value)
         for name, value in arguments.items()
         if value is not None
     }

@@ -40,6 +40,8 @@ class DemoCommand(Command):
             self.exitcode = self._crawl(folder)
         except (CommandError, JobError, NearDupError, ValueError) as error:
             self.exitcode = self.complain(str(error))
+        except OSError as error:
+            self.exitcode = self.complain(f"{error.filename or 'cannot write'}: {error.strerror}")
 
     def _crawl(self, folder: Path) -> int:
         from crawler.console.crawling import Crawling, Teller
@@ -80,6 +82,17 @@ class DemoCommand(Command):
         return FAILED if missed else 0
 
 
+def _is_of_a_demo(folder: Path) -> bool:
+    """Whether a crawl directory holds no crawl, or one of a site of this machine alone."""
+    from crawler.storage import meta_names
+    from crawler.storage.database import open_for_reading
+
+    with closing(open_for_reading(folder)) as connection:
+        select = "SELECT value FROM meta WHERE name = ?"
+        row = connection.execute(select, (meta_names.PLAN,)).fetchone()
+    return row is None or str(row[0]).startswith("site -a url=http://127.0.0.1:")
+
+
 def _make_way(folder: Path) -> None:
     """Remove what an earlier demo left, and nothing else."""
     from filelock import FileLock, Timeout
@@ -90,6 +103,8 @@ def _make_way(folder: Path) -> None:
         return
     if not (folder / FILE_NAME).is_file():
         raise CommandError(f"{folder} is there and is no crawl directory; remove it yourself")
+    if not _is_of_a_demo(folder):
+        raise CommandError(f"{folder} holds another crawl than the demo; name another directory")
     try:
         with FileLock(folder / "lock", timeout=0):
             shutil.rmtree(folder)

@@ -103,10 +103,9 @@ class MirrorCommand(SpiderCommand):
         from crawler.spiders.arguments import check_site
 
         arguments = self.arguments(opts)
-        if not args and "url" in arguments:
-            args = [arguments["url"]]
-        urls, named = self._places(args)
-        arguments["url"] = ",".join(urls)
+        urls, named = self._places(args, is_known="url" in arguments)
+        if urls:
+            arguments["url"] = ",".join(urls)
         check_site(arguments, MIRROR, is_mirror=True)
         return self._mirror(arguments, named, opts)
 
@@ -131,17 +130,17 @@ class MirrorCommand(SpiderCommand):
         mirroring = Mirroring(folder, arguments, settings, packs=opts.wacz)
         return mirroring.run(lambda: self.host.crawler_process)
 
-    def _places(self, args: Sequence[str]) -> tuple[list[str], Path | None]:
+    def _places(self, args: Sequence[str], *, is_known: bool) -> tuple[list[str], Path | None]:
         """Return URLs and folder; one argument is enough if the folder is a mirror."""
         if len(args) == 1 and (Path(args[0]) / STATE_FOLDER).is_dir():
             from crawler.console.mirror_run import known_url
 
             return [known_url(Path(args[0]))], Path(args[0])
-        if not args:
+        if not args and not is_known:
             raise CommandError(
                 f"a URL is needed; try: {self.host.program} mirror https://docs.python.org/3/"
             )
-        urls, folder = parted(args, "a URL")
+        urls, folder = parted(args, "a URL", is_known=is_known)
         return urls, Path(folder) if folder is not None else None
 
 

@@ -118,10 +118,11 @@ class CrawlCommand(SpiderCommand):
 
         settings = self.host.settings
         _take(settings, folder, opts)
-        feeds = [*(opts.output or ()), *(opts.overwrite_output or ())]
         teller = Teller(
             lambda line: self.complain(self.words(line)),
-            to_stderr=any(feed.startswith("-") for feed in feeds),
+            to_stderr=any(
+                str(feed).startswith(("-", "stdout:")) for feed in settings.getdict("FEEDS")
+            ),
             words=self.words,
         )
         crawling = Crawling(spider_class(self.spider), arguments, settings, teller)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from crawler.console.command_line import CommandError, tidy_logs
 from crawler.console.crawl_places import crawl_place, kept_outside
 from crawler.console.crawl_run import prepared_archive, problems, standing
-from crawler.console.escaping import say
+from crawler.console.escaping import say_or_go_on
 from crawler.feeds.exporters import require_pyarrow
 from crawler.job_registry import prepare_job
 from crawler.maintenance.crawl_report import make_report
@@ -47,7 +47,7 @@ class Teller(NamedTuple):
 
     def tell(self, line: str) -> None:
         """Print a line at once."""
-        say(self.words(line), to_stderr=self.to_stderr, flush=True)
+        say_or_go_on(self.words(line), to_stderr=self.to_stderr)
 
 
 class Crawling:

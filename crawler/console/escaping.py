@@ -8,6 +8,7 @@ from __future__ import annotations
 import codecs
 import io
 import logging
+import os
 import re
 import sys
 import traceback
@@ -72,6 +73,18 @@ def say(
     """
     file = sys.stderr if to_stderr else sys.stdout
     print(plain(line, with_lines=with_lines), file=file, end=end, flush=flush or to_stderr)
+
+
+def say_or_go_on(line: str, *, to_stderr: bool = False) -> None:
+    """Print a line at once, or nothing any more where the reader has gone.
+
+    What a crawl does is worth more than what is printed of it.
+    """
+    try:
+        say(line, to_stderr=to_stderr, flush=True)
+    except BrokenPipeError:
+        stream = sys.stderr if to_stderr else sys.stdout
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def say_coloured(text: str) -> None:

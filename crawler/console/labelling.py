@@ -201,6 +201,7 @@ def _pressed_key(prompt: str) -> str:
     tty.setcbreak(terminal, termios.TCSADRAIN)  # what was typed ahead counts
     try:
         say(prompt, to_stderr=True, end="", flush=True)
-        return os.read(terminal, 32).decode(errors="replace")[:1]
+        # One byte, so that further keys stay for the next pair; no key of ours has two.
+        return os.read(terminal, 1).decode(errors="replace")
     finally:
         termios.tcsetattr(terminal, termios.TCSADRAIN, before)

@@ -15,7 +15,7 @@ from rich.filesize import decimal
 from crawler.console.command_line import CommandError, tidy_logs
 from crawler.console.crawl_places import chosen_place
 from crawler.console.crawl_run import prepared_archive, problems, standing
-from crawler.console.escaping import say
+from crawler.console.escaping import say, say_or_go_on
 from crawler.console.progress_line import ProgressLine
 from crawler.console.report_text import change_lines, many
 from crawler.job_registry import prepare_job
@@ -135,9 +135,9 @@ class Mirroring:
             job.tell(replace(job.run, wants_bodies=wants_bodies))
             stands = standing(job, self._arguments.get("revisit", "no"), before, adds="")
             # What follows speaks of an option that spiders have.
-            say(f"mirror: {self._folder} ({stands.partition(';')[0]})", flush=True)
+            say_or_go_on(f"mirror: {self._folder} ({stands.partition(';')[0]})")
             if self._remembered:
-                say(f"as before: {' '.join(self._remembered)}", flush=True)
+                say_or_go_on(f"as before: {' '.join(self._remembered)}")
             tidy_logs()
             scrapy = process()
             scrapy.crawl(MirrorSpider, **self._arguments)
@@ -175,12 +175,12 @@ class Mirroring:
 
     def _conclude(self, job: Job) -> int:
         if job.database.failure is not None and job.result.stop_reason is None:
-            say(f"mirror: stopped: {job.failure}", to_stderr=True)
+            say_or_go_on(f"mirror: stopped: {job.failure}", to_stderr=True)
             return INCOMPLETE
         try:
             finished = self._finish()
         except KeyboardInterrupt:
-            say(
+            say_or_go_on(
                 "mirror: links are not rewritten yet; the same command goes on",
                 to_stderr=True,
             )
@@ -201,7 +201,7 @@ class Mirroring:
             done = finish_archive(self._folder / ARCHIVE, self._packs, title=self._arguments["url"])
         except ArchiveError as error:
             raise CommandError(str(error)) from None
-        say(f"archive: {done.wacz or done.cdxj.parent}, {done.captures:,} captures", flush=True)
+        say_or_go_on(f"archive: {done.wacz or done.cdxj.parent}, {done.captures:,} captures")
 
     def _finish(self) -> FinishedMirror:
         canonicalizer = Canonicalizer(Options(self._settings).names("URLS_DISABLED_RULES"))
@@ -214,21 +214,21 @@ class Mirroring:
         with closing(open_for_reading(self._folder / STATE_FOLDER)) as connection:
             report = make_report(connection)
             for line in _mirror_lines(connection, report, finished, self._folder):
-                say(line)
+                say_or_go_on(line)
         if job.result.limit_reason is not None and job.result.shortage is None:
-            say(f"stopped: {job.result.limit_reason}")
+            say_or_go_on(f"stopped: {job.result.limit_reason}")
         if report.queued:
-            say(f"not finished, {report.queued:,} queued: the same command goes on")
+            say_or_go_on(f"not finished, {report.queued:,} queued: the same command goes on")
         if not report.fetched and not report.kept:
             return report.queued
-        say(f"open {self._folder / 'index.html'}")
-        say(f"prove it: crawl-once mirror --check {shlex.quote(str(self._folder))}", flush=True)
+        say_or_go_on(f"open {self._folder / 'index.html'}")
+        say_or_go_on(f"prove it: crawl-once mirror --check {shlex.quote(str(self._folder))}")
         return report.queued
 
     def _status(self, job: Job, finished: FinishedMirror) -> int:
         status = INCOMPLETE if finished.parts else DONE
         for problem in problems(job):
-            say(f"mirror: {problem}", to_stderr=True)
+            say_or_go_on(f"mirror: {problem}", to_stderr=True)
             status = INCOMPLETE
         return status
 
@@ -243,7 +243,7 @@ def usual_folder(settings: BaseSettings, url: str) -> Path:
     names = (host_folder(seeds[0]), scope_folder(seeds, "prefix"))
     place = chosen_place(parent, names, _canonical(url), _mirrored)
     if place.why:
-        say(f"mirror: a directory of its own, since {place.why}", flush=True)
+        say_or_go_on(f"mirror: a directory of its own, since {place.why}")
     return place.folder
 
 

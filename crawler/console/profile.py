@@ -126,7 +126,9 @@ def _written(path: Path, name: str, value: object) -> str:
         return str(value)
     if isinstance(value, list) and all(isinstance(part, str) for part in value):
         return ",".join(value)
-    raise CommandError(f"{path}: {name} must be a text, a number or a list of texts, got {value!r}")
+    raise CommandError(
+        f"{path}: {name} must be a text, a whole number or a list of texts, got {value!r}"
+    )
 
 
 def profile_settings(opts: argparse.Namespace) -> Settings:

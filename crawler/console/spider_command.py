@@ -6,7 +6,13 @@ import re
 from abc import abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
-from crawler.console.command_line import INTERRUPTED, Command, CommandError, refuse_options
+from crawler.console.command_line import (
+    INTERRUPTED,
+    Command,
+    CommandError,
+    close_stdout,
+    refuse_options,
+)
 from crawler.console.escaping import say
 from crawler.console.profile import check_profile_options, read_configuration
 from crawler.frontier.redis import FleetError
@@ -22,7 +28,7 @@ if TYPE_CHECKING:
     from crawler.spiders.argument_table import Argument
     from crawler.spiders.page_spider import PageSpider
 
-_ARGUMENT = re.compile(r"-a ([a-z_]+)(=?)")
+_ARGUMENT = re.compile(r"(?<!\S)(\(?)-a ([a-z_]+)(=?)")
 _COUNTS = ("max_pages", "max_depth")
 
 
@@ -30,7 +36,7 @@ def as_options(line: str) -> str:
     """Return a line with ``--name value`` for each ``-a name=value``."""
     line = line.replace("give -a url=https://...", "give a URL such as https://...")
     return _ARGUMENT.sub(
-        lambda found: f"--{found[1].replace('_', '-')}{' ' if found[2] else ''}", line
+        lambda found: f"{found[1]}--{found[2].replace('_', '-')}{' ' if found[3] else ''}", line
     )
 
 
@@ -68,6 +74,8 @@ class SpiderCommand(Command):
             self.exitcode = self.crawl(args, opts)
         except (CommandError, FleetError, NearDupError, MirrorError, JobError, ValueError) as error:
             self.exitcode = self.complain(self.words(str(error)))
+        except BrokenPipeError:
+            close_stdout()  # the reader of a feed has had enough
         except OSError as error:
             self.exitcode = self.complain(f"{error.filename or 'cannot write'}: {error.strerror}")
         except KeyboardInterrupt:

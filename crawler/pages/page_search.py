@@ -217,6 +217,8 @@ class PageSearch:
             memory.execute(made)
             for row in rows:
                 page = self._database.execute(sql, (row["page"],)).fetchone()
+                if page is None:  # the crawl beside it forgot this version
+                    continue
                 title, text = _broken(page["title"]), _broken(text_of(page["content"]))
                 memory.execute("DELETE FROM one")
                 memory.execute("INSERT INTO one VALUES (?, ?, ?)", (page["url"], title, text))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.urls.canonical import Canonicalizer
-from crawler.urls.parts import split
+from crawler.urls.parts import MalformedUrl, split
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,6 +73,9 @@ class PageSelection(NamedTuple):
 
 ALL = PageSelection()
 
+_USUAL_PORTS = frozenset({"80", "443"})
+"""Ports that canonical URLs of http and https leave out."""
+
 
 def url_ranges(url: str) -> list[UrlRange]:
     """Return the ranges of the canonical URLs at and below a URL; http and https are the same.
@@ -100,7 +103,12 @@ def host_ranges(host: str) -> list[UrlRange]:
     """
     if not host:
         return []
+    if "/" in host:
+        raise MalformedUrl(f"{host!r} is no host: leave out what is not its name or its port")
     parts = split(_canonicalize(f"http://{host}/"))
+    wanted = host.rpartition(":")[2]
+    if wanted in _USUAL_PORTS and not host.endswith("]"):
+        return [*_beginning_with(f"{parts.host}/"), *_beginning_with(f"{parts.host}:{wanted}/")]
     if parts.port is not None:
         return list(_beginning_with(f"{parts.host}:{parts.port}/"))
     return [*_beginning_with(f"{parts.host}/"), *_beginning_with(f"{parts.host}:")]

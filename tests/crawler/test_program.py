@@ -161,7 +161,7 @@ class TestConfigurationFile:
                 "unknown option DOWNLOAD_DELAY; settings belong into [settings]",
             ),
             ("scope = ", "not TOML"),
-            ("scope = 1.5", "scope must be a text, a number or a list of texts, got 1.5"),
+            ("scope = 1.5", "scope must be a text, a whole number or a list of texts, got 1.5"),
             ("settings = 1", "settings must be a table, [settings]"),
             ('scope = "hots"', "--scope must be prefix, host or domain, got 'hots'"),
             ("[settings]\nNEARDUP_MIN_SIMILARTY = 1", "unknown setting NEARDUP_MIN_SIMILARTY"),
