@@ -156,10 +156,10 @@ def test_a_visit_whose_data_fail_leaves_the_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--render", "--text", "no"), "--text=no reads no page, and --render needs what is read"),
-        (("--render", "-s", "CRAWL_RENDER_BROWSER=/none"), "--render=auto: /none is no program"),
+        (("--render", "--text", "no"), "--text no reads no page, and --render needs what is read"),
+        (("--render", "-s", "CRAWL_RENDER_BROWSER=/none"), "--render auto: /none is no program"),
         (("--render", "alwyas"), "--render must be auto or always or no, got 'alwyas'; did you"),
-        (("--screenshots", "--render", "no"), "--screenshots=yes takes pictures in a browser"),
+        (("--screenshots", "--render", "no"), "--screenshots yes takes pictures in a browser"),
     ],
 )
 def test_what_cannot_be_is_one_line(
