@@ -51,7 +51,7 @@ def change_lines(changes: Changes) -> Iterator[str]:
 
 def _besides(outcome: str, changes: Changes) -> str:
     if outcome == CHANGED and changes.nearly_unchanged:
-        return f"; {changes.nearly_unchanged:,} only by a little, such as a clock"
+        return f"; {changes.nearly_unchanged:,} of them nearly the same as before"
     if outcome == UNCHANGED and changes.not_sent:
         size = decimal(changes.not_sent_bytes)
         return f"; {changes.not_sent:,} of them, {size}, were not sent again"
