@@ -31,7 +31,8 @@ class LabelCommand(PlainCommand):
         "Without an option it shows pairs, those first from which most can be learned, and "
         "takes a key for each, on a terminal without Enter: d = duplicate, n = not, "
         "s = skip, b = back, r = remove the label, m = all of it, q = quit. Labels "
-        "stand in crawl.db, or in FILE.labels.jsonl beside a file; crawl-once sweep and the lab hold distances against them."
+        "stand in crawl.db, or in FILE.labels.jsonl beside a file; crawl-once sweep and the lab "
+        "compare distances with them."
     )
 
     def add_own_options(self, parser: argparse.ArgumentParser) -> None:
