@@ -9,7 +9,6 @@ from crawler.pages.page_metadata import metadata_fields
 from crawler.pages.page_row import to_unsigned
 from crawler.pages.page_selection import ALL, PageSelection
 from crawler.pages.reasons import Reason, detail_of, in_words
-from crawler.pages.stored_texts import HeldTexts
 from crawler.pages.verdicts import DUPLICATES, UNCHANGED
 from crawler.reading.content.content_text import shown_text
 
@@ -123,6 +122,8 @@ def held_content(
         return row["content"], row["url"]
     if row["verdict"] not in DUPLICATES:
         return None, None
+    from crawler.pages.stored_texts import HeldTexts  # noqa: PLC0415  # needs NumPy
+
     texts = HeldTexts(connection.execute)
     source = texts.find(row["id"], row["text_digest"], row["words"])
     if source is None:
