@@ -153,7 +153,7 @@ def test_on_a_terminal_it_fits_the_screen_and_needs_no_enter(
     process = subprocess.Popen(
         [sys.executable, "-m", "scrapy", "label", str(demo), "--distance", "0..8"],
         cwd=PROJECT, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
-        env={**os.environ, "PAGER": "cat", "TERM": "xterm"},
+        env={**os.environ, "PAGER": "cat", "TERM": "xterm", "LINES": "", "COLUMNS": ""},
     )  # fmt: skip
     os.close(theirs)
     try:
