@@ -90,7 +90,8 @@ def _is_of_a_demo(folder: Path) -> bool:
     with closing(open_for_reading(folder)) as connection:
         select = "SELECT value FROM meta WHERE name = ?"
         row = connection.execute(select, (meta_names.PLAN,)).fetchone()
-    return row is None or str(row[0]).startswith("site -a url=http://127.0.0.1:")
+    words = [] if row is None else str(row[0]).split()
+    return not words or any(word.startswith("url=http://127.0.0.1:") for word in words)
 
 
 def _make_way(folder: Path) -> None:
