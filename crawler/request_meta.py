@@ -114,13 +114,16 @@ def is_made_anyway(request: Request) -> bool:
 def link_source(request: Request) -> str | None:
     """Return the URL of the page on which a link was met, or None of a seed.
 
-    What redirects led through is no page: the first request of a row of them has the referer.
+    A request that is made again (``FIXED``) is led by itself or by a seed, which need not have a
+    link to it; one for links that are followed again (``AGAIN``) by the page that has them.
     """
     referer = request.headers.get(b"Referer")
     if referer is not None:
         return referer.decode("latin-1")
+    if FIXED in request.meta and AGAIN not in request.meta:
+        return None
     noted: str | None = request.meta.get(LED_BY)
-    return None if noted == request.url else noted
+    return noted
 
 
 def led_by(request: Request) -> str | None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from crawler.pages.page_metadata import linked_from
-from crawler.pages.reasons import in_words
+from crawler.pages.reasons import Reason, codes, in_words
 from crawler.pages.verdicts import FAILED
 
 if TYPE_CHECKING:
@@ -19,8 +20,10 @@ _BROKEN = """
 SELECT url, status, reason, metadata FROM pages
 WHERE visit = ? AND verdict = ? AND latest = 1 AND metadata IS NOT NULL
 ORDER BY status IS NULL, status, id
-LIMIT ?
 """
+
+_NOT_BROKEN = frozenset({Reason.FORBIDDEN, Reason.REDIRECTED_OUT})
+"""Reasons for which the crawl does not look where a link leads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +46,14 @@ class BrokenLink:
 def broken_links(connection: sqlite3.Connection, visit: int) -> tuple[BrokenLink, ...]:
     """Return links of a visit that lead to no page, those with an HTTP status first.
 
+    What robots.txt forbids, or what leads out of the scope, may well be there.
+
     Complexity: O(failed URLs of the visit).
     """
-    rows = connection.execute(_BROKEN, (visit, FAILED, LARGEST)).fetchall()
-    return tuple(
-        BrokenLink(row["url"], row["status"] or None, in_words(row["reason"]), source)
-        for row in rows
-        if (source := linked_from(row["metadata"])) is not None
+    found = (
+        BrokenLink(row["url"], row["status"], in_words(row["reason"]), source)
+        for row in connection.execute(_BROKEN, (visit, FAILED))
+        if not codes(row["reason"]) & _NOT_BROKEN
+        and (source := linked_from(row["metadata"])) is not None
     )
+    return tuple(islice(found, LARGEST))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawler.pages.last_captures import LastCapture, LastCaptures
 from crawler.pages.page_row import COLUMNS, PageRow, row_of, to_unsigned
-from crawler.pages.verdicts import KEPT, NOT_HTML, ORIGINALS, WITHOUT_PAGE, listed, says_less
+from crawler.pages.verdicts import FAILED, KEPT, NOT_HTML, ORIGINALS, WITHOUT_PAGE, listed, says_less
 from crawler.pages.volatile_names import VolatileNames
 from crawler.reading.stored_text import StoredText
 from crawler.storage import meta_names
@@ -233,6 +233,17 @@ class PageStore:
             "UPDATE pages SET depth = ?1 WHERE key = ?2 AND latest = 1 AND depth > ?1", (depth, key)
         )
         self._captures.note_change(key)
+
+    def failure_source(self, key: bytes) -> str | None:
+        """Return the column ``metadata`` of the last failure of a page, which names its source.
+
+        In a later visit a URL is requested because it is known, and no longer for a link.
+        """
+        row = self.database.read(
+            "SELECT metadata FROM pages WHERE key = ? AND latest = 1 AND verdict = ?",
+            (key, FAILED),
+        ).fetchone()
+        return None if row is None else row[0]
 
     def forget_failures(self, key: bytes, before: int) -> None:
         """Delete the failures of a page with smaller ids, except for its newest capture."""

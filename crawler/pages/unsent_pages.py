@@ -127,7 +127,7 @@ class UnsentPages:
         """
         row = blank_row(self._store.new_id(), fetched, self._archivist.visit)
         row.verdict, row.reason = verdict, reason
-        row.metadata = packed_source(linked_from)
+        row.metadata = packed_source(linked_from) or self._store.failure_source(row.key)
         self._store.insert(row)
         self._store.forget_failures(row.key, row.id)
         kind = outcome_of_failure(fetched.status, reason)

@@ -28,6 +28,15 @@ def test_each_is_named_with_the_page_on_which_it_was_met(tmp_path: Path) -> None
         assert f"  {site.origin}/gone (HTTP 404)\n      on {site.origin}/\n" in said
 
 
+def test_a_later_visit_names_the_page_too(tmp_path: Path) -> None:
+    with GraphSite({"/": ["/a", "/gone"], "/a": ["/"]}) as site:
+        crawl(f"{site.origin}/", tmp_path)
+        first = report(tmp_path)["broken"]
+        crawl(f"{site.origin}/", tmp_path, "-a", "revisit=yes")
+        again = report(tmp_path)
+    assert (again["visit"], again["broken"]) == (2, first)
+
+
 def test_a_seed_was_met_on_no_page(tmp_path: Path) -> None:
     with DemoServer() as site:
         done = scrapy("crawl", "site", "-a", f"url={site.url}nowhere", "-s", f"JOBDIR={tmp_path}")
@@ -35,3 +44,5 @@ def test_a_seed_was_met_on_no_page(tmp_path: Path) -> None:
     broken = report(tmp_path)["broken"]
     assert broken
     assert not [link for link in broken if link["url"].endswith("nowhere")]
+    # Nobody looked whether it is there: robots.txt forbids it.
+    assert not [link for link in broken if link["url"].endswith("/private/cellar")]
