@@ -16,6 +16,7 @@ from scrapy.utils.asyncio import create_looping_call
 from crawler.console.progress import LiveProgress, PlainProgress
 from crawler.console.progress_line import REDRAW_SECS
 from crawler.crawl_numbers import CrawlNumbers
+from crawler.feeds.feed_targets import feeds_stdout
 from crawler.host_loads import Alarm
 from crawler.items import page_of_capture
 from crawler.job_registry import CrawlerComponent, job_of
@@ -221,7 +222,7 @@ class Progress(CrawlerComponent):
             raise NotConfigured
         self._numbers = CrawlNumbers.of(crawler)
         self._log_format = options.text("CRAWL_LOG_FORMAT")
-        self._feeds = crawler.settings.getdict("FEEDS")
+        self._feeds_stdout = feeds_stdout(crawler.settings)
         self._interval_secs = options.number("PROGRESS_INTERVAL_SECS")
         self._display: LiveProgress | PlainProgress | None = None
         self._loop: Any = None
@@ -241,8 +242,7 @@ class Progress(CrawlerComponent):
     @property
     def _fills_terminal(self) -> bool:
         """Whether a feed goes to the terminal, between whose lines a panel would be drawn."""
-        is_to_stdout = any(str(feed).startswith(("-", "stdout:")) for feed in self._feeds)
-        return is_to_stdout and sys.stdout.isatty()
+        return self._feeds_stdout and sys.stdout.isatty()
 
     def _show(self, display: LiveProgress | PlainProgress, interval_secs: float) -> None:
         self._display = display

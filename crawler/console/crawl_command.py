@@ -118,13 +118,7 @@ class CrawlCommand(SpiderCommand):
 
         settings = self.host.settings
         _take(settings, folder, opts)
-        teller = Teller(
-            lambda line: self.complain(self.words(line)),
-            to_stderr=any(
-                str(feed).startswith(("-", "stdout:")) for feed in settings.getdict("FEEDS")
-            ),
-            words=self.words,
-        )
+        teller = Teller(lambda line: self.complain(self.words(line)), self.words)
         crawling = Crawling(spider_class(self.spider), arguments, settings, teller)
         return crawling.run(lambda: self.host.crawler_process)
 

@@ -12,6 +12,7 @@ from crawler.console.crawl_places import crawl_place, kept_outside
 from crawler.console.crawl_run import prepared_archive, problems, standing
 from crawler.console.escaping import say_or_go_on
 from crawler.feeds.exporters import require_pyarrow
+from crawler.feeds.feed_targets import feeds_stdout
 from crawler.job_registry import prepare_job
 from crawler.maintenance.crawl_report import make_report
 from crawler.options import Options, is_fleet
@@ -33,21 +34,15 @@ BROKEN = 1
 
 
 class Teller(NamedTuple):
-    """Where the lines of a crawl go, and how they name its arguments.
+    """How errors are printed, and how lines name the arguments of a crawl.
 
     Attributes:
         complain: Prints an error.
-        to_stderr: Whether a feed has standard output.
         words: Turns ``-a name=value`` in a line into what the program of the user takes.
     """
 
     complain: Callable[[str], object]
-    to_stderr: bool = False
     words: Callable[[str], str] = str
-
-    def tell(self, line: str) -> None:
-        """Print a line at once."""
-        say_or_go_on(self.words(line), to_stderr=self.to_stderr)
 
 
 class Crawling:
@@ -75,7 +70,7 @@ class Crawling:
         self._arguments = arguments
         self._settings = settings
         self._teller = teller
-        self._tell = teller.tell
+        self._to_stderr = feeds_stdout(settings)
         self._why = ""
         self._others: list[str] = []
         spidercls.check_arguments(arguments)
@@ -119,6 +114,10 @@ class Crawling:
             if archive is not None:
                 archive.close()
         return self._conclude(job) or status
+
+    def _tell(self, line: str) -> None:
+        """Print a line at once, on standard error where a feed has standard output."""
+        say_or_go_on(self._teller.words(line), to_stderr=self._to_stderr)
 
     def _crawl(self, process: CrawlerProcessBase) -> int:
         tidy_logs()

@@ -37,6 +37,11 @@ def check_feeds(settings: BaseSettings) -> None:
         check_writable(Path(path))
 
 
+def feeds_stdout(settings: BaseSettings) -> bool:
+    """Return whether a feed goes to standard output, which then has nothing else."""
+    return any(str(feed).startswith(("-", "stdout:")) for feed in settings.getdict("FEEDS"))
+
+
 def _local_path(feed: str) -> str | None:
     """Return the path of a feed in a local file, None for one that goes elsewhere."""
     scheme = urlsplit(feed).scheme

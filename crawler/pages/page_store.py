@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawler.pages.last_captures import LastCapture, LastCaptures
 from crawler.pages.page_row import COLUMNS, PageRow, row_of, to_unsigned
-from crawler.pages.verdicts import FAILED, KEPT, NOT_HTML, ORIGINALS, WITHOUT_PAGE, listed, says_less
+from crawler.pages.verdicts import (
+    FAILED,
+    KEPT,
+    NOT_HTML,
+    ORIGINALS,
+    WITHOUT_PAGE,
+    listed,
+    says_less,
+)
 from crawler.pages.volatile_names import VolatileNames
 from crawler.reading.stored_text import StoredText
 from crawler.storage import meta_names

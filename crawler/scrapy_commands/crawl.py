@@ -73,9 +73,8 @@ class CrawlSpiderCommand(ScrapyCrawl):
         assert self.settings is not None
         process = self.crawler_process
         assert process is not None
-        feeds = [*(opts.output or ()), *(opts.overwrite_output or ())]
-        teller = Teller(_complain, to_stderr=any(feed.startswith("-") for feed in feeds))
-        return Crawling(spidercls, opts.spargs, self.settings, teller).run(lambda: process)
+        crawling = Crawling(spidercls, opts.spargs, self.settings, Teller(_complain))
+        return crawling.run(lambda: process)
 
 
 def _complain(message: str) -> None:
