@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import CrawlerProcessBase
     from scrapy.settings import Settings
 
+    from crawler.console.profile import Configuration
+
 PROGRAM = "crawl-once"
 CRAWL = "crawl"
 
@@ -61,6 +63,17 @@ class CrawlOnce:
         self._opts = opts
 
     @cached_property
+    def configuration(self) -> Configuration:
+        """What the configuration file says.
+
+        Raises:
+            CommandError: It cannot be read, or names an option that there is not.
+        """
+        from crawler.console.profile import read_configuration
+
+        return read_configuration(self._opts.config)
+
+    @cached_property
     def settings(self) -> Settings:
         """The settings of the profile, the configuration file and the command line.
 
@@ -69,7 +82,7 @@ class CrawlOnce:
         """
         from crawler.console.profile import profile_settings
 
-        return profile_settings(self._opts)
+        return profile_settings(self._opts, self.configuration)
 
     @cached_property
     def crawler_process(self) -> CrawlerProcessBase:

@@ -50,11 +50,9 @@ class ConfigCommand(PlainCommand):
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Print what holds."""
-        from crawler.console.profile import read_configuration
-
         if args:
             raise CommandError(f"no argument is needed, got {' '.join(args)}")
-        configuration = read_configuration(opts.config)
+        configuration = self.host.configuration
         held = [*_options(configuration), *self._settings(configuration, opts)]
         self.say_result(
             opts,

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import CrawlerProcessBase
     from scrapy.settings import Settings
 
+    from crawler.console.profile import Configuration
+
 _LAB_ERRORS = (
     ("crawler.lab.pair_label", "LabelError"),
     ("crawler.lab.sources.source", "SourceError"),
@@ -71,7 +73,7 @@ def _for_users() -> tuple[type[Exception], ...]:
 
 
 class HelpFormatter(argparse.HelpFormatter):
-    """Prints defaults in words of the help, and commands in the order of their groups."""
+    """Puts the meaning of an option beside it where there is room for both."""
 
     def __init__(self, prog: str, **options: Any) -> None:
         super().__init__(prog, max_help_position=28, **options)
@@ -82,11 +84,15 @@ class Host(Protocol):
 
     Attributes:
         program: Its name, which begins each message.
-        settings: The settings of the profile and of the command line.
+        configuration: What a configuration file says; nothing where the program reads none.
+        settings: The settings of the profile, that file and the command line.
         crawler_process: The process that a crawl runs in.
     """
 
     program: str
+
+    @property
+    def configuration(self) -> Configuration: ...
 
     @property
     def settings(self) -> Settings: ...

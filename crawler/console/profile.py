@@ -41,6 +41,9 @@ class Configuration(NamedTuple):
     settings: Mapping[str, Any]
 
 
+NO_CONFIGURATION = Configuration(None, {}, {})
+
+
 def add_profile_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that all commands have which read the profile."""
     group = parser.add_argument_group("settings and logs")
@@ -94,7 +97,7 @@ def read_configuration(named: str | None) -> Configuration:
     """
     path = Path(named) if named is not None else Path(FILE_NAME)
     if named is None and not path.is_file():
-        return Configuration(None, {}, {})
+        return NO_CONFIGURATION
     try:
         with path.open("rb") as file:
             tables = tomllib.load(file)
@@ -131,7 +134,7 @@ def _written(path: Path, name: str, value: object) -> str:
     )
 
 
-def profile_settings(opts: argparse.Namespace) -> Settings:
+def profile_settings(opts: argparse.Namespace, configuration: Configuration) -> Settings:
     """Return the settings of the profile, changed by the configuration file and by options.
 
     Raises:
@@ -144,7 +147,7 @@ def profile_settings(opts: argparse.Namespace) -> Settings:
     check_profile_options(opts)
     settings = Settings()
     settings.setmodule(PROFILE, priority="project")
-    settings.setdict(read_configuration(opts.config).settings, priority="cmdline")
+    settings.setdict(configuration.settings, priority="cmdline")
     reader = Command()
     reader.settings = settings
     try:

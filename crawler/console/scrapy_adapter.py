@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from scrapy.commands import ScrapyCommand, ScrapyHelpFormatter
 
 from crawler.console.command_line import group_of
+from crawler.console.profile import NO_CONFIGURATION
 
 if TYPE_CHECKING:
     import argparse
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from scrapy.settings import Settings
 
     from crawler.console.command_line import Command
+    from crawler.console.profile import Configuration
 
 
 class UnderlinedHelp(ScrapyHelpFormatter):
@@ -32,6 +34,10 @@ class ScrapyHost:
 
     def __init__(self, command: ScrapyCommand) -> None:
         self._command = command
+
+    @property
+    def configuration(self) -> Configuration:
+        return NO_CONFIGURATION
 
     @property
     def settings(self) -> Settings:

@@ -14,7 +14,7 @@ from crawler.console.command_line import (
     refuse_options,
 )
 from crawler.console.escaping import say
-from crawler.console.profile import check_profile_options, read_configuration
+from crawler.console.profile import check_profile_options
 from crawler.frontier.redis import FleetError
 from crawler.mirror.errors import MirrorError
 from crawler.storage.errors import JobError
@@ -97,9 +97,7 @@ class SpiderCommand(Command):
         Raises:
             CommandError: A value is none of those that there are.
         """
-        # Scrapy's command has read the settings, and has no configuration file.
-        named = getattr(opts, "config", None)
-        stored = read_configuration(named).arguments if hasattr(opts, "config") else {}
+        stored = self.host.configuration.arguments
         found = {name: value for name, value in stored.items() if name in self.table}
         found |= _pairs(getattr(opts, "spargs", ()))
         given = {name: getattr(opts, name, None) for name in self.table}

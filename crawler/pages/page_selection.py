@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.urls.canonical import Canonicalizer
-from crawler.urls.parts import MalformedUrl, split
+from crawler.urls.parts import split
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -103,8 +103,6 @@ def host_ranges(host: str) -> list[UrlRange]:
     """
     if not host:
         return []
-    if "/" in host:
-        raise MalformedUrl(f"{host!r} is no host: leave out what is not its name or its port")
     parts = split(_canonicalize(f"http://{host}/"))
     wanted = host.rpartition(":")[2]
     if wanted in _USUAL_PORTS and not host.endswith("]"):
