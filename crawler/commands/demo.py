@@ -83,15 +83,16 @@ class DemoCommand(Command):
 
 
 def _is_of_a_demo(folder: Path) -> bool:
-    """Whether a crawl directory holds no crawl, or one of a site of this machine alone."""
-    from crawler.storage import meta_names
+    """Whether a crawl directory holds pages of the demo's site, or none at all."""
+    from urllib.parse import urlsplit
+
+    from crawler.demo import DUPLICATES
     from crawler.storage.database import open_for_reading
 
+    planted = {*DUPLICATES, *DUPLICATES.values()}
     with closing(open_for_reading(folder)) as connection:
-        select = "SELECT value FROM meta WHERE name = ?"
-        row = connection.execute(select, (meta_names.PLAN,)).fetchone()
-    words = [] if row is None else str(row[0]).split()
-    return not words or any(word.startswith("url=http://127.0.0.1:") for word in words)
+        urls = [row["url"] for row in connection.execute("SELECT url FROM pages LIMIT 1000")]
+    return not urls or any(urlsplit(url).path in planted for url in urls)
 
 
 def _make_way(folder: Path) -> None:

@@ -11,7 +11,9 @@ import pytest
 
 from crawler.demo import DUPLICATES, EXPECTED
 from crawler.items import PAGE_FIELDS
-from tests.crawls.command import pages, report, scrapy
+from tests.crawls.command import crawl, pages, report, scrapy
+from tests.sites.many import ManyPages
+from tests.sites.many import pages as pages_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,3 +71,12 @@ def test_running_it_twice_gives_the_same(demo: Path) -> None:
     done = scrapy("demo", "-s", f"JOBDIR={demo}")
     assert done.returncode == 0, done.stdout + done.stderr
     assert report(demo)["verdicts"] == first
+
+
+def test_another_crawl_of_this_machine_is_not_replaced(tmp_path: Path) -> None:
+    with ManyPages(pages_of(5)) as site:
+        crawl(site.url, tmp_path)
+    done = scrapy("demo", "-s", f"JOBDIR={tmp_path}")
+    assert done.returncode == 2
+    assert "holds another crawl than the demo; name another directory" in done.stderr
+    assert report(tmp_path)["fetched"] == 5

@@ -19,6 +19,7 @@ from crawler.demo import DemoServer
 from crawler.storage.errors import JobError
 from tests.crawls.command import PROJECT, TIMEOUT_SECS
 from tests.sites.many import ManyPages, pages
+from tests.sites.statute import statute
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,6 +68,16 @@ def test_every_capture_is_yielded_where_that_is_asked_for(site: DemoServer) -> N
     assert len(verdicts) == len(set(verdicts))
     assert sum(verdict == "near_duplicate" for _, verdict in verdicts) == 4
     assert any(verdict == "failed" for _, verdict in verdicts)
+
+
+def test_pages_that_are_kept_after_all_are_yielded(tmp_path: Path) -> None:
+    """Sections whose host's boilerplate is not known when they come are duplicates at first."""
+    with ManyPages(statute(14)) as site:
+        yielded = [page.url for page in crawl_sync(site.url, directory=tmp_path / "job")]
+    with Crawl.open(tmp_path / "job") as read:
+        kept = [page.url for page in read.pages("kept")]
+    assert len(yielded) == len(set(yielded))
+    assert set(yielded) == set(kept)
 
 
 def test_a_crawl_that_was_left_goes_on(site: DemoServer, tmp_path: Path) -> None:
