@@ -146,6 +146,7 @@ class PageList:
         self._places: NDArray[np.int64] = np.empty(0, np.int64)
         self._judgement: Judgement | None = None
         self._shown = self._reading = 0
+        self._min_similarity = 0.0
         self._fold = ui.expansion(words, on_value_change=self._start).classes("fold")
         self._fold.props(f"dense data-list={name}")
         with self._fold:
@@ -153,13 +154,15 @@ class PageList:
             self._more = ui.button("Show more", on_click=self._show_more, color=None)
             self._more.props("flat dense").classes("plain")
 
-    def show(self, places: NDArray[np.int64], judgement: Judgement) -> None:
+    def show(self, places: NDArray[np.int64], judgement: Judgement, min_similarity: float) -> None:
         """Take other pages; an open list goes on showing its beginning.
 
         Args:
             places: The places of the pages, in crawl order.
             judgement: The judgement in which they repeat others, tried or running.
+            min_similarity: The bound that is tried, which similarities are told apart from.
         """
+        self._min_similarity = min_similarity
         is_same = np.array_equal(places, self._places) and self._reading == self._lab.reading
         self._reading = self._lab.reading
         self._places, self._judgement = places, judgement
@@ -195,7 +198,8 @@ class PageList:
         near = int(judgement.distance[place]), float(judgement.similarity[place])
         if judgement.original[place] < 0:
             near = -1, math.nan  # of the page that it resembles
-        measures = measures_of(*near, judgement.containment_of(place))
+        containment = judgement.containment_of(place)
+        measures = measures_of(*near, containment, min_similarity=self._min_similarity)
         original = judgement.named(place)
         told = f"{self._repeats}, {measures}" if measures else self._repeats
         beyond = ":" if original >= 0 else ", of a page not read here"

@@ -153,7 +153,8 @@ class ClustersTab:
 
     async def _answer(self, asked: _Question) -> None:
         judgement = await self._lab.judge(asked.choice)
-        self._clusters = await self._lab.run(largest_clusters, judgement, MAX_COUNT)
+        least = asked.choice.parameters.min_similarity
+        self._clusters = await self._lab.run(largest_clusters, judgement, MAX_COUNT, least)
         self._rules = await self._lab.run(self._read_rules)
         self._answered = asked
         self._again.set_visibility(False)

@@ -261,8 +261,9 @@ def _measure(
 
 
 def _sentence(found: Comparison, parameters: Parameters) -> str:
+    least = parameters.min_similarity
     confirmed = (
-        f", similarity {found.jaccard:.3f} of the {parameters.min_similarity:g} needed"
+        f", similarity {share(found.jaccard, least)} of the {least:g} needed"
         if parameters.verify
         else ""
     )

@@ -12,8 +12,9 @@ from crawler.lab.app.charts import (
     INK,
     KEPT,
     MARK,
+    ChartWords,
+    ExplainedChart,
     Options,
-    chart,
     frame,
     lines,
     name_axis,
@@ -35,6 +36,18 @@ if TYPE_CHECKING:
     from crawler.lab.distance_evidence import DistanceEvidence, EvidenceLine
     from crawler.lab.pair_label import Label
     from neardup.evaluation.metrics import Interval
+
+_SHOWS = (
+    "Precision is the share of the pairs found by a {bound} that are duplicates, recall the share "
+    "of all duplicates that it finds; the bands hold the true share in 95 of 100 cases. A good "
+    "{bound} keeps both lines high: where precision falls, pages are lost that say something new; "
+    "where recall falls, duplicates are kept."
+)
+_FILLED_BY = {
+    "min_similarity": "It fills when pairs are labelled under Pairs: without labels, similarity "
+    "itself stands in for them and says nothing of its own bound.",
+    "max_distance": "It fills when two texts lie within 8 bits of each other.",
+}
 
 HEADS = ("#Found", "#Right", "#Precision", "#95 %", "#Recall", "#95 %")
 
@@ -241,17 +254,19 @@ class _Lines:
 
     def __init__(self, title: str, axis: str) -> None:
         self._axis = axis
+        bound = axis.partition(",")[0]
         with ui.element().classes("cards") as self.whole:
             with ui.element().classes("card"):
-                ui.label(title).classes("title")
-                self._chart = chart({}, 300)
-            with ui.element().classes("card"):
-                heads = (f"#{axis.partition(',')[0]}", *HEADS)
+                words = ChartWords(title, _SHOWS.format(bound=bound), _FILLED_BY[bound])
+                self._chart = ExplainedChart(words, 300)
+            with ui.element().classes("card") as self._numbers:
+                heads = (f"#{bound}", *HEADS)
                 self._table = FigureTable(heads, "evidence-table")
 
     def show(self, evidence: Sequence[EvidenceLine], suggested: float | None) -> None:
-        self.whole.set_visibility(bool(evidence))
+        self._chart.show(is_empty=not evidence)
+        self._numbers.set_visibility(bool(evidence))
         mark = None if suggested is None else f"{suggested:g}"
-        redraw(self._chart, evidence_curves(self._axis, evidence, mark))
+        redraw(self._chart.drawn, evidence_curves(self._axis, evidence, mark))
         rows = [(f"{line.bound:g}", *cells(line)) for line in evidence]
         self._table.show(rows, lambda name: "suggested" if name == mark else "")

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING
 from nicegui import ui
 from rich.filesize import decimal
 
-from crawler.lab.app.charts import DROPPED, KEPT, SOFT, SPLIT, Options, axis, chart
+from crawler.lab.app.charts import (
+    DROPPED,
+    KEPT,
+    SOFT,
+    SPLIT,
+    ChartWords,
+    ExplainedChart,
+    Options,
+    axis,
+)
 from crawler.lab.app.crawled_text import plain
 from crawler.lab.app.lab_state import StoppedError
 from crawler.lab.app.tables import MAX_ROWS, FigureRow, FigureTable, PageTable, Row, page_dialog
@@ -84,6 +93,13 @@ def _over_time() -> Options:
         "series": [{**_line("kept", KEPT), "markLine": _marks()}, _line("dropped", DROPPED)],
     }
 
+
+_OVER_TIME = ChartWords(
+    "Kept and dropped over time",
+    "Both lines count the pages of this visit. Where dropped climbs and kept lies flat, the crawl "
+    "finds little that is new; a dashed line is an Apply, from which on other parameters hold.",
+    "It fills with the first pages of this visit that are judged.",
+)
 
 _FIGURES = {
     "fetched": "fetched",
@@ -180,8 +196,7 @@ class _CrawlView:
             self._holds = ui.label().classes("note")
             with ui.element().classes("cards"):
                 with ui.element().classes("card wide"):
-                    ui.label("Kept and dropped over time").classes("title")
-                    self._chart = chart(_over_time(), 200)
+                    self._chart = ExplainedChart(_OVER_TIME, 200, _over_time())
                     self._stages = ui.label().classes("note")
                 with ui.element().classes("card narrow"):
                     self._verdicts = FigureTable(["verdict", "#pages"])
@@ -293,8 +308,9 @@ def _holding(seen: Snapshot) -> str:
     return f"{said}; the first page judged by them came {when} {clock(first.fetched_at)}."
 
 
-def _draw(drawn: ui.echart, seen: Snapshot) -> None:
-    steps = seen.steps
+def _draw(explained: ExplainedChart, seen: Snapshot) -> None:
+    steps, drawn = seen.steps, explained.drawn
+    explained.show(is_empty=not steps)
     kept = [[round(step.at * 1000), step.kept] for step in steps]
     dropped = [[round(step.at * 1000), step.dropped] for step in steps]
     marks = [{"xAxis": round(at * 1000)} for at in seen.tuned_at if _is_within(at, steps)]

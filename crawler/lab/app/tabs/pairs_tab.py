@@ -247,7 +247,8 @@ class PairsTab:
             self._empty.text = self._why_empty()
             return
         self._show_label(pair)
-        self._numbers.text = measures_of(pair.distance, pair.similarity)
+        least = self._trial.choice.parameters.min_similarity
+        self._numbers.text = measures_of(pair.distance, pair.similarity, min_similarity=least)
         self._why.text = plain(pair.why)
         await self._view.show(pair.first, pair.second, self._trial.choice.parameters)
         if pair == self._walk.current:
