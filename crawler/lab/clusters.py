@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from numpy.typing import NDArray
+
     from crawler.lab.judgement import Judgement
     from crawler.url_rules.learning.proposals import Proposal
 
@@ -110,7 +112,10 @@ class LabCluster:
 
 
 def largest_clusters(
-    judgement: Judgement, limit: int, min_similarity: float | None = None
+    judgement: Judgement,
+    limit: int,
+    min_similarity: float | None = None,
+    searched: NDArray[np.bool_] | None = None,
 ) -> list[LabCluster]:
     """Return the kept pages that most others repeat, with these.
 
@@ -118,6 +123,7 @@ def largest_clusters(
         judgement: The judgement that drops pages.
         limit: The largest number of clusters.
         min_similarity: The bound of the judgement, which similarities are told apart from.
+        searched: The pages of which a cluster has one at least: bool, (pages,); None: all.
     """
     dropped = np.flatnonzero(~judgement.kept)
     # Stable, so members stay in crawl order.
@@ -125,7 +131,13 @@ def largest_clusters(
     originals, starts, counts = np.unique(
         judgement.original[order], return_index=True, return_counts=True
     )
-    largest = np.lexsort((originals, -counts))[:limit]
+    largest = np.lexsort((originals, -counts))
+    if searched is not None:
+        is_found = searched[originals] | np.isin(
+            originals, judgement.original[dropped[searched[dropped]]]
+        )
+        largest = largest[is_found[largest]]
+    largest = largest[:limit]
     return [
         LabCluster(
             int(originals[row]),

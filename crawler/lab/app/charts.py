@@ -104,6 +104,9 @@ def move(chart: ui.echart, part: Options) -> None:
     chart.run_chart_method("setOption", part)
 
 
+_WAITING = "Not drawn yet: pages are being read and compared."
+
+
 class ChartWords(NamedTuple):
     """The words around a chart.
 
@@ -145,6 +148,7 @@ class ExplainedChart:
         self._counted = ui.label().classes("note counted")
         self._explained = ui.label().classes("note explained")
         self.show(is_empty=True)
+        self._explained.text = _WAITING
 
     def show(self, *, is_empty: bool, counted: str = "") -> None:
         """Say what is drawn, or what would fill the chart.

@@ -11,7 +11,7 @@ from rich.filesize import decimal
 
 from crawler.lab.app.crawled_text import inert_link, plain
 from crawler.lab.app.parameter_trial import choice_key
-from crawler.lab.app.tables import FigureRow, FigureTable
+from crawler.lab.app.tables import FigureRow, FigureTable, SearchField
 from crawler.lab.judgement import KEEPING
 from crawler.lab.words import measures_of
 
@@ -67,7 +67,7 @@ class OutcomeFigures:
 
     def build_table(self) -> None:
         ui.label("Pages by layer").classes("title")
-        heads = ("Layer", "#Stored", "#Rules now", "#Tried", "#Tried against stored")
+        heads = ("Layer", "#Stored", "#Rules now", "#Tried", "#Tried \u2212 stored")
         self._layers = FigureTable(heads, "layers")
         self._stale = ui.label().classes("note stale")
 
@@ -144,12 +144,16 @@ class PageList:
         self._words = words
         self._repeats = repeats
         self._places: NDArray[np.int64] = np.empty(0, np.int64)
+        self._listed = self._places
         self._judgement: Judgement | None = None
         self._shown = self._reading = 0
         self._min_similarity = 0.0
         self._fold = ui.expansion(words, on_value_change=self._start).classes("fold")
         self._fold.props(f"dense data-list={name}")
         with self._fold:
+            with ui.element().classes("line"):
+                self._field = SearchField(self._start)
+                self._found = ui.label().classes("soft")
             self._rows = ui.element().classes("page-list")
             self._more = ui.button("Show more", on_click=self._show_more, color=None)
             self._more.props("flat dense").classes("plain")
@@ -181,16 +185,26 @@ class PageList:
     def _start(self) -> None:
         self._rows.clear()
         self._shown = 0
+        self._listed = self._places
+        if self._field.search:
+            search, pages = self._field.search, self._lab.session.pages
+            found = [
+                place
+                for place in self._places.tolist()
+                if search.takes(pages[place].url, pages[place].title)
+            ]
+            self._listed = np.array(found, np.int64)
+        self._found.text = f"{len(self._listed):,} found" if self._field.search else ""
         if self._fold.value:
             self._show_more()
 
     def _show_more(self) -> None:
-        end = min(self._shown + _AT_ONCE, len(self._places))
+        end = min(self._shown + _AT_ONCE, len(self._listed))
         with self._rows:
-            for place in self._places[self._shown : end].tolist():
+            for place in self._listed[self._shown : end].tolist():
                 self._row(place)
         self._shown = end
-        self._more.set_visibility(end < len(self._places))
+        self._more.set_visibility(end < len(self._listed))
 
     def _row(self, place: int) -> None:
         pages, judgement = self._lab.session.pages, self._judgement

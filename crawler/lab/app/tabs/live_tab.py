@@ -7,6 +7,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+import numpy as np
 from nicegui import ui
 from rich.filesize import decimal
 
@@ -22,7 +23,15 @@ from crawler.lab.app.charts import (
 )
 from crawler.lab.app.crawled_text import plain
 from crawler.lab.app.lab_state import StoppedError
-from crawler.lab.app.tables import MAX_ROWS, FigureRow, FigureTable, PageTable, Row, page_dialog
+from crawler.lab.app.tables import (
+    MAX_ROWS,
+    FigureRow,
+    FigureTable,
+    PageTable,
+    Row,
+    SearchField,
+    page_dialog,
+)
 from crawler.lab.judgement import LAYERS
 from crawler.lab.sides import stored_texts
 from crawler.lab.snapshot import RATE_SECS, LivePage
@@ -130,7 +139,10 @@ class _FilesView:
                 {"pages": "pages", "kept": "kept", "dropped": "dropped", "saved": "saved"}
             )
             self._notes = ui.label().classes("note")
-            self._shown = ui.label().classes("title")
+            with ui.element().classes("line"):
+                self._shown = ui.label().classes("title")
+                ui.element().classes("spacer")
+                self._field = SearchField(self.refresh)
             self._table = PageTable(self._open)
 
     async def refresh(self) -> None:
@@ -143,10 +155,12 @@ class _FilesView:
                 "saved": decimal(judged.saved_bytes),
             }
         )
-        first = max(0, len(judged) - MAX_ROWS)
-        places = range(len(judged) - 1, first - 1, -1)
-        self._table.show([_row(self._page(place, judged)) for place in places])
-        self._shown.text = f"The last {count(len(judged) - first)} pages"
+        search = self._field.search
+        found = await self._lab.run(search.mask, self._lab.session.pages[: len(judged)])
+        places = np.flatnonzero(found)
+        newest = places[-MAX_ROWS:][::-1].tolist()
+        self._table.show([_row(self._page(place, judged)) for place in newest])
+        self._shown.text = _newest_words(len(newest), len(places), is_search=bool(search))
         self._notes.text = plain("; ".join(self._lab.sources.notes), 1_000)
 
     def _page(self, place: int, judged: Judgement) -> LivePage:
@@ -218,6 +232,7 @@ class _CrawlView:
             ui.label("Newest pages").classes("title")
             ui.element().classes("spacer")
             self._shown = ui.label().classes("soft")
+            self._field = SearchField(self._show_pages)
             self._by_verdict = self._filter("verdict")
             self._by_host = self._filter("host")
         self._table = PageTable(self._open)
@@ -261,6 +276,8 @@ class _CrawlView:
         for page in self._crawl.seen.pages:
             if self._verdict not in (_ALL, page.verdict) or self._host not in (_ALL, page.host):
                 continue
+            if not self._field.search.takes(page.url, page.title):
+                continue
             rows.append(_row(page))
             if len(rows) == MAX_ROWS:
                 break
@@ -280,6 +297,13 @@ class _CrawlView:
             if page.verdict in OF_TEXTS:
                 original = await self._lab.look(self._crawl.original_of, page.id)
         await page_dialog(page.url, _facts(page), original, side)
+
+
+def _newest_words(shown: int, found: int, *, is_search: bool) -> str:
+    pages = "page" if found == 1 else "pages"
+    if is_search:
+        return f"{count(found)} {pages} found, {count(shown)} shown"
+    return f"The last {count(shown)} {pages}"
 
 
 def _figures(seen: Snapshot) -> dict[str, str]:

@@ -19,11 +19,13 @@ from crawler.lab.app.near_charts import (
 )
 from crawler.lab.app.outcome import Beside, OutcomeFigures, PageList
 from crawler.lab.app.pair_view import open_pair
+from crawler.lab.app.tables import Downloads
 from crawler.lab.choice import Choice
+from crawler.lab.downloads import TriedBeside, changed_pages
 from crawler.lab.words import in_pairs, measures_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterator
 
     import numpy as np
     from nicegui.events import EChartPointClickEventArguments
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
     from crawler.lab.app.lab_state import Lab
     from crawler.lab.app.parameter_trial import Trial
+    from crawler.lab.downloads import Fields
     from crawler.lab.figures import Scatter
     from crawler.lab.judgement import Judgement
     from neardup import Parameters
@@ -173,6 +176,9 @@ class ThresholdTab:
                     with ui.element().classes("card"):
                         self._outcome.build_table()
                     self._figures = _FigureCharts(self._open_pair)
+                words = "Pages that would be judged otherwise:"
+                self._downloads = Downloads(words, "changed-pages", self._changed)
+                self._downloads.show(has_rows=False)
                 dropped = "now-dropped", "Kept by the crawl, would be dropped", "would repeat"
                 self._now_dropped = PageList(lab, *dropped)
                 kept = "now-kept", "Dropped by the crawl, would be kept", "counts as a repetition"
@@ -195,12 +201,19 @@ class ThresholdTab:
         self._wants_parts = True
         await self.refresh()
 
+    async def _changed(self) -> Iterator[Fields]:
+        tried = await self._lab.judge(self._trial.choice)
+        stored = await self._lab.stored()
+        return changed_pages(TriedBeside(tried, stored), self._lab.session.pages)
+
     async def _answer(self, asked: _Question) -> None:
         tried = await self._lab.judge(asked.choice, with_parts=asked.with_parts)
         stored = await self._lab.stored()
         now = await self._lab.judge(Choice(asked.holds))
         changes = tried.changes_from(stored)
         self._outcome.show(asked.choice, tried, Beside(stored, now), changes)
+        is_other = len(changes.now_kept) + len(changes.now_dropped) > 0
+        self._downloads.show(has_rows=is_other)
         least = asked.choice.parameters.min_similarity
         self._now_dropped.show(changes.now_dropped, tried, least)
         self._now_kept.show(changes.now_kept, stored, least)
