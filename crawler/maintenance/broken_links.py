@@ -43,10 +43,17 @@ class BrokenLink:
     linked_from: str
 
 
-def broken_links(connection: sqlite3.Connection, visit: int) -> tuple[BrokenLink, ...]:
+def broken_links(
+    connection: sqlite3.Connection, visit: int, most: int | None = LARGEST
+) -> tuple[BrokenLink, ...]:
     """Return links of a visit that lead to no page, those with an HTTP status first.
 
     What robots.txt forbids, or what leads out of the scope, may well be there.
+
+    Args:
+        connection: The crawl's database.
+        visit: The visit.
+        most: The largest number of links; None: all.
 
     Complexity: O(failed URLs of the visit).
     """
@@ -56,4 +63,4 @@ def broken_links(connection: sqlite3.Connection, visit: int) -> tuple[BrokenLink
         if not codes(row["reason"]) & _NOT_BROKEN
         and (source := linked_from(row["metadata"])) is not None
     )
-    return tuple(islice(found, LARGEST))
+    return tuple(islice(found, most))

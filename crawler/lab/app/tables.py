@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from nicegui.events import GenericEventArguments, ValueChangeEventArguments
 
+    from crawler.lab.app.lab_state import Lab
     from crawler.lab.downloads import Fields
     from crawler.lab.sides import TextSide
 
@@ -123,6 +124,20 @@ _COLUMNS = [
     _column("distance", "bits", "width: 4em", is_number=True),
     _column("similarity", "similarity", "width: 6em", is_number=True),
 ]
+
+
+def crawl_choice(lab: Lab, chosen: Callable[[int], Awaitable[None]]) -> None:
+    """Make a list to choose a crawl directory from, where the lab looks at several.
+
+    Args:
+        lab: The lab.
+        chosen: Called with the place of the chosen one among the lab's crawls.
+    """
+    if len(lab.crawls) < 2:
+        return
+    names = {place: plain(str(one.folder), 100) for place, one in enumerate(lab.crawls)}
+    choice = ui.select(names, value=0, on_change=lambda event: chosen(int(event.value)))
+    choice.props("dense outlined options-dense aria-label=crawl").classes("crawl-choice")
 
 
 class SearchField:

@@ -38,7 +38,7 @@ class TestChangedPages:
         assert {**row, "tried": "dropped", "layer_stored": "new", "layer_tried": "simhash"} == back
 
     def test_both_files_hold_the_same_rows(self) -> None:
-        rows = [
+        rows: list[dict[str, object]] = [
             {"url": "http://a.example/?a=1,2", "title": 'A "b"\nc\ud800', "similarity": 0.7996},
             {"url": "", "title": "=1+1", "similarity": None},
         ]

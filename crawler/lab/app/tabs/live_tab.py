@@ -30,6 +30,7 @@ from crawler.lab.app.tables import (
     PageTable,
     Row,
     SearchField,
+    crawl_choice,
     page_dialog,
 )
 from crawler.lab.judgement import LAYERS
@@ -204,8 +205,7 @@ class _CrawlView:
         self._crawl = lab.crawls[0]
         self._verdict = self._host = _ALL
         with ui.element().classes("stack"):
-            if len(self._lab.crawls) > 1:
-                self._choose_crawl()
+            crawl_choice(lab, self._choose_crawl)
             self._figures = FigureRow(_FIGURES)
             self._holds = ui.label().classes("note")
             with ui.element().classes("cards"):
@@ -216,16 +216,9 @@ class _CrawlView:
                     self._verdicts = FigureTable(["verdict", "#pages"])
             self._build_pages()
 
-    def _choose_crawl(self) -> None:
-        names = {place: plain(str(one.folder), 100) for place, one in enumerate(self._lab.crawls)}
-        chosen = ui.select(names, value=0).props("dense outlined options-dense aria-label=crawl")
-        chosen.classes("crawl-choice")
-
-        async def choose() -> None:
-            self._crawl = self._lab.crawls[int(chosen.value)]
-            await self.refresh()
-
-        chosen.on_value_change(choose)
+    async def _choose_crawl(self, place: int) -> None:
+        self._crawl = self._lab.crawls[place]
+        await self.refresh()
 
     def _build_pages(self) -> None:
         with ui.element().classes("line"):
