@@ -147,7 +147,7 @@ class Frame:
         progress = self._lab.progress
         self._progress.set_visibility(progress is not None)
         if progress is not None:
-            self._progress_words.text = f"{progress.words} {progress.share:.0%}"
+            self._progress_words.text = f"{progress.words} ({progress.share:.0%})"
         self._state.text = _state(self._lab)
         self._state.classes(add="runs" if self._lab.is_running else "", remove="runs")
         self._fault.text = plain(self._lab.fault)

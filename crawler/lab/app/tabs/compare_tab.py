@@ -121,8 +121,9 @@ def find(given: str, session: Session, sources: Sources) -> TextSide:
 
 
 def is_url(written: str) -> bool:
-    """Whether it is one word that begins as web addresses do."""
-    return written.lower().startswith(("http://", "https://")) and len(written.split()) == 1
+    """Whether it is one word that begins as the URLs of pages do."""
+    begins = written.lower().startswith(("http://", "https://", "file://"))
+    return begins and len(written.split()) == 1
 
 
 class CompareTab:
