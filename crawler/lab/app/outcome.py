@@ -43,6 +43,11 @@ _FIGURES = {
     "saved": "Bytes of what is dropped",
 }
 
+_COLUMNS = (
+    "What decided each page: in the crawl (stored), by the parameters that hold (rules now), and "
+    "by those of the sliders (tried). The change is tried less stored."
+)
+
 _AT_ONCE = 20
 _MAX_TITLE = 160
 
@@ -67,8 +72,9 @@ class OutcomeFigures:
 
     def build_table(self) -> None:
         ui.label("Pages by layer").classes("title")
-        heads = ("Layer", "#Stored", "#Rules now", "#Tried", "#Tried \u2212 stored")
+        heads = ("Layer", "#Stored", "#Rules now", "#Tried", "#Change")
         self._layers = FigureTable(heads, "layers")
+        ui.label(_COLUMNS).classes("note")
         self._stale = ui.label().classes("note stale")
 
     def show(

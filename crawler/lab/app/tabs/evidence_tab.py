@@ -221,7 +221,7 @@ class _Suggestion:
     def __init__(self, use: Callable[[float], Awaitable[None]]) -> None:
         self._use = use
         self._bound: float | None = None
-        with ui.element() as self.whole:
+        with ui.element().classes("suggested-bound") as self.whole:
             self._build()
 
     def _build(self) -> None:
@@ -242,7 +242,8 @@ class _Suggestion:
         self._button.set_visibility(bound is not None)
         self._button.text = "" if bound is None else f"Try {bound:g}"
         told = "" if bound is None else f"{bound:g}: "  # in the line above
-        self._reason.text = plain(reason.removeprefix(told))
+        words = plain(reason.removeprefix(told))
+        self._reason.text = f"{words[:1].upper()}{words[1:]}." if words else ""
 
     async def _try(self) -> None:
         if self._bound is not None:
@@ -256,7 +257,7 @@ class _Lines:
         self._axis = axis
         bound = axis.partition(",")[0]
         with ui.element().classes("cards") as self.whole:
-            with ui.element().classes("card"):
+            with ui.element().classes("card") as self._card:
                 words = ChartWords(title, _SHOWS.format(bound=bound), _FILLED_BY[bound])
                 self._chart = ExplainedChart(words, 300)
             with ui.element().classes("card") as self._numbers:
@@ -266,6 +267,7 @@ class _Lines:
     def show(self, evidence: Sequence[EvidenceLine], suggested: float | None) -> None:
         self._chart.show(is_empty=not evidence)
         self._numbers.set_visibility(bool(evidence))
+        self._card.classes(add="" if evidence else "whole", remove="whole" if evidence else "")
         mark = None if suggested is None else f"{suggested:g}"
         redraw(self._chart.drawn, evidence_curves(self._axis, evidence, mark))
         rows = [(f"{line.bound:g}", *cells(line)) for line in evidence]

@@ -160,7 +160,8 @@ class _FilesView:
         found = await self._lab.run(search.mask, self._lab.session.pages[: len(judged)])
         places = np.flatnonzero(found)
         newest = places[-MAX_ROWS:][::-1].tolist()
-        self._table.show([_row(self._page(place, judged)) for place in newest])
+        least = self._trial.choice.parameters.min_similarity
+        self._table.show([_row(self._page(place, judged), least) for place in newest])
         self._shown.text = _newest_words(len(newest), len(places), is_search=bool(search))
         self._notes.text = plain("; ".join(self._lab.sources.notes), 1_000)
 
@@ -188,7 +189,8 @@ class _FilesView:
         if judged is None or not 0 <= place < len(judged):
             return
         layer = ("layer", spaced(LAYERS[judged.layer[place]]))
-        facts = [*_facts(self._page(place, judged)), layer]
+        least = self._trial.choice.parameters.min_similarity
+        facts = [*_facts(self._page(place, judged), least), layer]
         pages = self._lab.session.pages
         named = max(int(judged.original[place]), int(judged.resembles[place]))
         side = None
@@ -271,7 +273,7 @@ class _CrawlView:
                 continue
             if not self._field.search.takes(page.url, page.title):
                 continue
-            rows.append(_row(page))
+            rows.append(_row(page, _least(self._crawl.seen)))
             if len(rows) == MAX_ROWS:
                 break
         self._table.show(rows)
@@ -289,7 +291,8 @@ class _CrawlView:
             side = await self._lab.look(stored_texts, self._crawl.folder, page.id)
             if page.verdict in OF_TEXTS:
                 original = await self._lab.look(self._crawl.original_of, page.id)
-        await page_dialog(page.url, _facts(page), original, side)
+        facts = _facts(page, _least(self._crawl.seen))
+        await page_dialog(page.url, facts, original, side)
 
 
 def _newest_words(shown: int, found: int, *, is_search: bool) -> str:
@@ -353,7 +356,7 @@ def _set_options(chosen: ui.select, options: dict[str, str]) -> None:
         chosen.set_options(options, value=value)
 
 
-def _row(page: LivePage) -> Row:
+def _row(page: LivePage, min_similarity: float | None) -> Row:
     return {
         "id": page.id,
         "time": clock(page.fetched_at),
@@ -363,8 +366,13 @@ def _row(page: LivePage) -> Row:
         "url": plain(page.url, 200),
         "words": count(page.words),
         "distance": count(page.distance),
-        "similarity": share(page.similarity),
+        "similarity": share(page.similarity, min_similarity),
     }
+
+
+def _least(seen: Snapshot) -> float | None:
+    """Return the bound that similarities are compared with; None: it is not known yet."""
+    return None if seen.tuned is None else seen.tuned.parameters.min_similarity
 
 
 def _kind(verdict: str) -> str:
@@ -373,7 +381,7 @@ def _kind(verdict: str) -> str:
     return "is-dropped" if verdict in DUPLICATES else "is-other"
 
 
-def _facts(page: LivePage) -> list[tuple[str, str]]:
+def _facts(page: LivePage, min_similarity: float | None) -> list[tuple[str, str]]:
     meaning = VERDICTS.get(page.verdict, "")
     return [
         ("title", page.title or NOTHING),
@@ -383,7 +391,7 @@ def _facts(page: LivePage) -> list[tuple[str, str]]:
         ("words", count(page.words)),
         ("body", decimal(page.body_bytes)),
         ("distance", NOTHING if page.distance is None else in_bits(page.distance)),
-        ("similarity", share(page.similarity)),
+        ("similarity", share(page.similarity, min_similarity)),
         ("parameters", NOTHING if page.parameters is None else f"#{page.parameters}"),
     ]
 

@@ -30,9 +30,9 @@ _LINKS_SHOW = (
     "the link or its page asks not to be followed, broken where the crawl got no page."
 )
 _TEMPLATES_SHOW = (
-    "Which kind of URL repeats what is known, by the parameters tried? * varies, # holds a digit. "
-    "A kind of which nearly all is dropped, such as print views or sessions, can be left out of "
-    "the next crawl."
+    "Which kind of URL repeats what is known, by the parameters tried? * varies, # holds a "
+    "digit; originals are the kept pages that the dropped ones repeat. A kind of which nearly all "
+    "is dropped, such as print views or sessions, can be left out of the next crawl."
 )
 _BROKEN_SHOW = "URLs that gave no page in this visit, and the page on which each was met first."
 _BROKEN_EMPTY = "No URL of this visit failed. What robots.txt forbids is not counted."
@@ -67,7 +67,7 @@ class SiteTab:
                     self._build_links()
                 with ui.element().classes("card"):
                     ui.label("Duplicates by template of the URL").classes("title")
-                    heads = ("Template", "#Pages", "#Dropped", "#Of kept pages")
+                    heads = ("Template", "#Pages", "#Dropped", "#Originals")
                     self._templates = FigureTable(heads, "templates")
                     ui.label(_TEMPLATES_SHOW).classes("note")
                     self._templates_note = ui.label().classes("note")
@@ -168,7 +168,7 @@ class _BrokenPages:
         with ui.element().classes("line"):
             ui.label("Broken pages").classes("title")
             ui.element().classes("spacer")
-            self._field = SearchField(self._list)
+            self._field = SearchField(self._list, "both URLs")
         ui.label(_BROKEN_SHOW).classes("note")
         self._rows = ui.element().classes("broken-list")
         self._note = ui.label().classes("note")
