@@ -131,7 +131,7 @@ class ParameterBar:
                 cell.tooltip(HINTS[name])
                 self._cells[name] = (cell, value, tried)
             ui.element().classes("spacer")
-            with ui.element().classes("line bar-deeds"):
+            with ui.element().classes("line bar-deeds") as self._deeds:
                 self._reset = ui.button("Reset", on_click=self._trial.reset, color=None)
                 self._reset.props("flat dense").classes("plain")
                 self._apply = ui.button("Apply…", on_click=self._ask, color=None)
@@ -150,6 +150,7 @@ class ParameterBar:
             cell.classes(add="other" if is_other else "", remove="" if is_other else "other")
         is_other = not self._trial.is_what_holds
         why_not = obstacle(self._lab, self._trial)
+        self._deeds.set_visibility(is_other)
         self._reset.set_visibility(is_other)
         self._apply.set_visibility(is_other and why_not is None)
         told = _holding(self._lab.crawls[0].seen) if len(self._lab.crawls) == 1 else ""

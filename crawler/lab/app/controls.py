@@ -87,6 +87,12 @@ class _Slider(ui.slider):
     LOOPBACK = False
 
 
+def _hint(element: ui.element, name: str) -> None:
+    """Show the hint of a parameter beside it, where it hides none of the others."""
+    with element:
+        ui.tooltip(HINTS[name]).props('anchor="center right" self="center left"')
+
+
 class ScaleField:
     """One number that can be chosen.
 
@@ -99,7 +105,7 @@ class ScaleField:
         self._scale = scale
         self._choose = choose
         self._is_showing = False
-        with ui.element().classes("scale").tooltip(HINTS[scale.name]):
+        with ui.element().classes("scale") as whole:
             unit = f" ({scale.unit})" if scale.unit else ""
             ui.label(f"{scale.name}{unit}").classes("scale-name")
             self._number = ui.number(
@@ -115,6 +121,7 @@ class ScaleField:
                 min=scale.lowest, max=scale.highest, step=scale.step, on_change=self._changed
             )
             self._slider.props(f'dense aria-label="{scale.name}" data-scale={scale.name}')
+        _hint(whole, scale.name)
 
     def show(self, value: float, *, is_used: bool) -> None:
         """Show a number that was chosen here or elsewhere, and whether it counts for anything."""
@@ -143,7 +150,7 @@ class Controls:
         self._verify = ui.switch(
             "verify: similarity confirms", on_change=self._told(self._set_verify)
         ).props("dense")
-        self._verify.tooltip(HINTS["verify"])
+        _hint(self._verify, "verify")
         self._switches = {name: self._switch(name, words) for name, words in SWITCHES.items()}
         ui.separator()
         ui.label("Fingerprints are made of").classes("title")
@@ -183,7 +190,8 @@ class Controls:
             await self._trial.set(with_switch(self._trial.choice, name, is_on=is_on))
 
         switch = ui.switch(f"{name}: {words}", on_change=self._told(choose))
-        return switch.props(f"dense aria-label={name}").tooltip(HINTS[name])
+        _hint(switch, name)
+        return switch.props(f"dense aria-label={name}")
 
     def _feature(self, name: str, label: str, options: dict[Any, str]) -> ui.select:
         return self._list(name, label, options, lambda value: self._set_features(**{name: value}))
@@ -196,7 +204,8 @@ class Controls:
         choose: Callable[[Any], Awaitable[None]],
     ) -> ui.select:
         element = ui.select(options, label=label, on_change=self._told(choose))
-        return element.props("dense outlined options-dense").tooltip(HINTS[name])
+        _hint(element, name)
+        return element.props("dense outlined options-dense")
 
     def _told(
         self, choose: Callable[[Any], Awaitable[None]]

@@ -51,9 +51,9 @@ _SIZES = ChartWords(
 )
 _NEAREST = ChartWords(
     "Distance to the nearest other text",
-    "Each distinct text counts once, at the distance of the one that is nearest to it. A hill at "
-    "the left are copies, one at the right are texts of their own; max_distance belongs into the "
-    "valley between them.",
+    "Each distinct text counts once, at the distance of the one that is nearest to it. The "
+    "hill at the left holds copies, the one at the right texts of their own; max_distance belongs "
+    "in the valley between them.",
     "It fills when two texts of min_words words or more were read.",
 )
 _SIMILAR = ChartWords(
