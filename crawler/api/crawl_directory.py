@@ -10,6 +10,7 @@ from crawler.feeds.page_schema import page_schema
 from crawler.items import Page
 from crawler.maintenance.crawl_report import make_report
 from crawler.pages.export import KEPT_FILTER, PageFilter, captures_after, export_pages
+from crawler.pages.link_graph import LinkGraph, PageLink
 from crawler.pages.verdicts import VERDICTS
 from crawler.storage.database import FILE_NAME, open_for_reading
 from crawler.suggestions import did_you_mean
@@ -153,6 +154,11 @@ class Crawl:
         """Yield every page that repeats a kept one, in the order of captures."""
         for row in self._connection.execute(_DUPLICATES):
             yield Duplicate(*row)
+
+    def links(self) -> Iterator[PageLink]:
+        """Yield every link of every page, page after page, with the text that it shows."""
+        with closing(open_for_reading(self.directory)) as connection:
+            yield from LinkGraph(connection)
 
     def redirects(self) -> Iterator[Redirect]:
         """Yield every URL that redirects."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class ReportCommand(PlainCommand):
     """Prints a report, also while the crawl is running."""
 
-    usage = "[--links | --rendering] [--json] DIR"
+    usage = "[--links | --rendering] [--json | --html FILE] DIR"
     summary = "Say what a crawl found, also while it runs: verdicts, clusters, what was saved"
 
     def add_own_options(self, parser: argparse.ArgumentParser) -> None:
@@ -35,6 +35,11 @@ class ReportCommand(PlainCommand):
             help="say which kinds of URLs show more in a browser, and no more",
         )
         parser.add_argument("--json", action="store_true", help="print one JSON object")
+        parser.add_argument(
+            "--html",
+            metavar="FILE",
+            help="write a page to read and to print, with what crawl-once links finds",
+        )
         from crawler.console.page_options import add_page_options
 
         add_page_options(parser)
@@ -46,6 +51,9 @@ class ReportCommand(PlainCommand):
         if opts.links and opts.rendering:
             raise CommandError("--links and --rendering exclude each other")
         folder = one_directory(args)
+        if opts.html is not None:
+            self._write_page(folder, opts)
+            return
         if words := selection_words(opts):
             self._report_selection(folder, words, opts)
             return
@@ -67,6 +75,27 @@ class ReportCommand(PlainCommand):
                 return
             report = make_report(connection)
         self.say_result(opts, partial(asdict, report), report_lines(report, folder))
+
+    def _write_page(self, folder: str, opts: argparse.Namespace) -> None:
+        """Write the report of the whole crawl as one HTML file."""
+        from crawler.console.page_options import selection_words
+
+        if opts.json or opts.links or opts.rendering or selection_words(opts):
+            raise CommandError("--html writes the report of a whole crawl; leave the others out")
+        from crawler.console.escaping import say
+        from crawler.console.html_report import html_report
+        from crawler.console.page_export import checked_file
+        from crawler.feeds.exporters import whole_file
+        from crawler.storage.database import open_for_reading
+
+        to = checked_file(opts.html, "--html")
+        self.after_interrupt = f"interrupted; nothing was written to {to}"
+        with closing(open_for_reading(Path(folder))) as connection:
+            page = html_report(connection, folder, self.progress)
+        with whole_file(to) as file:
+            file.write(page.encode("utf-8", "replace"))
+        if to != "-":
+            say(f"report in {to}", to_stderr=True)
 
     def _report_selection(self, folder: str, words: str, opts: argparse.Namespace) -> None:
         """Print the counts of chosen pages alone: all else is of the crawl as a whole."""

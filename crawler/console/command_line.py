@@ -37,7 +37,17 @@ INTERRUPTED = 130
 
 GROUPS = {
     "crawling": ("crawl", "urls", "mirror", "replay", "demo", "fleet"),
-    "crawl directory": ("report", "pages", "rules", "verify", "tune", "rejudge", "merge", "adopt"),
+    "crawl directory": (
+        "report",
+        "links",
+        "pages",
+        "rules",
+        "verify",
+        "tune",
+        "rejudge",
+        "merge",
+        "adopt",
+    ),
     "thresholds": ("lab", "sweep", "pairs", "compare", "label"),
     "this program": ("config", "completion"),
 }

@@ -11,9 +11,10 @@ from crawler.console.command_line import CommandError
 from crawler.console.escaping import say
 from crawler.console.lab_options import whole
 from crawler.console.page_options import page_selection
-from crawler.feeds.exporters import EXPORTERS, export
+from crawler.feeds.exporters import EXPORTERS, LINK_EXPORTERS, export
 from crawler.feeds.page_files import PagePaths, others_in, write_files, write_together
 from crawler.feeds.page_writers import MEDIA_TYPES, PageWriter, text_without
+from crawler.items import PAGE_FIELDS
 from crawler.pages.export import (
     KEPT_FILTER,
     PageFilter,
@@ -29,7 +30,7 @@ from crawler.suggestions import did_you_mean
 if TYPE_CHECKING:
     import argparse
     import sqlite3
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from crawler.pages.boilerplate import HostBoilerplate
 
@@ -109,7 +110,8 @@ def export_to(
             return text_without(content, url, is_common)
 
         rows = export_pages(connection, chosen, None if is_common is None else clean)
-        yield export(rows, to.name, to.kind, ["text_of"] if chosen.with_copies else [])
+        fields = [*PAGE_FIELDS, "text_of"] if chosen.with_copies else PAGE_FIELDS
+        yield export(rows, to.name, to.kind, fields)
         return
     shown = Shown(links=opts.links is not False, images=bool(opts.images))
     writer, pages = PageWriter(to.kind, shown, is_common), export_contents(connection, chosen)
@@ -156,25 +158,61 @@ def destination(output: str, wanted: str | None) -> Destination:
         raise CommandError(f"--format {wanted}: no such format{hint}")
     if output != "-" and (output.endswith(("/", os.sep)) or Path(output).is_dir()):
         return _folder(output, wanted or "markdown")
-    name, colon, named = output.rpartition(":")
-    if not colon or named not in _FORMATS:
-        name, named = output, "" if output == "-" else Path(output).suffix.lstrip(".").lower()
-    kind = wanted or _ENDINGS.get(named, named) or ("jsonl" if name == "-" else "")
+    name, named = _named(output, _FORMATS)
+    kind = wanted or named
     if kind not in _FORMATS:
         raise CommandError(
             f"-o {output}: its ending names no format; there are {', '.join(sorted(_FORMATS))}"
         )
-    if colon and name != output and wanted and wanted != named:
+    if name != output and wanted and wanted != named:
         raise CommandError(f"-o {output} and --format {wanted} name two formats")
     if kind == "html":
         raise CommandError("html is written as a file a page: -o DIR/ --format html")
+    return _file(name, kind)
+
+
+def link_destination(output: str) -> Destination:
+    """Return where ``-o FILE`` or ``-o FILE:FORMAT`` leads the links of a crawl.
+
+    Raises:
+        CommandError: There is no such format or directory.
+    """
+    name, kind = _named(output, LINK_EXPORTERS)
+    if kind not in LINK_EXPORTERS:
+        hint = did_you_mean(kind, LINK_EXPORTERS) or f"; there are {', '.join(LINK_EXPORTERS)}"
+        raise CommandError(f"-o {output}: its ending names no format{hint}")
+    return _file(name, kind)
+
+
+def _named(output: str, formats: Collection[str]) -> tuple[str, str]:
+    """Return the file of ``-o`` and the format that it names, by ``:FORMAT`` or by its ending."""
+    name, colon, named = output.rpartition(":")
+    if colon and named in formats:
+        return name, named
+    if output == "-":
+        return output, "jsonl"
+    ending = Path(output).suffix.lstrip(".").lower()
+    return output, _ENDINGS.get(ending, ending)
+
+
+def _file(name: str, kind: str) -> Destination:
     if name == "-" and kind == "parquet" and sys.stdout.isatty():
-        raise CommandError("parquet is no text for a terminal: -o pages.parquet")
+        raise CommandError(f"parquet is no text for a terminal: name a file, such as -o a.{kind}")
+    return Destination(checked_file(name, "-o"), kind, is_folder=False)
+
+
+def checked_file(name: str, option: str) -> str:
+    """Return the name of a file that may be written; ``-`` is standard output.
+
+    Raises:
+        CommandError: There is no such directory.
+        JobError: A crawl lives on the file, or it is a directory.
+    """
     if name != "-":
         if not Path(name).parent.is_dir():
-            raise CommandError(f"-o {output}: no such directory: {Path(name).parent}")
+            raise CommandError(f"{option} {name}: no such directory: {Path(name).parent}")
         check_output(Path(name))
-    return Destination(name, kind, is_folder=False)
+    return name
 
 
 def _folder(output: str, kind: str) -> Destination:

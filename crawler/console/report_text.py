@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from rich.filesize import decimal
 
 from crawler.frontier.file_links import MIN_FILES
-from crawler.maintenance.broken_links import LARGEST
 from crawler.pages.verdicts import CHANGED, MOVED, OUTCOMES, UNCHANGED, VERDICTS
 from neardup.installing import install_command
 
@@ -114,7 +113,7 @@ def report_lines(report: Report, folder: str) -> Iterator[str]:
     if report.changes is not None:
         yield from change_lines(report.changes)
     yield from _rested(report.rested)
-    yield from _broken(report.broken)
+    yield from _broken(report.broken, folder)
     yield from _clusters(report)
     yield from _walls(report)
     yield from _resembling(report)
@@ -228,16 +227,16 @@ def many(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def _broken(links: Sequence[BrokenLink]) -> Iterator[str]:
+def _broken(links: Sequence[BrokenLink], folder: str) -> Iterator[str]:
     """Yield links that lead to no page, each with the page that has it."""
     if links:
         yield ""
         yield "broken links, and the page on which each was met first:"
     for link in links[:SHOWN]:
         yield f"  {link.url} ({link.reason})"
-        yield f"      on {link.linked_from}"
-    if len(links) > SHOWN:
-        yield f"  and more (--json has up to {LARGEST})"
+        yield f"      on {link.linked_from}{f': {link.text}' if link.text else ''}"
+    if links:
+        yield f"  every page that has them: crawl-once links {folder}"
 
 
 def _clusters(report: Report) -> Iterator[str]:

@@ -18,6 +18,7 @@ from scrapy.exporters import (
 
 from crawler.console.command_line import CommandError
 from crawler.console.escaping import plain_stdout
+from crawler.feeds.graphml import GraphmlExporter
 from crawler.feeds.page_schema import column_kinds
 from crawler.items import PAGE_FIELDS
 from crawler.reading.content.content_xml import NOT_IN_XML
@@ -129,20 +130,24 @@ EXPORTERS: dict[str, Callable[..., BaseItemExporter]] = {
     "xml": CleanXmlExporter,
     "parquet": ParquetItemExporter,
 }
+"""Exporters of pages and items, by format."""
+
+LINK_EXPORTERS = EXPORTERS | {"graphml": GraphmlExporter}
+"""Exporters of links, by format."""
 
 
-def export(rows: Iterable[dict[str, Any]], name: str, kind: str, more: Sequence[str] = ()) -> int:
+def export(
+    rows: Iterable[dict[str, Any]], name: str, kind: str, fields: Sequence[str] = PAGE_FIELDS
+) -> int:
     """Write rows to a file, or to standard output for ``-``; return how many.
-
-    Rows have the fields of pages, and ``more``.
 
     A file appears under its name only when it is complete.
     """
     count = 0
     with whole_file(name, kind) as file:
-        exporter = EXPORTERS[kind](
+        exporter = LINK_EXPORTERS[kind](
             file,
-            fields_to_export=[*PAGE_FIELDS, *more],
+            fields_to_export=list(fields),
             encoding="utf-8",
             export_empty_fields=kind != "xml",
         )

@@ -8,7 +8,7 @@ from crawler.items import PAGE_FIELDS
 
 
 def column_kinds() -> dict[str, Any]:
-    """Return the type of each field of a page that is no text.
+    """Return the type of each field of a page, or of a link, that is no text.
 
     Raises:
         ModuleNotFoundError: pyarrow is not installed.
@@ -26,6 +26,7 @@ def column_kinds() -> dict[str, Any]:
         "categories": pa.list_(pa.string()),
         "identifiers": pa.list_(pa.string()),
         "alternates": pa.list_(pa.struct({"hreflang": pa.string(), "url": pa.string()})),
+        "follow": pa.bool_(),
         "sources": pa.map_(pa.string(), pa.string()),
     }
 

@@ -5,36 +5,35 @@ from __future__ import annotations
 import sqlite3
 from collections import Counter
 from contextlib import closing, suppress
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import zstandard
 
 from crawler.lab.sources.source import SourceError
-from crawler.maintenance.broken_links import BrokenLink, broken_links
-from crawler.pages.page_links import LinkPacker
+from crawler.maintenance.broken_links import (
+    BrokenLink,
+    broken_links,
+    stored_canonicalizer,
+)
+from crawler.pages.link_graph import LinkGraph
 from crawler.pages.wall_clusters import host_with_port
 from crawler.reading.link_kinds import NAMES
 from crawler.storage import meta_names
 from crawler.storage.database import open_for_reading
 from crawler.storage.errors import JobError
 from crawler.url_rules.rule_report import RuleReport, rule_report
-from crawler.urls.canonical import Canonicalizer
 from crawler.urls.parts import MalformedUrl
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable
     from pathlib import Path
 
-    from crawler.reading.reading import StoredLink
+    from crawler.pages.link_graph import PageList
+    from crawler.urls.canonical import Canonicalizer
 
 MAX_PAGES = 20_000
-"""The links of at most this many pages are counted, the newest ones."""
-
-_LINKS = f"""
-SELECT pages.url, links.shared, links.urls FROM pages JOIN links ON links.key = pages.key
-WHERE pages.latest = 1 ORDER BY pages.id DESC LIMIT {MAX_PAGES}
-"""  # noqa: S608
-_COUNT = "SELECT count(*) FROM pages JOIN links ON links.key = pages.key WHERE pages.latest = 1"
+"""The links of at most this many pages are counted, the first ones."""
 
 
 class KindLinks(NamedTuple):
@@ -78,58 +77,54 @@ class CrawledSite(NamedTuple):
 def read_site(folder: Path) -> CrawledSite:
     """Read links, broken URLs and rules of a crawl directory, also beside a running crawl.
 
-    Complexity: O(links of the newest 20,000 pages + failed URLs).
+    Complexity: O(links of the first 20,000 pages + failed URLs).
 
     Raises:
         SourceError: There is no crawl that can be read.
     """
     try:
         with closing(open_for_reading(folder)) as connection:
-            connection.execute("BEGIN")
             sql = "SELECT value FROM meta WHERE name = ?"
             visit = connection.execute(sql, (meta_names.VISIT,)).fetchone()
             broken = broken_links(connection, int(visit[0]) if visit else 0, most=None)
-            counter = _Counter(broken)
-            for page in _pages(connection):
-                counter.add(*page)
-            pages = int(connection.execute(_COUNT).fetchone()[0])
-            return CrawledSite(
-                counter.kinds(), counter.pages, pages, broken, rule_report(connection)
-            )
+            counter = _Counter(stored_canonicalizer(connection), broken)
+            graph = LinkGraph(connection)
+            for page in islice(graph.lists(), MAX_PAGES):
+                counter.add(page)
+            rules = rule_report(connection)
+            return CrawledSite(counter.kinds(), counter.pages, graph.count(), broken, rules)
     except JobError as error:
         raise SourceError(str(error)) from None
     except (sqlite3.Error, zstandard.ZstdError) as error:
         raise SourceError(f"{folder}: cannot be read: {error}") from None
 
 
-def _pages(connection: sqlite3.Connection) -> Iterator[tuple[str, list[StoredLink], bool]]:
-    """Yield the URL of a page, its links, and whether it wants none of them followed."""
-    row = connection.execute("SELECT urls FROM link_dictionary").fetchone()
-    packers = LinkPacker(), LinkPacker(b"" if row is None else row[0])
-    for url, is_shared, packed in connection.execute(_LINKS):
-        yield url, *packers[is_shared].unpack(packed)
-
-
 class _Counter:
-    def __init__(self, broken: tuple[BrokenLink, ...]) -> None:
-        self._known_as = Canonicalizer().known_as
+    """Counts links by kind.
+
+    Args:
+        canonicalizer: What makes the keys of URLs in the crawl; None: it is not known.
+        broken: The URLs that gave no page.
+    """
+
+    def __init__(self, canonicalizer: Canonicalizer | None, broken: Iterable[BrokenLink]) -> None:
+        self._canonicalizer = canonicalizer
         self._broken = {self._key(link.url) for link in broken} - {None}
         self._counts: dict[str, Counter[str]] = {}
         self._seen: dict[str, tuple[str, bool]] = {}
         self.pages = 0
 
-    def add(self, url: str, links: list[StoredLink], nofollow: bool) -> None:
-        host = host_with_port(url)
+    def add(self, page: PageList) -> None:
+        host = host_with_port(page.url)
         self.pages += 1
-        for target, marked, kind in links:
+        for target, marked, kind, _ in page.links:
             if target not in self._seen:
-                is_broken = bool(self._broken) and self._key(target) in self._broken
-                self._seen[target] = host_with_port(target), is_broken
+                self._seen[target] = host_with_port(target), self._is_broken(target)
             its_host, is_broken = self._seen[target]
             counts = self._counts.setdefault(kind, Counter())
             counts["links"] += 1
             counts["internal" if its_host == host else "external"] += 1
-            counts["nofollow"] += marked or nofollow
+            counts["nofollow"] += marked or page.nofollow
             counts["broken"] += is_broken
 
     def kinds(self) -> tuple[KindLinks, ...]:
@@ -141,7 +136,11 @@ class _Counter:
             if kind in found
         )
 
+    def _is_broken(self, url: str) -> bool:
+        return bool(self._broken) and self._key(url) in self._broken
+
     def _key(self, url: str) -> bytes | None:
-        with suppress(MalformedUrl):
-            return self._known_as(url).key
+        if self._canonicalizer is not None:
+            with suppress(MalformedUrl):
+                return self._canonicalizer.key(url)
         return None

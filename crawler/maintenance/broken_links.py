@@ -6,9 +6,13 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from crawler.pages.link_graph import LinkGraph
 from crawler.pages.page_metadata import linked_from
 from crawler.pages.reasons import Reason, codes, in_words
-from crawler.pages.verdicts import FAILED
+from crawler.pages.verdicts import AWAY, FAILED, GONE, listed
+from crawler.storage import meta_names
+from crawler.urls.canonical import Canonicalizer
+from crawler.urls.parts import MalformedUrl
 
 if TYPE_CHECKING:
     import sqlite3
@@ -20,6 +24,18 @@ _BROKEN = """
 SELECT url, status, reason, metadata FROM pages
 WHERE visit = ? AND verdict = ? AND latest = 1 AND metadata IS NOT NULL
 ORDER BY status IS NULL, status, id
+"""
+
+IS_AWAY = f"""
+EXISTS (SELECT 1 FROM known WHERE known.key = pages.key AND outcome IN ({listed(AWAY)}))
+"""
+"""The condition on ``pages`` that nothing is there any more, though its last text stays."""
+
+_FAILED = f"""
+SELECT pages.key, url, coalesce(known.reason, pages.reason) FROM pages
+LEFT JOIN known ON known.key = pages.key
+WHERE latest = 1 AND (verdict = '{FAILED}' OR outcome IN ('{GONE}', '{FAILED}'))
+ORDER BY pages.id
 """
 
 _NOT_BROKEN = frozenset({Reason.FORBIDDEN, Reason.REDIRECTED_OUT})
@@ -35,12 +51,14 @@ class BrokenLink:
         status: HTTP status of the answer; None where none came.
         reason: Why there is no page.
         linked_from: The URL of the page on which the link was met first.
+        text: What the link shows there; empty where that is not known.
     """
 
     url: str
     status: int | None
     reason: str | None
     linked_from: str
+    text: str = ""
 
 
 def broken_links(
@@ -57,10 +75,55 @@ def broken_links(
 
     Complexity: O(failed URLs of the visit).
     """
+    graph = LinkGraph(connection)
+    canonicalizer = stored_canonicalizer(connection)
     found = (
-        BrokenLink(row["url"], row["status"], in_words(row["reason"]), source)
+        (row["url"], row["status"], in_words(row["reason"]), source)
         for row in connection.execute(_BROKEN, (visit, FAILED))
         if not codes(row["reason"]) & _NOT_BROKEN
         and (source := linked_from(row["metadata"])) is not None
     )
-    return tuple(islice(found, most))
+    return tuple(
+        BrokenLink(*link, _text(graph, canonicalizer, link[0], link[3]))
+        for link in islice(found, most)
+    )
+
+
+def _text(graph: LinkGraph, canonicalizer: Canonicalizer | None, url: str, source: str) -> str:
+    """Return what a page shows as its link to a URL."""
+    if canonicalizer is None:
+        return ""
+    try:
+        key, links = canonicalizer.key(url), graph.links_of(canonicalizer.key(source))
+    except MalformedUrl:
+        return ""
+    for link in links:
+        if link.text and _is_key_of(canonicalizer, link.url, key):
+            return link.text
+    return ""
+
+
+def _is_key_of(canonicalizer: Canonicalizer, url: str, key: bytes) -> bool:
+    try:
+        return canonicalizer.key(url) == key
+    except MalformedUrl:
+        return False
+
+
+def stored_canonicalizer(connection: sqlite3.Connection) -> Canonicalizer | None:
+    """Return what makes the keys of URLs in a crawl, or None if this version does not know it."""
+    sql = "SELECT value FROM meta WHERE name = ?"
+    row = connection.execute(sql, (meta_names.URL_RULES,)).fetchone()
+    return None if row is None else Canonicalizer.of_version(row[0])
+
+
+def failed_pages(connection: sqlite3.Connection) -> dict[bytes, tuple[str, str]]:
+    """Return URL and reason of what gave no page at its last visit, by its key.
+
+    Complexity: O(failed URLs).
+    """
+    return {
+        key: (url, in_words(reason) or "no page")
+        for key, url, reason in connection.execute(_FAILED)
+        if not codes(reason) & _NOT_BROKEN
+    }

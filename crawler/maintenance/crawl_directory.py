@@ -71,12 +71,7 @@ class CrawlDirectory:
     @property
     def canonicalizer(self) -> Canonicalizer | None:
         """The canonicalizer of the keys, or None if this version does not know it."""
-        _, _, disabled = self.meta.get(meta_names.URL_RULES, "").partition(" without ")
-        try:
-            found = Canonicalizer(disabled.split(", ") if disabled else ())
-        except ValueError:
-            return None
-        return found if found.version == self.meta.get(meta_names.URL_RULES) else None
+        return Canonicalizer.of_version(self.meta.get(meta_names.URL_RULES, ""))
 
     def count(self, sql: str) -> int:
         return int(self.connection.execute(sql).fetchone()[0])

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _MARK = "!"
 _KIND = "@"
+_TEXT = "\t"  # a URL has none, nor a text
 
 DICTIONARY_BYTES = 112_640
 """Collect this many bytes of URLs from the first pages as the dictionary of later lists.
@@ -49,8 +50,8 @@ class LinkPacker:
         """Pack links in the order of the page."""
         lines = [_MARK if nofollow else ""]
         lines += [
-            url if kind == ANCHOR and not marked else _marked(url, kind, marked=marked)
-            for url, marked, kind in links
+            url if kind == ANCHOR and not marked and not text else _written(url, marked, kind, text)
+            for url, marked, kind, text in links
         ]
         return self._compressor.compress("\n".join(lines).encode("utf-8", "surrogatepass"))
 
@@ -61,24 +62,24 @@ class LinkPacker:
         return list(map(_stored_link, lines)), first == _MARK
 
 
-def _marked(url: str, kind: str, *, marked: bool) -> str:
+def _written(url: str, marked: bool, kind: str, text: str) -> str:  # a row
     sign = "" if kind == ANCHOR else f"{_KIND}{kind} "
-    return (_MARK if marked else "") + sign + url
+    return (_MARK if marked else "") + sign + url + (text and _TEXT + text)
 
 
 def _stored_link(line: str) -> StoredLink:
-    """Read a line: the signs of ``nofollow`` and of a kind, and a URL, which begins with none.
+    """Read a line: the signs of ``nofollow`` and of a kind, a URL, which begins with none, a text.
 
     Raises:
         ValueError: It has another sign.
     """
-    url = line.removeprefix(_MARK)
+    url, _, text = line.removeprefix(_MARK).partition(_TEXT)
     kind = ANCHOR
     if url.startswith(_KIND):
         kind, _, url = url.removeprefix(_KIND).partition(" ")
         if kind not in NUMBERS:
             raise ValueError(f"no kind of links is called {kind!r}")
-    return StoredLink(url, line.startswith(_MARK), kind)
+    return StoredLink(url, line.startswith(_MARK), kind, text)
 
 
 class LinkStore:
@@ -121,9 +122,10 @@ class LinkStore:
 
     def _learn(self, links: Sequence[Link]) -> None:
         for link in links:
-            if link.url not in self._met:
-                self._met[link.url] = None
-                self._met_bytes += len(link.url) + 1
+            line = f"{link.url}{_TEXT}{link.text}" if link.text else link.url
+            if line not in self._met:
+                self._met[line] = None
+                self._met_bytes += len(line) + 1
         if self._met_bytes >= DICTIONARY_BYTES:
             urls = "\n".join(self._met).encode("utf-8", "surrogatepass")[:DICTIONARY_BYTES]
             self._database.write("INSERT INTO link_dictionary VALUES (1, ?)", (urls,))
@@ -146,7 +148,7 @@ class LinkStore:
         assert packer is not None
         found, nofollow = packer.unpack(row[1])
         links = []
-        for url, marked, kind in found:
+        for url, marked, kind, text in found:
             key, is_canonical = self._known_as(url)
-            links.append(Link(url, key, marked, is_canonical, (), kind))
+            links.append(Link(url, key, marked, is_canonical, (), kind, text))
         return tuple(links), nofollow

@@ -134,7 +134,7 @@ class LinkReader:
         start = self._start(base, encoding)
         of_site, of_folder = start.of_site, start.of_folder
         left, room = self._max_links, self._max_links * MEAN_LENGTH + MIN_ROOM
-        for address, nofollow, kind in self._addresses(page, more):
+        for address, nofollow, kind, text in self._addresses(page, more):
             if left <= 0 or room <= 0:
                 # Without a key for each: a million of them would take longer than a page.
                 cut += kind in PAGES
@@ -153,8 +153,7 @@ class LinkReader:
             url, key = link.url, link.key
             first = links.get(key)
             if first is None:
-                is_plain = kind == ANCHOR and not nofollow
-                links[key] = link if is_plain else link._replace(nofollow=nofollow, kind=kind)
+                links[key] = Link(url, key, nofollow, link.is_canonical, (), kind, text)
             elif (
                 (kind != first.kind and not {kind, first.kind} <= PAGES)
                 or first.url == url
@@ -197,11 +196,14 @@ class LinkReader:
 
     def _addresses(
         self, page: PageElements, more: Mapping[str, str]
-    ) -> Iterator[tuple[str, bool, str]]:
-        """Yield every reference once, as written, with its kind, those to be followed first."""
-        anchors = dict.fromkeys(map(self._bare, page.followed))
-        for address in anchors:
-            yield address, False, ANCHOR
+    ) -> Iterator[tuple[str, bool, str, str]]:
+        """Yield every reference once, as written: whether it is ``nofollow``, its kind, its text.
+
+        Those to be followed come first.
+        """
+        anchors = self._bared(page.followed)
+        for address, text in anchors.items():
+            yield address, False, ANCHOR, text
         kinds: dict[str, str] = {}
         for written, kind in chain(page.related.items(), more.items()):
             address = self._bare(written)
@@ -212,14 +214,23 @@ class LinkReader:
         ordered = sorted(kinds, key=lambda address: NUMBERS[kinds[address]])
         for address in ordered:
             if kinds[address] in PAGES:
-                yield address, False, kinds[address]
-        asked_not = dict.fromkeys(map(self._bare, page.not_followed))
-        for address in asked_not:
+                yield address, False, kinds[address], ""
+        asked_not = self._bared(page.not_followed)
+        for address, text in asked_not.items():
             if address not in anchors and kinds.get(address) not in PAGES:
-                yield address, True, ANCHOR
+                yield address, True, ANCHOR, text
         for address in ordered:
             if kinds[address] not in PAGES and address not in asked_not:
-                yield address, False, kinds[address]
+                yield address, False, kinds[address], ""
+
+    def _bared(self, references: Mapping[str, str]) -> dict[str, str]:
+        """Return distinct references without fragments; of several texts the first one counts."""
+        found: dict[str, str] = {}
+        for reference, text in references.items():
+            address = self._bare(reference)
+            if not found.get(address):
+                found[address] = text
+        return found
 
     def _bare(self, address: str) -> str:
         return address if self._keep_fragments else address.partition("#")[0]

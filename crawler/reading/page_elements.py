@@ -6,6 +6,7 @@ A scan of 1,500 elements takes as long as what is read of their links.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from crawler.reading.link_kinds import FRAME, kind_of_relation, note_kind
@@ -16,6 +17,11 @@ Element = Any  # lxml has no types
 _SEVERAL = frozenset({"article:tag", "article:author", "citation_author", "citation_keywords"})
 _MAX_URL = 2048
 
+MAX_LINK_TEXT = 100
+"""Keep this many characters of the text of a link."""
+
+_MAX_PARTS = 32
+
 
 @dataclass(slots=True)
 class PageElements:
@@ -24,7 +30,8 @@ class PageElements:
     Attributes:
         root: Root of the page.
         content: The first ``main`` element, or the root where none says what the content is.
-        followed: Distinct references of anchors, in the order of the page.
+        followed: Distinct references of anchors, in the order of the page, and their texts: of
+            several anchors the first text counts.
         not_followed: Those that are ``nofollow``, which may be among the others too.
         related: References of frames and of ``link`` elements, and their kinds.
         telling: Elements that may hold further references.
@@ -39,8 +46,8 @@ class PageElements:
 
     root: Element
     content: Element
-    followed: dict[str, None] = field(default_factory=dict)
-    not_followed: dict[str, None] = field(default_factory=dict)
+    followed: dict[str, str] = field(default_factory=dict)
+    not_followed: dict[str, str] = field(default_factory=dict)
     related: dict[str, str] = field(default_factory=dict)
     telling: list[Element] = field(default_factory=list)
     base: str | None = None
@@ -68,7 +75,7 @@ def collect(root: Element) -> PageElements:
 def _collect_anchor(anchor: Element, found: PageElements) -> None:
     _collect_area(anchor, found)
     if (href := anchor.get("xlink:href")) is not None:
-        found.followed[href] = None
+        _note(found.followed, href, anchor)
 
 
 def _collect_area(area: Element, found: PageElements) -> None:
@@ -76,9 +83,29 @@ def _collect_area(area: Element, found: PageElements) -> None:
         return
     relation = area.get("rel")
     if relation is not None and "nofollow" in relation.lower():
-        found.not_followed[href] = None
+        _note(found.not_followed, href, area)
     else:
-        found.followed[href] = None
+        _note(found.followed, href, area)
+
+
+def _note(references: dict[str, str], href: str, anchor: Element) -> None:
+    if not references.get(href):
+        references[href] = _link_text(anchor)
+
+
+def _link_text(anchor: Element) -> str:
+    """Return what an anchor shows on one line: its text, or what stands for its image."""
+    if not len(anchor):
+        text = anchor.text or anchor.get("alt") or ""
+    else:
+        # Of an anchor around half a page the beginning will do.
+        parts = list(islice(anchor.iterdescendants(), _MAX_PARTS + 1))
+        is_short = len(parts) <= _MAX_PARTS
+        texts = anchor.itertext() if is_short else (part.text or "" for part in parts)
+        text = "".join(texts)
+        if not text or text.isspace():
+            text = next((alt for part in parts if (alt := part.get("alt"))), "")
+    return " ".join(text[: 4 * MAX_LINK_TEXT].split())[:MAX_LINK_TEXT].rstrip()
 
 
 def _collect_frame(frame: Element, found: PageElements) -> None:

@@ -166,6 +166,7 @@ def parsed_to_wire(parsed: Parsed) -> Message:
     """Flatten the first step's result; links become columns, which marshal writes faster."""
     urls = [link.url for link in parsed.links]
     keys = b"".join(link.key for link in parsed.links)
+    texts = [link.text for link in parsed.links]
     marks = bytes(
         link.nofollow | link.is_canonical << 1 | NUMBERS[link.kind] << 2 for link in parsed.links
     )
@@ -174,6 +175,7 @@ def parsed_to_wire(parsed: Parsed) -> Message:
         "parsed",
         urls,
         keys,
+        texts,
         marks,
         others,
         tuple(parsed.metadata),
@@ -184,12 +186,12 @@ def parsed_to_wire(parsed: Parsed) -> Message:
 
 
 def parsed_from_wire(message: Message) -> Parsed:
-    _, urls, keys, marks, others, metadata, signs, cut, *rest = message
+    _, urls, keys, texts, marks, others, metadata, signs, cut, *rest = message
     cuts = range(0, len(keys), _KEY_BYTES)
-    rows = zip(urls, (keys[at : at + _KEY_BYTES] for at in cuts), marks, strict=True)
+    rows = zip(urls, (keys[at : at + _KEY_BYTES] for at in cuts), marks, texts, strict=True)
     links = [
-        Link(url, key, bool(mark & 1), bool(mark & 2), (), NAMES[mark >> 2])
-        for url, key, mark in rows
+        Link(url, key, bool(mark & 1), bool(mark & 2), (), NAMES[mark >> 2], text)
+        for url, key, mark, text in rows
     ]
     for at, spellings in others.items():
         links[at] = links[at]._replace(others=spellings)

@@ -43,6 +43,7 @@ class Link(NamedTuple):
         is_canonical: Whether the URL is the canonical one of its key.
         others: Further spellings of it on the page, which have the same key.
         kind: Its kind, as in ``crawler.reading.link_kinds``.
+        text: What an anchor shows, on one line and cut to 100 characters; empty for other kinds.
     """
 
     url: str
@@ -51,6 +52,7 @@ class Link(NamedTuple):
     is_canonical: bool = True
     others: tuple[str, ...] = ()
     kind: str = ANCHOR
+    text: str = ""
 
 
 class StoredLink(NamedTuple):
@@ -59,12 +61,14 @@ class StoredLink(NamedTuple):
     url: str
     nofollow: bool
     kind: str = ANCHOR
+    text: str = ""
 
 
 def distinct_urls(links: Iterable[Link]) -> Iterator[StoredLink]:
     """Yield every URL of some links in all its spellings."""
     for link in links:
-        for url in (link.url, *link.others):
+        yield StoredLink(link.url, link.nofollow, link.kind, link.text)
+        for url in link.others:
             yield StoredLink(url, link.nofollow, link.kind)
 
 

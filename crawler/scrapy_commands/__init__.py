@@ -11,6 +11,7 @@ from crawler.commands.compare import CompareCommand
 from crawler.commands.fleet import FleetCommand
 from crawler.commands.lab import ServeLabCommand
 from crawler.commands.label import LabelCommand
+from crawler.commands.links import LinksCommand
 from crawler.commands.merge import MergeCommand
 from crawler.commands.pages import PagesCommand
 from crawler.commands.pairs import PairsCommand
@@ -28,6 +29,7 @@ Compare = adapted(CompareCommand)
 Fleet = adapted(FleetCommand)
 Lab = adapted(ServeLabCommand)
 Label = adapted(LabelCommand)
+Links = adapted(LinksCommand)
 Merge = adapted(MergeCommand)
 Pages = adapted(PagesCommand)
 Pairs = adapted(PairsCommand)

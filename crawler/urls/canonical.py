@@ -84,6 +84,16 @@ class Canonicalizer:
         """The version of the rules and the names of those switched off, as every key needs it."""
         return f"{VERSION} without {', '.join(self._disabled)}" if self._disabled else str(VERSION)
 
+    @classmethod
+    def of_version(cls, version: str) -> Canonicalizer | None:
+        """Return the canonicalizer of a version as ``version`` says it, or None of another one."""
+        _, _, disabled = version.partition(" without ")
+        try:
+            found = cls(disabled.split(", ") if disabled else ())
+        except ValueError:
+            return None
+        return found if found.version == version else None
+
     def __call__(self, url: str) -> str:
         """Make the canonical URL.
 

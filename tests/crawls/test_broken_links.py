@@ -25,7 +25,7 @@ def test_each_is_named_with_the_page_on_which_it_was_met(tmp_path: Path) -> None
                 for url, link in broken.items()} == {"/gone": "/", "/b?x=1&y=2": "/a"}  # fmt: skip
         assert {link["status"] for link in broken.values()} == {404}
         said = scrapy("report", str(tmp_path)).stdout
-        assert f"  {site.origin}/gone (HTTP 404)\n      on {site.origin}/\n" in said
+        assert f"  {site.origin}/gone (HTTP 404)\n      on {site.origin}/: /gone\n" in said
 
 
 def test_a_later_visit_names_the_page_too(tmp_path: Path) -> None:

@@ -135,7 +135,9 @@ def test_parquet_is_not_written_to_a_terminal(folder: Path) -> None:
         os.close(theirs)
         os.close(ours)
     assert done.returncode == 2
-    assert done.stderr == ("scrapy pages: parquet is no text for a terminal: -o pages.parquet\n")
+    assert done.stderr == (
+        "scrapy pages: parquet is no text for a terminal: name a file, such as -o a.parquet\n"
+    )
 
 
 def test_markdown_has_its_metadata_in_front(folder: Path, tmp_path: Path) -> None:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 WRITTEN = st.text(st.characters(blacklist_characters="\r\n\t")).map("http://example.com/".__add__)
-LISTS = st.lists(st.builds(StoredLink, WRITTEN, st.booleans(), st.sampled_from(NAMES)))
+TEXTS = st.text(st.characters(blacklist_characters="\r\n\t"))
+LISTS = st.lists(st.builds(StoredLink, WRITTEN, st.booleans(), st.sampled_from(NAMES), TEXTS))
 
 
 def key(url: str) -> bytes:
@@ -32,7 +33,10 @@ def known_as(url: str) -> Known:
 
 def links(*paths: str) -> tuple[Link, ...]:
     urls = [f"http://example.com/{path}" for path in paths]
-    return tuple(Link(url, key(url), number % 3 == 2) for number, url in enumerate(urls))
+    return tuple(
+        Link(url, key(url), number % 3 == 2, text="" if number % 4 else f"to {url[-3:]}")
+        for number, url in enumerate(urls)
+    )
 
 
 class TestLinkPackerProperties:

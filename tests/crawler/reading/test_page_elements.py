@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
 from crawler.reading.html_parsing import parse
-from crawler.reading.page_elements import collect
+from crawler.reading.page_elements import MAX_LINK_TEXT, collect
 
 _TAGS = (
     "<p>",
@@ -75,3 +76,34 @@ def _references(root: etree._Element, *, is_nofollow: bool) -> list[str]:
 
 def _distinct(addresses: list[str]) -> list[str]:
     return list(dict.fromkeys(addresses))
+
+
+def _text_of(anchor: str) -> str:
+    """Return the text of the only link of a page."""
+    (text,) = collect(parse(f"<p>{anchor}</p>".encode())).followed.values()
+    return text
+
+
+@pytest.mark.parametrize(
+    ("anchor", "text"),
+    [
+        ("<a href=x>Read more</a>", "Read more"),
+        ("<a href=x>\n  Read\n\t more\xa0 </a>", "Read more"),
+        ("<a href=x>The <b>second</b> <i>part</i>: it</a>", "The second part: it"),
+        ("<a href=x><img src=i alt='Our logo'></a>", "Our logo"),
+        ("<a href=x><svg><path d=M0></svg></a>", ""),
+        ("<a href=x></a>", ""),
+        ("<map><area href=x alt='The harbour'></map>", "The harbour"),
+        ("<a href=x>word <!-- no word -->again</a>", "word again"),
+        ("<a href=x></a><a href=x>Here</a><a href=x>There</a>", "Here"),
+        (f"<a href=x>{'long ' * 100}</a>", ("long " * 20).strip()),
+    ],
+)
+def test_a_link_has_the_text_that_it_shows(anchor: str, text: str) -> None:
+    assert _text_of(anchor) == text
+
+
+def test_of_a_link_around_half_a_page_the_beginning_is_read() -> None:
+    found = _text_of(f"<a href=x>{'<div><p>part</p></div>' * 10_000}</a>")
+    assert found.startswith("part")
+    assert len(found) <= MAX_LINK_TEXT

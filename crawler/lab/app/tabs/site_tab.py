@@ -148,7 +148,7 @@ def _links_words(site: CrawledSite) -> str:
     if not site.links:
         return "It fills with the first page that has links; a mirror and WARC files store none."
     if site.counted < site.pages:
-        return f"The newest {site.counted:,} of {site.pages:,} pages with links are counted."
+        return f"The first {site.counted:,} of {site.pages:,} pages with links are counted."
     return f"{site.pages:,} page{'' if site.pages == 1 else 's'} with links"
 
 
@@ -188,9 +188,13 @@ class _BrokenPages:
                     inert_link(one.url).classes("mono")
                     ui.label(plain(one.reason or "no answer", 300)).classes("soft crawled")
                     with ui.element().classes("line"):
-                        ui.label("linked from").classes("soft")
+                        ui.label(_linked_words(one)).classes("soft crawled")
                         inert_link(one.linked_from).classes("mono")
         self._note.text = _broken_words(len(found), len(self._all))
+
+
+def _linked_words(one: BrokenLink) -> str:
+    return f"\u201c{plain(one.text, 60)}\u201d on" if one.text else "linked from"
 
 
 def _broken_words(found: int, count: int) -> str:

@@ -1,0 +1,78 @@
+"""``crawl-once links DIR``: what is wrong with the links of a site, and the graph of its links."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from crawler.console.command_line import CommandError, PlainCommand, one_directory
+
+if TYPE_CHECKING:
+    import argparse
+
+
+class LinksCommand(PlainCommand):
+    """Finds faults of a crawled site, or exports its links."""
+
+    usage = "[--limit N] [--json] DIR | -o FILE DIR"
+    summary = "Find broken links, redirects, orphans and repeated titles; export the links"
+    description = (
+        "Say what a site's owner would mend: broken links with the pages that have them, circles "
+        "and chains of redirects, canonical URLs and translations that contradict, pages without "
+        "a link to them, titles and descriptions that are missing or repeated, pages at several "
+        "URLs. With -o, export each link of each page: source, target, kind, text, follow. "
+        "Nothing is fetched. crawl-once report --html makes a page of it."
+    )
+
+    def add_own_options(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="export the links there; the ending gives the format: jsonl, json, csv, xml, "
+            "parquet or graphml; FILE:FORMAT names it; - is standard output (jsonl)",
+        )
+        parser.add_argument(
+            "--limit",
+            metavar="N",
+            help="examples of each fault (default 5, with --json 100)",
+        )
+        parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+    def act(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Print the faults, or export the links."""
+        folder = one_directory(args)
+        if opts.output is None:
+            self._say_faults(folder, opts)
+            return
+        if opts.json or opts.limit is not None:
+            raise CommandError("-o exports every link; leave --json and --limit out")
+        self._export(folder, opts.output)
+
+    def _say_faults(self, folder: str, opts: argparse.Namespace) -> None:
+        from crawler.console.lab_options import whole
+
+        most = whole(opts.limit or ("100" if opts.json else "5"), "--limit", 1)
+        from crawler.console.fault_lines import fault_lines
+        from crawler.maintenance.site_faults import find_faults
+        from crawler.storage.database import open_for_reading
+
+        with closing(open_for_reading(Path(folder))) as connection:
+            report = find_faults(connection, most, self.progress)
+        self.say_result(opts, report.to_dict, fault_lines(report, folder))
+
+    def _export(self, folder: str, output: str) -> None:
+        from crawler.console.escaping import say
+        from crawler.console.page_export import link_destination
+        from crawler.feeds.exporters import export
+        from crawler.pages.link_graph import LinkGraph, PageLink
+        from crawler.storage.database import open_for_reading
+
+        to = link_destination(output)
+        self.after_interrupt = f"interrupted; nothing was written to {to.name}"
+        with closing(open_for_reading(Path(folder))) as connection:
+            rows = (link._asdict() for link in LinkGraph(connection))
+            count = export(rows, to.name, to.kind, PageLink._fields)
+        if to.name != "-":
+            say(f"{count:,} links in {to.name}", to_stderr=True)

@@ -1,0 +1,282 @@
+"""Find what a site's owner would mend: broken links, redirects, lost and repeated pages.
+
+Everything is read of what a crawl has stored; nothing is fetched.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from itertools import count, groupby
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from crawler.maintenance.broken_links import IS_AWAY, failed_pages, stored_canonicalizer
+from crawler.maintenance.contradictions import contradictions
+from crawler.maintenance.fault import Fault, FaultExample, FaultPage, Findings
+from crawler.maintenance.inlinks import Inlinks
+from crawler.pages.link_graph import LinkGraph
+from crawler.pages.verdicts import (
+    CONTAINED,
+    DUPLICATES,
+    EXACT_DUPLICATE,
+    KEPT,
+    NEAR_DUPLICATE,
+    OF_TEXTS,
+    TEXT_DUPLICATE,
+    listed,
+)
+from crawler.storage.errors import JobError
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable, Iterator
+
+    from crawler.maintenance.inlinks import LinkSource
+
+MOST_PAGES = 10
+"""Name at most this many pages that link to a URL, share a title, or repeat a page."""
+
+_MAX_HOPS = 20
+_BATCH = 1_000
+
+_REDIRECTS = """
+SELECT redirects.key, redirects.url, target, coalesce(pages.url, requests.url, '') FROM redirects
+LEFT JOIN pages ON pages.key = target AND pages.latest = 1
+LEFT JOIN requests ON requests.key = target
+ORDER BY redirects.url
+"""
+_LINKABLE = f"""
+SELECT id, key, url, title FROM pages
+WHERE id > ? AND latest = 1 AND depth > 0 AND verdict IN ({listed(OF_TEXTS)})
+AND NOT {IS_AWAY} ORDER BY id LIMIT ?
+"""
+_IS_WRITTEN = f"""
+latest = 1 AND verdict IN ({listed(KEPT)}) AND (content_type IS NULL OR content_type LIKE '%html%')
+AND NOT {IS_AWAY}
+"""
+_TITLE = "coalesce(json_extract(metadata, '$.full_title'), title)"
+_DESCRIPTION = "json_extract(metadata, '$.description')"
+_MISSING = f"SELECT url FROM pages WHERE {_IS_WRITTEN} AND {{0}} IS NULL ORDER BY id"
+_REPEATED = f"""
+SELECT said, times, url FROM (
+  SELECT {{0}} AS said, url, count(*) OVER same AS times,
+         row_number() OVER (same ORDER BY id) AS place
+  FROM pages WHERE {_IS_WRITTEN} AND {{0}} IS NOT NULL WINDOW same AS (PARTITION BY {{0}})
+) WHERE times > 1 AND place <= {MOST_PAGES} ORDER BY times DESC, said, place
+"""
+_CLUSTERS = f"""
+SELECT kept.url, times, said.url, said.verdict FROM (
+  SELECT url, verdict, duplicate_of, count(*) OVER same AS times,
+         row_number() OVER (same ORDER BY id) AS place
+  FROM pages WHERE latest = 1 AND duplicate_of IS NOT NULL AND verdict IN ({listed(DUPLICATES)})
+  AND NOT {IS_AWAY}
+  WINDOW same AS (PARTITION BY duplicate_of)
+) AS said JOIN pages AS kept ON kept.id = said.duplicate_of
+WHERE place <= {MOST_PAGES} ORDER BY times DESC, kept.id, place
+"""
+
+
+_AS_WORDS = {
+    EXACT_DUPLICATE: "the same bytes",
+    TEXT_DUPLICATE: "the same words",
+    NEAR_DUPLICATE: "nearly the same words",
+    CONTAINED: "a part of it",
+}
+
+
+class SiteReport(NamedTuple):
+    """What a crawl says of a site.
+
+    Attributes:
+        pages: Number of URLs that answered with a page, duplicates included.
+        faults: What there is to mend, the gravest first.
+    """
+
+    pages: int
+    faults: tuple[Fault, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``crawl-once links --json`` prints."""
+        return {
+            "pages": self.pages,
+            "faults": {
+                fault.name: {
+                    "count": fault.count,
+                    "examples": [asdict(example) for example in fault.examples],
+                }
+                for fault in self.faults
+            },
+        }
+
+
+def find_faults(
+    connection: sqlite3.Connection, most: int, show: Callable[[float, str], None]
+) -> SiteReport:
+    """Find the faults of a crawled site.
+
+    Args:
+        connection: Connection from ``open_for_reading``.
+        most: Describe at most this many examples of a fault.
+        show: Called with the share that is done and the current step.
+
+    Raises:
+        JobError: The keys of its URLs were made by another version.
+
+    Complexity: O(links * log pages); some 40 bytes of memory a page, and the redirects.
+    """
+    canonicalizer = stored_canonicalizer(connection)
+    if canonicalizer is None:
+        raise JobError("the keys of its URLs were made by another version of crawl-once")
+    failed = failed_pages(connection)
+    redirects = _Redirects(connection)
+    graph = LinkGraph(connection)
+    inlinks = Inlinks(connection, {*failed, *redirects.urls}, MOST_PAGES)
+    steps, done = max(graph.count(), 1), count(1)
+    inlinks.read(graph, canonicalizer, lambda: show(min(next(done) / steps, 1), "reading links"))
+    canonicals, translations = contradictions(connection, canonicalizer, redirects.ends, most)
+    ((pages,),) = connection.execute(
+        f"SELECT count(*) FROM pages WHERE latest = 1 AND verdict IN ({listed(OF_TEXTS)})"
+        f" AND NOT {IS_AWAY}"
+    )
+    return SiteReport(
+        pages,
+        (
+            _broken(failed, redirects, inlinks, most),
+            _circles(redirects, inlinks, most),
+            _chains(redirects, inlinks, most),
+            _redirected(redirects, failed, inlinks, most),
+            canonicals,
+            translations,
+            _orphans(connection, inlinks, most),
+            _missing(connection, "missing_titles", _TITLE, most),
+            _repeated(connection, "repeated_titles", _REPEATED.format(_TITLE), most),
+            _missing(connection, "missing_descriptions", _DESCRIPTION, most),
+            _repeated(connection, "repeated_descriptions", _REPEATED.format(_DESCRIPTION), most),
+            _repeated(connection, "duplicates", _CLUSTERS, most),
+        ),
+    )
+
+
+class _Redirects:
+    """The redirects of the last visit, and where each chain of them ends.
+
+    Attributes:
+        urls: URL of each that redirects, by its key.
+        hops: URLs that each passes, by its key; the last one is where it ends.
+        ends: Key of the end, by the key of what redirects; none where it leads in a circle.
+    """
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.urls: dict[bytes, str] = {}
+        self.hops: dict[bytes, list[str]] = {}
+        self.ends: dict[bytes, bytes] = {}
+        targets: dict[bytes, tuple[bytes, str]] = {}
+        for key, url, target, target_url in connection.execute(_REDIRECTS):
+            self.urls[key] = url
+            targets[key] = (target, target_url)
+        for key in targets:
+            hops, end = list[str](), key
+            while end in targets and len(hops) < _MAX_HOPS:
+                end, url = targets[end]
+                # Of what redirects further the redirect has the URL.
+                hops.append(self.urls.get(end) or url)
+            self.hops[key] = hops
+            if end not in targets:
+                self.ends[key] = end
+
+
+def _broken(
+    failed: dict[bytes, tuple[str, str]], redirects: _Redirects, inlinks: Inlinks, most: int
+) -> Fault:
+    findings = Findings("broken_links", most, largest_first=True)
+    by_redirect: dict[bytes, list[bytes]] = {}
+    for key, end in redirects.ends.items():
+        if end in failed:
+            by_redirect.setdefault(end, []).append(key)
+    for key, (url, reason) in failed.items():
+        if key in redirects.urls:
+            continue  # a circle
+        links, pages = 0, list[FaultPage]()
+        for way in (key, *by_redirect.get(key, ())):
+            sources = inlinks.of(way)
+            links += sources.count
+            pages += map(_page, sources.examples)
+        if links:
+            findings.add(FaultExample(url, reason, links, tuple(pages[:MOST_PAGES])))
+    return findings.fault()
+
+
+def _circles(redirects: _Redirects, inlinks: Inlinks, most: int) -> Fault:
+    findings = Findings("redirect_circles", most)
+    for key, url in redirects.urls.items():
+        if key not in redirects.ends:
+            findings.add(_example(url, f"leads to {redirects.hops[key][0]}", inlinks, key))
+    return findings.fault()
+
+
+def _chains(redirects: _Redirects, inlinks: Inlinks, most: int) -> Fault:
+    findings = Findings("redirect_chains", most)
+    for key in redirects.ends:
+        hops = redirects.hops[key]
+        if len(hops) > 1:
+            said = " -> ".join(hop or "an unknown URL" for hop in hops)
+            findings.add(_example(redirects.urls[key], f"-> {said}", inlinks, key))
+    return findings.fault()
+
+
+def _redirected(
+    redirects: _Redirects, failed: dict[bytes, tuple[str, str]], inlinks: Inlinks, most: int
+) -> Fault:
+    findings = Findings("redirected_links", most, largest_first=True)
+    for key, end in redirects.ends.items():
+        hops = redirects.hops[key]
+        if len(hops) == 1 and end not in failed and inlinks.of(key).count:
+            said = f"-> {hops[0] or 'an unknown URL'}"
+            findings.add(_example(redirects.urls[key], said, inlinks, key))
+    return findings.fault()
+
+
+def _example(url: str, detail: str, inlinks: Inlinks, key: bytes) -> FaultExample:
+    sources = inlinks.of(key)
+    return FaultExample(url, detail, sources.count, tuple(map(_page, sources.examples)))
+
+
+def _page(source: LinkSource) -> FaultPage:
+    return FaultPage(source.url, source.text)
+
+
+def _orphans(connection: sqlite3.Connection, inlinks: Inlinks, most: int) -> Fault:
+    findings = Findings("orphans", most)
+    last = 0
+    while rows := connection.execute(_LINKABLE, (last, _BATCH)).fetchall():
+        last = rows[-1][0]
+        linked = inlinks.are_linked([row[1] for row in rows])
+        for (_, _, url, title), is_linked in zip(rows, linked, strict=True):
+            if not is_linked:
+                findings.add(FaultExample(url, title or ""))
+    return findings.fault()
+
+
+def _missing(connection: sqlite3.Connection, name: str, said: str, most: int) -> Fault:
+    findings = Findings(name, most)
+    for (url,) in connection.execute(_MISSING.format(said)):
+        findings.add(FaultExample(url))
+    return findings.fault()
+
+
+def _repeated(connection: sqlite3.Connection, name: str, sql: str, most: int) -> Fault:
+    """Return groups of pages: rows of what they have in common, their number, a URL and a word."""
+    findings = Findings(name, most)
+    for shared, times, pages in _groups(connection.execute(sql)):
+        if name == "duplicates":
+            findings.add(FaultExample(shared, "", times, pages))
+        else:
+            findings.add(FaultExample(pages[0].url, shared, times, pages))
+    return findings.fault()
+
+
+def _groups(rows: sqlite3.Cursor) -> Iterator[tuple[str, int, tuple[FaultPage, ...]]]:
+    for (shared, times), group in groupby(rows, key=lambda row: (row[0], row[1])):
+        pages = (
+            FaultPage(url, *(_AS_WORDS[one] for one in verdict)) for _, _, url, *verdict in group
+        )
+        yield shared, times, tuple(pages)
