@@ -172,7 +172,8 @@ class EvidenceTab:
             with ui.element().classes("card whole"):
                 self._similarity = _Suggestion(self._try_similarity)
                 self._distance = _Suggestion(self._try_distance)
-                self._basis = ui.label().classes("note basis")
+                waiting = "Nothing is known yet: pages are being read and compared."
+                self._basis = ui.label(waiting).classes("note basis")
             with ui.element().classes("stack"):
                 self._similarities = _Lines("By min_similarity", "min_similarity")
                 self._distances = _Lines("By max_distance", "max_distance, bits")
@@ -223,10 +224,11 @@ class _Suggestion:
         self._bound: float | None = None
         with ui.element().classes("suggested-bound") as self.whole:
             self._build()
+        self.whole.set_visibility(False)
 
     def _build(self) -> None:
         with ui.element().classes("line"):
-            self._words = ui.label("Looking.").classes("suggestion")
+            self._words = ui.label().classes("suggestion")
             ui.element().classes("spacer")
             self._button = ui.button(on_click=self._try, color=None)
             self._button.props("flat dense").classes("main")

@@ -146,7 +146,7 @@ class SiteTab:
 
 def _links_words(site: CrawledSite) -> str:
     if not site.links:
-        return "It fills with the first page that has links; a mirror and WARC files store none."
+        return "It fills with the first page that has links."
     if site.counted < site.pages:
         return f"The first {site.counted:,} of {site.pages:,} pages with links are counted."
     return f"{site.pages:,} page{'' if site.pages == 1 else 's'} with links"
