@@ -77,14 +77,15 @@ class PairsCommand(PlainCommand):
             labels = read_labels(found.sources)
             pairs = found.session.pairs(choice, distances, limit, labels=labels)
             self.say_notes(found.sources.notes)
+            least = choice.parameters.min_similarity
             for number, pair in enumerate(pairs, start=1):
-                _show(details_of(found, pair), number, opts)
+                _show(details_of(found, pair), number, least, opts)
             if not pairs and not opts.json:
                 bits = "" if choice.method != SIMHASH else f" at {opts.distance} bits"
                 say(f"no two distinct texts{bits}")
 
 
-def _show(found: PairDetails, number: int, opts: argparse.Namespace) -> None:
+def _show(found: PairDetails, number: int, min_similarity: float, opts: argparse.Namespace) -> None:
     from crawler.console.compare_text import pair_dict, pair_diff, pair_lines
 
     if opts.json:
@@ -93,7 +94,7 @@ def _show(found: PairDetails, number: int, opts: argparse.Namespace) -> None:
         return
     if number > 1:
         say()
-    for line in pair_lines(found, number):
+    for line in pair_lines(found, number, min_similarity):
         say(line)
     if opts.diff:
         say()

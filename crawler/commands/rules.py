@@ -61,30 +61,10 @@ def rule_lines(report: RuleReport) -> Iterator[str]:
 
 
 def _lines(rule: StoredRule) -> Iterator[str]:
+    from crawler.url_rules.rule_report import evidence_lines
+
     yield f"{rule.id}  {rule.where}: {rule.what}"
-    if rule.origin == "learned":
-        evidence = f"{rule.texts:,} texts under two URLs each, none that differed"
-    else:
-        evidence = f"from {rule.origin}; {rule.texts:,} texts under two URLs each since"
-    yield f"   {evidence}: right in {rule.confidence:.0%} or more of all cases"
-    if rule.head_start:
-        yield f"   fewer texts were enough, since it is known from {rule.head_start}"
-    yield f"   {rule.saved:,} requests not made, {rule.explored:,} made to try it"
-    yield f"   {_validated(rule)}"
-
-
-def _validated(rule: StoredRule) -> str:
-    """Return whether enough requests that a rule skips were tried, and why not."""
-    values = ", ".join(f"{value}: {pages:,}" for value, pages in rule.tried.items())
-    if list(rule.tried) == ["any"]:
-        values = f"{rule.tried['any']:,} pages"
-    return {
-        "proven": f"validated on as many pages as prove it ({values})",
-        "all": f"validated on each page that it skips ({values or 'none'})",
-        "ids": "not validated, since it drops ids: some pages were tried on the way",
-        "undecided": "NOT validated: too many pages could not be compared"
-        f" ({values or 'none was'})",
-    }.get(rule.examined, f"NOT validated to the end: the crawl ended before ({values or 'none'})")
+    yield from (f"   {line}" for line in evidence_lines(rule))
 
 
 def _refuted(report: RuleReport) -> Iterator[str]:

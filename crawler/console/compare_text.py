@@ -172,11 +172,15 @@ _PAIR_SHINGLES = 2
 _TITLE_CHARACTERS = 60
 
 
-def pair_lines(found: PairDetails, number: int) -> Iterator[str]:
-    """Yield a pair's measures, its reason, its pages, and the first shingles that differ."""
+def pair_lines(found: PairDetails, number: int, min_similarity: float) -> Iterator[str]:
+    """Yield a pair's measures, its reason, its pages, and the first shingles that differ.
+
+    The similarity has as many digits as show on which side of ``min_similarity`` it lies.
+    """
     label = label_name(found.pair)
     said = f"  [{label}]" if label else ""
-    measures = measures_of(found.pair.distance, found.pair.similarity)
+    pair = found.pair
+    measures = measures_of(pair.distance, pair.similarity, min_similarity=min_similarity)
     yield f"{number:>4}  {measures}: {plain(found.pair.why)}{said}"
     for letter, page in (("A", found.first), ("B", found.second)):
         title = f"  {plain(page.title)[:_TITLE_CHARACTERS]}" if page.title else ""

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from crawler.lab.choice import Choice
     from neardup import Features, Parameters
 
-_SOURCES = "a crawl directory, also of a crawl that is running, a .jsonl file or WARC files"
+_SOURCES = (
+    "a crawl directory, also of a crawl that is running, a .jsonl file, WARC files or a folder of "
+    "HTML files"
+)
 _FARTHEST = 8
 
 _STEPS = 20

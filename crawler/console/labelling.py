@@ -97,7 +97,8 @@ class Labelling:
             self.print_line(f"      labelled {self.said[place]}")
 
     def _head(self, place: int) -> list[str]:
-        return list(pair_lines(details_of(self.found, self.pairs[place]), place + 1))
+        least = self.found.session.running.min_similarity
+        return list(pair_lines(details_of(self.found, self.pairs[place]), place + 1, least))
 
     def _difference(self, place: int) -> list[str]:
         details = details_of(self.found, self.pairs[place])

@@ -9,6 +9,7 @@ import numpy as np
 
 from crawler.lab.choice import SIMHASH
 from crawler.lab.figures import shares
+from crawler.lab.page_filter import EVERY_PAGE
 from neardup.evaluation.distinct_pairs import Picked, count_all, families_of, pick
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from crawler.lab.choice import Choice
     from crawler.lab.figures import WeighedPairs
     from crawler.lab.page_columns import PageColumns
+    from crawler.lab.page_filter import PageFilter
     from crawler.lab.sources.source import LabPage
 
 _MAX_WEIGHED = 200_000
@@ -74,11 +76,19 @@ def shown_pairs(
     pages: PageColumns,
     labels: Mapping[frozenset[bytes], bool],
     wanted: slice,
+    search: PageFilter = EVERY_PAGE,
 ) -> list[NearPair]:
-    """Return some of those pairs, counted after what has a label went to the end."""
+    """Return some of the pairs of which a page is searched for.
+
+    They are counted after what has a label went to the end.
+    """
     texts = pages.columns().texts.astype(np.int64)
     has_label = _has_label(texts[ranked.earlier], texts[ranked.later], pages.numbers, labels)
-    order = np.argsort(has_label, kind="stable")[wanted]
+    order = np.argsort(has_label, kind="stable")
+    if search:
+        is_found = search.mask(pages.pages)
+        order = order[(is_found[ranked.earlier] | is_found[ranked.later])[order]]
+    order = order[wanted]
     return [_pair(ranked, int(row), choice, pages.pages, labels) for row in order]
 
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from numpy.typing import NDArray
+
     from crawler.lab.judgement import Judgement
     from crawler.url_rules.learning.proposals import Proposal
 
@@ -109,21 +111,39 @@ class LabCluster:
     members: tuple[ClusterMember, ...]
 
 
-def largest_clusters(judgement: Judgement, limit: int) -> list[LabCluster]:
-    """Return the kept pages that most others repeat, with these."""
+def largest_clusters(
+    judgement: Judgement,
+    limit: int,
+    min_similarity: float | None = None,
+    searched: NDArray[np.bool_] | None = None,
+) -> list[LabCluster]:
+    """Return the kept pages that most others repeat, with these.
+
+    Args:
+        judgement: The judgement that drops pages.
+        limit: The largest number of clusters.
+        min_similarity: The bound of the judgement, which similarities are told apart from.
+        searched: The pages of which a cluster has one at least: bool, (pages,); None: all.
+    """
     dropped = np.flatnonzero(~judgement.kept)
     # Stable, so members stay in crawl order.
     order = dropped[np.argsort(judgement.original[dropped], kind="stable")]
     originals, starts, counts = np.unique(
         judgement.original[order], return_index=True, return_counts=True
     )
-    largest = np.lexsort((originals, -counts))[:limit]
+    largest = np.lexsort((originals, -counts))
+    if searched is not None:
+        is_found = searched[originals] | np.isin(
+            originals, judgement.original[dropped[searched[dropped]]]
+        )
+        largest = largest[is_found[largest]]
+    largest = largest[:limit]
     return [
         LabCluster(
             int(originals[row]),
             int(counts[row]) + 1,
             tuple(
-                _member(judgement, int(place))
+                _member(judgement, int(place), min_similarity)
                 for place in order[starts[row] : starts[row] + min(counts[row], _MAX_MEMBERS)]
             ),
         )
@@ -131,19 +151,20 @@ def largest_clusters(judgement: Judgement, limit: int) -> list[LabCluster]:
     ]
 
 
-def _member(judgement: Judgement, place: int) -> ClusterMember:
+def _member(judgement: Judgement, place: int, min_similarity: float | None) -> ClusterMember:
     layer = LAYERS[judgement.layer[place]]
     bits, similarity = int(judgement.distance[place]), float(judgement.similarity[place])
     known = None if np.isnan(similarity) else similarity
-    why = _why(layer, bits, known, judgement.containment_of(place))
+    measures = measures_of(bits, known, min_similarity=min_similarity)
+    why = _why(layer, measures, judgement.containment_of(place))
     return ClusterMember(place, layer, bits, known, why)
 
 
-def _why(layer: str, bits: int, similarity: float | None, containment: float | None) -> str:
+def _why(layer: str, measures: str, containment: float | None) -> str:
     if layer == "payload":
         return "the same bytes"
     if layer == "text":
         return "the same words"
     if layer == "contained":
         return f"a part of it, {measures_of(-1, None, containment)}".removesuffix(", ")
-    return measures_of(bits, similarity) or "near, by what the crawl stored"
+    return measures or "near, by what the crawl stored"

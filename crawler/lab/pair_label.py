@@ -93,7 +93,7 @@ def export_labels(labels: Iterable[Label], file: TextIO) -> int:
     count = 0
     for label in labels:
         # Halves of surrogate pairs have no UTF-8.
-        file.write(json.dumps(_fields(label)) + "\n")
+        file.write(json.dumps(label_fields(label)) + "\n")
         count += 1
     return count
 
@@ -151,7 +151,8 @@ def _replace(path: Path, labels: Iterable[Label]) -> None:
         export_labels(labels, text)
 
 
-def _fields(label: Label) -> dict[str, Any]:
+def label_fields(label: Label) -> dict[str, str]:
+    """Return a label as the fields of a line, as ``export_labels`` writes it."""
     return {
         "first": label.first.hex(),
         "second": label.second.hex(),

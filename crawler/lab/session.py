@@ -14,6 +14,7 @@ from crawler.lab.distance_evidence import weigh_jaccard, weigh_labels
 from crawler.lab.figures import Scatter, SweepLine, WeighedPairs
 from crawler.lab.judgement import Judgement, with_parts
 from crawler.lab.page_columns import UNJUDGED, PageColumns
+from crawler.lab.page_filter import EVERY_PAGE
 from crawler.lab.part_lists import PartKey, PartLists, part_key
 from crawler.lab.prepared import Key, Prepared, key_of
 from crawler.lab.rests import Rests
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from crawler.lab.border_pairs import NearPair
     from crawler.lab.distance_evidence import DistanceEvidence
+    from crawler.lab.page_filter import PageFilter
     from crawler.lab.pair_label import Label
     from crawler.lab.prepared import Watch
     from crawler.lab.rests import ReadBoilerplate
@@ -218,6 +220,7 @@ class Session:
         limit: int = 200,
         offset: int = 0,
         labels: Collection[Label] = (),
+        search: PageFilter = EVERY_PAGE,
     ) -> list[NearPair]:
         """Return pairs of distinct texts, those first from which a label teaches most.
 
@@ -227,11 +230,12 @@ class Session:
             limit: The largest number of pairs to return.
             offset: The number of first pairs to leave out.
             labels: The labels; pairs that have one come last.
+            search: The pages of which a pair has one at least.
         """
         of, what = self._judged(choice), ("pairs", choice, tuple(distances))
         ranked = self._once(what, choice, lambda: ranked_pairs(of, choice, distances))
         wanted = slice(offset, offset + limit)
-        return shown_pairs(ranked, choice, self._pages, _by_digests(labels), wanted)
+        return shown_pairs(ranked, choice, self._pages, _by_digests(labels), wanted, search)
 
     def evidence(self, choice: Choice, labels: Collection[Label] = ()) -> DistanceEvidence:
         """Return precision and recall at each distance, from labels or else from Jaccard."""

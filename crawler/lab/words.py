@@ -6,6 +6,8 @@ import math
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from neardup.parts import MIN_CONTAINMENT
+
 if TYPE_CHECKING:
     from crawler.lab.pair_reasons import PairPart
     from crawler.reading.content.content_xml import PackedContent
@@ -22,21 +24,32 @@ def in_bits(distance: int) -> str:
     return f"{distance} bit" if distance == 1 else f"{distance} bits"
 
 
-def measures_of(distance: int, similarity: float | None, containment: float | None = None) -> str:
+_MAX_PLACES = 6
+"""The number of places of a share that are true: similarities are stored as float32."""
+
+
+def measures_of(
+    distance: int,
+    similarity: float | None,
+    containment: float | None = None,
+    *,
+    min_similarity: float | None = None,
+) -> str:
     """Return the measures of two texts in words, as far as they are known.
 
     Args:
         distance: The distance in bits; -1: none.
         similarity: The similarity, 0 to 1; None or NaN: none.
         containment: The share of the one that stands in the other, 0 to 1; None or NaN: none.
+        min_similarity: The bound that the similarity is compared with; None: it is not known.
     """
     known = []
     if distance >= 0:
         known.append(in_bits(distance))
     if similarity is not None and not math.isnan(similarity):
-        known.append(f"similarity {similarity:.2f}")
+        known.append(f"similarity {in_places(similarity, 2, min_similarity)}")
     if containment is not None and not math.isnan(containment):
-        known.append(f"containment {containment:.2f}")
+        known.append(f"containment {in_places(containment, 2, MIN_CONTAINMENT)}")
     return ", ".join(known)
 
 
@@ -51,9 +64,42 @@ def count(value: float | None) -> str:
     return NOTHING if value is None else f"{value:,.0f}"
 
 
-def share(value: float | None) -> str:
-    """Return a similarity with three places, or a dash where it is not known."""
-    return NOTHING if value is None or math.isnan(value) else f"{value:.3f}"
+def in_places(value: float, places: int, limit: float | None = None) -> str:
+    """Return a share with as many places as show on which side of a limit it lies.
+
+    Where the share is less than 1, it is not written as 1 either.
+
+    Args:
+        value: The share, 0 to 1.
+        places: The fewest places.
+        limit: The bound that it is compared with; None: there is none.
+
+    Example::
+
+        >>> in_places(0.7996, 2, 0.8), in_places(0.75, 2, 0.8)
+        ('0.7996', '0.75')
+    """
+    exact = round(value, _MAX_PLACES)
+    bounds = [1.0] if limit is None else [1.0, round(limit, _MAX_PLACES)]
+    while places < _MAX_PLACES and any(
+        _side(round(exact, places), bound) != _side(exact, bound) for bound in bounds
+    ):
+        places += 1
+    return f"{exact:.{places}f}"
+
+
+def _side(value: float, bound: float) -> int:
+    return (value > bound) - (value < bound)
+
+
+def share(value: float | None, limit: float | None = None) -> str:
+    """Return a similarity with three places or more, or a dash where it is not known.
+
+    Args:
+        value: The similarity, 0 to 1; None or NaN: it is not known.
+        limit: The bound that it is compared with; None: there is none.
+    """
+    return NOTHING if value is None or math.isnan(value) else in_places(value, 3, limit)
 
 
 def name_text(name: Name) -> str:
@@ -85,7 +131,7 @@ def part_sentence(part: PairPart | None, sides: tuple[str, str]) -> str:
     if part is None:
         return "Neither is a part of the other one."
     one, other = sides if part.place == 0 else sides[::-1]
-    found = share(part.containment)
+    found = share(part.containment, MIN_CONTAINMENT)
     return f"{one[0].upper()}{one[1:]} is a part of {other}: {found} of its shingles stand there."
 
 
@@ -98,8 +144,8 @@ def rest_sentence(rest_share: float, min_similarity: float) -> str:
     """
     said = "the same" if rest_share >= min_similarity else "other things"
     return (
-        f"Boilerplate aside they say {said}: {rest_share:.3f} of the shorter rest stands in the "
-        f"other one, where {min_similarity:g} is needed."
+        f"Boilerplate aside they say {said}: {share(rest_share, min_similarity)} of the shorter "
+        f"rest stands in the other one, where {min_similarity:g} is needed."
     )
 
 

@@ -61,10 +61,17 @@ class BrokenLink:
     text: str = ""
 
 
-def broken_links(connection: sqlite3.Connection, visit: int) -> tuple[BrokenLink, ...]:
+def broken_links(
+    connection: sqlite3.Connection, visit: int, most: int | None = LARGEST
+) -> tuple[BrokenLink, ...]:
     """Return links of a visit that lead to no page, those with an HTTP status first.
 
     What robots.txt forbids, or what leads out of the scope, may well be there.
+
+    Args:
+        connection: The crawl's database.
+        visit: The visit.
+        most: The largest number of links; None: all.
 
     Complexity: O(failed URLs of the visit).
     """
@@ -78,7 +85,7 @@ def broken_links(connection: sqlite3.Connection, visit: int) -> tuple[BrokenLink
     )
     return tuple(
         BrokenLink(*link, _text(graph, canonicalizer, link[0], link[3]))
-        for link in islice(found, LARGEST)
+        for link in islice(found, most)
     )
 
 

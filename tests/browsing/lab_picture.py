@@ -67,6 +67,9 @@ def photograph(browser: Browser, address: str, file: Path) -> None:
     page.one("[aria-label=compare_names]").click()
     page.wait(lambda: "/nameless/" in (page.one(".figures").get_attribute("data-choice") or ""))
     driver.execute_script("document.activeElement.blur()")
+    # The pointer rests on the switch, whose hint would hide the table.
+    ActionChains(driver).move_to_element(page.one(".top .name")).perform()
+    page.wait(lambda: not page.all(".q-tooltip"))
     # Charts are drawn when the counts are; they grow into place.
     page.wait(lambda: len(page.all("svg")) >= 3)
     driver.execute_async_script("setTimeout(arguments[0], 2000)")

@@ -43,7 +43,7 @@ def test_labels_suggest_bounds_which_can_be_tried(browsers: Browsers, tmp_path: 
         page.wait(lambda: "Nothing is labelled yet" in page.text())
         label_pairs(file, lambda pair: (pair.similarity or 0) >= LEAST)
         page.wait(lambda: f"Suggested min_similarity: {LEAST:g}" in page.text())
-        assert f"no pair labelled different from {LEAST:g} on" in page.text()
+        assert f"No pair labelled different from {LEAST:g} on" in page.text()
         # The one that Jaccard suggested is not drawn any more.
         assert "No suggestion for max_distance yet" in page.text()
         page.wait(lambda: page.text().count("\nsuggested ") == 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,6 +11,7 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
 from crawler.lab.app.outcome import LAYER_WORDS
+from crawler.lab.hints import HINTS
 from tests.crawls.command import scrapy
 from tests.crawls.lab import Page, lab
 from tests.neardup.texts import changed, prose
@@ -191,7 +193,39 @@ def test_pages_that_change_are_listed_on_demand(page: Page) -> None:
     page.one("[data-list=now-kept] .q-item").click()
     page.wait(lambda: len(page.all(".page-row")) == min(kept, 20))
     assert "http://site.example/" in page.all(".page-row")[0].text
+    url = page.all(".page-row .inert")[0].text
+    field = page.one("[data-list=now-kept] .search input")
+    field.send_keys(url.upper())
+    page.wait(lambda: " found" in page.one("[data-list=now-kept]").text)
+    assert 0 < len(page.all(".page-row")) < min(kept, 20)
+    assert all(url in row.text for row in page.all(".page-row"))
+    field.send_keys(Keys.CONTROL, "a", Keys.BACKSPACE)
+    page.wait(lambda: len(page.all(".page-row")) == min(kept, 20))
     page.one("[data-list=now-kept] .q-item").click()
+
+
+def test_pages_that_change_are_downloaded(page: Page, tmp_path: Path) -> None:
+    slide(page, "min_similarity", Keys.ARROW_RIGHT * 20)
+    page.wait(lambda: "/1/50/" in key(page))
+    kept = page.count("now-kept")
+    allowed = {"behavior": "allow", "downloadPath": str(tmp_path)}
+    page.driver.execute_cdp_cmd("Browser.setDownloadBehavior", allowed)
+    for kind in ("csv", "jsonl"):
+        page.click(f"[data-download='changed-pages.{kind}']")
+        page.wait((tmp_path / f"changed-pages.{kind}").exists)
+    lines = (tmp_path / "changed-pages.jsonl").read_text().splitlines()
+    rows = [json.loads(line) for line in lines]
+    assert len(rows) == kept
+    assert {row["tried"] for row in rows} == {"kept"}
+    with (tmp_path / "changed-pages.csv").open(newline="") as file:
+        assert [row["url"] for row in csv.DictReader(file)] == [row["url"] for row in rows]
+
+
+def test_a_hint_comes_on_hover(page: Page) -> None:
+    label = next(one for one in page.all(".scale") if "min_similarity" in one.text)
+    ActionChains(page.driver).move_to_element(label).perform()
+    page.wait(lambda: page.all(".q-tooltip"))
+    assert page.one(".q-tooltip").text == HINTS["min_similarity"]
 
 
 def test_point_of_the_scatter_opens_its_pair(page: Page) -> None:

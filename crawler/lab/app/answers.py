@@ -59,7 +59,7 @@ class _Waiting:
         self._line.set_visibility(is_long)
         self._bar.props(remove="indeterminate") if progress else self._bar.props("indeterminate")
         self._bar.value = progress.share if progress else 0.0
-        known = f"{progress.words} ({progress.share:.0%})" if progress else "Computing"
+        known = f"{progress.words} ({progress.share:.0%})" if progress else "Counting"
         self._words.text = known
 
 

@@ -11,6 +11,7 @@ from crawler.lab.app.crawled_text import plain
 from crawler.lab.app.lab_state import StoppedError
 from crawler.lab.app.tables import FigureTable
 from crawler.lab.choice import SIMHASH, Choice
+from crawler.lab.hints import HINTS
 from crawler.lab.sources.source import SourceError
 from crawler.lab.words import clock
 from crawler.pages.live_parameters import SETTINGS, TUNABLE, tune
@@ -122,14 +123,15 @@ class ParameterBar:
 
         self._cells = {}
         with ui.element().classes("bar"):
-            for name in _values(self._trial.choice):
+            for name in shown_values(self._trial.choice):
                 with ui.element("span").classes("parameter") as cell:
                     ui.label(name).classes("name")
                     value = ui.label().classes("value")
                     tried = ui.label().classes("tried")
+                cell.tooltip(HINTS[name])
                 self._cells[name] = (cell, value, tried)
             ui.element().classes("spacer")
-            with ui.element().classes("line bar-deeds"):
+            with ui.element().classes("line bar-deeds") as self._deeds:
                 self._reset = ui.button("Reset", on_click=self._trial.reset, color=None)
                 self._reset.props("flat dense").classes("plain")
                 self._apply = ui.button("Apply…", on_click=self._ask, color=None)
@@ -140,14 +142,15 @@ class ParameterBar:
         await _ApplyDialog(self._lab, self._trial).open()
 
     def refresh(self) -> None:
-        holds = _values(Choice(self._trial.holds))
-        for name, tried in _values(self._trial.choice).items():
+        holds = shown_values(Choice(self._trial.holds))
+        for name, tried in shown_values(self._trial.choice).items():
             cell, shown, other = self._cells[name]
             shown.text, other.text = holds[name], tried
             is_other = holds[name] != tried
             cell.classes(add="other" if is_other else "", remove="" if is_other else "other")
         is_other = not self._trial.is_what_holds
         why_not = obstacle(self._lab, self._trial)
+        self._deeds.set_visibility(is_other)
         self._reset.set_visibility(is_other)
         self._apply.set_visibility(is_other and why_not is None)
         told = _holding(self._lab.crawls[0].seen) if len(self._lab.crawls) == 1 else ""
@@ -166,7 +169,8 @@ def _holding(seen: Snapshot) -> str:
     return f"{said}; no page was judged by it yet."
 
 
-def _values(choice: Choice) -> dict[str, str]:
+def shown_values(choice: Choice) -> dict[str, str]:
+    """Return what the bar shows of a choice, by the names of the parameters."""
     values = {name: _words(getattr(choice.parameters, name)) for name in TUNABLE}
     features = str(choice.parameters.fingerprint_features)
     return {**values, "features": features, "method": choice.method}

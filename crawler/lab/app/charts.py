@@ -6,9 +6,12 @@ crawled text: ECharts makes HTML of labels and tooltips.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nicegui import ui
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 Options = dict[str, Any]
 
@@ -101,7 +104,60 @@ def move(chart: ui.echart, part: Options) -> None:
     chart.run_chart_method("setOption", part)
 
 
-def chart(options: Options, height_px: int) -> ui.echart:
-    """Return a chart of these options, as wide as what it stands in."""
-    drawn = ui.echart({**frame(), **options}, renderer="svg")
-    return drawn.style(f"height: {height_px}px; width: 100%")
+_WAITING = "Not drawn yet: pages are being read and compared."
+
+
+class ChartWords(NamedTuple):
+    """The words around a chart.
+
+    Attributes:
+        title: The title above it.
+        shows: What it shows and how it is read.
+        filled_by: What would fill it, which stands in its place while it is empty.
+    """
+
+    title: str
+    shows: str
+    filled_by: str
+
+
+class ExplainedChart:
+    """A chart with its title and, below it, how it is read; empty, what would fill it.
+
+    Args:
+        words: The words around it.
+        height_px: The height of the chart alone.
+        options: The first options, where the chart is not drawn as a whole later.
+        legend: The words of its colours by the class that shows each, where it names none itself.
+    """
+
+    def __init__(
+        self,
+        words: ChartWords,
+        height_px: int,
+        options: Options | None = None,
+        legend: Mapping[str, str] | None = None,
+    ) -> None:
+        self._words = words
+        ui.label(words.title).classes("title")
+        self.drawn = ui.echart({**frame(), **(options or {})}, renderer="svg")
+        self.drawn.style(f"height: {height_px}px; width: 100%")
+        with ui.element().classes("line legend") as self._legend:
+            for look, meaning in (legend or {}).items():
+                ui.label(meaning).classes(f"fate {look}")
+        self._counted = ui.label().classes("note counted")
+        self._explained = ui.label().classes("note explained")
+        self.show(is_empty=True)
+        self._explained.text = _WAITING
+
+    def show(self, *, is_empty: bool, counted: str = "") -> None:
+        """Say what is drawn, or what would fill the chart.
+
+        Args:
+            is_empty: Whether there is nothing to draw.
+            counted: The numbers behind it.
+        """
+        for element in (self.drawn, self._legend):
+            element.set_visibility(not is_empty)
+        self._counted.text = counted
+        self._explained.text = self._words.filled_by if is_empty else self._words.shows

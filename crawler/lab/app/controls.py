@@ -20,6 +20,7 @@ from crawler.lab.app.parameter_trial import (
     with_verify,
 )
 from crawler.lab.choice import SIMHASH
+from crawler.lab.hints import HINTS
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 FARTHEST = 8
 
-_SWITCHES = {
+SWITCHES = {
     "compare_names": "names decide",
     "ignore_boilerplate": "what a site repeats does not count",
     "drop_contained": "parts of pages are dropped",
@@ -54,6 +55,7 @@ class DistanceRange:
         self._high = ui.select(bits, label="To", value=FARTHEST, on_change=self._chose_high)
         for element, name in ((self._low, "from"), (self._high, "to")):
             element.props(f"dense outlined options-dense data-bits={name}").classes("bits")
+            element.tooltip(HINTS["distances"])
         ui.label("bits apart").classes("soft bits-words")
 
     @property
@@ -85,6 +87,12 @@ class _Slider(ui.slider):
     LOOPBACK = False
 
 
+def _hint(element: ui.element, name: str) -> None:
+    """Show the hint of a parameter beside it, where it hides none of the others."""
+    with element:
+        ui.tooltip(HINTS[name]).props('anchor="center right" self="center left"')
+
+
 class ScaleField:
     """One number that can be chosen.
 
@@ -97,14 +105,15 @@ class ScaleField:
         self._scale = scale
         self._choose = choose
         self._is_showing = False
-        with ui.element().classes("scale"):
+        with ui.element().classes("scale") as whole:
             unit = f" ({scale.unit})" if scale.unit else ""
             ui.label(f"{scale.name}{unit}").classes("scale-name")
             self._number = ui.number(
                 min=scale.lowest,
                 max=scale.most,
                 step=scale.step,
-                format="%.2f" if scale.step < 1 else "%d",
+                # The browser writes a number as it is: 0.7996 is not 0.80.
+                format=None if scale.step < 1 else "%d",
                 on_change=self._changed,
             )
             self._number.props(f'dense outlined aria-label="{scale.name}"')
@@ -112,6 +121,7 @@ class ScaleField:
                 min=scale.lowest, max=scale.highest, step=scale.step, on_change=self._changed
             )
             self._slider.props(f'dense aria-label="{scale.name}" data-scale={scale.name}')
+        _hint(whole, scale.name)
 
     def show(self, value: float, *, is_used: bool) -> None:
         """Show a number that was chosen here or elsewhere, and whether it counts for anything."""
@@ -135,21 +145,20 @@ class Controls:
     def __init__(self, trial: Trial) -> None:
         self._trial = trial
         self._is_showing = False
-        self._method = self._list("Method", METHODS, self._set_method)
+        self._method = self._list("method", "Method", METHODS, self._set_method)
         self._scales = {scale.name: ScaleField(scale, self._set_number) for scale in SCALES}
         self._verify = ui.switch(
             "verify: similarity confirms", on_change=self._told(self._set_verify)
         ).props("dense")
-        self._switches = {name: self._switch(name, words) for name, words in _SWITCHES.items()}
+        _hint(self._verify, "verify")
+        self._switches = {name: self._switch(name, words) for name, words in SWITCHES.items()}
         ui.separator()
         ui.label("Fingerprints are made of").classes("title")
         with ui.element().classes("features"):
             sizes = {size: str(size) for size in SIZES}
-            self._unit = self._list("Unit", UNITS, lambda unit: self._set_features(unit=unit))
-            self._size = self._list("Size", sizes, lambda size: self._set_features(size=size))
-            self._weight = self._list(
-                "Weighed as", WEIGHTS, lambda weight: self._set_features(weight=weight)
-            )
+            self._unit = self._feature("unit", "Unit", UNITS)
+            self._size = self._feature("size", "Size", sizes)
+            self._weight = self._feature("weight", "Weighed as", WEIGHTS)
         self.show()
 
     def show(self) -> None:
@@ -181,15 +190,21 @@ class Controls:
             await self._trial.set(with_switch(self._trial.choice, name, is_on=is_on))
 
         switch = ui.switch(f"{name}: {words}", on_change=self._told(choose))
+        _hint(switch, name)
         return switch.props(f"dense aria-label={name}")
+
+    def _feature(self, name: str, label: str, options: dict[Any, str]) -> ui.select:
+        return self._list(name, label, options, lambda value: self._set_features(**{name: value}))
 
     def _list(
         self,
+        name: str,
         label: str,
         options: dict[Any, str],
         choose: Callable[[Any], Awaitable[None]],
     ) -> ui.select:
         element = ui.select(options, label=label, on_change=self._told(choose))
+        _hint(element, name)
         return element.props("dense outlined options-dense")
 
     def _told(

@@ -1,4 +1,4 @@
-"""The page: what is looked at, six tabs, and between them the bar of parameters."""
+"""The page: what is looked at, seven tabs, and between them the bar of parameters."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from crawler.lab.app.tabs.compare_tab import CompareTab
 from crawler.lab.app.tabs.evidence_tab import EvidenceTab
 from crawler.lab.app.tabs.live_tab import live_tab
 from crawler.lab.app.tabs.pairs_tab import PairsTab
+from crawler.lab.app.tabs.site_tab import SiteTab
 from crawler.lab.app.tabs.threshold_tab import ThresholdTab
 from crawler.lab.choice import Choice
 from crawler.lab.sources.source import SourceError
@@ -51,6 +52,7 @@ TABS: dict[str, Callable[[Lab, Trial], Tab]] = {
     "Evidence": EvidenceTab,
     "Clusters": ClustersTab,
     "Compare": CompareTab,
+    "Site": SiteTab,
 }
 
 
@@ -145,7 +147,7 @@ class Frame:
         progress = self._lab.progress
         self._progress.set_visibility(progress is not None)
         if progress is not None:
-            self._progress_words.text = f"{progress.words} {progress.share:.0%}"
+            self._progress_words.text = f"{progress.words} ({progress.share:.0%})"
         self._state.text = _state(self._lab)
         self._state.classes(add="runs" if self._lab.is_running else "", remove="runs")
         self._fault.text = plain(self._lab.fault)

@@ -261,16 +261,21 @@ class Lab:
 
     def _read_new(self) -> int:
         count = 0
+        if self.sources.progress < 1:
+            self._note_reading()
         try:
             with self._effort.counted():
                 while not self._is_stopping and (pages := self.sources.read_new()):
                     self.session.extend(pages)
                     count += len(pages)
-                    words = f"{len(self.session):,} pages read"
-                    self.progress = TaskProgress(self.sources.progress, words)
+                    self._note_reading()
         finally:
             self.progress = None
         return count
+
+    def _note_reading(self) -> None:
+        words = f"Reading pages, {len(self.session):,} so far"
+        self.progress = TaskProgress(self.sources.progress, words)
 
     async def sides(self, places: Sequence[int]) -> list[TextSide | None]:
         """Return the texts of pages by their places; None for one that is not stored."""

@@ -148,7 +148,7 @@ def moved_area(parameters: Parameters) -> Options:
     bound = {
         "yAxis": least,
         "lineStyle": {"color": MARK, "type": "dashed", "width": 1.5},
-        "label": {"formatter": f"{least:.2f}", "position": "end", "color": INK},
+        "label": {"formatter": f"{least:g}", "position": "end", "color": INK},
     }
     marked = lines(bound) if parameters.verify else lines()
     return {"series": [{"markArea": area, "markLine": marked}]}

@@ -11,7 +11,7 @@ from rich.filesize import decimal
 
 from crawler.lab.app.crawled_text import inert_link, plain
 from crawler.lab.app.parameter_trial import choice_key
-from crawler.lab.app.tables import FigureRow, FigureTable
+from crawler.lab.app.tables import FigureRow, FigureTable, SearchField
 from crawler.lab.judgement import KEEPING
 from crawler.lab.words import measures_of
 
@@ -43,6 +43,11 @@ _FIGURES = {
     "saved": "Bytes of what is dropped",
 }
 
+_COLUMNS = (
+    "What decided each page: in the crawl (stored), by the parameters that hold (rules now), and "
+    "by those of the sliders (tried). The change is tried less stored."
+)
+
 _AT_ONCE = 20
 _MAX_TITLE = 160
 
@@ -67,8 +72,9 @@ class OutcomeFigures:
 
     def build_table(self) -> None:
         ui.label("Pages by layer").classes("title")
-        heads = ("Layer", "#Stored", "#Rules now", "#Tried", "#Tried against stored")
+        heads = ("Layer", "#Stored", "#Rules now", "#Tried", "#Change")
         self._layers = FigureTable(heads, "layers")
+        ui.label(_COLUMNS).classes("note")
         self._stale = ui.label().classes("note stale")
 
     def show(
@@ -144,22 +150,29 @@ class PageList:
         self._words = words
         self._repeats = repeats
         self._places: NDArray[np.int64] = np.empty(0, np.int64)
+        self._listed = self._places
         self._judgement: Judgement | None = None
         self._shown = self._reading = 0
+        self._min_similarity = 0.0
         self._fold = ui.expansion(words, on_value_change=self._start).classes("fold")
         self._fold.props(f"dense data-list={name}")
         with self._fold:
+            with ui.element().classes("line"):
+                self._field = SearchField(self._start)
+                self._found = ui.label().classes("soft")
             self._rows = ui.element().classes("page-list")
             self._more = ui.button("Show more", on_click=self._show_more, color=None)
             self._more.props("flat dense").classes("plain")
 
-    def show(self, places: NDArray[np.int64], judgement: Judgement) -> None:
+    def show(self, places: NDArray[np.int64], judgement: Judgement, min_similarity: float) -> None:
         """Take other pages; an open list goes on showing its beginning.
 
         Args:
             places: The places of the pages, in crawl order.
             judgement: The judgement in which they repeat others, tried or running.
+            min_similarity: The bound that is tried, which similarities are told apart from.
         """
+        self._min_similarity = min_similarity
         is_same = np.array_equal(places, self._places) and self._reading == self._lab.reading
         self._reading = self._lab.reading
         self._places, self._judgement = places, judgement
@@ -178,16 +191,26 @@ class PageList:
     def _start(self) -> None:
         self._rows.clear()
         self._shown = 0
+        self._listed = self._places
+        if self._field.search:
+            search, pages = self._field.search, self._lab.session.pages
+            found = [
+                place
+                for place in self._places.tolist()
+                if search.takes(pages[place].url, pages[place].title)
+            ]
+            self._listed = np.array(found, np.int64)
+        self._found.text = f"{len(self._listed):,} found" if self._field.search else ""
         if self._fold.value:
             self._show_more()
 
     def _show_more(self) -> None:
-        end = min(self._shown + _AT_ONCE, len(self._places))
+        end = min(self._shown + _AT_ONCE, len(self._listed))
         with self._rows:
-            for place in self._places[self._shown : end].tolist():
+            for place in self._listed[self._shown : end].tolist():
                 self._row(place)
         self._shown = end
-        self._more.set_visibility(end < len(self._places))
+        self._more.set_visibility(end < len(self._listed))
 
     def _row(self, place: int) -> None:
         pages, judgement = self._lab.session.pages, self._judgement
@@ -195,7 +218,8 @@ class PageList:
         near = int(judgement.distance[place]), float(judgement.similarity[place])
         if judgement.original[place] < 0:
             near = -1, math.nan  # of the page that it resembles
-        measures = measures_of(*near, judgement.containment_of(place))
+        containment = judgement.containment_of(place)
+        measures = measures_of(*near, containment, min_similarity=self._min_similarity)
         original = judgement.named(place)
         told = f"{self._repeats}, {measures}" if measures else self._repeats
         beyond = ":" if original >= 0 else ", of a page not read here"

@@ -193,7 +193,7 @@ class PairView:
         if found is None:
             self._note.text = "The text of one of them is not held, so they cannot be compared."
             return
-        self._note.text = _words_of(found)
+        self._note.text = _words_of(found, parameters.min_similarity)
         one, other = pair.pages
         names = unpacked(one.name), unpacked(other.name)
         self._reasons.show(names, found.reasons, parameters)
@@ -223,21 +223,22 @@ def show_picture(side: TextSide) -> None:
             ui.image(f"data:image/webp;base64,{data}").props("fit=contain position='0 0'")
 
 
-def _words_of(found: PairTexts) -> str:
+def _words_of(found: PairTexts, min_similarity: float) -> str:
     places = "1 place" if found.changes == 1 else f"{found.changes:,} places"
     words = f"The {found.compared} texts differ in {places}."
     if not found.changes:
         words = f"Word for word the {found.compared} texts are the same."
-    words += f" {_contained(found.own_of_first, found.own_of_second)}"
+    words += f" {_contained(found, min_similarity)}"
     return words + (" Only the beginning of both is compared." if found.is_cut else "")
 
 
-def _contained(ours: OwnShingles, theirs: OwnShingles) -> str:
+def _contained(found: PairTexts, min_similarity: float) -> str:
     """Return the shares of the shingles that both have."""
+    ours, theirs = found.own_of_first, found.own_of_second
     both = ours.of - ours.count
     union = ours.of + theirs.count
     return (
-        f"Jaccard {share(both / union if union else 1.0)}, "
+        f"Jaccard {share(both / union if union else 1.0, min_similarity)}, "
         f"{share(both / ours.of if ours.of else 1.0)} of the left is in the right, "
         f"{share(both / theirs.of if theirs.of else 1.0)} of the right is in the left."
     )

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from nicegui import ui
+from nicegui import run, ui
 
 from crawler.lab.app.crawled_text import inert_link, plain
+from crawler.lab.app.lab_state import StoppedError
 from crawler.lab.app.page_text import PageText
+from crawler.lab.downloads import FORMATS, MEDIA_TYPES, table_bytes
+from crawler.lab.page_filter import EVERY_PAGE, PageFilter
+from crawler.lab.sources.source import SourceError
 from crawler.lab.words import NOTHING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
-    from nicegui.events import GenericEventArguments
+    from nicegui.events import GenericEventArguments, ValueChangeEventArguments
 
+    from crawler.lab.app.lab_state import Lab
+    from crawler.lab.downloads import Fields
     from crawler.lab.sides import TextSide
 
 MAX_ROWS = 200
@@ -117,6 +124,79 @@ _COLUMNS = [
     _column("distance", "bits", "width: 4em", is_number=True),
     _column("similarity", "similarity", "width: 6em", is_number=True),
 ]
+
+
+def crawl_choice(lab: Lab, chosen: Callable[[int], Awaitable[None]]) -> None:
+    """Make a list to choose a crawl directory from, where the lab looks at several.
+
+    Args:
+        lab: The lab.
+        chosen: Called with the place of the chosen one among the lab's crawls.
+    """
+    if len(lab.crawls) < 2:
+        return
+    names = {place: plain(str(one.folder), 100) for place, one in enumerate(lab.crawls)}
+    choice = ui.select(names, value=0, on_change=lambda event: chosen(int(event.value)))
+    choice.props("dense outlined options-dense aria-label=crawl").classes("crawl-choice")
+
+
+class SearchField:
+    """A field for words of URLs and titles.
+
+    Args:
+        changed: Called when the reader wrote something else, and paused.
+        what: The parts of a page that are searched, in words.
+    """
+
+    def __init__(
+        self, changed: Callable[[], Awaitable[None] | None], what: str = "URL and title"
+    ) -> None:
+        self.search = EVERY_PAGE
+        self._changed = changed
+        field = ui.input(placeholder=f"Search {what}", on_change=self._wrote)
+        field.props(f"dense outlined clearable debounce=300 aria-label='search {what}'")
+        field.classes("search")
+
+    def _wrote(self, event: ValueChangeEventArguments[str | None]) -> Awaitable[None] | None:
+        search = PageFilter.of(event.value)
+        if search == self.search:
+            return None
+        self.search = search
+        return self._changed()
+
+
+class Downloads:
+    """Buttons that give a table to the browser as a file.
+
+    Args:
+        words: The words before the buttons.
+        name: The file name without its ending.
+        rows: Returns the rows of the table; what it raises is shown.
+    """
+
+    def __init__(
+        self, words: str, name: str, rows: Callable[[], Awaitable[Iterable[Fields]]]
+    ) -> None:
+        self._name = name
+        self._rows = rows
+        with ui.element().classes("line downloads") as self._line:
+            ui.label(words).classes("soft")
+            for kind in FORMATS:
+                button = ui.button(kind.upper(), on_click=partial(self._give, kind), color=None)
+                button.props(f"flat dense data-download={name}.{kind}").classes("plain")
+
+    def show(self, *, has_rows: bool) -> None:
+        """Show the buttons where there is something to give."""
+        self._line.set_visibility(has_rows)
+
+    async def _give(self, kind: str) -> None:
+        try:
+            rows = await self._rows()
+        except (StoppedError, SourceError) as error:
+            ui.notify(plain(str(error)) or "Stopped.", type="warning")
+            return
+        written = await run.io_bound(table_bytes, rows, kind)
+        ui.download.content(written or b"", f"{self._name}.{kind}", MEDIA_TYPES[kind])
 
 
 class PageTable:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from crawler.lab.sources.crawl_directory import CrawlSource
+from crawler.lab.sources.html_folder import HtmlFolderSource, html_files
 from crawler.lab.sources.json_lines import JsonLinesSource
 from crawler.lab.sources.source import SourceError
 from crawler.pages.page_selection import ALL
@@ -131,11 +132,11 @@ class Sources:
 _JSON_LINES = (".jsonl", ".ndjson", ".jl", ".jsonl.gz", ".ndjson.gz", ".jl.gz")
 _ARCHIVES = (".warc", ".warc.gz", ".warc.gz.open", ".wacz")
 
-_EXPECTED = "a crawl directory, a .jsonl or .jsonl.gz file, or WARC files"
+_EXPECTED = "a crawl directory, a .jsonl or .jsonl.gz file, WARC files, or a folder of HTML files"
 
 
 def open_source(path: Path, selection: PageSelection = ALL) -> PageSource:
-    """Open a crawl directory, a file of texts, an archive, or a folder of archives.
+    """Open a crawl directory, a file of texts, an archive, or a folder of archives or HTML files.
 
     Args:
         path: Any of them.
@@ -182,8 +183,11 @@ def open_sources(paths: Iterable[Path], selection: PageSelection = ALL) -> Sourc
 def _of_folder(folder: Path) -> PageSource:
     if any(file.name.lower().endswith(_ARCHIVES) for file in folder.iterdir()):
         return _archive(folder)
+    if next(html_files(folder), None) is not None:
+        return HtmlFolderSource(folder)
     raise SourceError(
-        f"{folder}: no crawl in it (no {FILE_NAME}), and no WARC files; {_EXPECTED} expected"
+        f"{folder}: no crawl in it (no {FILE_NAME}), no WARC files and no HTML files; "
+        f"{_EXPECTED} expected"
     )
 
 

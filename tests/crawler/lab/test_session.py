@@ -15,6 +15,7 @@ from crawler.lab.choice import Choice
 from crawler.lab.clusters import largest_clusters
 from crawler.lab.judgement import KEEPING, LAYERS
 from crawler.lab.page_columns import PageColumns
+from crawler.lab.page_filter import PageFilter
 from crawler.lab.session import Session
 from crawler.lab.words import in_bits
 from neardup import Deduplicator, Features, Parameters, hamming, jaccard, simhash
@@ -187,6 +188,18 @@ def test_a_scatter_shows_pairs_with_their_similarity() -> None:
     assert set(few.shown.distance.tolist()) == set(shown.distance.tolist())
 
 
+def test_pairs_are_searched_by_their_pages() -> None:
+    text = prose(1, 200)
+    session = book_of(*(changed(text, number, number) for number in range(1, 6))).session()
+    every = session.pairs(Choice(), range(9))
+    wanted = session.pages[2].url
+    found = session.pairs(Choice(), range(9), search=PageFilter.of(wanted.upper()))
+    assert found == [pair for pair in every if 2 in (pair.first, pair.second)]
+    assert 0 < len(found) < len(every)
+    assert session.pairs(Choice(), range(9), 1, 1, search=PageFilter.of(wanted)) == [found[1]]
+    assert session.pairs(Choice(), range(9), search=PageFilter.of("nowhere")) == []
+
+
 def test_clusters_say_why_each_page_is_in_them() -> None:
     text = prose(1, 200)
     book = book_of(text, changed(text, 1, 1), text, prose(2, 200), prose(2, 200), prose(3, 200))
@@ -206,6 +219,9 @@ def test_clusters_say_why_each_page_is_in_them() -> None:
     assert judgement.cluster_sizes().tolist() == [3, 2]
     assert judgement.saved_bytes == sum(len(book.made[place].text) for place in (1, 2, 4))
     assert largest_clusters(judgement, 1) == [first]
+    for place, found in ((2, [first]), (0, [first]), (3, [second]), (5, [])):
+        searched = np.arange(len(judgement)) == place
+        assert largest_clusters(judgement, 50, searched=searched) == found
 
 
 def test_fewer_words_and_other_features_are_computed_from_texts() -> None:

@@ -1,8 +1,11 @@
 """Distances and similarities in words."""
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from crawler.lab.words import content_words, in_pairs, measures_of, name_text
+from crawler.lab.words import content_words, in_pairs, in_places, measures_of, name_text, share
 from crawler.reading.content.content_xml import PackedContent
 from neardup.names import NO_NAME, Name
 
@@ -20,6 +23,41 @@ def test_what_is_not_known_of_two_texts_is_not_said(
     distance: int, similarity: float | None, written: str
 ) -> None:
     assert measures_of(distance, similarity) == written
+
+
+@pytest.mark.parametrize(
+    ("value", "limit", "written"),
+    [
+        (0.7996, 0.8, "0.7996"),
+        (0.79996, 0.8, "0.79996"),
+        (0.8004, 0.8, "0.8004"),
+        (float(np.float32(0.8)), 0.8, "0.80"),
+        (0.75, 0.8, "0.75"),
+        (0.7996, None, "0.80"),
+        (0.804, 0.8, "0.804"),
+        (0.9996, 0.8, "0.9996"),
+        (1.0, 0.8, "1.00"),
+        (0.79999999, 0.8, "0.80"),
+    ],
+)
+def test_a_similarity_lies_on_the_side_of_the_limit_where_it_is_written(
+    value: float, limit: float | None, written: str
+) -> None:
+    assert in_places(value, 2, limit) == written
+
+
+@given(st.floats(0, 1), st.floats(0, 1))
+def test_what_is_written_compares_as_the_value_does(value: float, limit: float) -> None:
+    exact, bound = round(value, 6), round(limit, 6)
+    written = float(in_places(value, 2, limit))
+    assert (written < bound, written > bound) == (exact < bound, exact > bound)
+    assert (written == 1) == (exact == 1)
+
+
+def test_a_bound_of_many_places_is_told_apart_beside_its_similarity() -> None:
+    assert measures_of(3, 0.7996, min_similarity=0.8) == "3 bits, similarity 0.7996"
+    assert measures_of(-1, None, 0.8999) == "containment 0.8999"
+    assert share(0.79962, 0.8) == "0.7996"
 
 
 def test_what_stands_of_a_part_in_another_page_is_said() -> None:

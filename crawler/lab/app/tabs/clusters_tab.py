@@ -9,6 +9,7 @@ from nicegui import ui
 from crawler.lab.app.answers import Answers
 from crawler.lab.app.crawled_text import inert_link, plain
 from crawler.lab.app.pair_view import open_pair
+from crawler.lab.app.tables import SearchField
 from crawler.lab.clusters import largest_clusters, read_rules, rules_taught_by
 from crawler.storage.errors import JobError
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from crawler.lab.choice import Choice
     from crawler.lab.clusters import ClusterMember, LabCluster, Teaching
     from crawler.lab.judgement import Judgement
+    from crawler.lab.page_filter import PageFilter
     from crawler.url_rules.rule_report import StoredRule
     from neardup import Parameters
 
@@ -112,6 +114,7 @@ def _show_rules(rules: Sequence[StoredRule]) -> None:
 class _Question(NamedTuple):
     choice: Choice
     reading: int
+    search: PageFilter
     pages: int
 
 
@@ -127,6 +130,7 @@ class ClustersTab:
         with ui.element().classes("stack"):
             self._answers = Answers(lab, trial, self._ask, self._answer)
             with ui.element().classes("line"):
+                self._field = SearchField(self.refresh)
                 self._words = ui.label("Looking.").classes("soft")
                 ui.element().classes("spacer")
                 self._again = ui.button("Show newer", on_click=self._renew, color=None)
@@ -139,7 +143,7 @@ class ClustersTab:
     async def refresh(self) -> None:
         answered = self._answered
         now = self._ask()
-        if answered is not None and self._clusters and answered[:2] == now[:2]:
+        if answered is not None and self._clusters and answered[:3] == now[:3]:
             self._again.set_visibility(answered.pages != now.pages)
             return
         self._answers.wake()
@@ -149,15 +153,17 @@ class ClustersTab:
         await self.refresh()
 
     def _ask(self) -> _Question:
-        return _Question(self._trial.choice, self._lab.reading, len(self._lab.session))
+        search = self._field.search
+        return _Question(self._trial.choice, self._lab.reading, search, len(self._lab.session))
 
     async def _answer(self, asked: _Question) -> None:
         judgement = await self._lab.judge(asked.choice)
-        self._clusters = await self._lab.run(largest_clusters, judgement, MAX_COUNT)
+        least = asked.choice.parameters.min_similarity
+        self._clusters = await self._lab.run(self._find, judgement, asked.search, least)
         self._rules = await self._lab.run(self._read_rules)
         self._answered = asked
         self._again.set_visibility(False)
-        self._words.text = _words_of(judgement, len(self._clusters))
+        self._words.text = _words_of(judgement, len(self._clusters), asked.search)
         last = max(1, -(-len(self._clusters) // AT_ONCE))
         self._pages.max = last
         self._pages.set_visibility(last > 1)
@@ -165,6 +171,13 @@ class ClustersTab:
             self._show()
         else:
             self._pages.value = 1
+
+    def _find(
+        self, judgement: Judgement, search: PageFilter, min_similarity: float
+    ) -> list[LabCluster]:
+        pages = self._lab.session.pages[: len(judgement)]
+        searched = search.mask(pages) if search else None
+        return largest_clusters(judgement, MAX_COUNT, min_similarity, searched)
 
     def _read_rules(self) -> list[Teaching]:
         rules: list[Teaching] = []
@@ -190,11 +203,13 @@ class ClustersTab:
         return rules_taught_by(self._rules, (pages[place].url for place in places))
 
 
-def _words_of(judgement: Judgement, shown: int) -> str:
+def _words_of(judgement: Judgement, shown: int, search: PageFilter) -> str:
     count = len(judgement.cluster_sizes())
     if not count:
         return "No page repeats another by these parameters."
     dropped = judgement.dropped_count
     repeat = "1 page repeats" if dropped == 1 else f"{dropped:,} pages repeat"
     pages = f"{repeat} {'1 kept page' if count == 1 else f'one of {count:,} kept pages'}"
+    if search:
+        return f"{pages}; {shown:,} found{' and more' if shown == MAX_COUNT else ''}"
     return pages if shown == count else f"{pages}; the {shown:,} largest clusters are listed"

@@ -56,13 +56,17 @@ def _fingerprint(side: Side) -> str:
     return NOTHING if side.fingerprint is None else f"{side.fingerprint:016x}"
 
 
-def pair_lines(found: Comparison) -> Iterator[tuple[str, str]]:
-    """Yield the measures of both texts together: name, value."""
+def pair_lines(found: Comparison, min_similarity: float) -> Iterator[tuple[str, str]]:
+    """Yield the measures of both texts together: name, value.
+
+    Those that are compared with ``min_similarity`` have as many digits as show on which side of it
+    they lie.
+    """
     yield "digests", "equal" if found.is_equal else "different"
     yield "names", found.reasons.difference or "no difference"
     yield "share a band", "yes" if found.shares_band else "no"
     yield "Hamming distance", NOTHING if found.distance is None else in_bits(found.distance)
-    yield "Jaccard, exact", share(found.jaccard)
+    yield "Jaccard, exact", share(found.jaccard, min_similarity)
     if found.estimate is None:
         yield "Jaccard by MinHash", NOTHING
     else:
@@ -70,7 +74,7 @@ def pair_lines(found: Comparison) -> Iterator[tuple[str, str]]:
         yield "Jaccard by MinHash", f"{share(found.estimate.similarity)} ± {share(error)}"
     part = found.reasons.part
     yield "part of the other", NOTHING if part is None else ("first", "second")[part.place]
-    yield "shared outside boilerplate", share(found.reasons.rest_share)
+    yield "shared outside boilerplate", share(found.reasons.rest_share, min_similarity)
     yield "first contained in second", share(found.first_in_second)
     yield "second contained in first", share(found.second_in_first)
     yield "cosine of counted words", share(found.cosine)
@@ -106,12 +110,13 @@ def find(given: str, session: Session, sources: Sources) -> TextSide:
     Raises:
         SourceError: There is nothing, or a URL is that of no page, or of one without a text.
 
-    Complexity: O(pages) for a URL.
+    Complexity: O(pages).
     """
     written = given.strip()
     if not written:
         raise SourceError("two texts, or two URLs of pages, are needed")
-    if not is_url(written):
+    # Files have URLs too; any other one is a text, so that no file is told of.
+    if not is_url(written) and all(page.url != written for page in session.pages):
         return TextSide("", "", given, called=name_of(given))
     try:
         return stored_side(session, sources, written)
@@ -224,7 +229,7 @@ class CompareTab:
     def _show(self, found: Comparison, texts: PairTexts, first: TextSide, second: TextSide) -> None:
         self._verdict.text = _sentence(found, self._trial.choice.parameters)
         self._notes.text = " ".join(_notes(first, second, texts))
-        self._pair.show(pair_lines(found))
+        self._pair.show(pair_lines(found, self._trial.choice.parameters.min_similarity))
         self._reasons.show(found.names, found.reasons, self._trial.choice.parameters)
         self._sides.show(side_lines(found))
         self._verdicts.show(verdict_lines(found))
@@ -261,8 +266,9 @@ def _measure(
 
 
 def _sentence(found: Comparison, parameters: Parameters) -> str:
+    least = parameters.min_similarity
     confirmed = (
-        f", similarity {found.jaccard:.3f} of the {parameters.min_similarity:g} needed"
+        f", similarity {share(found.jaccard, least)} of the {least:g} needed"
         if parameters.verify
         else ""
     )

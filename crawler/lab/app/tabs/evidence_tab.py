@@ -12,8 +12,9 @@ from crawler.lab.app.charts import (
     INK,
     KEPT,
     MARK,
+    ChartWords,
+    ExplainedChart,
     Options,
-    chart,
     frame,
     lines,
     name_axis,
@@ -35,6 +36,18 @@ if TYPE_CHECKING:
     from crawler.lab.distance_evidence import DistanceEvidence, EvidenceLine
     from crawler.lab.pair_label import Label
     from neardup.evaluation.metrics import Interval
+
+_SHOWS = (
+    "Precision is the share of the pairs found by a {bound} that are duplicates, recall the share "
+    "of all duplicates that it finds; the bands hold the true share in 95 of 100 cases. A good "
+    "{bound} keeps both lines high: where precision falls, pages are lost that say something new; "
+    "where recall falls, duplicates are kept."
+)
+_FILLED_BY = {
+    "min_similarity": "It fills when pairs are labelled under Pairs: without labels, similarity "
+    "itself stands in for them and says nothing of its own bound.",
+    "max_distance": "It fills when two texts lie within 8 bits of each other.",
+}
 
 HEADS = ("#Found", "#Right", "#Precision", "#95 %", "#Recall", "#95 %")
 
@@ -159,7 +172,8 @@ class EvidenceTab:
             with ui.element().classes("card whole"):
                 self._similarity = _Suggestion(self._try_similarity)
                 self._distance = _Suggestion(self._try_distance)
-                self._basis = ui.label().classes("note basis")
+                waiting = "Nothing is known yet: pages are being read and compared."
+                self._basis = ui.label(waiting).classes("note basis")
             with ui.element().classes("stack"):
                 self._similarities = _Lines("By min_similarity", "min_similarity")
                 self._distances = _Lines("By max_distance", "max_distance, bits")
@@ -208,12 +222,13 @@ class _Suggestion:
     def __init__(self, use: Callable[[float], Awaitable[None]]) -> None:
         self._use = use
         self._bound: float | None = None
-        with ui.element() as self.whole:
+        with ui.element().classes("suggested-bound") as self.whole:
             self._build()
+        self.whole.set_visibility(False)
 
     def _build(self) -> None:
         with ui.element().classes("line"):
-            self._words = ui.label("Looking.").classes("suggestion")
+            self._words = ui.label().classes("suggestion")
             ui.element().classes("spacer")
             self._button = ui.button(on_click=self._try, color=None)
             self._button.props("flat dense").classes("main")
@@ -229,7 +244,8 @@ class _Suggestion:
         self._button.set_visibility(bound is not None)
         self._button.text = "" if bound is None else f"Try {bound:g}"
         told = "" if bound is None else f"{bound:g}: "  # in the line above
-        self._reason.text = plain(reason.removeprefix(told))
+        words = plain(reason.removeprefix(told))
+        self._reason.text = f"{words[:1].upper()}{words[1:]}." if words else ""
 
     async def _try(self) -> None:
         if self._bound is not None:
@@ -241,17 +257,20 @@ class _Lines:
 
     def __init__(self, title: str, axis: str) -> None:
         self._axis = axis
+        bound = axis.partition(",")[0]
         with ui.element().classes("cards") as self.whole:
-            with ui.element().classes("card"):
-                ui.label(title).classes("title")
-                self._chart = chart({}, 300)
-            with ui.element().classes("card"):
-                heads = (f"#{axis.partition(',')[0]}", *HEADS)
+            with ui.element().classes("card") as self._card:
+                words = ChartWords(title, _SHOWS.format(bound=bound), _FILLED_BY[bound])
+                self._chart = ExplainedChart(words, 300)
+            with ui.element().classes("card") as self._numbers:
+                heads = (f"#{bound}", *HEADS)
                 self._table = FigureTable(heads, "evidence-table")
 
     def show(self, evidence: Sequence[EvidenceLine], suggested: float | None) -> None:
-        self.whole.set_visibility(bool(evidence))
+        self._chart.show(is_empty=not evidence)
+        self._numbers.set_visibility(bool(evidence))
+        self._card.classes(add="" if evidence else "whole", remove="whole" if evidence else "")
         mark = None if suggested is None else f"{suggested:g}"
-        redraw(self._chart, evidence_curves(self._axis, evidence, mark))
+        redraw(self._chart.drawn, evidence_curves(self._axis, evidence, mark))
         rows = [(f"{line.bound:g}", *cells(line)) for line in evidence]
         self._table.show(rows, lambda name: "suggested" if name == mark else "")

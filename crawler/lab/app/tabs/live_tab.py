@@ -7,13 +7,32 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+import numpy as np
 from nicegui import ui
 from rich.filesize import decimal
 
-from crawler.lab.app.charts import DROPPED, KEPT, SOFT, SPLIT, Options, axis, chart
+from crawler.lab.app.charts import (
+    DROPPED,
+    KEPT,
+    SOFT,
+    SPLIT,
+    ChartWords,
+    ExplainedChart,
+    Options,
+    axis,
+)
 from crawler.lab.app.crawled_text import plain
 from crawler.lab.app.lab_state import StoppedError
-from crawler.lab.app.tables import MAX_ROWS, FigureRow, FigureTable, PageTable, Row, page_dialog
+from crawler.lab.app.tables import (
+    MAX_ROWS,
+    FigureRow,
+    FigureTable,
+    PageTable,
+    Row,
+    SearchField,
+    crawl_choice,
+    page_dialog,
+)
 from crawler.lab.judgement import LAYERS
 from crawler.lab.sides import stored_texts
 from crawler.lab.snapshot import RATE_SECS, LivePage
@@ -85,6 +104,13 @@ def _over_time() -> Options:
     }
 
 
+_OVER_TIME = ChartWords(
+    "Kept and dropped over time",
+    "Both lines count the pages of this visit. Where dropped climbs and kept lies flat, the crawl "
+    "finds little that is new; a dashed line is an Apply, from which on other parameters hold.",
+    "It fills with the first pages of this visit that are judged.",
+)
+
 _FIGURES = {
     "fetched": "fetched",
     "kept": "kept",
@@ -114,7 +140,10 @@ class _FilesView:
                 {"pages": "pages", "kept": "kept", "dropped": "dropped", "saved": "saved"}
             )
             self._notes = ui.label().classes("note")
-            self._shown = ui.label().classes("title")
+            with ui.element().classes("line"):
+                self._shown = ui.label().classes("title")
+                ui.element().classes("spacer")
+                self._field = SearchField(self.refresh)
             self._table = PageTable(self._open)
 
     async def refresh(self) -> None:
@@ -127,10 +156,13 @@ class _FilesView:
                 "saved": decimal(judged.saved_bytes),
             }
         )
-        first = max(0, len(judged) - MAX_ROWS)
-        places = range(len(judged) - 1, first - 1, -1)
-        self._table.show([_row(self._page(place, judged)) for place in places])
-        self._shown.text = f"The last {count(len(judged) - first)} pages"
+        search = self._field.search
+        found = await self._lab.run(search.mask, self._lab.session.pages[: len(judged)])
+        places = np.flatnonzero(found)
+        newest = places[-MAX_ROWS:][::-1].tolist()
+        least = self._trial.choice.parameters.min_similarity
+        self._table.show([_row(self._page(place, judged), least) for place in newest])
+        self._shown.text = _newest_words(len(newest), len(places), is_search=bool(search))
         self._notes.text = plain("; ".join(self._lab.sources.notes), 1_000)
 
     def _page(self, place: int, judged: Judgement) -> LivePage:
@@ -157,7 +189,8 @@ class _FilesView:
         if judged is None or not 0 <= place < len(judged):
             return
         layer = ("layer", spaced(LAYERS[judged.layer[place]]))
-        facts = [*_facts(self._page(place, judged)), layer]
+        least = self._trial.choice.parameters.min_similarity
+        facts = [*_facts(self._page(place, judged), least), layer]
         pages = self._lab.session.pages
         named = max(int(judged.original[place]), int(judged.resembles[place]))
         side = None
@@ -174,35 +207,27 @@ class _CrawlView:
         self._crawl = lab.crawls[0]
         self._verdict = self._host = _ALL
         with ui.element().classes("stack"):
-            if len(self._lab.crawls) > 1:
-                self._choose_crawl()
+            crawl_choice(lab, self._choose_crawl)
             self._figures = FigureRow(_FIGURES)
             self._holds = ui.label().classes("note")
             with ui.element().classes("cards"):
                 with ui.element().classes("card wide"):
-                    ui.label("Kept and dropped over time").classes("title")
-                    self._chart = chart(_over_time(), 200)
+                    self._chart = ExplainedChart(_OVER_TIME, 200, _over_time())
                     self._stages = ui.label().classes("note")
                 with ui.element().classes("card narrow"):
                     self._verdicts = FigureTable(["verdict", "#pages"])
             self._build_pages()
 
-    def _choose_crawl(self) -> None:
-        names = {place: plain(str(one.folder), 100) for place, one in enumerate(self._lab.crawls)}
-        chosen = ui.select(names, value=0).props("dense outlined options-dense aria-label=crawl")
-        chosen.classes("crawl-choice")
-
-        async def choose() -> None:
-            self._crawl = self._lab.crawls[int(chosen.value)]
-            await self.refresh()
-
-        chosen.on_value_change(choose)
+    async def _choose_crawl(self, place: int) -> None:
+        self._crawl = self._lab.crawls[place]
+        await self.refresh()
 
     def _build_pages(self) -> None:
         with ui.element().classes("line"):
             ui.label("Newest pages").classes("title")
             ui.element().classes("spacer")
             self._shown = ui.label().classes("soft")
+            self._field = SearchField(self._show_pages)
             self._by_verdict = self._filter("verdict")
             self._by_host = self._filter("host")
         self._table = PageTable(self._open)
@@ -246,7 +271,9 @@ class _CrawlView:
         for page in self._crawl.seen.pages:
             if self._verdict not in (_ALL, page.verdict) or self._host not in (_ALL, page.host):
                 continue
-            rows.append(_row(page))
+            if not self._field.search.takes(page.url, page.title):
+                continue
+            rows.append(_row(page, _least(self._crawl.seen)))
             if len(rows) == MAX_ROWS:
                 break
         self._table.show(rows)
@@ -264,7 +291,15 @@ class _CrawlView:
             side = await self._lab.look(stored_texts, self._crawl.folder, page.id)
             if page.verdict in OF_TEXTS:
                 original = await self._lab.look(self._crawl.original_of, page.id)
-        await page_dialog(page.url, _facts(page), original, side)
+        facts = _facts(page, _least(self._crawl.seen))
+        await page_dialog(page.url, facts, original, side)
+
+
+def _newest_words(shown: int, found: int, *, is_search: bool) -> str:
+    pages = "page" if found == 1 else "pages"
+    if is_search:
+        return f"{count(found)} {pages} found, {count(shown)} shown"
+    return f"The last {count(shown)} {pages}"
 
 
 def _figures(seen: Snapshot) -> dict[str, str]:
@@ -293,8 +328,9 @@ def _holding(seen: Snapshot) -> str:
     return f"{said}; the first page judged by them came {when} {clock(first.fetched_at)}."
 
 
-def _draw(drawn: ui.echart, seen: Snapshot) -> None:
-    steps = seen.steps
+def _draw(explained: ExplainedChart, seen: Snapshot) -> None:
+    steps, drawn = seen.steps, explained.drawn
+    explained.show(is_empty=not steps)
     kept = [[round(step.at * 1000), step.kept] for step in steps]
     dropped = [[round(step.at * 1000), step.dropped] for step in steps]
     marks = [{"xAxis": round(at * 1000)} for at in seen.tuned_at if _is_within(at, steps)]
@@ -320,7 +356,7 @@ def _set_options(chosen: ui.select, options: dict[str, str]) -> None:
         chosen.set_options(options, value=value)
 
 
-def _row(page: LivePage) -> Row:
+def _row(page: LivePage, min_similarity: float | None) -> Row:
     return {
         "id": page.id,
         "time": clock(page.fetched_at),
@@ -330,8 +366,13 @@ def _row(page: LivePage) -> Row:
         "url": plain(page.url, 200),
         "words": count(page.words),
         "distance": count(page.distance),
-        "similarity": share(page.similarity),
+        "similarity": share(page.similarity, min_similarity),
     }
+
+
+def _least(seen: Snapshot) -> float | None:
+    """Return the bound that similarities are compared with; None: it is not known yet."""
+    return None if seen.tuned is None else seen.tuned.parameters.min_similarity
 
 
 def _kind(verdict: str) -> str:
@@ -340,7 +381,7 @@ def _kind(verdict: str) -> str:
     return "is-dropped" if verdict in DUPLICATES else "is-other"
 
 
-def _facts(page: LivePage) -> list[tuple[str, str]]:
+def _facts(page: LivePage, min_similarity: float | None) -> list[tuple[str, str]]:
     meaning = VERDICTS.get(page.verdict, "")
     return [
         ("title", page.title or NOTHING),
@@ -350,7 +391,7 @@ def _facts(page: LivePage) -> list[tuple[str, str]]:
         ("words", count(page.words)),
         ("body", decimal(page.body_bytes)),
         ("distance", NOTHING if page.distance is None else in_bits(page.distance)),
-        ("similarity", share(page.similarity)),
+        ("similarity", share(page.similarity, min_similarity)),
         ("parameters", NOTHING if page.parameters is None else f"#{page.parameters}"),
     ]
 

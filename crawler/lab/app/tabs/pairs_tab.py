@@ -11,13 +11,15 @@ from crawler.lab.app.answers import Answers
 from crawler.lab.app.controls import DistanceRange
 from crawler.lab.app.crawled_text import plain
 from crawler.lab.app.pair_view import PairView
+from crawler.lab.app.tables import Downloads, SearchField
+from crawler.lab.downloads import label_rows
 from crawler.lab.labels import remove_label, store_labels
 from crawler.lab.pair_label import label_of, pair_of
 from crawler.lab.sources.source import SourceError
 from crawler.lab.words import measures_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
+    from collections.abc import Awaitable, Callable, Iterable, Iterator
 
     from nicegui.events import KeyEventArguments
 
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from crawler.lab.app.parameter_trial import Trial
     from crawler.lab.border_pairs import NearPair
     from crawler.lab.choice import Choice
+    from crawler.lab.downloads import Fields
+    from crawler.lab.page_filter import PageFilter
     from crawler.lab.pair_label import Label
 
 AT_ONCE = 200
@@ -153,6 +157,7 @@ class _Question(NamedTuple):
     choice: Choice
     distances: range
     reading: int
+    search: PageFilter
     pages: int
 
 
@@ -181,7 +186,9 @@ class PairsTab:
                     self._buttons = [_button(*deed) for deed in self._deeds().values()]
                 self._place = ui.label().classes("soft").props("data-place")
                 ui.element().classes("spacer")
+                self._field = SearchField(self.refresh)
                 self._counter = ui.label().classes("soft").props("data-labelled")
+                self._downloads = Downloads("Labels:", "labels", self._labels)
             self._fault = ui.label().classes("fault").props("role=alert")
             with ui.element().classes("line measures") as self._measures:
                 self._label = ui.label().classes("badge")
@@ -218,7 +225,8 @@ class PairsTab:
 
     def _ask(self) -> _Question:
         pages = self._pages if self._walk.pairs else len(self._lab.session)
-        return _Question(self._trial.choice, self._range.distances, self._lab.reading, pages)
+        choice, search = self._trial.choice, self._field.search
+        return _Question(choice, self._range.distances, self._lab.reading, search, pages)
 
     async def _answer(self, asked: _Question) -> None:
         """Begin to walk through the pairs that are asked for."""
@@ -231,7 +239,10 @@ class PairsTab:
         labels = list(self._lab.labels.values())
         choice, distances = asked.choice, asked.distances
         return await self._lab.ask(
-            choice, lambda session: session.pairs(choice, distances, limit, labels=labels)
+            choice,
+            lambda session: session.pairs(
+                choice, distances, limit, labels=labels, search=asked.search
+            ),
         )
 
     async def _show(self) -> None:
@@ -247,7 +258,8 @@ class PairsTab:
             self._empty.text = self._why_empty()
             return
         self._show_label(pair)
-        self._numbers.text = measures_of(pair.distance, pair.similarity)
+        least = self._trial.choice.parameters.min_similarity
+        self._numbers.text = measures_of(pair.distance, pair.similarity, min_similarity=least)
         self._why.text = plain(pair.why)
         await self._view.show(pair.first, pair.second, self._trial.choice.parameters)
         if pair == self._walk.current:
@@ -260,9 +272,13 @@ class PairsTab:
             f"{len(labels):,} labelled: {duplicate:,} duplicate, "
             f"{len(labels) - duplicate:,} different"
         )
+        self._downloads.show(has_rows=bool(labels))
         count = len(self._walk.pairs)
         more = "+" if count and count % AT_ONCE == 0 else ""
         self._place.text = f"{self._walk.at + 1:,} of {count:,}{more}" if count else ""
+
+    async def _labels(self) -> Iterator[Fields]:
+        return label_rows(list(self._lab.labels.values()))
 
     def _show_label(self, pair: NearPair) -> None:
         label = self._labelling.of(pair)
@@ -275,6 +291,8 @@ class PairsTab:
         between = f"{distances[0]} to {distances[-1]} bits"
         if not self._pages:
             return "No pages yet."
+        if self._field.search:
+            return f"No page that you search for is in a pair {between} apart. Try other words."
         return f"No two texts lie {between} from each other. Try other distances."
 
     async def _back(self) -> None:

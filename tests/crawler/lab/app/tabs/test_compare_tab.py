@@ -87,7 +87,7 @@ WORDS = st.lists(st.sampled_from("a few words of which texts are made".split()),
 class TestLines:
     def test_every_measure_has_a_line(self) -> None:
         found = compare(prose("one", 100), prose("one", 100))
-        said = dict(pair_lines(found))
+        said = dict(pair_lines(found, 0.8))
         assert said["digests"] == "equal"
         assert said["Hamming distance"] == "0 bits"
         assert said["Jaccard, exact"] == "1.000"
@@ -99,7 +99,7 @@ class TestLines:
 
     def test_texts_without_words_have_no_distance(self) -> None:
         found = compare("", "!")
-        assert dict(pair_lines(found))["Hamming distance"] == "–"
+        assert dict(pair_lines(found, 0.8))["Hamming distance"] == "–"
         assert bit_cells(found) == []
         assert len(list(side_lines(found))) == 5
 
