@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from contextlib import ExitStack, closing, contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
@@ -14,11 +14,13 @@ from tests.sites.changing import ChangingSite
 from tests.sites.prose import prose
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from tests.sites.exchange import Exchange
     from tests.sites.hostile import Trick
+
+T = TypeVar("T")
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("rendering_browser")]
 
@@ -89,8 +91,17 @@ def html(text: str) -> Trick:
 
 def visit(site: ChangingSite, folder: Path, *arguments: str) -> dict[str, dict[str, Any]]:
     """Crawl all pages of an application, and return their newest captures by path."""
+    (rows,) = visit_all([site], folder, *arguments)
+    return rows
+
+
+def visit_all(
+    sites: Iterable[ChangingSite], folder: Path, *arguments: str
+) -> list[dict[str, dict[str, Any]]]:
+    """Crawl all pages of the application of each site, as ``visit`` does."""
+    sites = list(sites)
     urls, job = folder / "urls", folder / "job"
-    urls.write_text("".join(f"{site.at(path)}\n" for path in PATHS))
+    urls.write_text("".join(f"{site.at(path)}\n" for site in sites for path in PATHS))
     done = scrapy(
         *("crawl", "urls", "-a", f"file={urls}", "-s", f"JOBDIR={job}", "-a", "revisit=yes"),
         *("-s", "CRAWL_RENDER_TIMEOUT_SECS=3", *arguments),
@@ -100,26 +111,37 @@ def visit(site: ChangingSite, folder: Path, *arguments: str) -> dict[str, dict[s
     with closing(open_for_reading(job)) as connection:
         rows = {row["url"]: row for row in export_pages(connection)}
     assert scrapy("verify", str(job)).returncode == 0
-    return {path: rows[site.at(path)] for path in PATHS}
+    return [{path: rows[site.at(path)] for path in PATHS} for site in sites]
+
+
+@contextmanager
+def served(names: Iterable[T]) -> Iterator[dict[T, ChangingSite]]:
+    """Serve a site for each name, each on a port of its own: what is learned is learned of each."""
+    with ExitStack() as stack:
+        yield {name: stack.enter_context(ChangingSite()) for name in names}
 
 
 @pytest.mark.parametrize("page", [SHELL, FRAMED], ids=["shell", "frame"])
-@pytest.mark.parametrize("status", [429, 500, 403, 0])
 def test_pages_whose_data_fail_are_kept_at_each_url_until_they_have_their_text(
-    tmp_path: Path, page: str, status: int
+    tmp_path: Path, page: str
 ) -> None:
-    with ChangingSite() as site:
-        application = Application(site, page, status=status)
-        before = visit(site, tmp_path, "-s", "RETRY_ENABLED=False")
-        application.failing.clear()
-        after = visit(site, tmp_path)
-    for row in before.values():
-        assert row["duplicate_of"] is None, row
-    texts = [row["text"] for row in after.values()]
-    assert all(texts), "each has a text of its own"
-    assert len(set(texts)) == len(PATHS)
-    for path, row in after.items():
-        assert prose(f"the text of {path}", 120)[:60] in row["text"], row["reason"]
+    with served((429, 500, 403, 0)) as sites:
+        applications = {
+            status: Application(site, page, status=status) for status, site in sites.items()
+        }
+        for status, application in applications.items():
+            application.what = f"the text after {status} of"
+        before = visit_all(sites.values(), tmp_path, "-s", "RETRY_ENABLED=False")
+        for application in applications.values():
+            application.failing.clear()
+        after = visit_all(sites.values(), tmp_path)
+    for status, rows in zip(sites, before, strict=True):
+        for path, row in rows.items():
+            assert row["duplicate_of"] is None, (status, path, row)
+    for status, rows in zip(sites, after, strict=True):
+        for path, row in rows.items():
+            wanted = prose(f"the text after {status} of {path}", 120)[:60]
+            assert wanted in (row["text"] or ""), (status, path, row["reason"])
 
 
 FILL = """
@@ -142,22 +164,19 @@ LATE = {
 
 
 @pytest.mark.parametrize("page", [SHELL, FRAMED], ids=["shell", "frame"])
-@pytest.mark.parametrize("how", LATE)
-def test_pages_are_told_apart_however_late_and_little_they_show(
-    tmp_path: Path, page: str, how: str
-) -> None:
-    with ChangingSite() as site:
-        Application(site, page, failing=())
-        script = f"(() => {{ {FILL} {LATE[how]} }})();"
-        site.added["/app.js"] = lambda exchange: exchange.answer(script.encode(), "text/javascript")
-        rows = visit(site, tmp_path, "-s", "CRAWL_RENDER_TIMEOUT_SECS=10")
-    # With a frame of 180 words the same nine further words make no other page.
+def test_pages_are_told_apart_however_late_and_little_they_show(tmp_path: Path, page: str) -> None:
+    with served(LATE) as sites:
+        for how, site in sites.items():
+            Application(site, page, failing=()).what = f"the text that comes {how} of"
+            site.added["/app.js"] = html(f"(() => {{ {FILL} {LATE[how]} }})();")
+        found = visit_all(sites.values(), tmp_path, "-s", "CRAWL_RENDER_TIMEOUT_SECS=10")
     same = {"exact_duplicate", "text_duplicate"}
-    assert not [path for path, row in rows.items() if row["verdict"] in same], rows
-    if how == "of few words" and page == FRAMED:
-        return
-    if how not in {"given up", "no worker"}:
-        assert len({row["text"] for row in rows.values()}) == len(PATHS)
+    for how, rows in zip(sites, found, strict=True):
+        assert not [path for path, row in rows.items() if row["verdict"] in same], (how, rows)
+        # With a frame of 180 words the same nine further words make no other page.
+        if how in {"given up", "no worker"} or (how == "of few words" and page == FRAMED):
+            continue
+        assert len({row["text"] for row in rows.values()}) == len(PATHS), how
 
 
 def test_few_pages_with_data_among_many_without_are_kept(tmp_path: Path) -> None:

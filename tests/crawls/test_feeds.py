@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-COUNT = 120
+COUNT = 60
 REVISIT = ("-a", "revisit=yes")
 FORMATS = ("jsonl", "json", "csv", "xml", "parquet")
 
@@ -130,9 +130,9 @@ def test_batches_standard_output_and_chosen_fields_are_whole_after_a_stop(
     site: ManyPages, tmp_path: Path
 ) -> None:
     jobdir = tmp_path / "job"
-    run(site, jobdir, "-a", "max_pages=30", "-O", str(tmp_path / "first.jsonl"))
+    run(site, jobdir, "-a", "max_pages=15", "-O", str(tmp_path / "first.jsonl"))
     assert sum(fed(tmp_path / "first.jsonl").values()) < 40
-    batches = ("-O", f"{tmp_path}/batch-%(batch_id)d.csv", "-s", "FEED_EXPORT_BATCH_ITEM_COUNT=50")
+    batches = ("-O", f"{tmp_path}/batch-%(batch_id)d.csv", "-s", "FEED_EXPORT_BATCH_ITEM_COUNT=25")
     run(site, jobdir, *batches, "-s", "FEED_EXPORT_FIELDS=url,words")
     written = sorted(tmp_path.glob("batch-*.csv"))
     assert len(written) == 3

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from tests.servers.redis import RedisServer
 
-PAGES = 240
+PAGES = 120
 HOSTS = 6
 DELAY_SECS = 0.3
 
@@ -118,10 +118,10 @@ def slow(hosts: int) -> tuple[str, str]:
 def test_max_pages_counts_the_pages_of_all_workers(
     site: ManyHosts, redis_url: str, tmp_path: Path
 ) -> None:
-    fleet = Fleet(site, redis_url, tmp_path, ("-a", "max_pages=60"))
+    fleet = Fleet(site, redis_url, tmp_path, ("-a", "max_pages=30"))
     fleet.crawl(2)
     # What is under way when the limit is reached is fetched too.
-    assert 60 <= site.total < 60 + 2 * 32
+    assert 30 <= site.total < 30 + 2 * 32
 
 
 def test_tuning_one_worker_tunes_the_fleet(site: ManyHosts, redis_url: str, tmp_path: Path) -> None:

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
     from tests.servers.redis import RedisServer
 
-PAGES = 2_000
+PAGES = 600
 HOSTS = 8
-WORKERS = 4
-KILLS = 20
-SERVER_KILLS = 5
+WORKERS = 3
+KILLS = 8
+SERVER_KILLS = 2
 
 
 @pytest.fixture

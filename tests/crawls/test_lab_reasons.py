@@ -42,13 +42,16 @@ def html(title: str, paragraphs: list[str], links: list[str]) -> bytes:
 
 
 def pages() -> dict[str, bytes]:
-    """Sections of an act, which nothing but a fee tells apart, a book, and a chapter of it."""
-    links = [f"/act/{number}" for number in range(SECTIONS)] + ["/book", "/print"]
+    """Sections of an act, which nothing but a fee tells apart, a book, and a chapter of it.
+
+    The book leads to the chapter: only what comes later than the whole is dropped as its part.
+    """
+    links = [*(f"/act/{number}" for number in range(SECTIONS)), "/book"]
     served = {"/": html("Act", [prose("start", 80)], links)}
     for number in range(SECTIONS):
         fee = f"The fee under this section is {100 + 7 * number} crowns a year, due in {number}."
         served[f"/act/{number}"] = html("Act", [*TEMPLATE, fee], [])
-    served["/book"] = html("Book", CHAPTERS, [])
+    served["/book"] = html("Book", CHAPTERS, ["/print"])
     served["/print"] = html("Book", CHAPTERS[2:5], [])
     return served
 

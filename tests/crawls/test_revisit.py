@@ -211,7 +211,7 @@ class TestOutcomes:
         assert least["distance"] <= 8
         assert least["is_near"]
         assert second.changes["nearly_unchanged"] == 1
-        assert "only by a little" in second.done.stdout
+        assert "; 1 of them nearly the same as before" in second.done.stdout
 
     def test_copy_of_a_page_that_changed_is_held_though_it_was_not_sent(
         self, second: Visit

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawler.console.count_tables import rendering_lines
 from crawler.storage.database import Database, open_for_reading
 from crawler.url_rules.render_kinds import (
     MAX_KINDS,
@@ -133,3 +134,14 @@ def test_counts_are_committed_with_pages_and_forgotten_on_wish(tmp_path: Path) -
     assert forget_kinds(tmp_path) == len(stored)
     with closing(open_for_reading(tmp_path)) as connection:
         assert read_kinds(connection) == {}
+
+
+def test_the_table_says_which_kinds_are_shown_in_the_browser() -> None:
+    kinds = {
+        "a/gains": RenderKind(12, 12, 12),
+        "a/still": RenderKind(12, 1),
+        "a/new": RenderKind(3),
+    }
+    said = [line.split() for line in rendering_lines(kinds)]
+    assert [words[-1] for words in said if words and words[0] in kinds] == ["all", "some"]
+    assert any(line.startswith("and 1 more") for line in rendering_lines(kinds))
