@@ -36,7 +36,7 @@ USAGE_ERROR = 2
 INTERRUPTED = 130
 
 GROUPS = {
-    "crawling": ("crawl", "urls", "mirror", "replay", "demo", "fleet"),
+    "crawling": ("crawl", "urls", "mirror", "watch", "replay", "demo", "fleet"),
     "crawl directory": ("report", "pages", "rules", "verify", "tune", "rejudge", "merge", "adopt"),
     "thresholds": ("lab", "sweep", "pairs", "compare", "label"),
     "this program": ("config", "completion"),
