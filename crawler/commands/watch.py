@@ -121,6 +121,10 @@ def _folders(args: Sequence[str]) -> list[Path]:
 
     if not args:
         raise CommandError("a crawl directory is needed; try: crawl-once watch crawls/HOST")
+    if urls := [word for word in args if "://" in word]:
+        raise CommandError(
+            f"a crawl directory is needed, got {urls[0]}; crawl it first: crawl-once {urls[0]} DIR"
+        )
     folders = [Path(word) for word in args]
     for folder in folders:
         if (folder / STATE_FOLDER).is_dir():
@@ -140,8 +144,6 @@ def _folders(args: Sequence[str]) -> list[Path]:
 def _hint(folder: Path) -> str:
     """Return a hint at a crawl directory whose name is nearly that of a missing one."""
     parent = folder.parent
-    if "://" in str(folder) or str(folder).startswith(("http:", "https:")):
-        return "; a directory is needed: crawl a URL first, with crawl-once URL DIR"
     if folder.exists() or not parent.is_dir():
         return ""
     from crawler.storage.database import FILE_NAME

@@ -40,6 +40,7 @@ def write_feed(path: Path, changes: Sequence[Change], now: float) -> None:
         OSError: It cannot be written.
     """
     feed = make_feed(path.resolve().as_uri(), changes[:MAX_ENTRIES], now)
+    path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as file:
         file.write(feed)
 

@@ -90,8 +90,10 @@ class JsonLines(Receiver):
             sys.stdout.write(lines)
             sys.stdout.flush()
             return
+        path = Path(self._file)
         try:
-            with Path(self._file).open("ab") as file:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("ab") as file:
                 store.note_place(self.name, file.tell())
                 file.write(lines.encode())
                 file.flush()

@@ -137,13 +137,14 @@ class TestJsonLines:
     def test_a_file_that_cannot_be_written_is_told_and_tried_again(
         self, store: WatchStore, tmp_path: Path
     ) -> None:
-        file = tmp_path / "folder" / "changes.jsonl"
+        file = tmp_path / "changes.jsonl"
+        file.mkdir()
         lines = JsonLines(str(file))
         store.register([lines.name])
         note(store, "a")
         (problem,) = deliver(store, lines)
-        assert problem.startswith(f"{file}: No such file or directory; ")
-        file.parent.mkdir()
+        assert problem.startswith(f"{file}: Is a directory; ")
+        file.rmdir()
         assert deliver(store, lines) == []
         assert ids(file.read_text()) == ["a"]
 
