@@ -7,20 +7,24 @@ import uuid
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+import xxhash
+
 from crawler.maintenance.crawl_report import make_tally
 from crawler.pages.boilerplate import HostBoilerplate
 from crawler.pages.export import iso_time
 from crawler.pages.reasons import in_words
 from crawler.pages.stored_texts import HeldTexts, unpack_judged
 from crawler.pages.verdicts import FORBIDDEN, GONE, KEPT, MOVED, OF_TEXTS, READ, listed
+from crawler.pages.wall_clusters import host_of
 from crawler.storage import meta_names
-from crawler.watch.differences import Difference, counted, find_difference
+from crawler.watch.differences import Difference, counted, find_difference, one_sided_keys
 from crawler.watch.volatile import masked
 from crawler.watch.watch_store import Change
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Sequence
 
+    from crawler.watch.differences import Passage
     from crawler.watch.watch_store import WatchStore
 
 NEW = "new"
@@ -28,6 +32,9 @@ CHANGED = "changed"
 AWAY = "gone"
 BACK = "back"
 KINDS = (NEW, CHANGED, AWAY, BACK)
+
+MIN_REPEATED = 10
+"""A paragraph that a visit adds to so many pages of a host, or takes away, is boilerplate."""
 
 MAX_PASSAGES = 50
 """A change has at most this many passages of either kind; the numbers of words count all."""
@@ -116,13 +123,14 @@ class ChangeFinder:
         found = Found(Counter[str](), 0)
         slight = 0
         with self._store.changing():
-            comparison = _Comparison(self._store.connection)
-            for row in _rows(self._store.connection, _DIFFERING):
+            rows = _rows(self._store.connection, _DIFFERING)
+            comparison = _Comparison(self._store.connection, rows)
+            for row in rows:
                 change = self._change_of(row, comparison, now)
                 is_away = bool(row["is_away"] or (row["was_away"] and not row["is_read"]))
                 self._store.note_told(row["key"], row["id"], is_away=is_away)
                 if change is None:
-                    slight += row["told_page"] is not None and row["told_page"] != row["id"]
+                    slight += _has_two(row)
                 else:
                     self._take(change, found)
             for row in _rows(self._store.connection, _DROPPED):
@@ -191,25 +199,57 @@ class ChangeFinder:
 
 
 class _Comparison:
-    """Compares the texts of two captures of a page."""
+    """Compares the texts of two captures of each of some pages.
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    Args:
+        connection: Connection to both databases.
+        rows: The pages.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, rows: Sequence[sqlite3.Row]) -> None:
         self._connection = connection
         self._texts = HeldTexts(connection.execute)
         self._boilerplate = HostBoilerplate(connection.execute)
+        self._repeated = self._repeated_keys([row for row in rows if _has_two(row)])
+
+    def _repeated_keys(self, rows: Sequence[sqlite3.Row]) -> set[tuple[int, int]]:
+        """Return the hashes of paragraphs in which many pages of a host changed, with the host.
+
+        The crawl counts the boilerplate of pages that are captured first, and does not know a
+        notice that a site has put on all of its pages since.
+        """
+        if len(rows) < MIN_REPEATED:
+            return set()
+        counts = Counter[tuple[int, int]]()
+        for row in rows:
+            texts = self._both(row)
+            if texts is not None:
+                host = host_of(row["url"])
+                keys = one_sided_keys(*texts, row["language"])
+                counts.update((host, _hash(key)) for key in keys)
+        return {found for found, count in counts.items() if count >= MIN_REPEATED}
+
+    def _both(self, row: sqlite3.Row) -> tuple[str, str] | None:
+        """Return the text that was told and that of a row; None where one is not stored."""
+        old, new = self._texts.of_page(row["told_page"]), self._texts.of_page(row["id"])
+        if old is None or new is None:
+            return None
+        return unpack_judged(old.text), unpack_judged(new.text)
+
+    def _is_boilerplate(self, url: str, passage: Passage) -> bool:
+        if (host_of(url), _hash(passage.key)) in self._repeated:
+            return True
+        return self._boilerplate.is_boilerplate(url, passage.text)
 
     def difference(self, row: sqlite3.Row) -> Difference:
         """Return what differs between the capture that was told and that of a row."""
-        if row["told_page"] == row["id"]:
+        if not _has_two(row):
             return Difference()
-        new, old = self._texts.of_page(row["id"]), self._texts.of_page(row["told_page"])
-        if new is None or old is None:
+        texts = self._both(row)
+        if texts is None:
             return Difference(summary="the text changed; the one before is not stored any more")
         found = find_difference(
-            unpack_judged(old.text),
-            unpack_judged(new.text),
-            row["language"],
-            lambda passage: self._boilerplate.is_boilerplate(row["url"], passage),
+            *texts, row["language"], lambda passage: self._is_boilerplate(row["url"], passage)
         )
         title = self._said_of_title(row)
         parts = [part for part in (title, found.summary) if part]
@@ -230,11 +270,20 @@ class _Comparison:
         return f'the title changed from "{old}" to "{new}"'
 
 
-def _rows(connection: sqlite3.Connection, sql: str) -> Iterator[sqlite3.Row]:
-    """Yield rows that are read before anything is written."""
+def _has_two(row: sqlite3.Row) -> bool:
+    """Return whether a page has another capture than the one that was told."""
+    return row["told_page"] is not None and row["told_page"] != row["id"]
+
+
+def _hash(key: str) -> int:
+    return xxhash.xxh3_64_intdigest(key.encode("utf-8", "surrogatepass"))
+
+
+def _rows(connection: sqlite3.Connection, sql: str) -> list[sqlite3.Row]:
+    """Return rows, which are read before anything is written."""
     cursor = connection.cursor()
     cursor.row_factory = sqlite3.Row
-    yield from cursor.execute(sql).fetchall()
+    return cursor.execute(sql).fetchall()
 
 
 def _bounded(passages: tuple[str, ...]) -> tuple[str, ...]:

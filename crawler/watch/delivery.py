@@ -7,6 +7,7 @@ or a command may get a change a second time then, with the same id.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import subprocess
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import urllib3
+from urllib3.util import make_headers, parse_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -135,7 +137,11 @@ class Webhook(Receiver):
         self, url: str, timeout_secs: float = TIMEOUT_SECS, retries: int = RETRIES
     ) -> None:
         self._url = url
-        self.name = f"webhook {url}"
+        parsed = parse_url(url)
+        self._host = parsed._replace(auth=None, path=None, query=None, fragment=None).url
+        self._headers = make_headers(basic_auth=parsed.auth) if parsed.auth else {}
+        # A URL may be as good as a password, so that it is stored and printed nowhere.
+        self.name = f"webhook {hashlib.sha256(url.encode()).hexdigest()}"
         retry = urllib3.Retry(
             retries,
             redirect=0,
@@ -150,15 +156,19 @@ class Webhook(Receiver):
 
     def take(self, changes: Sequence[Noted], store: WatchStore) -> None:
         body = message(changes).encode()
-        headers = {"Content-Type": "application/json", "User-Agent": "crawl-once"}
+        headers = {
+            **self._headers,
+            "Content-Type": "application/json",
+            "User-Agent": "crawl-once",
+        }
         try:
             answer = self._pool.request("POST", self._url, body=body, headers=headers)
         except urllib3.exceptions.HTTPError as error:
             raise DeliveryError(
-                f"the webhook {self._url} does not answer: {_cause(error)}"
+                f"the webhook at {self._host} does not answer: {_cause(error)}"
             ) from None
         if not 200 <= answer.status < 300:
-            raise DeliveryError(f"the webhook {self._url} answers HTTP {answer.status}")
+            raise DeliveryError(f"the webhook at {self._host} answers HTTP {answer.status}")
 
 
 class UserCommand(Receiver):
@@ -212,7 +222,9 @@ def deliver_all(store: WatchStore, receivers: Sequence[Receiver]) -> Iterator[st
 
 
 def _cause(error: urllib3.exceptions.HTTPError) -> str:
-    """Return the words of the last try, without those of the library around them."""
+    """Return the words of what failed last, without those of the library around them."""
     reason = getattr(error, "reason", None) or error
-    words = str(reason)
-    return words.rpartition(": ")[2] if words else type(reason).__name__
+    for one in (reason.__cause__, *reason.args[::-1]):
+        if isinstance(one, OSError) and one.strerror:
+            return one.strerror
+    return str(reason).rpartition(": ")[2] or type(reason).__name__

@@ -61,7 +61,7 @@ def find_difference(
     old: str,
     new: str,
     language: str | None = None,
-    is_boilerplate: Callable[[str], bool] = lambda _: False,
+    is_boilerplate: Callable[[Passage], bool] = lambda _: False,
 ) -> Difference:
     """Return what differs between two texts but for boilerplate, clocks, dates and counters.
 
@@ -76,13 +76,19 @@ def find_difference(
     Complexity: O(passages * passages) at worst, O(length) where most of them are the same.
     """
     before, after = (
-        [passage for passage in _paragraphs(text, language) if not is_boilerplate(passage.text)]
+        [passage for passage in _paragraphs(text, language) if not is_boilerplate(passage)]
         for text in (old, new)
     )
     found = _Pieces(language)
     for ours, theirs in _unequal(before, after):
         found.take(ours, theirs)
     return found.difference()
+
+
+def one_sided_keys(old: str, new: str, language: str | None = None) -> set[str]:
+    """Return the keys of the paragraphs that only one of two texts has. Complexity: O(length)."""
+    ours, theirs = ({one.key for one in _paragraphs(text, language)} for text in (old, new))
+    return ours ^ theirs
 
 
 def _paragraphs(text: str, language: str | None) -> list[Passage]:

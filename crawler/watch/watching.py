@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
 from collections import Counter
 from contextlib import ExitStack
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.maintenance.crawl_report import make_tally
 from crawler.storage import meta_names
+from crawler.storage.errors import JobError
 from crawler.watch.atom_feed import MAX_ENTRIES, write_feed
 from crawler.watch.changes import KINDS, ChangeFinder, Found
 from crawler.watch.delivery import deliver_all
@@ -124,7 +126,18 @@ class Watch:
 
         Returns:
             The exit status: 1 where, with ``once``, a visit or a receiver failed.
+
+        Raises:
+            JobError: A database cannot be read or written.
         """
+        try:
+            return self._run(signals, once=once)
+        except sqlite3.Error as error:
+            raise JobError(
+                f"what changed cannot be noted: {error}; nothing is lost, the next start goes on"
+            ) from error
+
+    def _run(self, signals: Signals, *, once: bool) -> int:
         self._begin()
         while not signals.stops:
             watched = min(self._watched, key=lambda one: one.due_at)
@@ -174,7 +187,8 @@ class Watch:
         if found.slight:
             differ = "differs" if found.slight == 1 else "differ"
             parts.append(
-                f"{counted(found.slight, 'page')} {differ} in clocks, dates or counters alone"
+                f"{counted(found.slight, 'page')} {differ} in clocks, dates, counters or "
+                "boilerplate alone"
             )
         if left := watched.left:
             parts.append(f"not finished, {counted(left, 'URL')} left for the next visit")

@@ -15,6 +15,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from crawler.storage.database import open_for_reading
+from crawler.watch.changes import MIN_REPEATED
 from crawler.watch.watch_store import WatchStore
 from tests.crawls.command import TIMEOUT_SECS, crawl
 from tests.sites.changing import ChangingSite, page
@@ -28,7 +29,9 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 MARKET = "A market opens on each Monday beside the old customs house of the northern quay."
-PATHS = ("/same", "/edited", "/longer", "/clock", "/gone", "/moved", "/broken", "/back")
+OF_THE_SITE = "We have moved our offices to the northern quay, where you are always welcome."
+ALIKE = tuple(f"/alike-{number}" for number in range(MIN_REPEATED))
+PATHS = ("/same", "/edited", "/longer", "/clock", "/gone", "/moved", "/broken", "/back", *ALIKE)
 
 
 def words(folder: Path, *options: str) -> list[str]:
@@ -114,6 +117,8 @@ def second(watched: Watched, first: Visited) -> Visited:
     site.put("/edited", prose("edited", 200).replace(prose("edited", 200).split()[3], "other", 1))
     site.put("/longer", f"{prose('longer', 200)}</p><p>{MARKET}")
     watched.clock("23:01:02", 98_765)
+    for path in ALIKE:
+        site.put(path, f"{prose(path.strip('/'), 200)}</p><p>{OF_THE_SITE}")
     for path, status in (("/gone", 404), ("/back", 410), ("/broken", 500)):
         site.fail(path, status)
     site.move("/moved", "/same")
@@ -125,19 +130,20 @@ def second(watched: Watched, first: Visited) -> Visited:
 @pytest.fixture(scope="module")
 def third(watched: Watched, second: Visited) -> Visited:
     """A visit to which a page comes back."""
+    watched.site.put("/broken", "broken")
     watched.site.put("/back", "back")
     return watched.visit()
 
 
 def test_a_directory_that_is_not_due_is_known_from_now_on(first: Visited) -> None:
-    assert first.done.stdout.startswith("example: 9 pages known from now on; next visit ")
+    assert first.done.stdout.startswith("example: 19 pages known from now on; next visit ")
     assert not first.told
 
 
 def test_the_line_of_a_visit_counts_its_changes(second: Visited) -> None:
     (line,) = second.done.stdout.splitlines()
-    assert line.startswith("example: 1 new, 2 changed, 3 gone; 1 page differs in clocks, ")
-    assert "; next visit tomorrow at " in line
+    assert line.startswith("example: 1 new, 2 changed, 3 gone; 11 pages differ in clocks, ")
+    assert " counters or boilerplate alone; next visit tomorrow at " in line
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import socket
 import sys
 from contextlib import closing
 from http.server import BaseHTTPRequestHandler
@@ -61,12 +62,14 @@ class Hook:
     def __init__(self) -> None:
         self.got: list[list[str]] = []
         self.refusals: list[int] = []
+        self.authorized: list[str | None] = []
         hook = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 posted = self.rfile.read(int(self.headers["Content-Length"]))
                 assert self.headers["Content-Type"] == "application/json"
+                hook.authorized.append(self.headers["Authorization"])
                 status = hook.refusals.pop(0) if hook.refusals else 204
                 if status == 204:
                     hook.got.append([change["id"] for change in json.loads(posted)["changes"]])
@@ -78,7 +81,8 @@ class Hook:
                 """Say nothing."""
 
         self.server = QuietServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_address[1]}/hook"
+        self.origin = f"http://127.0.0.1:{self.server.server_address[1]}"
+        self.url = f"{self.origin}/hook"
 
 
 @pytest.fixture
@@ -184,20 +188,35 @@ class TestWebhook:
         hook.refusals = [500, 404]
         answers = [deliver(store, webhook), deliver(store, webhook)]
         assert [f"answers HTTP {status}; the changes are handed over" for status in (500, 404)] == [
-            problem.partition("/hook ")[2].rpartition(" after")[0] for (problem,) in answers
+            problem.partition(f"{hook.origin} ")[2].rpartition(" after")[0]
+            for (problem,) in answers
         ]
         note(store, "b")
         assert deliver(store, webhook) == []
         assert hook.got == [["a", "b"]]
 
-    def test_a_server_that_is_away_is_told(self, store: WatchStore, hook: Hook) -> None:
-        hook.server.server_close()
-        webhook = Webhook(hook.url, retries=0)
+    def test_a_server_that_is_away_is_told(self, store: WatchStore) -> None:
+        with socket.socket() as held:  # nothing listens there, and nothing else will
+            held.bind(("127.0.0.1", 0))
+            origin = f"http://127.0.0.1:{held.getsockname()[1]}"
+            webhook = Webhook(f"{origin}/hook", retries=0)
+            store.register([webhook.name])
+            note(store, "a")
+            (problem,) = deliver(store, webhook)
+        told = f"the webhook at {origin} does not answer: Connection refused; "
+        assert problem.startswith(told)
+
+    def test_a_secret_is_sent_and_neither_stored_nor_printed(
+        self, store: WatchStore, hook: Hook
+    ) -> None:
+        webhook = Webhook(hook.url.replace("//", "//ann:secret@") + "?token=secret", retries=0)
         store.register([webhook.name])
         note(store, "a")
+        hook.refusals = [403]
         (problem,) = deliver(store, webhook)
-        assert problem.startswith(f"the webhook {hook.url} does not answer: ")
-        assert "refused" in problem
+        assert hook.authorized == ["Basic YW5uOnNlY3JldA=="]
+        assert "secret" not in problem
+        assert b"secret" not in (store.folder / "watch.db").read_bytes()
 
     def test_a_redirect_is_not_followed(self, store: WatchStore, hook: Hook) -> None:
         webhook = Webhook(hook.url)

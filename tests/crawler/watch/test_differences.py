@@ -71,7 +71,7 @@ def test_clocks_counters_and_order_are_no_difference(new: str) -> None:
 
 def test_boilerplate_is_left_out() -> None:
     new = f"{OLD}\n{MARKET}"
-    assert not find_difference(OLD, new, "en", lambda passage: passage == MARKET)
+    assert not find_difference(OLD, new, "en", lambda passage: passage.text == MARKET)
 
 
 def test_what_only_the_whole_has_is_compared_once() -> None:
