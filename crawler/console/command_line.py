@@ -36,7 +36,7 @@ USAGE_ERROR = 2
 INTERRUPTED = 130
 
 GROUPS = {
-    "crawling": ("crawl", "urls", "mirror", "replay", "demo", "fleet"),
+    "crawling": ("crawl", "urls", "mirror", "watch", "replay", "demo", "fleet"),
     "crawl directory": (
         "report",
         "links",

@@ -21,7 +21,7 @@ from crawler.pages.visits import DUE, FAILED, NO, YES
 from crawler.storage.database import open_for_reading
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from scrapy.crawler import CrawlerProcessBase
     from scrapy.settings import Settings
@@ -31,6 +31,16 @@ if TYPE_CHECKING:
     from crawler.warc.archive import Archive
 
 BROKEN = 1
+
+_OF_ONE_VISIT = ("revisit", "rules", "max_pages", "max_time", "max_bytes")
+
+
+def lasting_arguments(arguments: Mapping[str, str]) -> dict[str, str]:
+    """Return the arguments that the next visits of a crawl have too, with whole paths of files."""
+    lasting = {name: value for name, value in arguments.items() if name not in _OF_ONE_VISIT}
+    if lasting.get("cookies"):
+        lasting["cookies"] = str(Path(lasting["cookies"]).absolute())
+    return lasting
 
 
 class Teller(NamedTuple):
@@ -98,6 +108,7 @@ class Crawling:
             before = job.visits.plan
             scope = self._spidercls.scope_name(self._arguments)
             job.claim(self._spidercls.plan(self._arguments), scope)
+            job.visits.note_arguments(lasting_arguments(self._arguments))
             taken = self._spidercls.take_rules(self._arguments, job)
             archive = prepared_archive(self._settings)
             if not self._begins(job, before):

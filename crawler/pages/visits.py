@@ -11,7 +11,7 @@ from crawler.pages.verdicts import FAILED as FAILURE
 from crawler.storage import meta_names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from crawler.frontier.seen import SeenSet
     from crawler.pages.page_store import PageStore, StoredUrl
@@ -186,6 +186,10 @@ class Visits:
         """Remember a scope that is crawled into the directory."""
         if scope and scope not in (scopes := self.scopes):
             self._database.set_meta(meta_names.SCOPES, json.dumps([*scopes, scope]))
+
+    def note_arguments(self, arguments: Mapping[str, str]) -> None:
+        """Remember the arguments of a crawl for its next visits."""
+        self._database.set_meta(meta_names.ARGUMENTS, json.dumps(dict(arguments)))
 
     def begin_plan(self, plan: str) -> None:
         self._database.set_meta(meta_names.PLAN, plan)

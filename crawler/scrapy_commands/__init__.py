@@ -21,6 +21,7 @@ from crawler.commands.rules import RulesCommand
 from crawler.commands.sweep import SweepCommand
 from crawler.commands.tune import TuneCommand
 from crawler.commands.verify import VerifyCommand
+from crawler.commands.watch import WatchCommand
 from crawler.console.scrapy_adapter import adapted
 from crawler.console.scrapy_start import prepare_scrapy
 
@@ -39,5 +40,6 @@ Rules = adapted(RulesCommand)
 Sweep = adapted(SweepCommand)
 Tune = adapted(TuneCommand)
 Verify = adapted(VerifyCommand)
+Watch = adapted(WatchCommand)
 
 prepare_scrapy(sys.argv)

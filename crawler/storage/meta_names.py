@@ -22,6 +22,9 @@ IDENTITY: Final = (URL_RULES, FEATURES)
 PLAN: Final = "plan"
 """The plan of the crawl: the seeds and options to fetch by, as its spider writes it."""
 
+ARGUMENTS: Final = "arguments"
+"""JSON object: the arguments of the last crawl but for those of one visit, such as its limits."""
+
 SCOPES: Final = "scopes"
 """JSON list: the scopes that were crawled into this directory, as ``scope_name`` names them."""
 

@@ -14,7 +14,10 @@ from neardup.files.outputs import is_database
 STATUS_FILE = "status.json"
 """Name of the file that says how a running crawl stands."""
 
-_KEPT = frozenset({"fingerprints", "signatures", "passages", "seen.bloom", "lock", STATUS_FILE})
+_WATCH = ("watch.db", "watch.lock", "watch.log")
+_KEPT = frozenset(
+    {"fingerprints", "signatures", "passages", "seen.bloom", "lock", STATUS_FILE, *_WATCH}
+)
 """Names in a crawl directory that the crawl owns, beside crawl.db and its companions of SQLite."""
 
 

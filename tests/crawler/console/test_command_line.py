@@ -116,6 +116,9 @@ def modules_of_our_program(*words: str) -> set[str]:
         ["merge", "absent"],
         ["adopt", "absent"],
         ["compare", "absent"],
+        ["watch"],
+        ["watch", "absent"],
+        ["watch", "tests", "--every", "soon"],
     ],
 )
 def test_help_and_errors_of_our_program_do_not_wait_for_scrapy(words: list[str]) -> None:

@@ -1,0 +1,1 @@
+"""Visit crawl directories by a clock, and tell what changed: diffs, feeds, webhooks."""

@@ -1,0 +1,230 @@
+"""Hand changes on: lines of JSON, a webhook, a command of the user.
+
+Each receiver takes the changes in their order, and what it did not take is offered again after the
+next visit. A file has each change once, also where a process was killed while it wrote; a webhook
+or a command may get a change a second time then, with the same id.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import urllib3
+from urllib3.util import make_headers, parse_url
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from crawler.watch.watch_store import Noted, WatchStore
+
+BATCH = 100
+"""Hand over at most this many changes at a time."""
+
+TIMEOUT_SECS = 30.0
+"""A webhook has this time to answer."""
+
+RETRIES = 3
+"""A webhook is asked again so often, after 1, 2 and 4 seconds."""
+
+COMMAND_SECS = 600.0
+"""A command has this time for the changes that it gets at once."""
+
+_STANDARD_OUTPUT = "-"
+_RETRIED = (408, 425, 429, 500, 502, 503, 504)
+
+
+class DeliveryError(Exception):
+    """A receiver that did not take changes; the message says why."""
+
+
+class Receiver(ABC):
+    """Takes changes.
+
+    Attributes:
+        name: Its name in ``watch.db``, which tells it from all others.
+    """
+
+    name: str
+
+    def deliver(self, store: WatchStore) -> None:
+        """Hand over all changes that were not taken yet.
+
+        Raises:
+            DeliveryError: The others are handed over after the next visit.
+        """
+        while changes := store.untaken(self.name, BATCH):
+            self.take(changes, store)
+            store.note_taken(self.name, changes[-1].number)
+
+    @abstractmethod
+    def take(self, changes: Sequence[Noted], store: WatchStore) -> None:
+        """Take some changes, or raise ``DeliveryError``."""
+
+
+class JsonLines(Receiver):
+    """A file with one change a line, to which lines are appended; ``-`` is standard output."""
+
+    def __init__(self, file: str) -> None:
+        self._file = file
+        is_stdout = file == _STANDARD_OUTPUT
+        self.name = "lines -" if is_stdout else f"lines {Path(file).resolve()}"
+
+    def deliver(self, store: WatchStore) -> None:
+        """Append what is not there yet, also of what a killed process was writing."""
+        place = store.place(self.name)
+        if self._file != _STANDARD_OUTPUT and place is not None:
+            try:
+                self._recover(store, place)
+            except OSError as error:
+                raise DeliveryError(f"{self._file}: {error.strerror}") from None
+        super().deliver(store)
+
+    def take(self, changes: Sequence[Noted], store: WatchStore) -> None:
+        lines = "".join(f"{noted.json}\n" for noted in changes)
+        if self._file == _STANDARD_OUTPUT:
+            sys.stdout.write(lines)
+            sys.stdout.flush()
+            return
+        path = Path(self._file)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("ab") as file:
+                store.note_place(self.name, file.tell())
+                file.write(lines.encode())
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise DeliveryError(f"{self._file}: {error.strerror}") from None
+
+    def _recover(self, store: WatchStore, place: int) -> None:
+        """Note the lines that a killed process wrote, and cut off the one that it began."""
+        path = Path(self._file)
+        if not path.exists():
+            return
+        with path.open("r+b") as file:
+            size = file.seek(0, os.SEEK_END)
+            # A file that is shorter was replaced by another one.
+            file.seek(place if place <= size else 0)
+            written = file.read()
+            if written and not written.endswith(b"\n"):
+                whole = written.rpartition(b"\n")
+                file.truncate(size - len(whole[2]))
+                written = b"".join(whole[:2])
+        ids = {json.loads(line)["id"] for line in written.splitlines()}
+        for noted in store.untaken(self.name, BATCH):
+            if noted.change.id not in ids:
+                break
+            store.note_taken(self.name, noted.number)
+
+
+class Webhook(Receiver):
+    """A URL to which changes are posted as JSON.
+
+    Args:
+        url: The URL.
+        timeout_secs: Time that it has to answer.
+        retries: How often it is asked again where it does not answer, or answers that it is busy.
+    """
+
+    def __init__(
+        self, url: str, timeout_secs: float = TIMEOUT_SECS, retries: int = RETRIES
+    ) -> None:
+        self._url = url
+        parsed = parse_url(url)
+        self._host = parsed._replace(auth=None, path=None, query=None, fragment=None).url
+        self._headers = make_headers(basic_auth=parsed.auth) if parsed.auth else {}
+        # A URL may be as good as a password, so that it is stored and printed nowhere.
+        self.name = f"webhook {hashlib.sha256(url.encode()).hexdigest()}"
+        retry = urllib3.Retry(
+            retries,
+            redirect=0,
+            status_forcelist=_RETRIED,
+            allowed_methods=None,
+            backoff_factor=0.5,
+            respect_retry_after_header=False,
+            raise_on_status=False,
+            raise_on_redirect=False,
+        )
+        self._pool = urllib3.PoolManager(retries=retry, timeout=timeout_secs)
+
+    def take(self, changes: Sequence[Noted], store: WatchStore) -> None:
+        body = message(changes).encode()
+        headers = {
+            **self._headers,
+            "Content-Type": "application/json",
+            "User-Agent": "crawl-once",
+        }
+        try:
+            answer = self._pool.request("POST", self._url, body=body, headers=headers)
+        except urllib3.exceptions.HTTPError as error:
+            raise DeliveryError(
+                f"the webhook at {self._host} does not answer: {_cause(error)}"
+            ) from None
+        if not 200 <= answer.status < 300:
+            raise DeliveryError(f"the webhook at {self._host} answers HTTP {answer.status}")
+
+
+class UserCommand(Receiver):
+    """A command of the user for the shell, which reads changes as JSON from standard input."""
+
+    def __init__(self, command: str, timeout_secs: float = COMMAND_SECS) -> None:
+        self._command = command
+        self._timeout_secs = timeout_secs
+        self.name = f"command {command}"
+
+    def take(self, changes: Sequence[Noted], store: WatchStore) -> None:
+        process = subprocess.Popen(  # noqa: S602  # the user's own command
+            self._command,
+            shell=True,
+            stdin=subprocess.PIPE,
+            stdout=sys.stderr.fileno() if sys.stderr is not None else None,
+            start_new_session=True,
+            text=True,
+            encoding="utf-8",
+        )
+        try:
+            process.communicate(message(changes), self._timeout_secs)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, 9)
+            process.wait()
+            raise DeliveryError(
+                f"the command {self._command!r} was ended after {self._timeout_secs:g} s"
+            ) from None
+        if process.returncode:
+            raise DeliveryError(
+                f"the command {self._command!r} ended with exit status {process.returncode}"
+            )
+
+
+def message(changes: Sequence[Noted]) -> str:
+    """Return what a webhook and a command get: ``{"changes": [...]}``."""
+    return f'{{"changes": [{", ".join(noted.json for noted in changes)}]}}'
+
+
+def deliver_all(store: WatchStore, receivers: Sequence[Receiver]) -> Iterator[str]:
+    """Hand the changes to all receivers; yield for each that failed why it did.
+
+    Changes that all of them took are removed, but for the newest ones.
+    """
+    for receiver in receivers:
+        try:
+            receiver.deliver(store)
+        except DeliveryError as error:
+            yield f"{error}; the changes are handed over after the next visit"
+    store.prune([receiver.name for receiver in receivers])
+
+
+def _cause(error: urllib3.exceptions.HTTPError) -> str:
+    """Return the words of what failed last, without those of the library around them."""
+    reason = getattr(error, "reason", None) or error
+    for one in (reason.__cause__, *reason.args[::-1]):
+        if isinstance(one, OSError) and one.strerror:
+            return one.strerror
+    return str(reason).rpartition(": ")[2] or type(reason).__name__

@@ -1,0 +1,287 @@
+"""Remember in ``watch.db`` what was told of a crawl directory, and who was told it.
+
+A change is found and noted in one transaction, together with the state of its page that is known
+from then on: a killed process finds it anew, or finds it noted. Each receiver has the number of
+the last change that it took, so that what it did not take is sent again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from filelock import FileLock, Timeout
+
+from crawler.storage.database import FILE_NAME as CRAWL_FILE
+from crawler.storage.database import open_for_reading
+from crawler.storage.errors import JobError, JobInUseError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+FILE_NAME = "watch.db"
+LOCK_NAME = "watch.lock"
+
+FORMAT_VERSION = 1
+
+NEWEST_KEPT = 100
+"""Keep at least this many changes that were delivered: those of the Atom feed."""
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS state (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS told (      -- the pages of crawl.db as they were told last
+    key     BLOB PRIMARY KEY,          -- pages.key
+    page    INTEGER NOT NULL,          -- pages.id of the capture
+    is_away INTEGER NOT NULL           -- 1: it was told that the page is gone
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS changes (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    change TEXT NOT NULL               -- JSON, the fields of Change
+);
+CREATE TABLE IF NOT EXISTS receivers (
+    name   TEXT PRIMARY KEY,           -- of a file, a URL or a command
+    number INTEGER NOT NULL,           -- changes.number of the last change that it took
+    place  INTEGER                     -- of a file: where the lines begin that are being written
+) WITHOUT ROWID;
+"""
+
+_FORMAT, _BEGAN, _ENDED, _PID, _BASED = "format", "began", "ended", "pid", "based"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change of a page.
+
+    Attributes:
+        id: A URN of its own, which stays.
+        directory: The crawl directory.
+        url: The URL of the page.
+        kind: new, changed, gone or back.
+        when: When the page was fetched, ISO 8601 in UTC.
+        title: Its title, where it has one.
+        summary: What changed, in one sentence.
+        added: Passages that only the new text has.
+        removed: Passages that only the old text has.
+        words_added: Words that only the new text has.
+        words_removed: Words that only the old text has.
+    """
+
+    id: str
+    directory: str
+    url: str
+    kind: str
+    when: str
+    title: str | None
+    summary: str
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    words_added: int = 0
+    words_removed: int = 0
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self), ensure_ascii=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """A change with its number, which grows."""
+
+    number: int
+    json: str
+
+    @property
+    def change(self) -> Change:
+        fields = json.loads(self.json)
+        lists = {name: tuple(fields[name]) for name in ("added", "removed")}
+        return Change(**{**fields, **lists})
+
+
+class WatchStore:
+    """The memory of the watch of one crawl directory.
+
+    Args:
+        folder: The crawl directory.
+
+    Files:
+        watch.db: SQLite in WAL mode with ``synchronous=FULL``.
+        watch.lock: Held while the directory is watched.
+
+    Raises:
+        JobInUseError: Another process watches the directory; the message has its id.
+        JobError: There is no crawl in it, or it cannot be written.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        open_for_reading(folder).close()  # complains before a file is left in a foreign folder
+        self._lock = self._locked()
+        try:
+            self.connection = _opened(folder)
+        except BaseException:
+            self._lock.release()
+            raise
+        self._set(_PID, str(os.getpid()))
+
+    def _locked(self) -> FileLock:
+        lock = FileLock(self.folder / LOCK_NAME, timeout=0)
+        try:
+            lock.acquire()
+        except Timeout:
+            raise JobInUseError(f"{self.folder}: {self._who()} is watching it already") from None
+        except OSError as error:
+            raise JobError(f"{self.folder}: cannot be written: {error.strerror}") from error
+        return lock
+
+    def _who(self) -> str:
+        """Return the words for the process that has the lock."""
+        connection = _opened(self.folder)
+        try:
+            row = connection.execute("SELECT value FROM state WHERE name = ?", (_PID,)).fetchone()
+        finally:
+            connection.close()
+        return f"process {row[0]}" if row else "another process"
+
+    def close(self) -> None:
+        self.connection.close()
+        self._lock.release()
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """Commit all writes within the context together, or none where an exception leaves it."""
+        self.connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self.connection.execute("ROLLBACK")
+            raise
+        self.connection.execute("COMMIT")
+
+    def _get(self, name: str) -> str | None:
+        row = self.connection.execute("SELECT value FROM state WHERE name = ?", (name,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def _set(self, name: str, value: str) -> None:
+        self.connection.execute("INSERT OR REPLACE INTO state VALUES (?, ?)", (name, value))
+
+    @property
+    def began(self) -> float | None:
+        """When the last visit of this watch began, in seconds since 1970."""
+        value = self._get(_BEGAN)
+        return None if value is None else float(value)
+
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether the last visit began and did not end, so that it is to go on at once."""
+        return self._get(_BEGAN) is not None and self._get(_ENDED) != self._get(_BEGAN)
+
+    def note_begin(self, now: float) -> None:
+        self._set(_BEGAN, repr(now))
+
+    def note_end(self) -> None:
+        self._set(_ENDED, self._get(_BEGAN) or "")
+
+    @property
+    def is_based(self) -> bool:
+        """Whether it is known which pages there were, so that others are new."""
+        return self._get(_BASED) is not None
+
+    def note_based(self) -> None:
+        self._set(_BASED, "1")
+
+    def add(self, change: Change) -> None:
+        """Note a change, within ``changing``."""
+        self.connection.execute("INSERT INTO changes (change) VALUES (?)", (change.to_json(),))
+
+    def note_told(self, key: bytes, page: int, *, is_away: bool) -> None:
+        """Note the state of a page that is known from now on, within ``changing``."""
+        row = (key, page, is_away)
+        self.connection.execute("INSERT OR REPLACE INTO told VALUES (?, ?, ?)", row)
+
+    def newest(self, count: int) -> list[Noted]:
+        """Return the newest changes, the newest first."""
+        sql = "SELECT number, change FROM changes ORDER BY number DESC LIMIT ?"
+        return [Noted(*row) for row in self.connection.execute(sql, (count,))]
+
+    def register(self, receivers: Sequence[str]) -> None:
+        """Have receivers take the changes from now on; those that are known go on."""
+        sql = (
+            "INSERT OR IGNORE INTO receivers"
+            " SELECT ?, coalesce((SELECT max(number) FROM changes), 0), NULL"
+        )
+        with self.changing():
+            for receiver in receivers:
+                self.connection.execute(sql, (receiver,))
+
+    def untaken(self, receiver: str, count: int) -> list[Noted]:
+        """Return the first changes that a receiver has not taken."""
+        sql = (
+            "SELECT number, change FROM changes WHERE number >"
+            " (SELECT number FROM receivers WHERE name = ?) ORDER BY number LIMIT ?"
+        )
+        return [Noted(*row) for row in self.connection.execute(sql, (receiver, count))]
+
+    def note_taken(self, receiver: str, number: int) -> None:
+        """Note that a receiver took all changes up to a number."""
+        sql = "UPDATE receivers SET number = ?, place = NULL WHERE name = ?"
+        self.connection.execute(sql, (number, receiver))
+
+    def place(self, receiver: str) -> int | None:
+        """Return where a file ended before lines that a killed process may have written."""
+        sql = "SELECT place FROM receivers WHERE name = ?"
+        row = self.connection.execute(sql, (receiver,)).fetchone()
+        return None if row is None else row[0]
+
+    def note_place(self, receiver: str, place: int) -> None:
+        """Note where a file ends, before lines are written to it."""
+        sql = "UPDATE receivers SET place = ? WHERE name = ?"
+        self.connection.execute(sql, (place, receiver))
+
+    def prune(self, receivers: Sequence[str]) -> None:
+        """Remove changes that all of some receivers took, but for the newest."""
+        sql = (
+            "DELETE FROM changes WHERE number <= (SELECT max(number) FROM changes) - ?1"
+            " AND number <= coalesce((SELECT min(number) FROM receivers"
+            " WHERE name IN (SELECT value FROM json_each(?2))), 9e18)"
+        )
+        self.connection.execute(sql, (NEWEST_KEPT, json.dumps(list(receivers))))
+
+
+def _opened(folder: Path) -> sqlite3.Connection:
+    """Open ``watch.db`` with the crawl's database attached for reading.
+
+    Raises:
+        JobError: It cannot be opened, is damaged, or of another version.
+    """
+    path = folder / FILE_NAME
+    try:
+        connection = sqlite3.connect(
+            f"{path.resolve().as_uri()}?mode=rwc", uri=True, isolation_level=None, timeout=30
+        )
+    except sqlite3.Error as error:
+        raise JobError(f"{path}: cannot be opened: {error}") from error
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.executescript(_TABLES)
+        connection.execute(
+            "INSERT OR IGNORE INTO state VALUES (?, ?)", (_FORMAT, str(FORMAT_VERSION))
+        )
+        (found,) = connection.execute(
+            "SELECT value FROM state WHERE name = ?", (_FORMAT,)
+        ).fetchone()
+        crawl = f"{(folder / CRAWL_FILE).resolve().as_uri()}?mode=ro"
+        connection.execute("ATTACH ? AS crawl", (crawl,))
+    except sqlite3.Error as error:
+        connection.close()
+        raise JobError(f"{path}: cannot be used: {error}; delete it to begin anew") from error
+    if found != str(FORMAT_VERSION):
+        connection.close()
+        raise JobError(
+            f"{path}: format {FORMAT_VERSION} expected, got {found}; delete it to begin anew"
+        )
+    return connection

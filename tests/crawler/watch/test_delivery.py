@@ -1,0 +1,324 @@
+"""Changes reach each receiver in order: once in a file, at least once elsewhere."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import socket
+import sys
+from contextlib import closing
+from http.server import BaseHTTPRequestHandler
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from crawler.storage.database import Database
+from crawler.storage.errors import JobError, JobInUseError
+from crawler.watch.delivery import BATCH, JsonLines, UserCommand, Webhook, deliver_all
+from crawler.watch.watch_store import NEWEST_KEPT, Change, WatchStore
+from tests.sites.serving import QuietServer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from crawler.watch.delivery import Receiver
+
+
+@pytest.fixture
+def crawl(tmp_path: Path) -> Path:
+    folder = tmp_path / "crawl"
+    folder.mkdir()
+    Database(folder).close()
+    return folder
+
+
+@pytest.fixture
+def store(crawl: Path) -> Iterator[WatchStore]:
+    with closing(WatchStore(crawl)) as opened:
+        yield opened
+
+
+def note(store: WatchStore, *names: str) -> None:
+    """Note a change for each name, which becomes its id."""
+    with store.changing():
+        for name in names:
+            store.add(Change(name, "/crawl", "http://a/", "changed", "2026-11-28", None, "new"))
+
+
+def ids(text: str) -> list[str]:
+    return [json.loads(line)["id"] for line in text.splitlines()]
+
+
+def deliver(store: WatchStore, *receivers: Receiver) -> list[str]:
+    return list(deliver_all(store, receivers))
+
+
+class Hook:
+    """A server that takes what is posted, or answers with a status for so many times."""
+
+    def __init__(self) -> None:
+        self.got: list[list[str]] = []
+        self.refusals: list[int] = []
+        self.authorized: list[str | None] = []
+        hook = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                posted = self.rfile.read(int(self.headers["Content-Length"]))
+                assert self.headers["Content-Type"] == "application/json"
+                hook.authorized.append(self.headers["Authorization"])
+                status = hook.refusals.pop(0) if hook.refusals else 204
+                if status == 204:
+                    hook.got.append([change["id"] for change in json.loads(posted)["changes"]])
+                self.send_response(status)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *_: Any) -> None:
+                """Say nothing."""
+
+        self.server = QuietServer(("127.0.0.1", 0), Handler)
+        self.origin = f"http://127.0.0.1:{self.server.server_address[1]}"
+        self.url = f"{self.origin}/hook"
+
+
+@pytest.fixture
+def hook() -> Iterator[Hook]:
+    made = Hook()
+    thread = Thread(target=made.server.serve_forever, args=(0.05,), daemon=True)
+    thread.start()
+    yield made
+    made.server.shutdown()
+    made.server.server_close()
+    thread.join()
+
+
+class TestJsonLines:
+    def test_changes_are_appended_once(self, store: WatchStore, tmp_path: Path) -> None:
+        file = tmp_path / "changes.jsonl"
+        file.write_text('{"id": "of another"}\n')
+        lines = JsonLines(str(file))
+        store.register([lines.name])
+        note(store, "a", "b")
+        assert deliver(store, lines) == []
+        note(store, "c")
+        assert deliver(store, lines) == deliver(store, lines) == []
+        assert ids(file.read_text()) == ["of another", "a", "b", "c"]
+
+    @pytest.mark.parametrize("written", [0, 1, 2, 3])
+    def test_lines_of_a_killed_process_are_neither_lost_nor_repeated(
+        self, store: WatchStore, tmp_path: Path, written: int
+    ) -> None:
+        """It was killed after so many whole lines, in the middle of the next one."""
+        file = tmp_path / "changes.jsonl"
+        file.write_text('{"id": "before"}\n')
+        lines = JsonLines(str(file))
+        store.register([lines.name])
+        note(store, "a", "b", "c")
+        store.note_place(lines.name, file.stat().st_size)
+        texts = [f"{noted.json}\n" for noted in store.untaken(lines.name, BATCH)]
+        half = texts[written][:20] if written < len(texts) else ""
+        with file.open("a") as begun:
+            begun.write("".join(texts[:written]) + half)
+        assert deliver(store, lines) == []
+        assert ids(file.read_text()) == ["before", "a", "b", "c"]
+
+    def test_a_file_that_was_replaced_gets_what_is_left(
+        self, store: WatchStore, tmp_path: Path
+    ) -> None:
+        file = tmp_path / "changes.jsonl"
+        lines = JsonLines(str(file))
+        store.register([lines.name])
+        note(store, "a")
+        store.note_place(lines.name, 1_000_000)
+        file.write_text("")
+        assert deliver(store, lines) == []
+        assert ids(file.read_text()) == ["a"]
+
+    def test_a_file_that_cannot_be_written_is_told_and_tried_again(
+        self, store: WatchStore, tmp_path: Path
+    ) -> None:
+        file = tmp_path / "changes.jsonl"
+        file.mkdir()
+        lines = JsonLines(str(file))
+        store.register([lines.name])
+        note(store, "a")
+        (problem,) = deliver(store, lines)
+        assert problem.startswith(f"{file}: Is a directory; ")
+        file.rmdir()
+        assert deliver(store, lines) == []
+        assert ids(file.read_text()) == ["a"]
+
+    def test_standard_output_gets_lines_too(
+        self, store: WatchStore, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        lines = JsonLines("-")
+        store.register([lines.name])
+        note(store, "a")
+        assert deliver(store, lines) == []
+        assert ids(capsys.readouterr().out) == ["a"]
+
+
+class TestWebhook:
+    def test_changes_are_posted_in_batches(self, store: WatchStore, hook: Hook) -> None:
+        webhook = Webhook(hook.url)
+        store.register([webhook.name])
+        names = [f"{number}" for number in range(BATCH + 1)]
+        note(store, *names)
+        assert deliver(store, webhook) == []
+        assert hook.got == [names[:BATCH], names[BATCH:]]
+
+    def test_a_busy_server_is_asked_again(self, store: WatchStore, hook: Hook) -> None:
+        webhook = Webhook(hook.url)
+        store.register([webhook.name])
+        note(store, "a")
+        hook.refusals = [503]
+        assert deliver(store, webhook) == []
+        assert hook.got == [["a"]]
+
+    def test_what_is_refused_is_told_and_sent_the_next_time(
+        self, store: WatchStore, hook: Hook
+    ) -> None:
+        webhook = Webhook(hook.url, retries=0)
+        store.register([webhook.name])
+        note(store, "a")
+        hook.refusals = [500, 404]
+        answers = [deliver(store, webhook), deliver(store, webhook)]
+        assert [f"answers HTTP {status}; the changes are handed over" for status in (500, 404)] == [
+            problem.partition(f"{hook.origin} ")[2].rpartition(" after")[0]
+            for (problem,) in answers
+        ]
+        note(store, "b")
+        assert deliver(store, webhook) == []
+        assert hook.got == [["a", "b"]]
+
+    def test_a_server_that_is_away_is_told(self, store: WatchStore) -> None:
+        with socket.socket() as held:  # nothing listens there, and nothing else will
+            held.bind(("127.0.0.1", 0))
+            origin = f"http://127.0.0.1:{held.getsockname()[1]}"
+            webhook = Webhook(f"{origin}/hook", retries=0)
+            store.register([webhook.name])
+            note(store, "a")
+            (problem,) = deliver(store, webhook)
+        told = f"the webhook at {origin} does not answer: Connection refused; "
+        assert problem.startswith(told)
+
+    def test_a_secret_is_sent_and_neither_stored_nor_printed(
+        self, store: WatchStore, hook: Hook
+    ) -> None:
+        webhook = Webhook(hook.url.replace("//", "//ann:secret@") + "?token=secret", retries=0)
+        store.register([webhook.name])
+        note(store, "a")
+        hook.refusals = [403]
+        (problem,) = deliver(store, webhook)
+        assert hook.authorized == ["Basic YW5uOnNlY3JldA=="]
+        assert "secret" not in problem
+        assert b"secret" not in (store.folder / "watch.db").read_bytes()
+
+    def test_a_redirect_is_not_followed(self, store: WatchStore, hook: Hook) -> None:
+        webhook = Webhook(hook.url)
+        store.register([webhook.name])
+        note(store, "a")
+        hook.refusals = [301]
+        (problem,) = deliver(store, webhook)
+        assert "answers HTTP 301; " in problem
+
+
+class TestUserCommand:
+    def test_it_reads_the_changes(self, store: WatchStore, tmp_path: Path) -> None:
+        out = tmp_path / "out"
+        command = UserCommand(f"cat > {shlex.quote(str(out))}")
+        store.register([command.name])
+        note(store, "a", "b")
+        assert deliver(store, command) == []
+        assert [change["id"] for change in json.loads(out.read_text())["changes"]] == ["a", "b"]
+
+    def test_one_that_fails_is_told_and_run_again(self, store: WatchStore, tmp_path: Path) -> None:
+        once, out = tmp_path / "once", tmp_path / "out"
+        command = UserCommand(f"test -e {once} && cat > {out}")
+        store.register([command.name])
+        note(store, "a")
+        (problem,) = deliver(store, command)
+        assert "ended with exit status 1; " in problem
+        once.touch()
+        assert deliver(store, command) == []
+        assert "a" in out.read_text()
+
+    def test_one_that_does_not_end_is_ended(self, store: WatchStore) -> None:
+        command = UserCommand(f"{sys.executable} -c 'import time; time.sleep(1000)'", 0.2)
+        store.register([command.name])
+        note(store, "a")
+        (problem,) = deliver(store, command)
+        assert "was ended after 0.2 s; " in problem
+
+    def test_one_that_reads_nothing_is_no_failure(self, store: WatchStore) -> None:
+        command = UserCommand("true")
+        store.register([command.name])
+        note(store, *(f"{number}" * 10_000 for number in range(BATCH)))
+        assert deliver(store, command) == []
+
+
+class TestWatchStore:
+    def test_a_failing_receiver_keeps_no_other_from_the_changes(
+        self, store: WatchStore, tmp_path: Path
+    ) -> None:
+        file = tmp_path / "changes.jsonl"
+        receivers = [UserCommand("false"), JsonLines(str(file))]
+        store.register([receiver.name for receiver in receivers])
+        note(store, "a")
+        assert len(deliver(store, *receivers)) == 1
+        assert ids(file.read_text()) == ["a"]
+
+    def test_a_receiver_begins_where_it_is_registered(
+        self, store: WatchStore, tmp_path: Path
+    ) -> None:
+        note(store, "a")
+        lines = JsonLines(str(tmp_path / "changes.jsonl"))
+        store.register([lines.name])
+        note(store, "b")
+        store.register([lines.name])
+        deliver(store, lines)
+        assert ids((tmp_path / "changes.jsonl").read_text()) == ["b"]
+
+    def test_what_all_took_is_removed_but_for_the_newest(
+        self, store: WatchStore, tmp_path: Path
+    ) -> None:
+        lines, failing = JsonLines(str(tmp_path / "changes.jsonl")), UserCommand("false")
+        store.register([lines.name, failing.name])
+        names = [f"{number}" for number in range(2 * NEWEST_KEPT)]
+        note(store, *names)
+        deliver(store, lines, failing)
+        assert len(store.newest(10_000)) == 2 * NEWEST_KEPT
+        deliver(store, lines)
+        left = [noted.change.id for noted in store.newest(10_000)]
+        assert left == names[: NEWEST_KEPT - 1 : -1]
+
+    def test_a_second_watch_names_the_process_of_the_first(
+        self, store: WatchStore, crawl: Path
+    ) -> None:
+        with pytest.raises(JobInUseError, match=f"process {os.getpid()} is watching it already"):
+            WatchStore(crawl)
+
+    def test_a_visit_that_did_not_end_was_interrupted(self, crawl: Path) -> None:
+        with closing(WatchStore(crawl)) as store:
+            assert not store.is_interrupted
+            store.note_begin(1_000.25)
+        with closing(WatchStore(crawl)) as store:
+            assert store.is_interrupted
+            store.note_end()
+        with closing(WatchStore(crawl)) as store:
+            assert not store.is_interrupted
+            assert store.began == 1_000.25
+
+    def test_a_damaged_memory_is_told(self, crawl: Path) -> None:
+        (crawl / "watch.db").write_bytes(b"no database at all " * 100)
+        with pytest.raises(JobError, match=r"watch\.db: cannot be used: .*; delete it to begin"):
+            WatchStore(crawl)
+
+    def test_a_folder_without_a_crawl_stays_as_it_is(self, tmp_path: Path) -> None:
+        with pytest.raises(JobError, match="no crawl in it"):
+            WatchStore(tmp_path)
+        assert not list(tmp_path.iterdir())
