@@ -44,7 +44,7 @@ class ReportCommand(PlainCommand):
         from crawler.console.page_options import selection_words
 
         if opts.links and opts.rendering:
-            raise CommandError("--links and --rendering exclude each other")
+            raise CommandError("--links and --rendering cannot be combined; give one of them")
         folder = one_directory(args)
         if words := selection_words(opts):
             self._report_selection(folder, words, opts)

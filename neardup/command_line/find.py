@@ -275,13 +275,17 @@ def _write(ledger: Ledger, options: Namespace, output: IO[bytes], counts: Counte
 
 def _summary(counts: Counter[str], clusters: int) -> str:
     duplicates = counts[TEXT_DUPLICATE] + counts[NEAR_DUPLICATE] + counts[CONTAINED]
-    parts = f", {counts[CONTAINED]:,} parts" if counts[CONTAINED] else ""
+    parts = f", {_many(counts[CONTAINED], 'part')}" if counts[CONTAINED] else ""
     named = counts[SAME_TEMPLATE]
-    others = f", {named:,} near ones of other names" if named else ""
+    others = f", {named:,} near another one of a different name" if named else ""
     return (
-        f"{counts.total():,} texts: {counts.total() - duplicates:,} kept "
+        f"{_many(counts.total(), 'text')}: {counts.total() - duplicates:,} kept "
         f"({counts[TOO_SHORT]:,} of them too short to compare, {counts[_EMPTY]:,} empty{others}), "
-        f"{duplicates:,} duplicates "
+        f"{_many(duplicates, 'duplicate')} "
         f"({counts[TEXT_DUPLICATE]:,} equal, {counts[NEAR_DUPLICATE]:,} near{parts}) "
-        f"in {clusters:,} clusters"
+        f"in {_many(clusters, 'cluster')}"
     )
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

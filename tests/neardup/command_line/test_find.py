@@ -177,7 +177,10 @@ def test_near_texts_of_other_titles_are_kept(tmp_path: Path, ending: str) -> Non
     assert [each["id"] for each in first["duplicates"]] == ["/3"]
     named = {"resembles": "/1", "part_of": "/1", "containment": 0.995}
     assert second == {"kept": "/2", "duplicates": [], **named}
-    assert "(0 of them too short to compare, 0 empty, 1 near ones of other names)" in ended.err
+    assert (
+        "(0 of them too short to compare, 0 empty, 1 near another one of a different name)"
+        in ended.err
+    )
 
 
 def test_titles_are_compared_unless_told_otherwise(tmp_path: Path) -> None:
