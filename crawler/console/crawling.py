@@ -148,7 +148,7 @@ class Crawling:
             return True
         revisit = self._arguments.get("revisit", NO)
         stands = standing(job, revisit, before, adds=self._spidercls.adds_when_finished)
-        if job.is_finished and revisit == NO and not job.visits.has_page:
+        if job.is_finished and revisit in {NO, FAILED} and not job.visits.has_page:
             # Who starts it again, say with the server up, does not want to hear that it is over.
             self._arguments["revisit"] = revisit = YES
             stands = "no page was fetched yet, asking again"
