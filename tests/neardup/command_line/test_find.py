@@ -227,5 +227,5 @@ def test_parts_are_dropped_on_wish(tmp_path: Path) -> None:
     assert cluster["kept"] == "/book"
     (part,) = cluster["duplicates"]
     assert (part["id"], part["verdict"], part["containment"]) == ("/half", "contained", 1.0)
-    assert "1 duplicates (0 equal, 0 near, 1 parts) in 1 clusters" in ended.err
+    assert "1 duplicate (0 equal, 0 near, 1 part) in 1 cluster" in ended.err
     assert neardup(path, "--drop-contained", "--no-verify").status != 0
