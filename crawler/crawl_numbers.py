@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy.utils.httpobj import urlparse_cached
 
+from crawler.console.plurals import many
 from crawler.job_registry import job_of
 from crawler.pages.verdicts import DUPLICATES, FAILED, KEPT, UNCHANGED, VERDICTS
 from crawler.run import BYTES, answers_in
@@ -185,7 +186,7 @@ class CrawlNumbers:
             return f"max_pages {job.run.max_pages:,}", job.result.pages, job.run.max_pages
         outlook = job.visits.outlook
         if outlook.expected:
-            known = f"{outlook.expected:,} known URLs"
+            known = many(outlook.expected, "known URL")
             return known, answers_in(job.sums) - outlook.before, outlook.expected
         return "", 0, 0
 

@@ -9,5 +9,9 @@ project = "crawl-once"
 extensions = ["myst_parser", "made_from_code"]
 html_theme = "furo"
 html_title = "crawl-once"
+html_static_path = ["_static"]
+html_css_files = ["code.css"]
 myst_heading_anchors = 4
 exclude_patterns = ["_extensions"]
+# A summary is fetched, which a browser refuses for pages on the disk.
+html_show_search_summary = False

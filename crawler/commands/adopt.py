@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from crawler.console.command_line import CommandError, PlainCommand
 from crawler.console.escaping import say
+from crawler.console.plurals import many
 
 if TYPE_CHECKING:
     import argparse
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 class AdoptCommand(PlainCommand):
     """Fills a directory in which nothing was crawled yet."""
 
-    after_interrupt = "broken off; nothing is left of it"
+    after_interrupt = "interrupted; nothing was made"
     uses_profile = True
     usage = "CORPUS DIR"
     summary = "Begin a crawl directory with the pages that a corpus kept (neardup.spark)"
@@ -37,4 +38,4 @@ class AdoptCommand(PlainCommand):
         canonicalizer = Canonicalizer(job_options(self.host.settings).disabled_url_rules)
         count = adopt(corpus, folder, canonicalizer, self.progress.advance)
         self.progress.end()
-        say(f"{folder}: {count:,} pages; crawl-once URL {folder} goes on from them")
+        say(f"{folder}: {many(count, 'page')}; crawl-once URL {folder} goes on from them")

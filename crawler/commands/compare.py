@@ -64,8 +64,8 @@ class CompareCommand(PlainCommand):
             "--text",
             metavar="T",
             default="judged",
-            help="whose words are shown to differ: those of the judged texts, which the verdict "
-            "rests on, or of the shown ones, the main content that is exported (default judged)",
+            help="texts whose differences are shown: judged, on which the verdict rests (default), "
+            "or shown, the main content that is exported",
         )
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
@@ -125,7 +125,7 @@ class CompareCommand(PlainCommand):
         running = DEFAULTS
         if crawl is not None:
             if not urls:
-                raise CommandError("--crawl is where URLs are looked up, and there is none")
+                raise CommandError("--crawl looks URLs up, and none is given")
             found, running = self._looked_up(urls, Path(crawl))
             sides |= found
         elif urls:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.console.command_line import CommandError, PlainCommand
 from crawler.console.escaping import say
+from crawler.console.plurals import many
 from crawler.frontier.redis import FleetError
 
 if TYPE_CHECKING:
@@ -24,20 +25,20 @@ def status_lines(status: FleetStatus, where: str) -> Iterator[str]:
 
     counts = status.counts
     yield f"fleet {status.name} at {where}: {status.identity.get('plan', '')}"
-    yield f"  {_stands(counts)}, {status.notices.pages:,} pages fetched"
+    yield f"  {_stands(counts)}, {many(status.notices.pages, 'page')} fetched"
     yield (
-        f"  {counts.seen:,} URLs seen, {counts.done:,} requests done, {counts.failed:,} broke, "
-        f"{counts.parked:,} skipped by learned rules"
+        f"  {many(counts.seen, 'URL')} seen, {many(counts.done, 'request')} done, "
+        f"{counts.failed:,} broken at every try, {counts.parked:,} skipped by learned rules"
     )
-    yield f"  {counts.hosts:,} hosts in line, asked or resting"
+    yield f"  {many(counts.hosts, 'host')} waiting, being asked or resting"
     yield f"  {decimal(status.memory_bytes)} of memory used by that Redis"
     yield ""
-    yield f"{len(status.workers):,} workers:" if status.workers else "no worker"
+    yield f"{many(len(status.workers), 'worker')}:" if status.workers else "no worker is running"
     for name, held in status.workers.items():
-        yield f"  {name:<32} {held.leased:>6,} requests, {held.hosts:>5,} hosts"
+        yield f"  {name:<32} requests: {held.leased:,}, hosts: {held.hosts:,}"
     if status.notices.parameters:
         yield ""
-        yield f"judged by ({status.notices.origin}):"
+        yield f"pages are judged by ({status.notices.origin}):"
         for name, value in json.loads(status.notices.parameters).items():
             yield f"  {name:<18} {value}"
     if status.rules:
@@ -54,7 +55,7 @@ class FleetCommand(PlainCommand):
     """Reads Redis alone; no worker is contacted."""
 
     usage = "[--name NAME] [--json | --forget NAME [--yes]] REDIS_URL"
-    summary = "Say how a fleet of crawlers on one Redis stands, or forget it"
+    summary = "Report the state of a fleet of crawlers on one Redis, or delete it there"
 
     def add_own_options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
@@ -74,7 +75,7 @@ class FleetCommand(PlainCommand):
         from crawler.fleet.status import at, look  # needs Redis' client
 
         if len(args) != 1:
-            raise CommandError("one Redis is needed, such as redis://127.0.0.1:6379/0")
+            raise CommandError("the URL of one Redis is needed, such as redis://127.0.0.1:6379/0")
         if opts.forget is not None:
             _forget(args[0], opts.forget, is_sure=opts.yes)
             return
@@ -95,11 +96,11 @@ def _forget(url: str, name: str, *, is_sure: bool) -> None:
     if deleted is None:
         say("nothing was deleted")
     else:
-        say(f"the fleet {name} is forgotten: {deleted:,} keys deleted")
+        say(f"the fleet {name} is forgotten: {many(deleted, 'key')} deleted")
 
 
 def _agrees(name: str) -> bool:
     if not sys.stdin or not sys.stdin.isatty():
         raise CommandError("--forget deletes for good; give --yes too")
-    say(f"everything that this Redis holds of the fleet {name}; directories of workers stay")
+    say(f"this deletes all that Redis holds of the fleet {name}; directories of workers stay")
     return input("delete it? [y/N] ").strip().lower() in {"y", "yes"}

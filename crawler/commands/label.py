@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from crawler.console.command_line import CommandError, PlainCommand
 from crawler.console.escaping import say, say_coloured
 from crawler.console.lab_options import distances_of, one_of, paths_of, whole
+from crawler.console.plurals import many
 from crawler.suggestions import did_you_mean
 
 if TYPE_CHECKING:
@@ -104,7 +105,9 @@ class LabelCommand(PlainCommand):
             unlabelled = [pair for pair in pairs if pair.label is None]
             self.say_notes(found.sources.notes)
             if not unlabelled:
-                why = "all pairs at these distances are labelled" if pairs else "no pair is so near"
+                why = (
+                    "all pairs at these distances are labelled" if pairs else "no pair is that near"
+                )
                 say(f"nothing to label: {why}")
                 return
             is_screen = sys.stdout.isatty()
@@ -137,7 +140,7 @@ class LabelCommand(PlainCommand):
                 store_labels(found.sources, [label])
                 say(_line(label))
             elif remove_label(found.sources, first.text_digest, second.text_digest):
-                say(f"no longer labelled: {first.url} {second.url}")
+                say(f"label removed: {first.url} {second.url}")
             else:
                 raise CommandError(f"{first.url} and {second.url} are not labelled")
 
@@ -165,7 +168,7 @@ def _export(paths: list[Path], name: str) -> None:
             export_labels(labels, file)
     except OSError as error:
         raise CommandError(f"--export {name}: {error.strerror}") from None
-    say(f"labels in {name}: {len(labels):,}")
+    say(f"{many(len(labels), 'label')} in {name}")
 
 
 def _import(paths: list[Path], name: str) -> None:
@@ -186,7 +189,8 @@ def _import(paths: list[Path], name: str) -> None:
         store_labels(sources, labels)
     finally:
         sources.close()
-    say(f"labels taken from {'standard input' if name == '-' else name}: {len(labels):,}")
+    origin = "standard input" if name == "-" else name
+    say(f"{many(len(labels), 'label')} taken from {origin}")
 
 
 def _labels(paths: list[Path]) -> list[Label]:

@@ -61,7 +61,7 @@ class MirrorCommand(SpiderCommand):
 
     def add_own_options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
-            "--check", action="store_true", help="prove that a mirror is whole; fetches nothing"
+            "--check", action="store_true", help="check that a mirror is complete; fetches nothing"
         )
         super().add_own_options(parser)
         group = parser.add_argument_group("what is written")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from crawler.console.command_line import CommandError, PlainCommand, one_directory
 from crawler.console.escaping import say
+from crawler.console.plurals import many
 
 if TYPE_CHECKING:
     from crawler.console.page_export import Destination
@@ -42,7 +43,7 @@ class PagesCommand(PlainCommand):
         parser.add_argument(
             "--verdict",
             metavar="V",
-            help="without it, all URLs are exported, a row a URL; with it, only these: "
+            help="export only URLs of this verdict (default: all URLs, one row each): "
             f"{KEPT_FILTER} (every page whose text is stored, each once), "
             f"{', '.join(VERDICTS)}",
         )
@@ -53,21 +54,21 @@ class PagesCommand(PlainCommand):
             "en-GB too, or pt-BR; their text is not looked at",
         )
         parser.add_argument(
-            "--min-words", metavar="N", help="only pages whose exported text has as many words"
+            "--min-words", metavar="N", help="only pages whose exported text has at least N words"
         )
         parser.add_argument(
             "--text",
             metavar="WHICH",
             default="own",
             help="own: texts of kept pages (default); all: of duplicates too, each row with "
-            "text_of, the URL of the page whose stored text it is: its own where near-duplicates' "
-            "texts are kept, else that of the equal text; without either it stays empty",
+            "text_of, the URL of the page whose stored text it shows: its own, or that of the page "
+            "with an equal text; where neither is stored, the text is empty",
         )
         parser.add_argument(
             "--search",
             metavar="WORDS",
-            help="print the kept pages that have these words, the best first (SQLite FTS5: all "
-            'words, "a phrase", wor*, a OR b, title:word); builds search.db in DIR, which may '
+            help="print the kept pages that have these words, the best matches first (SQLite FTS5: "
+            'all words, "a phrase", wor*, a OR b, title:word); builds search.db in DIR, which may '
             "be deleted",
         )
         parser.add_argument(
@@ -82,8 +83,8 @@ class PagesCommand(PlainCommand):
         parser.add_argument(
             "--without-boilerplate",
             action="store_true",
-            help="leave out of the texts what ten pages of their host and a tenth of all repeat; a "
-            "text that is nothing else stays whole; words, digests and fingerprints are those of "
+            help="leave out of the texts what ten pages, and a tenth of all, of their host repeat; "
+            "a text that is nothing else stays whole; words, digests and fingerprints are those of "
             "the whole text",
         )
 
@@ -121,13 +122,14 @@ class PagesCommand(PlainCommand):
             self.after_interrupt = _after_interrupt(to, count)
             raise
         except ContentError as error:
-            hint = f"crawl-once verify {folder} --repair makes it of the text"
+            hint = f"crawl-once verify {folder} --repair makes it again from the text"
             said = f"{folder}: a stored content cannot be read: {error}"
             raise CommandError(f"{said}; {hint}") from None
         if to.is_folder:
-            say(f"{count:,} files in {to.name}", to_stderr=True)
+            say(f"{many(count, 'file')} in {to.name}", to_stderr=True)
         elif to.name != "-":
-            say(f"{count:,} {'pages' if to.are_documents else 'rows'} in {to.name}", to_stderr=True)
+            written = many(count, "page" if to.are_documents else "row")
+            say(f"{written} in {to.name}", to_stderr=True)
 
     def _search(self, folder: Path, opts: argparse.Namespace) -> None:
         """Print the pages that have words, with a piece of each."""
@@ -142,7 +144,7 @@ class PagesCommand(PlainCommand):
         limit = whole(opts.limit or "20", "--limit", 1)
         selection = page_selection(opts)
         open_for_reading(folder).close()  # is there a crawl?
-        self.after_interrupt = "interrupted; what is indexed so far is kept"
+        self.after_interrupt = "interrupted; what was indexed so far is kept"
         try:
             with closing(PageSearch(folder)) as search:
                 search.update(self.progress)
@@ -160,6 +162,6 @@ class PagesCommand(PlainCommand):
 def _after_interrupt(to: Destination, count: int) -> str:
     """Return what holds after Ctrl-C."""
     if to.is_folder:
-        written = f"{count:,} files in {to.name} are written, and whole"
-        return f"interrupted: {written}; run it again for the others"
+        written = f"{many(count, 'file')} written to {to.name}, each of them whole"
+        return f"interrupted: {written}; run the command again for the others"
     return "interrupted" if to.name == "-" else f"interrupted; nothing was written to {to.name}"

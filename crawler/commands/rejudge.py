@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawler.console.command_line import PlainCommand, one_directory
+from crawler.console.plurals import many, noun
 
 if TYPE_CHECKING:
     import argparse
@@ -18,36 +19,39 @@ if TYPE_CHECKING:
 def rejudgement_lines(found: Rejudgement, folder: str, *, dry_run: bool) -> Iterator[str]:
     """Yield the lines of a report: the changes, and what to do next."""
     kept = f"{found.kept:,} {'would be kept' if dry_run else 'kept'}"
-    yield f"{found.judged:,} pages judged again: {kept}, {found.kept_before:,} before"
+    yield f"{many(found.judged, 'page')} judged again: {kept}, {found.kept_before:,} before"
     if not found.changes:
         yield "nothing changes"
         return
     yield ""
     if found.freed:
-        others = f"{found.freed_kept:,} kept now, {found.freed - found.freed_kept:,} duplicates"
-        yield f"{found.freed:>11,}  walls or soft 404s before: {others}"
+        others = many(found.freed - found.freed_kept, "duplicate")
+        was = noun(found.freed, "wall or soft 404", "walls or soft 404s")
+        yield f"{found.freed:>11,}  {was} before: {found.freed_kept:,} kept now, {others}"
         yield from _urls(found.freed_examples, found.freed_kept)
-    yield f"{found.now_kept:>11,}  duplicates before, kept now"
+    yield f"{found.now_kept:>11,}  {noun(found.now_kept, 'duplicate')} before, kept now"
     yield from _urls(found.kept_examples, found.now_kept)
-    yield f"{found.now_dropped:>11,}  kept before, duplicates now"
+    yield f"{found.now_dropped:>11,}  kept before, {noun(found.now_dropped, 'duplicate')} now"
     yield from _urls(found.dropped_examples, found.now_dropped)
-    yield f"{found.otherwise:>11,}  duplicates as before, of another page or by another measure"
+    still = noun(found.otherwise, "duplicate")
+    yield f"{found.otherwise:>11,}  {still} as before, of another page or by another measure"
     yield from _to_fetch(found, dry_run=dry_run)
     yield ""
     if dry_run:
         yield "nothing was changed; without --dry-run, rejudge makes these changes"
     else:
-        yield f"feeds hold what was kept before: export anew with crawl-once pages {folder}"
+        yield f"feeds hold what was kept before: export again with crawl-once pages {folder}"
 
 
 def _to_fetch(found: Rejudgement, *, dry_run: bool) -> Iterator[str]:
     if not found.to_fetch:
         return
     if not found.can_fetch:
-        yield f"{found.to_fetch:>11,}  whose text is stored nowhere: the next visit reads them"
+        done = "fetched again by the next visit"
     else:
-        done = "would be queued" if dry_run else "queued"
-        yield f"{found.to_fetch:>11,}  whose text is stored nowhere: {done}, to be fetched again"
+        done = f"{'would be queued' if dry_run else 'queued'}, to be fetched again"
+    pages = noun(found.to_fetch, "page")
+    yield f"{found.to_fetch:>11,}  {pages} whose text is stored nowhere: {done}"
 
 
 def _urls(urls: tuple[str, ...], count: int) -> Iterator[str]:
@@ -60,9 +64,9 @@ def _urls(urls: tuple[str, ...], count: int) -> Iterator[str]:
 class RejudgeCommand(PlainCommand):
     """Judges the pages of a crawl that is not running."""
 
-    after_interrupt = "broken off; all is as it was before"
+    after_interrupt = "interrupted; nothing was changed"
     usage = "[--dry-run] [--no-wall URL] [--json] DIR"
-    summary = "Judge all pages of a crawl again by its parameters of today (crawl-once tune)"
+    summary = "Judge all pages of a crawl again by its present parameters (crawl-once tune)"
 
     def add_own_options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
@@ -73,8 +77,8 @@ class RejudgeCommand(PlainCommand):
             action="append",
             default=[],
             metavar="URL",
-            help="what answered there is no wall and no soft 404, nor is it at other URLs: judge "
-            "all of its pages by their texts, now and in later visits (may be given again)",
+            help="a page that was taken for a wall or a soft 404 and is none: judge it, and all "
+            "that answered the same, by their texts, now and in later visits (may be repeated)",
         )
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 

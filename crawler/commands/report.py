@@ -49,7 +49,7 @@ class ReportCommand(PlainCommand):
         from crawler.console.page_options import selection_words
 
         if opts.links and opts.rendering:
-            raise CommandError("--links and --rendering exclude each other")
+            raise CommandError("--links and --rendering cannot be combined; give one of them")
         folder = one_directory(args)
         if opts.html is not None:
             self._write_page(folder, opts)

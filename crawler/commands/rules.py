@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from crawler.console.command_line import CommandError, PlainCommand, one_directory
 from crawler.console.escaping import say, say_json
+from crawler.console.plurals import many
 from crawler.suggestions import did_you_mean
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def rule_lines(report: RuleReport) -> Iterator[str]:
     ended = [rule for rule in report.rules if rule.state != "holds"]
     if ended:
         yield ""
-        yield "do not hold any more:"
+        yield "rules that no longer hold:"
         for rule in ended:
             yield f"  {rule.id}  {rule.where}: {rule.what}"
             yield f"     {rule.state}: {rule.reason}"
@@ -48,7 +49,7 @@ def rule_lines(report: RuleReport) -> Iterator[str]:
         saved = sum(rule.saved for rule in holding)
         explored = sum(rule.explored for rule in holding)
         yield ""
-        yield f"{saved:,} requests were not made, {explored:,} were made to try the rules"
+        yield f"{many(saved, 'request')} not made, {explored:,} made to try the rules"
     if report.traps:
         yield ""
         yield from trap_lines(report.traps, _MAX_TRAPS)
@@ -68,11 +69,11 @@ def _lines(rule: StoredRule) -> Iterator[str]:
 
 
 def _refuted(report: RuleReport) -> Iterator[str]:
-    yield "were looked at and do not hold:"
+    yield "rules that were considered and do not hold:"
     for known in report.refuted[:_MAX_REFUTED]:
         yield f"  {known.where}: {known.what}"
-        yield f"     {known.texts:,} for it; against it: {known.page}"
-        yield f"     and {known.other}"
+        yield f"     {many(known.texts, 'text')} for it; against it: {known.page}"
+        yield f"     differs from {known.other}"
     more = len(report.refuted) - _MAX_REFUTED
     if more > 0:
         yield f"  and {more:,} more; --json has all of them"
@@ -95,7 +96,7 @@ class RulesCommand(PlainCommand):
         parser.add_argument(
             "--format",
             metavar="FORMAT",
-            help=f"of that file: {OWN} (the default), or {DISCARDER}, which that library reads",
+            help=f"format of that file: {OWN} (default), or {DISCARDER}, which that library reads",
         )
         parser.add_argument(
             "--forget",
@@ -120,12 +121,12 @@ class RulesCommand(PlainCommand):
             from crawler.url_rules.rule_store import forget_rule
 
             again = forget_rule(folder, int(opts.forget))
-            say(f"rule {opts.forget} is forgotten; requests that are queued again: {again:,}")
+            say(f"rule {opts.forget} is forgotten; {many(again, 'request')} queued again")
             return
         if opts.forget_rendering:
             from crawler.url_rules.rule_store import forget_kinds
 
-            say(f"kinds of URLs that are forgotten: {forget_kinds(folder):,}")
+            say(f"{many(forget_kinds(folder), 'kind')} of URLs forgotten")
             return
         with closing(open_for_reading(folder)) as connection:
             if opts.export is not None:
@@ -140,11 +141,11 @@ def _check(opts: argparse.Namespace) -> None:
     names = ("json", "export", "forget", "forget-rendering")
     chosen = [f"--{name}" for name in names if getattr(opts, name.replace("-", "_"))]
     if len(chosen) > 1:
-        raise CommandError(f"{' and '.join(chosen)} exclude each other")
+        raise CommandError(f"{' and '.join(chosen)} cannot be combined; give one of them")
     if opts.export == "":
         raise CommandError("--export takes a file, or - for standard output")
     if opts.format is not None and opts.export is None:
-        raise CommandError("--format is that of --export FILE, which is missing")
+        raise CommandError("--format needs --export FILE")
     if opts.format not in (None, *FORMATS):
         hint = did_you_mean(opts.format, FORMATS) or f"; there are {' and '.join(FORMATS)}"
         raise CommandError(f"--format {opts.format}: no such format{hint}")
@@ -165,7 +166,9 @@ def _export(connection: sqlite3.Connection, opts: argparse.Namespace) -> None:
     else:
         text = rules_text(rules)
     for context, transform in left:
-        say(f"left out, {DISCARDER} cannot say it: {context}: {transform}", to_stderr=True)
+        say(
+            f"left out, since {DISCARDER} cannot express it: {context}: {transform}", to_stderr=True
+        )
     if opts.export == "-":
         say_json(text.rstrip("\n"))
         return
@@ -174,4 +177,4 @@ def _export(connection: sqlite3.Connection, opts: argparse.Namespace) -> None:
         Path(opts.export).write_text(text, encoding="utf-8")
     except OSError as error:
         raise CommandError(f"{opts.export}: cannot be written: {error.strerror}") from None
-    say(f"rules in {opts.export}: {len(rules) - len(left):,}")
+    say(f"{many(len(rules) - len(left), 'rule')} in {opts.export}")

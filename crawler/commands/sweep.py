@@ -112,7 +112,7 @@ def _given_bounds(opts: argparse.Namespace) -> tuple[list[int], list[float]]:
     distances = [] if named[0] is None else distances_of(named[0], "--max-distance")
     similarities = [] if named[1] is None else similarities_of(named[1], "--min-similarity")
     if len(distances) > 1 and len(similarities) > 1:
-        raise CommandError("--max-distance and --min-similarity: give several of one alone")
+        raise CommandError("give several values of --max-distance or --min-similarity, not of both")
     return distances, similarities
 
 
@@ -127,7 +127,9 @@ def _varied(
         return NO_BOUND, [choice]
     verify = choice.parameters.verify
     if similarities and not verify:
-        raise CommandError("--min-similarity confirms nothing in this crawl; leave it out")
+        raise CommandError(
+            "--min-similarity confirms nothing where distance alone decides; leave it out"
+        )
     if verify and (len(similarities) > 1 or not distances):
         tried = similarities or similarities_of(_ALL_SIMILARITIES, "--min-similarity")
         within = choice.within(distances[0]) if distances else choice
@@ -147,7 +149,7 @@ def _check_method(opts: argparse.Namespace) -> None:
     }
     for option, value in given.items():
         if value is not None and opts.method in METHODS and opts.method != SIMHASH:
-            why = f"--method {opts.method} knows neither distance nor similarity"
+            why = f"--method {opts.method} has neither distance nor similarity"
             raise CommandError(f"{why}; leave {option} out")
 
 

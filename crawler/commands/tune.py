@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawler.console.command_line import CommandError, PlainCommand, one_directory
+from crawler.console.plurals import noun
 from neardup.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -40,8 +41,8 @@ def tuning_lines(report: TuningReport, folder: str) -> Iterator[str]:
     features = now.parameters.fingerprint_features
     if not now.parameters.verify and features == CONFIRMED:
         yield (
-            f"  {features} are features that are to be confirmed: by their distance alone "
-            "distinct pages are dropped; verify=True and crawl-once rejudge undo it"
+            f"  fingerprints of {features} need confirmation: by their distance alone distinct "
+            "pages are dropped; verify=True and crawl-once rejudge undo it"
         )
     yield ""
     before: Tuned | None = None
@@ -52,13 +53,13 @@ def tuning_lines(report: TuningReport, folder: str) -> Iterator[str]:
             else in_words(before.parameters, tuned.parameters)
         )
         since = iso_time(tuned.since)[:19].replace("T", " ")
-        noun = "page" if pages == 1 else "pages"
-        yield f"{pages:>11,} {noun} judged since {since} UTC, by {tuned.origin}: {said}"
+        judged = f"{noun(pages, 'page')} judged since {since} UTC"
+        yield f"{pages:>11,} {judged}, by {tuned.origin}: {said}"
         before = tuned
     stale = sum(report.pages[:-1])
     if stale:
         yield ""
-        yield f"what would now be judged otherwise: crawl-once rejudge {folder} --dry-run"
+        yield f"pages that would be judged otherwise now: crawl-once rejudge {folder} --dry-run"
 
 
 class TuneCommand(PlainCommand):
@@ -67,12 +68,12 @@ class TuneCommand(PlainCommand):
     usage = "[--json] DIR|REDIS_URL [--name FLEET] [NAME=VALUE ...]"
     summary = "Change when a crawl calls pages duplicates, also while it is running"
     description = (
-        "Change the parameters by which pages to come are called duplicates, or print them and "
-        "those before them. max_distance=0..8 is bits, min_similarity=0..1 is Jaccard "
+        "Print the parameters by which a crawl calls pages duplicates, and the earlier ones, or "
+        "change them for pages to come. max_distance=0..8 is bits, min_similarity=0..1 is Jaccard "
         "similarity, min_words=1.. is tokens; verify, compare_names, ignore_boilerplate "
         "and drop_contained are True or False. "
         "crawl-once rejudge applies them to the pages that are there. The URL of a Redis, or the "
-        "directory of one worker, stands for a fleet."
+        "directory of one worker, means the whole fleet."
     )
 
     def add_own_options(self, parser: argparse.ArgumentParser) -> None:
@@ -120,7 +121,7 @@ def _assignment(argument: str) -> tuple[str, object]:
 
     name, equals, value = argument.partition("=")
     if not equals:
-        raise CommandError(f"NAME=VALUE expected, got {argument}; such as max_distance=5")
+        raise CommandError(f"NAME=VALUE expected, such as max_distance=5, got {argument}")
     check_name(name)
     if name in _SWITCHES:
         if value.lower() not in _WORDS:

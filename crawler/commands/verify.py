@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawler.console.command_line import CommandError, PlainCommand, one_directory
+from crawler.console.plurals import many
 
 if TYPE_CHECKING:
     import argparse
@@ -21,7 +22,7 @@ PROBLEMS = 1
 def verification_lines(found: Verification) -> Iterator[str]:
     """Yield the lines of a verification: what is right, what is not, and how to repair it."""
     yield from (f"repaired: {deed}" for deed in found.done)
-    yield f"{found.folder}: {found.pages:,} URLs, {found.kept:,} pages kept"
+    yield f"{found.folder}: {many(found.pages, 'URL')}, {many(found.kept, 'page')} kept"
     yield ""
     for checked in found.checked:
         if not checked.findings:
@@ -31,7 +32,7 @@ def verification_lines(found: Verification) -> Iterator[str]:
 
 
 def _finding_lines(finding: Finding) -> Iterator[str]:
-    yield f"  {'left' if finding.is_leftover else 'PROBLEM':<8} {finding.what}"
+    yield f"  {'leftover' if finding.is_leftover else 'PROBLEM':<8} {finding.what}"
     for example in finding.examples:
         yield f"             {example}"
     if finding.count > len(finding.examples) > 0:
@@ -41,15 +42,15 @@ def _finding_lines(finding: Finding) -> Iterator[str]:
     elif finding.remedy:
         yield f"           --repair {finding.remedy}"
     else:
-        yield f"           no repair can mend this: {finding.advice}"
+        yield f"           cannot be repaired: {finding.advice}"
 
 
 class VerifyCommand(PlainCommand):
     """Exit status: 0 clean, 1 problems are left, 2 it cannot be checked."""
 
-    after_interrupt = "broken off; what was not finished is as before"
+    after_interrupt = "interrupted; what was not finished is as before"
     usage = "[--repair] [--feed FILE] [--json] DIR"
-    summary = "Check that a crawl lost nothing and holds nothing twice, and mend it"
+    summary = "Check that a crawl lost nothing and holds nothing twice, and repair it"
     description = (
         "Check that a crawl lost nothing and holds nothing twice. Nothing is written without "
         "--repair. Exit status: 0 clean, 1 problems are left, 2 it cannot be checked."
@@ -59,7 +60,7 @@ class VerifyCommand(PlainCommand):
         parser.add_argument(
             "--repair",
             action="store_true",
-            help="mend from crawl.db what can be mended, and queue pages again whose text is lost",
+            help="repair from crawl.db what can be, and queue pages again whose text is lost",
         )
         parser.add_argument(
             "--feed", metavar="FILE", help="check that this feed holds every kept page once"

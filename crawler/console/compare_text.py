@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from crawler.console.escaping import plain
+from crawler.console.plurals import many
 from crawler.lab.pair_label import DIFFERENT, DUPLICATE
 from crawler.lab.sides import ComparedText
 from crawler.lab.words import content_words, measures_of, name_text, part_sentence, rest_sentence
@@ -32,7 +33,7 @@ def comparison_lines(
         title = f"  {plain(side.title)}" if side.title else ""
         yield f"{letter}  {plain(side.name)}{title}"
         note = "" if side.is_main else ", no main text: only equality counts"
-        yield f"   {measured.words:,} words, digest {measured.digest.hex()}{note}"
+        yield f"   {many(measured.words, 'word')}, digest {measured.digest.hex()}{note}"
         yield f"   {plain(content_words(side.content))}"
     yield ""
     yield from _names(found)
@@ -161,7 +162,7 @@ def _shingles(letter: str, own: OwnShingles) -> Iterator[str]:
     if not own.count:
         return
     yield ""
-    yield f"in {letter} alone: {own.count:,} of {own.of:,} shingles"
+    yield f"in {letter} alone: {own.count:,} of {many(own.of, 'shingle')}"
     for shingle in own.first[:_SHINGLES]:
         yield f"  {plain(shingle)}"
     if own.count > _SHINGLES:
@@ -188,7 +189,7 @@ def pair_lines(found: PairDetails, number: int, min_similarity: float) -> Iterat
     if found.names_differ_by:
         yield f"      another {found.names_differ_by}: names tell that they are different things"
     if found.runs is None:
-        yield "      the text of one of them is not held"
+        yield "      the text of one of them is not stored"
     for letter, own in (("A", found.own_of_first), ("B", found.own_of_second)):
         if own is not None and own.count:
             yield f"      {_own(letter, own)}"
@@ -239,6 +240,6 @@ def label_name(pair: NearPair) -> str | None:
 
 def _own(letter: str, own: OwnShingles) -> str:
     shown = ", ".join(f'"{plain(shingle)}"' for shingle in own.first[:_PAIR_SHINGLES])
-    return f"in {letter} alone {own.count:,} of {own.of:,} shingles: {shown}" + (
+    return f"in {letter} alone {own.count:,} of {many(own.of, 'shingle')}: {shown}" + (
         ", ..." if own.count > _PAIR_SHINGLES else ""
     )

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from crawler.console.command_line import CommandError
+from crawler.console.plurals import many
 from crawler.options import Options
 from crawler.pages.visits import DUE, FAILED, NO
 
@@ -49,11 +50,11 @@ def standing(job: Job, revisit: str, before: str | None, *, adds: str) -> str:
 
 def _again(job: Job, revisit: str) -> str:
     if revisit == FAILED:
-        return f"visiting again what failed: {job.visits.known.failed():,} URLs"
+        return f"visiting again what failed: {many(job.visits.known.failed(), 'URL')}"
     agenda = job.visits.known.agenda(time.time())
     if revisit == DUE:
         return f"visiting again what is due: {agenda_words(agenda, time.time())}"
-    return f"visiting again to see what changed: {agenda.due + agenda.later:,} URLs are known"
+    return f"visiting again to see what changed: {many(agenda.due + agenda.later, 'known URL')}"
 
 
 def _unfinished(job: Job, revisit: str, before: str | None) -> str:
@@ -61,7 +62,7 @@ def _unfinished(job: Job, revisit: str, before: str | None) -> str:
     which = "" if visits.number == 1 else f" with visit {visits.number}"
     after = "" if revisit == NO or visits.is_revisit else _AFTER.format(revisit)
     if queued or visits.is_queueing:
-        return f"going on{which}: {queued:,} URLs queued{after}"
+        return f"going on{which}: {many(queued, 'URL')} queued{after}"
     if before != visits.plan:
         return f"adding to what it holds: {before}"
     return f"going on{which}{after}"
@@ -69,7 +70,7 @@ def _unfinished(job: Job, revisit: str, before: str | None) -> str:
 
 def agenda_words(agenda: Agenda, now: float) -> str:
     """Return how many URLs are due, how many are not, and when the next of those is."""
-    words = f"{agenda.due:,} of {agenda.due + agenda.later:,} URLs"
+    words = f"{agenda.due:,} of {many(agenda.due + agenda.later, 'URL')}"
     if agenda.next_at is None:
         return words
     at = datetime.fromtimestamp(agenda.next_at, UTC).strftime("%Y-%m-%d %H:%M UTC")
@@ -96,7 +97,7 @@ def problems(job: Job) -> Iterator[str]:
         yield f"stopped: {job.result.shortage}"
     if broken := job.result.broken_requests:
         yield (
-            f"{broken:,} requests broke, see the errors above; the same command tries them again"
+            f"{many(broken, 'request')} broke, see the errors above; the same command tries again"
         )
     for seed, reason in job.result.dead_seeds.items():
         yield f"{seed}: {reason}"

@@ -11,6 +11,7 @@ from crawler.console.command_line import CommandError, tidy_logs
 from crawler.console.crawl_places import crawl_place, kept_outside
 from crawler.console.crawl_run import prepared_archive, problems, standing
 from crawler.console.escaping import say_or_go_on
+from crawler.console.plurals import many
 from crawler.feeds.exporters import require_pyarrow
 from crawler.feeds.feed_targets import feeds_stdout
 from crawler.job_registry import prepare_job
@@ -85,7 +86,7 @@ class Crawling:
         self._others: list[str] = []
         spidercls.check_arguments(arguments)
         if arguments.get("cookies") and not settings.getbool("COOKIES_ENABLED"):
-            raise CommandError("-a cookies: COOKIES_ENABLED is off, so that none is sent")
+            raise CommandError("-a cookies: COOKIES_ENABLED is off, so none would be sent")
         if "render" in spidercls.arguments:
             wanted_rendering(settings, spidercls.render_choice(arguments))
         if any(feed.get("format") == "parquet" for feed in settings.getdict("FEEDS").values()):
@@ -116,7 +117,7 @@ class Crawling:
             if archive is not None:
                 self._tell(f"recorded in: {archive.folder}")
             if taken:
-                self._tell(f"URL rules of {self._arguments['rules']}: {taken:,}")
+                self._tell(f"URL rules taken from {self._arguments['rules']}: {taken:,}")
             if not job.is_new and self._settings.getdict("FEEDS"):
                 self._tell("the feed is written at the end, with every page that is kept")
             status = self._crawl(process())
@@ -158,7 +159,7 @@ class Crawling:
             return True
         revisit = self._arguments.get("revisit", NO)
         stands = standing(job, revisit, before, adds=self._spidercls.adds_when_finished)
-        if job.is_finished and revisit == NO and not job.visits.has_page:
+        if job.is_finished and revisit in {NO, FAILED} and not job.visits.has_page:
             # Who starts it again, say with the server up, does not want to hear that it is over.
             self._arguments["revisit"] = revisit = YES
             stands = "no page was fetched yet, asking again"
@@ -197,8 +198,8 @@ class Crawling:
             count = kept_outside(connection, self._arguments) if has_others else 0
         if count:
             self._tell(
-                f"the feed holds every kept page of {folder}, also {count:,} outside this scope "
-                f"({', '.join(self._others)}): crawl-once pages --under URL {folder} chooses"
+                f"the feed holds every kept page of {folder}, {count:,} of them outside this scope "
+                f"({', '.join(self._others)}): crawl-once pages --under URL {folder} exports a part"
             )
         for line in report_lines(report, folder):
             self._tell(line)
@@ -212,7 +213,8 @@ class Crawling:
         if report.queued:
             self._tell(f"not finished, {report.queued:,} queued: the same command goes on")
         elif to_ask := sum(report.file_links_to_ask.values()):
-            self._tell(f"not finished, {to_ask:,} links still to ask for: the same command goes on")
+            left = many(to_ask, "link")
+            self._tell(f"not finished, {left} still to ask for: the same command goes on")
         self._tell(f"pages: crawl-once pages {folder} -o pages.jsonl")
         status = 0
         for problem in problems(job):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from crawler.addon import FLEET, REPLACED
 from crawler.console.command_line import CommandError
+from crawler.console.plurals import many
 from crawler.fleet.membership import name_of_folder
 from crawler.job_registry import prepare_job
 from crawler.options import Options
@@ -97,13 +98,13 @@ def welcome_lines(job: Job, welcome: Welcome, settings: BaseSettings) -> Iterato
 
 def _stands(welcome: Welcome) -> str:
     counts = welcome.counts
-    others = f"{welcome.others:,} other worker{'' if welcome.others == 1 else 's'}"
+    others = many(welcome.others, "other worker")
     if not counts.seen:
         return f"new, {others}"
     queued = counts.waiting + counts.leased
     if not queued and not welcome.others:
-        return "finished; what is new in a list of URLs is fetched"
-    return f"{others}, {counts.done:,} requests done, {queued:,} queued"
+        return "finished; of a list of URLs, what is new is fetched"
+    return f"{others}, {many(counts.done, 'request')} done, {queued:,} queued"
 
 
 def farewell_lines(job: Job) -> Iterator[str]:
@@ -119,10 +120,10 @@ def farewell_lines(job: Job) -> Iterator[str]:
     assert fleet.news is not None
     counts = fleet.news.counts
     assert counts is not None
-    yield f"fleet {fleet.options.name}: {fleet.pages:,} pages by all workers"
+    yield f"fleet {fleet.options.name}: {many(fleet.pages, 'page')} by all workers"
     queued = counts.waiting + counts.leased
     if queued:
         yield f"not finished, {queued:,} queued at {fleet.where}: the same command goes on"
     if counts.failed:
         yield f"requests that broke at every try: {counts.failed:,}"
-    yield "one directory of all workers: crawl-once merge DIR [DIR ...] OUT"
+    yield "to make one directory of those of all workers: crawl-once merge DIR [DIR ...] OUT"

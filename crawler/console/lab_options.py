@@ -37,7 +37,7 @@ def paths_of(args: Sequence[str]) -> list[Path]:
         CommandError: Nothing is named, or something twice.
     """
     if not args:
-        raise CommandError(f"what is to be looked at? Name {_SOURCES}")
+        raise CommandError(f"nothing to look at is named: give {_SOURCES}")
     paths = [crawl_folder(Path(word)) for word in args]
     for word, path in zip(args, paths, strict=True):
         if not path.exists():
@@ -60,7 +60,7 @@ def add_names_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-compare-names",
         action="store_true",
-        help="let no name decide: near texts of other names are duplicates too",
+        help="ignore names: near texts are duplicates though title, heading or identifiers differ",
     )
 
 
@@ -69,7 +69,7 @@ def add_boilerplate_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-ignore-boilerplate",
         action="store_true",
-        help="compare what a site repeats too, although pages differ in all besides",
+        help="let boilerplate count: compare what a site repeats with the rest of a text",
     )
 
 
@@ -90,9 +90,9 @@ _PARAMETERS = {
         "F",
         "what fingerprints are made of, such as word-3-set, word-1-log_count, character-4-count",
     ),
-    "max-distance": ("BITS", "bits between fingerprints that match, 0 to 8"),
+    "max-distance": ("BITS", "largest distance of fingerprints that match, 0 to 8 bits"),
     "min-similarity": ("S", "least Jaccard similarity that confirms, 0 to 1"),
-    "min-words": ("N", "texts of fewer words are compared by equality alone"),
+    "min-words": ("N", "texts of fewer words are duplicates only where they are equal"),
 }
 _KINDS: dict[str, tuple[Callable[[str], Any], str]] = {
     "max_distance": (int, "a whole number"),
@@ -211,7 +211,9 @@ def one_of(opts: argparse.Namespace, names: Iterable[str]) -> str | None:
     """
     given = [name for name in names if getattr(opts, name) not in (None, False)]
     if len(given) > 1:
-        raise CommandError(f"{' and '.join(f'--{name}' for name in given)} exclude each other")
+        raise CommandError(
+            f"{' and '.join(f'--{name}' for name in given)} cannot be combined; give one of them"
+        )
     return given[0] if given else None
 
 

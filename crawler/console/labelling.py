@@ -16,6 +16,7 @@ from rich.cells import cell_len
 
 from crawler.console.compare_text import pair_diff, pair_lines
 from crawler.console.escaping import say
+from crawler.console.plurals import many
 from crawler.lab.labels import remove_label, store_labels
 from crawler.lab.pair_details import details_of
 from crawler.lab.pair_label import NAMES, label_of
@@ -81,7 +82,7 @@ class Labelling:
         """Return a line with the number of pairs that were labelled."""
         counts = Counter(self.said.values())
         parts = ", ".join(f"{counts[name]:,} {name}" for name in NAMES)
-        return f"labelled: {len(self.said):,} of {len(self.pairs):,} pairs ({parts})"
+        return f"labelled: {len(self.said):,} of {many(len(self.pairs), 'pair')} ({parts})"
 
     def _show(self, place: int) -> None:
         head, lines = self._head(place), self._difference(place)

@@ -16,8 +16,9 @@ from crawler.console.command_line import CommandError, tidy_logs
 from crawler.console.crawl_places import chosen_place
 from crawler.console.crawl_run import prepared_archive, problems, standing
 from crawler.console.escaping import say, say_or_go_on
+from crawler.console.plurals import many
 from crawler.console.progress_line import ProgressLine
-from crawler.console.report_text import change_lines, many
+from crawler.console.report_text import change_lines
 from crawler.job_registry import prepare_job
 from crawler.maintenance.crawl_report import make_report
 from crawler.mirror.checking import Checker
@@ -222,7 +223,7 @@ class Mirroring:
         if not report.fetched and not report.kept:
             return report.queued
         say_or_go_on(f"open {self._folder / 'index.html'}")
-        say_or_go_on(f"prove it: crawl-once mirror --check {shlex.quote(str(self._folder))}")
+        say_or_go_on(f"to check it: crawl-once mirror --check {shlex.quote(str(self._folder))}")
         return report.queued
 
     def _status(self, job: Job, finished: FinishedMirror) -> int:
@@ -290,7 +291,7 @@ def known_url(folder: Path) -> str:
     """
     url = _stored(folder, meta_names.MIRROR_URL)
     if url is None:
-        raise CommandError(f"{folder}: it is not known what it mirrors; give the URL too")
+        raise CommandError(f"{folder}: the URL that it mirrors is not known; give it too")
     return url
 
 
@@ -318,21 +319,18 @@ def _mirror_lines(
     pages, others, without = connection.execute(_COUNTS).fetchone()
     yield f"{many(pages, 'page')} and {many(others, 'other file')}, {decimal(finished.size)}"
     if without:
-        yield (
-            f"{without:,} fetched without a file of their own, since they repeat others: "
-            f"{folder / DUPLICATES}"
-        )
+        yield (f"{many(without, 'URL')} for which another file stands: {folder / DUPLICATES}")
     if report.url_rules:
         yield (
             f"{many(report.skipped, 'request')} not made, by "
             f"{many(report.url_rules, 'learned URL rule')}: crawl-once rules {folder / '.mirror'}"
         )
     if report.missing:
-        yield "not there:"
+        yield "missing from the mirror:"
         for why, count in report.missing.items():
             yield f"  {count:>9,}  {why}"
         state = shlex.quote(str(folder / ".mirror"))
-        yield f"  which they are: crawl-once pages {state} --verdict failed"
+        yield f"  to list them: crawl-once pages {state} --verdict failed"
     if finished.parts:
         are = "is only a part" if len(finished.parts) == 1 else "are only parts"
         yield (
@@ -345,13 +343,13 @@ def _mirror_lines(
         yield from _first(finished.damaged)
     if report.changes is not None:
         yield from change_lines(report.changes)
-        yield f"all of it: {folder / CHANGES}"
+        yield f"all changes: {folder / CHANGES}"
 
 
 def _first(paths: Sequence[str]) -> Iterator[str]:
     yield from (f"  {path}" for path in paths[:_SHOWN])
     if len(paths) > _SHOWN:
-        yield f"  {len(paths) - _SHOWN:,} more"
+        yield f"  and {len(paths) - _SHOWN:,} more"
 
 
 def _check_lines(found: Check, folder: Path) -> Iterator[str]:
@@ -369,5 +367,5 @@ def _check_lines(found: Check, folder: Path) -> Iterator[str]:
         yield "  PROBLEM  nothing was mirrored yet"
     elif not found.problems:
         yield "  ok       every link leads to a file, every file is linked, every digest is right"
-    elif set(found.counts) - {"a file is not of the mirror"}:
+    elif set(found.counts) - {"files that are not of the mirror"}:
         yield "           the command that made the mirror fetches again what is missing or changed"

@@ -11,6 +11,7 @@ from crawler.console.command_line import CommandError
 from crawler.console.escaping import say
 from crawler.console.lab_options import whole
 from crawler.console.page_options import page_selection
+from crawler.console.plurals import many
 from crawler.feeds.exporters import EXPORTERS, LINK_EXPORTERS, export
 from crawler.feeds.page_files import PagePaths, others_in, write_files, write_together
 from crawler.feeds.page_writers import MEDIA_TYPES, PageWriter, text_without
@@ -68,7 +69,7 @@ def say_what_there_is(connection: sqlite3.Connection, chosen: PageFilter) -> Non
         if wanted is not None:
             met = choices_met(connection, column)
             values = ", ".join(f"{value} {count:,}" for value, count in met.items())
-            said = f"no page is chosen by {option} {wanted}; {name} of all pages: "
+            said = f"no page matches {option} {wanted}; {name} of all pages: "
             say(said + (values or "none is known"), to_stderr=True)
 
 
@@ -81,7 +82,7 @@ def page_filter(opts: argparse.Namespace) -> PageFilter:
     choices = (KEPT_FILTER, *VERDICTS)
     if opts.verdict is not None and opts.verdict not in choices:
         if "," in opts.verdict:
-            raise CommandError(f"--verdict {opts.verdict}: one verdict is taken; export each")
+            raise CommandError(f"--verdict {opts.verdict}: name one verdict; export each")
         hint = did_you_mean(opts.verdict, choices)
         raise CommandError(f"--verdict {opts.verdict}: no such verdict{hint}")
     if opts.text not in TEXTS:
@@ -128,11 +129,8 @@ def _say_others(folder: str, paths: PagePaths) -> None:
     others = others_in(Path(folder), paths)
     if count := others.total():
         kinds = ", ".join(f"{number:,} {ending}" for ending, number in sorted(others.items()))
-        verb = "file is" if count == 1 else "files are"
-        say(
-            f"{folder}: {count:,} {verb} of no page of this export and left: {kinds}",
-            to_stderr=True,
-        )
+        files = many(count, "file belongs", "files belong")
+        say(f"{folder}: {files} to no page of this export, left there: {kinds}", to_stderr=True)
 
 
 def _boilerplate(connection: sqlite3.Connection, folder: Path) -> HostBoilerplate | None:
@@ -142,7 +140,7 @@ def _boilerplate(connection: sqlite3.Connection, folder: Path) -> HostBoilerplat
     boilerplate = HostBoilerplate(connection.execute)
     if boilerplate.is_any_known:
         return boilerplate
-    say(f"{folder}: no host is known to repeat anything, so texts are whole", to_stderr=True)
+    say(f"{folder}: no boilerplate is known of any host, so texts are whole", to_stderr=True)
     return None
 
 
@@ -167,7 +165,7 @@ def destination(output: str, wanted: str | None) -> Destination:
     if name != output and wanted and wanted != named:
         raise CommandError(f"-o {output} and --format {wanted} name two formats")
     if kind == "html":
-        raise CommandError("html is written as a file a page: -o DIR/ --format html")
+        raise CommandError("html is written one file a page: -o DIR/ --format html")
     return _file(name, kind)
 
 
@@ -197,7 +195,9 @@ def _named(output: str, formats: Collection[str]) -> tuple[str, str]:
 
 def _file(name: str, kind: str) -> Destination:
     if name == "-" and kind == "parquet" and sys.stdout.isatty():
-        raise CommandError(f"parquet is no text for a terminal: name a file, such as -o a.{kind}")
+        raise CommandError(
+            f"parquet cannot be shown on a terminal; name a file, such as -o a.{kind}"
+        )
     return Destination(checked_file(name, "-o"), kind, is_folder=False)
 
 
@@ -218,7 +218,7 @@ def checked_file(name: str, option: str) -> str:
 def _folder(output: str, kind: str) -> Destination:
     if kind not in MEDIA_TYPES:
         raise CommandError(
-            f"-o {output}: a file a page is {', '.join(MEDIA_TYPES)}; "
+            f"-o {output}: a folder takes {', '.join(MEDIA_TYPES)}; "
             f"{kind} is one file: -o pages.{kind}"
         )
     if Path(output).exists() and not Path(output).is_dir():

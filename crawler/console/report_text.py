@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.filesize import decimal
 
+from crawler.console.plurals import many
 from crawler.frontier.file_links import MIN_FILES
 from crawler.pages.verdicts import CHANGED, MOVED, OUTCOMES, UNCHANGED, VERDICTS
 from neardup.installing import install_command
@@ -42,7 +43,7 @@ def change_lines(changes: Changes) -> Iterator[str]:
     if changes.not_asked:
         yield f"  {changes.not_asked:>9,}  not asked for    not due, or not part of this visit"
     if changes.back:
-        yield f"  {changes.back:>9,}  back             of the above, had been away"
+        yield f"  {changes.back:>9,}  back             of these, were away at the visit before"
     yield from _most_changed(changes)
     for outcome, pages in changes.away.items():
         yield from _away(outcome, pages, changes.outcomes[outcome])
@@ -61,16 +62,22 @@ def _most_changed(changes: Changes) -> Iterator[str]:
     if not changes.changed:
         return
     yield ""
-    yield "most changed (similarity of the texts, 0 to 1; distance of the fingerprints in bits):"
+    yield "most changed (similarity of the texts, 0 to 1; distance of their fingerprints):"
     for change in changes.changed[:SHOWN]:
         yield f"  {_measures(change)}  {change.url}"
     yield from _more(changes.outcomes[CHANGED])
 
 
 def _measures(change: Change) -> str:
-    similarity = "   ?" if change.similarity is None else f"{change.similarity:.2f}"
-    distance = " ?" if change.distance is None else f"{change.distance:>2}"
-    return f"{similarity} {distance} bits{', nearly the same' if change.is_near else ''}"
+    """Return the measures that are known; a text of few words has no fingerprint."""
+    known = []
+    if change.similarity is not None:
+        known.append(f"similarity {change.similarity:.2f}")
+    if change.distance is not None:
+        known.append(many(change.distance, "bit"))
+    if change.is_near:
+        known.append("nearly the same")
+    return ", ".join(known) or "not compared"
 
 
 def _away(outcome: str, pages: tuple[Away, ...], count: int) -> Iterator[str]:
@@ -99,8 +106,8 @@ def report_lines(report: Report, folder: str) -> Iterator[str]:
     )
     if report.visit > 1 and report.verdicts.get(UNCHANGED):
         yield (
-            f"what was fetched in visit {report.visit}, and what all visits keep; an unchanged "
-            "page stays kept, or a duplicate, as it was"
+            f"fetched and failed count visit {report.visit} alone, kept and duplicates all visits; "
+            "an unchanged page stays what it was"
         )
     yield ""
     for verdict, count in report.verdicts.items():
@@ -136,19 +143,19 @@ def report_lines(report: Report, folder: str) -> Iterator[str]:
         yield f"robots.txt: {reason} at {named}{others}: nothing is forbidden"
     if report.refused_links:
         parts = ", ".join(f"{count:,} {why}" for why, count in report.refused_links.items())
-        yield f"links not followed, as often as they were met: {parts}"
+        yield f"links not followed, counted each time they were met: {parts}"
     yield from _document_lines(report)
-    aside = f"not asked for, since {MIN_FILES} of a kind were no pages"
+    aside = f"not asked for, since the first {MIN_FILES} of their kind were no pages"
     yield from _file_lines(report.file_links, aside)
-    to_ask = "still to ask for, since others of their kind were pages, or too few were answered"
+    to_ask = "still to be asked for: others of their kind were pages, or too few were answered"
     yield from _file_lines(report.file_links_to_ask, to_ask)
     yield from _guess_lines(report.guesses_aside)
     yield from trap_lines(report.traps, SHOWN_TRAPS)
     yield from untrusted_lines(report.untrusted_canonicals, SHOWN_HOSTS)
     if report.better_copies:
         yield (
-            f"better copies: {many(report.better_copies, 'duplicate')} would have been the one to "
-            "keep (nearer to a seed, https, a shorter URL), had it come first"
+            f"better copies: {many(report.better_copies, 'duplicate')} at a better URL than the "
+            "kept page (nearer to a seed, https, shorter), which came first"
         )
     if report.stage_secs:
         stages = ", ".join(f"{name} {secs:.1f} s" for name, secs in report.stage_secs.items())
@@ -164,10 +171,10 @@ def _document_lines(report: Report) -> Iterator[str]:
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in report.documents.items())
         yield f"documents: {kinds}"
     if report.rendered:
-        yield f"in the browser: {many(report.rendered, 'page')} (--rendering)"
+        yield f"shown in the browser: {many(report.rendered, 'page')} (see --rendering)"
     if report.shown_in_part:
         total = many(report.shown_in_part, "page")
-        yield f"in the browser, but not whole: {total}, which are kept at each of their URLs"
+        yield f"shown in the browser, but not whole: {total}, kept at each URL"
     if report.app_shells:
         total = many(report.app_shells, "page")
         yield f"blank: {total} without the text that scripts show in a browser"
@@ -189,7 +196,8 @@ def _guess_lines(aside: dict[str, int]) -> Iterator[str]:
     if aside:
         kinds = ", ".join(f"{kind} {count:,}" for kind, count in aside.items())
         total = many(sum(aside.values()), "link")
-        yield f"guesses: {total} not asked for, since too few led to a page: {kinds} (--links)"
+        why = "since too few of their kind led to a page"
+        yield f"guesses: {total} not asked for, {why}: {kinds} (--links)"
 
 
 def trap_lines(traps: Sequence[StoredCluster], most: int) -> Iterator[str]:
@@ -197,7 +205,7 @@ def trap_lines(traps: Sequence[StoredCluster], most: int) -> Iterator[str]:
     if not traps:
         return
     kinds = many(len(traps), "kind")
-    yield f"asked for last, or no longer, since their pages are not new ({kinds}):"
+    yield f"{kinds} of URLs asked for last, or not at all, since few of their pages are new:"
     for trap in traps[:most]:
         skipped = f", {many(trap.skipped, 'request')} not made" if trap.skipped else ""
         yield f"  {trap.name}"
@@ -208,23 +216,19 @@ def untrusted_lines(hosts: Sequence[UntrustedHost], most: int) -> Iterator[str]:
     """Yield a line about each host whose rel=canonical counts for nothing."""
     yield from map(str, hosts[:most])
     if hosts[most:]:
-        yield f"nor is that of {many(len(hosts) - most, 'other host')} (--json names them)"
+        others = many(len(hosts) - most, "other host")
+        yield f"rel=canonical of {others} is not trusted either (--json names them)"
 
 
 def _rested(hosts: Sequence[RestedHost]) -> Iterator[str]:
     """Yield hosts that were paused, because they refused or did not answer."""
     if hosts:
         yield ""
-        yield "hosts that were left alone for a while:"
+        yield "hosts that refused or did not answer, and were paused:"
     for host in hosts:
         rests = f", rests {host.left_secs:.0f} s more" if host.left_secs else ""
         times = many(host.pauses, "time")
         yield f"  {host.name}: {times}, {host.secs:,.0f} s in all ({host.reason}){rests}"
-
-
-def many(count: int, noun: str) -> str:
-    """Return a number with its noun, in the plural where it is not one."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def _broken(links: Sequence[BrokenLink], folder: str) -> Iterator[str]:
@@ -251,7 +255,7 @@ def _clusters(report: Report) -> Iterator[str]:
 def _walls(report: Report) -> Iterator[str]:
     if report.walls:
         yield ""
-        yield "no pages at all, though they were answered as such; not kept:"
+        yield "answered in place of pages (a login, a consent, no such page); not kept:"
     for wall in report.walls:
         yield f"  {wall.count:>9,}  {wall.verdict:<16} {wall.reason}, for example"
         yield f"             {wall.example}"
@@ -262,7 +266,7 @@ def _resembling(report: Report) -> Iterator[str]:
     if not report.resembling:
         return
     yield ""
-    yield "kept for their names or contents, though nearly the words of another page (similarity):"
+    yield "kept with nearly the words of another page, since names or contents differ (similarity):"
     for page in report.resembling[:SHOWN_RESEMBLING]:
         similarity = "   ?" if page.similarity is None else f"{page.similarity:.2f}"
         yield f"  {similarity}  {page.url}"
@@ -274,8 +278,8 @@ def _parts(report: Report) -> Iterator[str]:
     if not report.parts:
         return
     yield ""
-    said = "kept page is a part" if report.parts == 1 else "kept pages are parts"
-    yield f"{report.parts:,} {said} of another kept page (containment, 0 to 1):"
+    said = many(report.parts, "kept page is a part", "kept pages are parts")
+    yield f"{said} of another kept page (containment, 0 to 1):"
     for page in report.part_examples[:SHOWN_PARTS]:
         yield f"  {page.containment:.2f}  {page.url}"
         yield f"      in {page.part_of}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from crawler.console.plurals import many
 from crawler.lab.distance_evidence import LABELS
 from crawler.lab.figures import MAX_DISTANCE, MIN_SIMILARITY, NO_BOUND
 from crawler.lab.words import in_pairs
@@ -45,7 +46,7 @@ def sweep_text(
         holds: The crawl's parameters.
         evidence: The evidence for each value; None where no bound counts.
     """
-    yield "1 page" if len(running) == 1 else f"{len(running):,} pages"
+    yield many(len(running), "page")
     yield f"holds:  {parameters_text(holds)}"
     yield f"        {running.kept_count:,} kept, {running.dropped_count:,} dropped"
     yield f"tried:  {_tried_text(sweep)}"
@@ -57,7 +58,7 @@ def sweep_text(
 
 def parameters_text(parameters: Parameters) -> str:
     """Return parameters in one line."""
-    within = f"within {parameters.max_distance} bits"
+    within = f"within {many(parameters.max_distance, 'bit')}"
     confirmed = f"confirmed by similarity {parameters.min_similarity:g}"
     verified = f"{within} or sharing a band, {confirmed}"
     return _joined(parameters, verified if parameters.verify else f"{within}, unconfirmed")
@@ -71,7 +72,8 @@ def _tried_text(sweep: Sweep) -> str:
     if not parameters.verify:
         return _joined(parameters, "unconfirmed")
     if sweep.bound == MIN_SIMILARITY:
-        return _joined(parameters, f"within {parameters.max_distance} bits or sharing a band")
+        within = f"within {many(parameters.max_distance, 'bit')}"
+        return _joined(parameters, f"{within} or sharing a band")
     confirmed = f"confirmed by similarity {parameters.min_similarity:g}"
     return _joined(parameters, f"sharing a band or nearer, {confirmed}")
 
@@ -80,7 +82,7 @@ def _joined(parameters: Parameters, decided: str) -> str:
     names = "names decide" if parameters.compare_names else "names not compared"
     if not parameters.ignore_boilerplate:
         names += ", boilerplate counts"
-    words = f"at least {parameters.min_words} words"
+    words = f"at least {many(parameters.min_words, 'word')}"
     return f"{parameters.fingerprint_features}, {words}, {decided}, {names}"
 
 
@@ -152,7 +154,7 @@ def _footnotes(sweep: Sweep, evidence: DistanceEvidence | None) -> Iterator[str]
     basis = (
         in_pairs(evidence.pairs, "labelled")
         if evidence.basis == LABELS
-        else f"{in_pairs(evidence.pairs)} within 8 bits, similar where Jaccard says so"
+        else f"{in_pairs(evidence.pairs)} within 8 bits, duplicates where Jaccard says so"
     )
     yield f"precision, recall: of pairs by distance alone, against {basis}"
     yield _suggestion(MAX_DISTANCE, evidence.suggestion, evidence.reason)
@@ -160,9 +162,12 @@ def _footnotes(sweep: Sweep, evidence: DistanceEvidence | None) -> Iterator[str]
 
 def _of_similarity(evidence: DistanceEvidence) -> Iterator[str]:
     if evidence.basis != LABELS:
-        yield "precision, recall: not known while no pair is labelled (crawl-once label)"
+        yield "precision, recall: unknown, since no pair is labelled; crawl-once label does that"
         return
-    yield f"precision, recall: of {in_pairs(evidence.pairs, 'labelled')} within 8 bits"
+    yield (
+        f"precision, recall: of {in_pairs(evidence.pairs, 'labelled')} within 8 bits; "
+        "crawl-once label adds more"
+    )
     yield _suggestion(MIN_SIMILARITY, evidence.similarity, evidence.similarity_reason)
 
 

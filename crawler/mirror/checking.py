@@ -95,10 +95,10 @@ class Checker:
         try:
             body = self._folder.read(row.path)
         except MirrorError as error:
-            self._check.add("a file is missing", str(error))
+            self._check.add("missing files", str(error))
             return
         if row.is_cut:
-            self._check.add("a file is only a part of what the site has", f"{row.path} ({row.url})")
+            self._check.add("files of which only a part came", f"{row.path} ({row.url})")
         served = self._served(row, body)
         kind = document_type(served, row.url, row.content_type) if row.is_document else None
         if kind is not None:
@@ -108,21 +108,21 @@ class Checker:
         """Return the body as served, by which links are read, or the file if that is lost."""
         patch = row.patch_of(payload_digest(body))
         if patch is None:
-            self._check.add("a file was changed", row.path)
+            self._check.add("files changed since they were written", row.path)
             return body
         try:
             served = undo(body, patch)
         except PatchError:
             served = b""
         if payload_digest(served) != row.payload_digest:
-            self._check.add("a file does not lead back to what was served", row.path)
+            self._check.add("files from which the served bytes cannot be restored", row.path)
         return served
 
     def _entry(self, name: str) -> None:
         if self._folder.exists(name):
             self._links(name, self._folder.read(name), _HTML, DocumentType.HTML)
         elif name == INDEX:
-            self._check.add("a file is missing", name)
+            self._check.add("missing files", name)
 
     def _links(self, path: str, body: bytes, content_type: str | None, kind: DocumentType) -> None:
         for target in self._targets(path, body, content_type, kind):
@@ -131,7 +131,7 @@ class Checker:
             if file_id is not None:
                 self._linked[file_id] = self._linked[file_id] or target != path
             if not is_there:
-                self._check.add("a link leads to no file", f"{path} -> {target}")
+                self._check.add("links that lead to no file", f"{path} -> {target}")
 
     def _find(self, path: str) -> tuple[int | None, bool]:
         """Return the id of the mirror's file at a path, or None, and whether a file is there."""
@@ -157,11 +157,11 @@ class Checker:
     def _unlinked(self) -> None:
         for row in self._table.rows("state = 'own'"):
             if not self._linked[row.id]:
-                self._check.add("nothing leads to a file", row.path)
+                self._check.add("files that no link leads to", row.path)
 
     def _strangers(self) -> None:
         for path in self._folder.paths():
             row = self._table.of_path(path)
             is_ours = path in OUR_FILES or path.startswith(f"{ARCHIVE}/")
             if not is_ours and (row is None or row.state != "own"):
-                self._check.add("a file is not of the mirror", path)
+                self._check.add("files that are not of the mirror", path)

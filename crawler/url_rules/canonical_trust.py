@@ -1,4 +1,4 @@
-"""Store and report of which hosts rel=canonical is not to be trusted."""
+"""Store and report of which hosts rel=canonical is not trusted."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class UntrustedHost:
                 f"pages of {self.texts} texts name URLs of other texts, such as {self.page}, "
                 f"which names {self.named}"
             )
-        return f"rel=canonical of {self.host} is not to be trusted: {proof}"
+        return f"rel=canonical of {self.host} is not trusted: {proof}"
 
 
 def untrusted_hosts(connection: sqlite3.Connection) -> tuple[UntrustedHost, ...]:

@@ -168,28 +168,34 @@ def _rule(row: tuple[Any, ...], skipped: int) -> StoredRule:
 def evidence_lines(rule: StoredRule) -> Iterator[str]:
     """Yield what speaks for a rule, what it saved, and whether that was tried."""
     if rule.origin == "learned":
-        evidence = f"{rule.texts:,} texts under two URLs each, none that differed"
+        evidence = f"{_texts(rule)} under two URLs each, none that differed"
     else:
-        evidence = f"from {rule.origin}; {rule.texts:,} texts under two URLs each since"
+        evidence = f"from {rule.origin}; {_texts(rule)} under two URLs each since"
     yield f"{evidence}: right in {rule.confidence:.0%} or more of all cases"
     if rule.head_start:
         yield f"fewer texts were enough, since it is known from {rule.head_start}"
-    yield f"{rule.saved:,} requests not made, {rule.explored:,} made to try it"
+    saved = "1 request" if rule.saved == 1 else f"{rule.saved:,} requests"
+    yield f"{saved} not made, {rule.explored:,} made to try it"
     yield _validated(rule)
+
+
+def _texts(rule: StoredRule) -> str:
+    return "1 text" if rule.texts == 1 else f"{rule.texts:,} texts"
 
 
 def _validated(rule: StoredRule) -> str:
     """Return whether enough requests that a rule skips were tried, and why not."""
     values = ", ".join(f"{value}: {pages:,}" for value, pages in rule.tried.items())
     if list(rule.tried) == ["any"]:
-        values = f"{rule.tried['any']:,} pages"
+        pages = rule.tried["any"]
+        values = "1 page" if pages == 1 else f"{pages:,} pages"
     return {
-        "proven": f"validated on as many pages as prove it ({values})",
+        "proven": f"validated on enough pages to prove it ({values})",
         "all": f"validated on each page that it skips ({values or 'none'})",
-        "ids": "not validated, since it drops ids: some pages were tried on the way",
+        "ids": "not validated, since it drops ids: only some pages were tried",
         "undecided": "NOT validated: too many pages could not be compared"
         f" ({values or 'none was'})",
-    }.get(rule.examined, f"NOT validated to the end: the crawl ended before ({values or 'none'})")
+    }.get(rule.examined, f"NOT validated to the end: the crawl ended first ({values or 'none'})")
 
 
 def _refuted(connection: sqlite3.Connection) -> tuple[RefutedRule, ...]:

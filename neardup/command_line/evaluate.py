@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from neardup.command_line.arguments import parameters_of
-from neardup.command_line.row import Row
+from neardup.command_line.row import Row, many
 from neardup.command_line.row_formats import open_rows
 from neardup.command_line.streams import print_text
 from neardup.deduplicator import Deduplicator
@@ -39,11 +39,11 @@ def evaluate(options: Namespace) -> None:
     compared = judged.verdicts
     about = sum(compared.keys() >= set(pair) for pair in labelled_pairs(labelled))
     if not about:
-        least = f"{parameters.min_words} words"
+        least = many(parameters.min_words, "word")
         raise InputError(f"{options.pairs}: no pair names two texts of at least {least}")
     print_text(
-        f"{len(compared):,} texts of at least {parameters.min_words} words, "
-        f"{about:,} pairs with {options.measure} >= {parameters.min_similarity:g}"
+        f"{many(len(compared), 'text')} of at least {many(parameters.min_words, 'word')}, "
+        f"{many(about, 'pair')} with {options.measure} >= {parameters.min_similarity:g}"
     )
     print_text(
         f"features: {alone.fingerprint_features} alone, {parameters.fingerprint_features} confirmed"
@@ -122,7 +122,7 @@ def _number(row: Row, field: str) -> int:
 
 def _distance_cells(row: SweepRow) -> tuple[str, ...]:
     return (
-        f"{row.max_distance} bits",
+        many(row.max_distance, "bit"),
         f"{row.dropped:,}",
         f"{row.wrong_drops:,}",
         f"{row.missed:,}",

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import IO, Any
 
 from neardup.command_line.arguments import parameters_of
-from neardup.command_line.row import Id, RowSource
+from neardup.command_line.row import Id, RowSource, many
 from neardup.command_line.row_formats import open_rows
 from neardup.command_line.streams import json_line, open_output, open_partial
 from neardup.deduplicator import Deduplicator
@@ -275,13 +275,13 @@ def _write(ledger: Ledger, options: Namespace, output: IO[bytes], counts: Counte
 
 def _summary(counts: Counter[str], clusters: int) -> str:
     duplicates = counts[TEXT_DUPLICATE] + counts[NEAR_DUPLICATE] + counts[CONTAINED]
-    parts = f", {counts[CONTAINED]:,} parts" if counts[CONTAINED] else ""
+    parts = f", {many(counts[CONTAINED], 'part')}" if counts[CONTAINED] else ""
     named = counts[SAME_TEMPLATE]
-    others = f", {named:,} near ones of other names" if named else ""
+    others = f", {named:,} near another one of a different name" if named else ""
     return (
-        f"{counts.total():,} texts: {counts.total() - duplicates:,} kept "
+        f"{many(counts.total(), 'text')}: {counts.total() - duplicates:,} kept "
         f"({counts[TOO_SHORT]:,} of them too short to compare, {counts[_EMPTY]:,} empty{others}), "
-        f"{duplicates:,} duplicates "
+        f"{many(duplicates, 'duplicate')} "
         f"({counts[TEXT_DUPLICATE]:,} equal, {counts[NEAR_DUPLICATE]:,} near{parts}) "
-        f"in {clusters:,} clusters"
+        f"in {many(clusters, 'cluster')}"
     )

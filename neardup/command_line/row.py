@@ -117,6 +117,11 @@ def either(names: Sequence[str]) -> str:
     return " or ".join(f'"{name}"' for name in names)
 
 
+def many(count: int, noun: str) -> str:
+    """Return a number with its noun, in the plural where it is not one."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
 def kind_of(value: object) -> str:
     """Return the name that people give to a kind of JSON value."""
     if isinstance(value, bool):

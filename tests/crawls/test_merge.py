@@ -53,8 +53,8 @@ def test_two_crawls_become_one_that_goes_on(site: ChangingSite, tmp_path: Path) 
 def test_what_cannot_be_is_said_in_one_line(site: ChangingSite, tmp_path: Path) -> None:
     crawl(f"{site.origin}/one/", tmp_path / "one", "-a", "allow=/one/")
     wrong: list[tuple[list[str], str]] = [
-        ([], "one crawl directory and a new directory are needed, at least"),
-        (["out"], "one crawl directory and a new directory are needed, at least"),
+        ([], "at least one crawl directory and a new one are needed"),
+        (["out"], "at least one crawl directory and a new one are needed"),
         (["--verbos", "one", "out"], "unknown option --verbos"),
         (["one", "one"], "there is something in it already"),
         (["absent", "out"], "no such directory"),

@@ -89,8 +89,8 @@ class TestCheck:
         (mirrored.folder / host(site) / "docs" / "b.html").unlink()
         done = check(mirrored.folder)
         assert done.returncode == 1
-        assert "a file is missing" in done.stdout
-        assert "a link leads to no file" in done.stdout
+        assert "missing files" in done.stdout
+        assert "links that lead to no file" in done.stdout
         assert "docs/b.html" in done.stdout
 
     def test_a_file_that_was_changed_is_named(self, site: NeedingSite, mirrored: Mirrored) -> None:
@@ -98,7 +98,7 @@ class TestCheck:
         path.write_bytes(path.read_bytes() + b" ")
         done = check(mirrored.folder)
         assert done.returncode == 1
-        assert "a file was changed: 1" in done.stdout
+        assert "files changed since they were written: 1" in done.stdout
 
     def test_a_stranger_is_named(self, mirrored: Mirrored) -> None:
         (mirrored.folder / "stranger.txt").write_text("x")

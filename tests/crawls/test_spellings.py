@@ -164,7 +164,10 @@ class TestPageIsKept:
         assert "/p" in crawled.kept
         assert site.paths() == ["/", "/p"]
         assert crawled.report.refused_links == {reason: 6}
-        assert f"links not followed, as often as they were met: 6 {reason}" in crawled.done.stdout
+        assert (
+            f"links not followed, counted each time they were met: 6 {reason}"
+            in crawled.done.stdout
+        )
 
 
 class TestBounds:

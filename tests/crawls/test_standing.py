@@ -19,7 +19,7 @@ COUNT = 30
 
 
 def test_a_crawl_that_fetched_nothing_asks_again(tmp_path: Path) -> None:
-    """The server is down at first; the port is free again while it is."""
+    """The server is down at first; then all failed, and what failed is asked for."""
     with ManyPages(many(3)) as served:
         url = served.url
     site = ["crawl", "site", "-a", f"url={url}", "-s", f"JOBDIR={tmp_path}"]
@@ -29,7 +29,7 @@ def test_a_crawl_that_fetched_nothing_asks_again(tmp_path: Path) -> None:
         assert done.returncode == 1, done.stdout + done.stderr
         assert stands in done.stdout
     with ManyPages(many(3), port=urlsplit(url).port or 0):
-        done = scrapy(*site, *quick)
+        done = scrapy(*site, *quick, "-a", "revisit=failed")
         assert done.returncode == 0, done.stdout + done.stderr
         assert report(tmp_path)["kept"] == 3
         assert "finished, nothing to fetch" in scrapy(*site).stdout

@@ -75,7 +75,7 @@ def test_a_text_without_a_wording_is_told_by_the_answer_to_a_url_that_cannot_exi
         assert len(probes(site, rows)) == 1
     told = scrapy("report", str(tmp_path)).stdout
     # The two sitemaps that robots.txt does not name say the same.
-    assert f"{PAGES + 2}  soft_404         many URLs say what one says that cannot exist" in told
+    assert f"{PAGES + 2}  soft_404         many URLs answer like one that cannot exist" in told
     assert f"{PAGES}  wall             many URLs ask for the same: login" in told
     assert f"{site.origin}/members/" in told
     assert check(tmp_path).findings == ()

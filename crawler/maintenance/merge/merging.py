@@ -110,7 +110,7 @@ def merge(
             merged = merging.merge(kept)
             merging.close()
         except BaseException as error:
-            database.fail("merging was broken off")
+            database.fail("merging was interrupted")
             if isinstance(error, sqlite3.Error | CrawlStorageError):
                 raise blamed(sources, error) from error
             raise

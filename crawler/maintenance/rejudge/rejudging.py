@@ -336,7 +336,7 @@ def _apply(
         if has_bloom:
             make_bloom(directory.bloom, database)
     except BaseException:
-        database.fail("judging again was broken off")
+        database.fail("judging again was interrupted")
         raise
     finally:
         database.close()

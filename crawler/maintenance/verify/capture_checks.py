@@ -164,7 +164,7 @@ def _make_duplicates(repairer: Repairer, finding: Finding) -> str:
                 "UPDATE pages SET duplicate_of = ? WHERE duplicate_of = ? AND latest = 1",
                 (first, page_id),
             )
-    return f"pages made duplicates of the first that says the same: {made:,}"
+    return f"pages made duplicates of the first with the same text: {made:,}"
 
 
 def _holder(repairer: Repairer, row: PageRow) -> int | None:
@@ -219,17 +219,17 @@ def _keep(repairer: Repairer, row: PageRow) -> bool:
 
 def drop_near_texts(repairer: Repairer, finding: Finding) -> str:
     repairer.write_each("DELETE FROM near_texts WHERE page = ?", finding.ids)
-    return f"texts beside the pages taken away: {finding.count:,}"
+    return f"texts of no page deleted: {finding.count:,}"
 
 
 def _drop_elsewhere(repairer: Repairer, finding: Finding) -> str:
     repairer.write_each("DELETE FROM elsewhere WHERE page = ?", finding.ids)
-    return f"originals of other crawls taken away: {finding.count:,}"
+    return f"names of originals in other crawls removed: {finding.count:,}"
 
 
 def _forget_parameters(repairer: Repairer, finding: Finding) -> str:
     repairer.write_each("UPDATE pages SET parameters = NULL WHERE id = ?", finding.ids)
-    return f"verdicts whose parameters are not known: {finding.count:,}"
+    return f"verdicts marked as made with unknown parameters: {finding.count:,}"
 
 
 READ_AGAIN = "forgets the capture and queues the URL again"
@@ -244,7 +244,7 @@ NEWEST = Rule(
 )
 VERDICT = Rule(
     "verdict-known",
-    "captures with a verdict that there is not",
+    "captures with an unknown verdict",
     READ_AGAIN,
     read_again,
     changes_texts=True,
@@ -254,7 +254,7 @@ TEXT = Rule(
 )
 ONCE = Rule(
     "kept-once",
-    "pages kept although an earlier page says the same",
+    "pages kept although an earlier page has the same text",
     "makes them duplicates of the first one",
     _make_duplicates,
     Stage.DUPLICATES,
@@ -263,14 +263,14 @@ ONCE = Rule(
 ORIGINAL = Rule(
     "original-held",
     "duplicates of an original whose text is stored nowhere",
-    "names another page that says the same, keeps the page, or queues the URL again",
+    "names another page with the same text, keeps the page, or queues the URL again",
     find_originals,
     Stage.DUPLICATES,
     changes_texts=True,
 )
 SUPERSEDED = Rule(
     "original-superseded",
-    "duplicates of what a page said before it changed",
+    "duplicates of the text that a page had before it changed",
     "keeps one of them for each text",
     find_originals,
     Stage.DUPLICATES,
@@ -279,22 +279,22 @@ SUPERSEDED = Rule(
 )
 NEAR_TEXT = Rule(
     "near-text-owned",
-    "texts beside the pages that are of no duplicate, soft 404 or wall of today",
-    "takes them away",
+    "stored texts of pages that are no duplicate, soft 404 or wall any more",
+    "deletes them",
     drop_near_texts,
     Stage.DUPLICATES,
 )
 ELSEWHERE = Rule(
     "elsewhere-owned",
-    "originals of other crawls, named for what is no duplicate of theirs",
-    "takes the names away",
+    "pages that name an original in another crawl and are no duplicates",
+    "removes the names",
     _drop_elsewhere,
     Stage.DUPLICATES,
 )
 PARAMETERS = Rule(
     "parameters-known",
-    "verdicts made with parameters that there are not",
-    "says that they are not known; crawl-once rejudge makes them again",
+    "verdicts made with parameters that are not stored",
+    "marks them so; crawl-once rejudge judges these pages again",
     _forget_parameters,
     Stage.DUPLICATES,
 )

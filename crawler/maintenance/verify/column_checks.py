@@ -218,13 +218,13 @@ def _put_right(repairer: Repairer, finding: Finding) -> str:
             act = f"DELETE FROM {column.table}"
         rows += repairer.database.write(f"{act} WHERE {column.wrong}").rowcount
     repairer.queue.requests.line_up()
-    return f"values put right: {rows:,}"
+    return f"values corrected: {rows:,}"
 
 
 VALUES = Rule(
     "values-right",
     "rows with values that no crawl writes",
-    "puts those right, or takes the rows away",
+    "corrects the values, or deletes the rows",
     _put_right,
     Stage.VALUES,
     changes_texts=True,

@@ -64,7 +64,7 @@ def _drop(repairer: Repairer, finding: Finding) -> str:
     repairer.write_each(
         "UPDATE pages SET content = NULL WHERE id = ? AND text IS NULL", finding.ids
     )
-    return f"contents without a text taken away: {finding.count:,}"
+    return f"contents without a text deleted: {finding.count:,}"
 
 
 _OF_LINES = "makes it of the lines of the text"
@@ -86,7 +86,7 @@ NEAR_CONTENT = Rule(
 LEFT_OVER = Rule(
     "content-owned",
     "contents of pages whose text is not stored",
-    "takes them away",
+    "deletes them",
     _drop,
     Stage.MEASURES,
 )

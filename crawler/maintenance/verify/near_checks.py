@@ -170,13 +170,13 @@ def _drop_near_pages(repairer: Repairer, finding: Finding) -> str:
             (page.id,),
         )
         write("UPDATE pages SET text = NULL, content = NULL WHERE id = ?", (page.id,))
-    said = f"pages made duplicates of one that says nearly the same: {len(found):,}"
+    said = f"pages made duplicates of one with nearly the same text: {len(found):,}"
     return f"{said}; {find_originals(repairer) or 'no duplicate lost its original'}"
 
 
 NEAR_KEPT = Rule(
     "kept-apart",
-    "pages kept although an earlier kept page says nearly the same",
+    "pages kept although an earlier kept page has nearly the same text",
     "makes them duplicates of it",
     _drop_near_pages,
     Stage.MEASURES,

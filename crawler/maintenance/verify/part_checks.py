@@ -100,7 +100,7 @@ def _measured(row: _PartPage, parameters: Parameters | None) -> _Measured | None
 
 def _name_none(repairer: Repairer, finding: Finding) -> str:
     repairer.write_each(f"{PART_OF_NOTHING} WHERE id = ?", finding.ids)
-    return f"pages that are called parts of none any more: {finding.count:,}"
+    return f"pages no longer called parts of others: {finding.count:,}"
 
 
 def _measure(repairer: Repairer, finding: Finding) -> str:
@@ -120,15 +120,15 @@ def _measure(repairer: Repairer, finding: Finding) -> str:
 
 NAMED = Rule(
     "part-named",
-    "pages that are called parts of a page that is not kept",
-    "takes the names away",
+    "pages called parts of a page that is not kept",
+    "removes the names",
     _name_none,
     Stage.MEASURES,
 )
 MEASURES = Rule(
     "part-measured",
-    "pages of which another share stands in the page that holds them than they say",
-    "measures them, and keeps those that are no parts",
+    "pages called parts of others with a wrong containment",
+    "measures it, and keeps the pages that are no parts",
     _measure,
     Stage.MEASURES,
     changes_texts=True,

@@ -118,10 +118,10 @@ def _regroup(repairer: Repairer) -> None:
 def _forget_groups(repairer: Repairer, finding: Finding) -> str:
     repairer.database.write(f"DELETE FROM url_groups WHERE {_WRONG_GROUP}")
     _regroup(repairer)
-    return f"addresses that the next crawl looks at again: {finding.count:,}"
+    return f"groups of URLs that the next crawl makes again: {finding.count:,}"
 
 
-_REGROUPS = "puts them back into the queue, of which the next crawl skips what its rules skip"
+_REGROUPS = "puts them back into the queue, where the rules that hold apply to them"
 
 READABLE = Rule(
     "url-rules-readable",
@@ -139,14 +139,14 @@ HELD = Rule(
 )
 STANDS = Rule(
     "skipped-for-another-request",
-    "requests skipped for the sake of none that is made",
+    "requests skipped in favour of one that does not exist",
     _REGROUPS,
     _put_back_alone,
     Stage.QUEUE,
 )
 GROUPS = Rule(
     "groups-of-requests",
-    "addresses that stand for no request, or for a page that is not there",
+    "groups of URLs without their request or page",
     "lets the next crawl make them again",
     _forget_groups,
     Stage.QUEUE,
@@ -239,7 +239,7 @@ def _put_rules_right(repairer: Repairer, finding: Finding) -> str:
         f" WHERE state = {SKIPPED} AND rule IS NULL"
     )
     queue.requests.line_up()
-    return f"requests whose rule was put right: {finding.count:,}"
+    return f"requests whose rule was corrected: {finding.count:,}"
 
 
 def _queue_stuck(repairer: Repairer, finding: Finding) -> str:
@@ -256,7 +256,7 @@ def _queue_stuck(repairer: Repairer, finding: Finding) -> str:
 
 def _line_up(repairer: Repairer, finding: Finding) -> str:
     repairer.queue.requests.line_up()
-    return "lined up the hosts of the queue again"
+    return "order of the hosts in the queue made again"
 
 
 def _see(repairer: Repairer, finding: Finding) -> str:
@@ -277,28 +277,28 @@ LEASES = Rule(
 )
 RULED = Rule(
     "skipped-by-a-rule",
-    "requests skipped by no rule, or by one and not skipped",
-    "puts them back into the queue, or takes the rule away",
+    "requests whose state and rule disagree on whether they are skipped",
+    "puts them back into the queue, or removes the rule",
     _put_rules_right,
     Stage.QUEUE,
 )
 FETCHABLE = Rule(
     "queued-can-be-fetched",
-    "requests that cannot be taken up, or broke at every try",
+    "requests that cannot be read, or broke at every try",
     "queues their URLs again",
     _queue_stuck,
     Stage.QUEUE,
 )
 LINES = Rule(
     "hosts-in-line",
-    "hosts that do not stand in line for what is queued of them",
-    "lines them up again",
+    "hosts with queued requests that the order of hosts lacks",
+    "makes the order of hosts again",
     _line_up,
     Stage.QUEUE,
 )
 SEEN = Rule(
     "queued-is-seen",
-    "queued requests that the seen set lacks, or knows as others",
+    "queued requests whose URLs have other keys in the seen set, or none",
     "gives them the keys of their URLs",
     _see,
     Stage.QUEUE,

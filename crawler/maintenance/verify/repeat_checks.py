@@ -227,7 +227,7 @@ def _measure(repairer: Repairer, finding: Finding) -> str:
 def _name_kinds(repairer: Repairer, finding: Finding) -> str:
     other = f"CASE verdict WHEN '{NEW}' THEN '{TOO_SHORT}' ELSE '{NEW}' END"
     repairer.write_each(f"UPDATE pages SET verdict = {other} WHERE id = ?", finding.ids)
-    return f"kept pages called too short, or long enough: {finding.count:,}"
+    return f"kept pages whose verdict too_short was corrected: {finding.count:,}"
 
 
 CHOSEN = Rule(
@@ -239,7 +239,7 @@ CHOSEN = Rule(
 )
 MEASURES = Rule(
     "duplicate-measured",
-    "duplicates with other measures, or of another text, than their originals",
+    "duplicates with wrong measures, or with another text than their originals",
     "measures them, and finds originals for the others",
     _measure,
     Stage.MEASURES,
@@ -247,8 +247,8 @@ MEASURES = Rule(
 )
 KIND = Rule(
     "verdict-right",
-    "kept pages that are called too short and are not, or the other way",
-    "calls them what they are",
+    "kept pages wrongly called too short, or wrongly not",
+    "corrects their verdicts",
     _name_kinds,
     Stage.MEASURES,
     changes_texts=True,

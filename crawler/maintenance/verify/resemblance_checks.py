@@ -124,15 +124,15 @@ def _measure(repairer: Repairer, finding: Finding) -> str:
 
 RESEMBLED = Rule(
     "resembled-named",
-    "pages of the verdict same_template that name no kept page, or of another verdict that do",
-    "calls those new, and takes the names from the others",
+    "pages of the verdict same_template that name no kept page, or others that name one",
+    "calls the former new, and removes the names from the others",
     _call_new,
     Stage.MEASURES,
 )
 MEASURES = Rule(
     "resembled-measured",
-    "pages of the verdict same_template with other measures than those of the two texts",
-    "measures them, and calls those new that are not near",
+    "pages of the verdict same_template with wrong measures",
+    "measures them, and calls new those that are not near",
     _measure,
     Stage.MEASURES,
 )

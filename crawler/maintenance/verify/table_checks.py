@@ -61,7 +61,7 @@ def find_strange(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Findi
         yield URL_RULES.finding(URL_RULES.what)
     wrong = _wrong_meta(directory)
     if wrong:
-        what = f"values of the crawl itself that cannot be: {', '.join(wrong)}"
+        what = f"impossible values of the crawl itself: {', '.join(wrong)}"
         yield META.finding(what, len(wrong))
     yield from KEYS.found((page_id, url) for page_id, url, *_ in _wrong_keys(directory))
     yield from REDIRECTS.found((key, "") for key in _wrong_redirects(directory))
@@ -195,7 +195,7 @@ def _drop_links(repairer: Repairer, finding: Finding) -> str:
     # Keys were put right meanwhile, and lists of links found their pages by that.
     ids = list(_unreadable_links(repairer.database.read))
     repairer.write_each("DELETE FROM links WHERE id = ?", ids)
-    return f"lists of links taken away: {len(ids):,}"
+    return f"lists of links deleted: {len(ids):,}"
 
 
 def _forget_redirects(repairer: Repairer, finding: Finding) -> str:
@@ -210,7 +210,7 @@ URL_RULES = Rule(
 )
 META = Rule(
     "meta-right",
-    "values of the crawl itself that cannot be",
+    "impossible values of the crawl itself",
     "derives them from the pages",
     _derive_meta,
     Stage.VALUES,
@@ -240,15 +240,15 @@ LOST = Rule(
 )
 UNKNOWN = Rule(
     "page-is-known",
-    "pages of which it is not known when they are due",
-    "lets them be due now",
+    "pages without a time at which they are due",
+    "makes them due now",
     _let_be_due,
     Stage.VALUES,
 )
 LINKS = Rule(
     "links-readable",
     "lists of links that cannot be read",
-    "takes them away: those pages are asked for as a whole",
+    "deletes them: those pages are asked for as a whole",
     _drop_links,
     Stage.VALUES,
 )

@@ -178,11 +178,11 @@ def _recompute(repairer: Repairer, finding: Finding) -> str:
 
 def _drop_html(repairer: Repairer, finding: Finding) -> str:
     repairer.write_each("UPDATE pages SET html = NULL WHERE id = ?", finding.ids)
-    return f"HTML taken away: {finding.count:,}"
+    return f"HTML deleted: {finding.count:,}"
 
 
 _RECOMPUTED = "computes it from the stored text"
-_DUPLICATES = "takes them away: they are duplicates"
+_DUPLICATES = "deletes them: they are of duplicates"
 
 FEATURES = Rule(
     "features-known",
@@ -211,7 +211,7 @@ NEAR_DIGEST = Rule(
 HTML = Rule(
     "html-readable",
     "stored HTML that cannot be decompressed",
-    "takes it away: the texts stay",
+    "deletes it: the texts stay",
     _drop_html,
 )
 DIGEST = Rule(

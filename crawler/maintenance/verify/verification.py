@@ -45,13 +45,16 @@ if TYPE_CHECKING:
 CHECKS: tuple[tuple[str, Check], ...] = (
     ("crawl.db is whole", find_damage),
     ("rows hold values that a crawl writes, and tables agree", find_strange),
-    ("every URL has one newest capture, every duplicate an original that is held", find_misplaced),
-    ("texts can be read, digests and fingerprints are theirs", find_misread),
+    (
+        "every URL has one newest capture, every duplicate a stored original",
+        find_misplaced,
+    ),
+    ("texts can be read, and their digests and fingerprints are right", find_misread),
     ("every text has a content to show, which can be read", find_misshown),
-    ("no kept page says nearly what another one says", find_near),
-    ("duplicates say what their originals say", find_repeats),
-    ("pages that resemble one of another name are as near as they say", find_resemblances),
-    ("pages that are parts of others stand there", find_parts),
+    ("no kept page has nearly the text of another one", find_near),
+    ("duplicates have the texts of their originals", find_repeats),
+    ("pages that resemble one of another name are as near as stored", find_resemblances),
+    ("pages called parts of others are parts of them", find_parts),
     ("the fingerprint index holds what crawl.db holds", find_unindexed),
     ("the indexes of signatures and passages hold what crawl.db holds", find_unsigned),
     ("what is queued will be fetched, once", find_unqueued),
@@ -161,7 +164,7 @@ def _repair_once(directory: CrawlDirectory, found: Verification) -> list[str]:
         done = _repair_rows(Repairer(directory, database), found.findings)
         return done + _make_files(directory, database, found.findings)
     except BaseException:
-        database.fail("the repair was broken off")
+        database.fail("the repair was interrupted")
         raise
     finally:
         database.close()

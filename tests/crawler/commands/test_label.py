@@ -104,7 +104,7 @@ def test_labels_go_from_one_crawl_to_another(folder: Path, template: Path, tmp_p
     file = tmp_path / "labels.jsonl"
     assert label(folder, "--export", str(file)).stdout == f"labels in {file}: 2\n"
     other = shutil.copytree(template, tmp_path / "other")
-    assert "labels taken from" in label(other, "--import", str(file)).stdout
+    assert " taken from" in label(other, "--import", str(file)).stdout
     assert labels(other) == labels(folder)
     third = shutil.copytree(template, tmp_path / "third")
     label(third, "--import", "-", keys=file.read_text())
@@ -137,7 +137,7 @@ def test_bad_file_of_labels_changes_nothing(folder: Path, tmp_path: Path) -> Non
         (("--pair", A, f"{BASE}/on-word", "different"), f"did you mean {NEAR}?"),
         (("--pair", A, A, "different"), "say the same, word for word"),
         (("--remove", A, NEAR), "are not labelled"),
-        (("--list", "--export", "-"), "--export and --list exclude each other"),
+        (("--list", "--export", "-"), "--export and --list cannot be combined; give one of them"),
         (("--import", "nowhere"), "--import nowhere: No such file"),
         (("--export", "nowhere/x"), "--export nowhere/x: No such file"),
         (("--distance", "9"), "--distance takes bits"),

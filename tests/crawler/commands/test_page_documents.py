@@ -112,7 +112,7 @@ def test_files_of_an_earlier_export_are_counted_and_stay(folder: Path, tmp_path:
     export(folder, output, "--format", "text")
     (output / "notes.csv").write_text("mine")
     done = run("pages", str(folder), "-o", f"{output}/", "--type", "forum")
-    said = f"{output}/: 7 files are of no page of this export and left: 3 .md, 4 .txt"
+    said = f"{output}/: 7 files belong to no page of this export, left there: 3 .md, 4 .txt"
     assert done.stderr.splitlines() == [said, f"1 files in {output}/"]
     assert len([path for path in output.rglob("*") if path.is_file()]) == 9
     assert "of no page" not in run("pages", str(folder), "-o", f"{tmp_path}/new/").stderr
@@ -136,7 +136,7 @@ def test_parquet_is_not_written_to_a_terminal(folder: Path) -> None:
         os.close(ours)
     assert done.returncode == 2
     assert done.stderr == (
-        "scrapy pages: parquet is no text for a terminal: name a file, such as -o a.parquet\n"
+        "scrapy pages: parquet cannot be shown on a terminal; name a file, such as -o a.parquet\n"
     )
 
 
@@ -229,7 +229,7 @@ def test_all_pages_can_stand_in_one_file(folder: Path, tmp_path: Path) -> None:
     [
         (["--format", "markdwon"], "--format markdwon: no such format; did you mean markdown?"),
         (["--format", "foo"], "--format foo: no such format; there are csv, html, jl"),
-        (["--format", "html"], "html is written as a file a page: -o DIR/ --format html"),
+        (["--format", "html"], "html is written one file a page: -o DIR/ --format html"),
         (["-o", "{tmp}/out/", "--format", "parquet"], "parquet is one file: -o pages.parquet"),
         (["-o", "{tmp}/pages.doc"], "its ending names no format"),
         (["-o", "{tmp}/none/pages.md"], "no such directory"),
@@ -269,9 +269,9 @@ class TestPagePaths:
     [
         (
             ["--language", "english"],
-            "no page is chosen by --language english; languages of all pages: ",
+            "no page matches --language english; languages of all pages: ",
         ),
-        (["--type", "product"], "no page is chosen by --type product; types of all pages: "),
+        (["--type", "product"], "no page matches --type product; types of all pages: "),
     ],
 )
 def test_where_no_page_is_chosen_it_is_said_what_there_is(

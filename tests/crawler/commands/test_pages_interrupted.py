@@ -46,8 +46,8 @@ def test_files_that_are_written_are_whole_and_counted(folder: Path, tmp_path: Pa
     errors = press_ctrl_c(process)
     assert process.returncode == 130
     said = re.fullmatch(
-        rf"scrapy pages: interrupted: ([\d,]+) files in {re.escape(str(out))}/ are written, "
-        r"and whole; run it again for the others\n",
+        rf"scrapy pages: interrupted: ([\d,]+) files written to {re.escape(str(out))}/, "
+        r"each of them whole; run the command again for the others\n",
         errors,
     )
     assert said is not None, errors

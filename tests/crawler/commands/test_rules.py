@@ -92,7 +92,7 @@ def test_a_rule_is_forgotten_once(folder: Path) -> None:
     count = skipped(folder)
     done = scrapy("rules", str(folder), "--forget", "1")
     assert done.returncode == 0, done.stderr
-    assert done.stdout == f"rule 1 is forgotten; requests that are queued again: {count}\n"
+    assert done.stdout == f"rule 1 is forgotten; {count} requests queued again\n"
     assert skipped(folder) == 0
     assert check(folder).problems == ()
     told = scrapy("rules", str(folder)).stdout

@@ -168,7 +168,7 @@ def test_several_sources_and_files_are_judged_together(folder: Path, tmp_path: P
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        ((), "what is to be looked at? Name a crawl directory"),
+        ((), "nothing to look at is named: give a crawl directory"),
         (("nowhere",), "nowhere: no such file or directory"),
         (("DIR", "DIR"), "the same source is named twice"),
         (("DIR", "--max-distance", "3..9"), "bits from 0 to 8, like 3, 0..8 or 3,5, got '3..9'"),

@@ -56,7 +56,7 @@ def test_it_prints_what_holds_and_what_rests_on_it(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("max_distance",), "NAME=VALUE expected, got max_distance; such as max_distance=5"),
+        (("max_distance",), "NAME=VALUE expected, such as max_distance=5, got max_distance"),
         (("max_distanc=5",), "no parameter max_distanc; did you mean max_distance?"),
         (("max_distance=much",), "max_distance must be a whole number, got 'much'"),
         (("max_distance=9",), "max_distance must be 0..8, got 9"),

@@ -113,7 +113,7 @@ def test_ctrl_c_ends_it_with_one_line(clean: Path, tmp_path: Path) -> None:
     with os.fdopen(opened_by_a_reader(feed), "wb"):  # it waits for what is never written
         errors = press_ctrl_c(process)
     assert process.returncode == 130
-    assert errors == "scrapy verify: broken off; what was not finished is as before\n"
+    assert errors == "scrapy verify: interrupted; what was not finished is as before\n"
     assert check(clean).findings == ()
 
 

@@ -43,8 +43,9 @@ def test_help_names_the_commands_of_the_same_group() -> None:
 
 _WORDS = (
     "crawler crawler.console crawler.console.command_line crawler.console.crawl_command"
-    " crawler.console.escaping crawler.console.lab_options crawler.console.profile"
-    " crawler.program crawler.console.progress_line crawler.console.scrapy_adapter"
+    " crawler.console.escaping crawler.console.lab_options crawler.console.plurals"
+    " crawler.console.profile crawler.program crawler.console.progress_line"
+    " crawler.console.scrapy_adapter"
     " crawler.console.scrapy_start crawler.console.spider_command"
     " crawler.frontier crawler.frontier.redis crawler.mirror crawler.mirror.errors"
     " crawler.spiders crawler.spiders.argument_table"

@@ -260,7 +260,7 @@ class TestOutcomes:
         visiting.get("/a", html(LONG))
         visiting.again()
         visiting.get("/a", b"")
-        assert visiting.outcome("/a") == ("failed", "it says nothing now")
+        assert visiting.outcome("/a") == ("failed", "it has no text now")
         visiting.again()
         visiting.get_part("/a", html(LONG)[:800])
         assert visiting.outcome("/a") == ("failed", "only a part of it came")

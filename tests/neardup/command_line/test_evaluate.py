@@ -36,13 +36,15 @@ def test_a_row_for_each_distance_alone_and_one_for_a_deduplicator(texts: Path, p
     ended = neardup("evaluate", texts, pairs)
     assert (ended.status, ended.err) == (0, "")
     title, features, headings, *rows = ended.out.splitlines()
-    assert title == "3 texts of at least 50 words, 1 pairs with j5 >= 0.8"
+    assert title == "3 texts of at least 50 words, 1 pair with j5 >= 0.8"
     assert features == "features: word-3-set alone, word-1-log_count confirmed"
     assert headings.split("  ") == [
         "found by", "dropped", "wrong drops", "missed", "names", "precision", "recall",
     ]  # fmt: skip
     cells = [row.split() for row in rows]
-    assert [row[:2] for row in cells[:-1]] == [[f"{bits}", "bits"] for bits in range(9)]
+    assert [row[:2] for row in cells[:-1]] == [
+        [f"{bits}", "bit" if bits == 1 else "bits"] for bits in range(9)
+    ]
     assert cells[0][2:] == ["0", "0", "1", "1.0000", "0.0000"]
     assert cells[-1] == ["bands", "1", "0", "0", "0", "1.0000", "1.0000"]
 

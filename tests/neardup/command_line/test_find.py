@@ -177,7 +177,10 @@ def test_near_texts_of_other_titles_are_kept(tmp_path: Path, ending: str) -> Non
     assert [each["id"] for each in first["duplicates"]] == ["/3"]
     named = {"resembles": "/1", "part_of": "/1", "containment": 0.995}
     assert second == {"kept": "/2", "duplicates": [], **named}
-    assert "(0 of them too short to compare, 0 empty, 1 near ones of other names)" in ended.err
+    assert (
+        "(0 of them too short to compare, 0 empty, 1 near another one of a different name)"
+        in ended.err
+    )
 
 
 def test_titles_are_compared_unless_told_otherwise(tmp_path: Path) -> None:
@@ -224,5 +227,5 @@ def test_parts_are_dropped_on_wish(tmp_path: Path) -> None:
     assert cluster["kept"] == "/book"
     (part,) = cluster["duplicates"]
     assert (part["id"], part["verdict"], part["containment"]) == ("/half", "contained", 1.0)
-    assert "1 duplicates (0 equal, 0 near, 1 parts) in 1 clusters" in ended.err
+    assert "1 duplicate (0 equal, 0 near, 1 part) in 1 cluster" in ended.err
     assert neardup(path, "--drop-contained", "--no-verify").status != 0
