@@ -136,7 +136,7 @@ def test_parquet_is_not_written_to_a_terminal(folder: Path) -> None:
         os.close(ours)
     assert done.returncode == 2
     assert done.stderr == (
-        "scrapy pages: parquet cannot be shown on a terminal; name a file, such as -o a.parquet\n"
+        "scrapy pages: parquet cannot be shown on a terminal; name a file: -o a.parquet\n"
     )
 
 

@@ -67,8 +67,8 @@ def fill(
         ]
         store.put(key(number), found, nofollow=False)
     for source, target in redirects.items():
-        row = (key(source), url(source), key(target))
-        database.write("INSERT INTO redirects VALUES (?, ?, ?)", row)
+        redirect = (key(source), url(source), key(target))
+        database.write("INSERT INTO redirects VALUES (?, ?, ?)", redirect)
     database.commit()
     return lists, pages
 
@@ -88,6 +88,7 @@ def test_counts_are_those_of_somebody_who_follows_each_link(
     database: Database, links: list[tuple[int, int, str]], redirects: dict[int, int]
 ) -> None:
     lists, pages = fill(database, links, redirects)
+    assert database.path is not None
     with closing(open_for_reading(database.path.parent)) as connection:
         inlinks = Inlinks(connection, {key(number) for number in range(12)}, 3)
         inlinks.read(LinkGraph(connection), CANONICALIZER, lambda: None)
