@@ -217,7 +217,7 @@ class TestFetching:
         (("FILE", "ftp://example.com/"), "neither http nor https"),
         (("FILE", "htp://example.com/"), "did you mean http://?"),
         (("FILE", "http://"), "has no host"),
-        (("FILE", "FILE", "--crawl", "x"), "and there is none"),
+        (("FILE", "FILE", "--crawl", "x"), "and none is given"),
         (("FILE", "http://example.com/", "--crawl", "x"), "x: no such file or directory"),
         (("FILE", "FILE", "--contxt", "3"), "did you mean --context?"),
         (("FILE", "FILE", "--context", "-3"), "--context"),

@@ -89,7 +89,7 @@ def test_two_urls_are_labelled_and_listed(folder: Path) -> None:
     label(folder, "--pair", NEAR, A, "different")
     assert labels(folder)[A, NEAR] == "different"
     assert len(label(folder, "--list").stdout.splitlines()) == 2
-    assert "no longer labelled" in label(folder, "--remove", A, NEAR).stdout
+    assert "label removed" in label(folder, "--remove", A, NEAR).stdout
     assert labels(folder) == {(A, FAR): "different"}
 
 
@@ -102,7 +102,7 @@ def test_labels_go_from_one_crawl_to_another(folder: Path, template: Path, tmp_p
     label(folder, "--pair", A, NEAR, "duplicate")
     label(folder, "--pair", A, FAR, "different")
     file = tmp_path / "labels.jsonl"
-    assert label(folder, "--export", str(file)).stdout == f"labels in {file}: 2\n"
+    assert label(folder, "--export", str(file)).stdout == f"2 labels in {file}\n"
     other = shutil.copytree(template, tmp_path / "other")
     assert " taken from" in label(other, "--import", str(file)).stdout
     assert labels(other) == labels(folder)

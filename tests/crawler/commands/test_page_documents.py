@@ -113,7 +113,7 @@ def test_files_of_an_earlier_export_are_counted_and_stay(folder: Path, tmp_path:
     (output / "notes.csv").write_text("mine")
     done = run("pages", str(folder), "-o", f"{output}/", "--type", "forum")
     said = f"{output}/: 7 files belong to no page of this export, left there: 3 .md, 4 .txt"
-    assert done.stderr.splitlines() == [said, f"1 files in {output}/"]
+    assert done.stderr.splitlines() == [said, f"1 file in {output}/"]
     assert len([path for path in output.rglob("*") if path.is_file()]) == 9
     assert "of no page" not in run("pages", str(folder), "-o", f"{tmp_path}/new/").stderr
 
@@ -136,7 +136,7 @@ def test_parquet_is_not_written_to_a_terminal(folder: Path) -> None:
         os.close(ours)
     assert done.returncode == 2
     assert done.stderr == (
-        "scrapy pages: parquet cannot be shown on a terminal; name a file: -o a.parquet\n"
+        "scrapy pages: parquet cannot be shown on a terminal; name a file, such as -o a.parquet\n"
     )
 
 

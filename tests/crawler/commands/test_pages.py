@@ -82,7 +82,7 @@ def test_where_nothing_is_known_texts_are_whole_and_it_says_so(tmp_path: Path) -
     capture(tmp_path / "job", sections()[:9], Parameters())
     output = tmp_path / "pages.jsonl"
     done = run("pages", str(tmp_path / "job"), "--without-boilerplate", "-o", str(output))
-    assert "no host is known to repeat anything" in done.stderr
+    assert "no boilerplate is known of any host" in done.stderr
     assert read(output)[0]["text"] == section(0).text
 
 

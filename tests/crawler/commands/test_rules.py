@@ -62,7 +62,7 @@ def test_where_nothing_was_learned_it_says_so(folder: Path) -> None:
 def test_rules_are_exported_and_read(folder: Path, tmp_path: Path) -> None:
     file = tmp_path / "rules.json"
     done = scrapy("rules", str(folder), "--export", str(file))
-    assert done.stdout == f"rules in {file}: 1\n"
+    assert done.stdout == f"1 rule in {file}\n"
     assert scrapy("rules", str(folder), "--export", "-").stdout == file.read_text()
     ((context, transform),) = read_rules(file)
     assert (str(context), str(transform)) == ("example.com", "any sid= is irrelevant")
@@ -78,7 +78,9 @@ def test_what_the_discarder_cannot_express_is_said_beside_the_file(folder: Path)
     form = ("--format", "duplicate-url-discarder")
     done = scrapy("rules", str(folder), "--export", "-", *form)
     assert [entry["args"] for entry in json.loads(done.stdout)] == [["sid"]]
-    assert done.stderr.startswith("left out, duplicate-url-discarder cannot say it: example.com:")
+    assert done.stderr.startswith(
+        "left out, since duplicate-url-discarder cannot express it: example.com:"
+    )
 
 
 def test_a_file_that_cannot_be_written_is_an_error(folder: Path, tmp_path: Path) -> None:

@@ -43,9 +43,9 @@ def test_it_prints_what_holds_and_what_rests_on_it(folder: Path) -> None:
     changed = scrapy("tune", str(folder), "max_distance=5", "verify=no", "min_similarity=.9")
     assert changed.returncode == 0, changed.stderr
     assert "tune: max_distance 3 -> 5, min_similarity 0.8 -> 0.9, verify True" in changed.stdout
-    assert "features that are to be confirmed" not in done.stdout
-    assert "word-1-log_count are features that are to be confirmed" in changed.stdout
-    assert changed.stdout.splitlines()[-1].startswith("what would now be judged otherwise")
+    assert "need confirmation" not in done.stdout
+    assert "fingerprints of word-1-log_count need confirmation" in changed.stdout
+    assert changed.stdout.splitlines()[-1].startswith("pages that would be judged otherwise now")
     told = json.loads(scrapy("tune", str(folder), "--json").stdout)
     assert told["current"]["max_distance"] == 5
     assert [one["origin"] for one in told["history"]] == ["settings", "tune"]

@@ -77,7 +77,7 @@ class TestCanonicals:
         assert told(crawl) == []
         crawl.admit_all(in_turn(30))
         crawl.drain()
-        line = f"rel=canonical of site.test is not to be trusted: pages of {MIN_WRONG} different"
+        line = f"rel=canonical of site.test is not trusted: pages of {MIN_WRONG} different"
         assert told(crawl) == [f"{line} texts name {HOME}"]
         crawl.close()
         crawl.open()
@@ -91,7 +91,7 @@ class TestCanonicals:
         crawl.drain()
         last = 30 - MIN_WRONG
         assert told(crawl)[0] == (
-            f"rel=canonical of site.test is not to be trusted: pages of {MIN_WRONG} texts name URLs"
+            f"rel=canonical of site.test is not trusted: pages of {MIN_WRONG} texts name URLs"
             f" of other texts, such as {SOMEWHERE}/page?id={last}, which names"
             f" {SOMEWHERE}/page?id={last + 1}"
         )
