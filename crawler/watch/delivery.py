@@ -117,11 +117,20 @@ class JsonLines(Receiver):
                 whole = written.rpartition(b"\n")
                 file.truncate(size - len(whole[2]))
                 written = b"".join(whole[:2])
-        ids = {json.loads(line)["id"] for line in written.splitlines()}
+        ids = set(filter(None, map(_id_of, written.splitlines())))
         for noted in store.untaken(self.name, BATCH):
             if noted.change.id not in ids:
                 break
             store.note_taken(self.name, noted.number)
+
+
+def _id_of(line: bytes) -> str | None:
+    """Return the id of a change, None where a line is of something else."""
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return None
+    return str(found["id"]) if isinstance(found, dict) and "id" in found else None
 
 
 class Webhook(Receiver):

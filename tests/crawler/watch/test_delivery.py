@@ -126,6 +126,21 @@ class TestJsonLines:
         assert deliver(store, lines) == []
         assert ids(file.read_text()) == ["before", "a", "b", "c"]
 
+    def test_lines_of_others_behind_those_of_a_killed_process_stay(
+        self, store: WatchStore, tmp_path: Path
+    ) -> None:
+        file = tmp_path / "changes.jsonl"
+        lines = JsonLines(str(file))
+        store.register([lines.name])
+        note(store, "a", "b")
+        store.note_place(lines.name, 0)
+        first = store.untaken(lines.name, BATCH)[0]
+        file.write_text(f"{first.json}\nno JSON\n[1]\n")
+        assert deliver(store, lines) == []
+        first_line, *others, last = file.read_text().splitlines()
+        assert others == ["no JSON", "[1]"]
+        assert ids(f"{first_line}\n{last}\n") == ["a", "b"]
+
     def test_a_file_that_was_replaced_gets_what_is_left(
         self, store: WatchStore, tmp_path: Path
     ) -> None:
