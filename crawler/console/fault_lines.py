@@ -5,6 +5,8 @@ from __future__ import annotations
 from textwrap import shorten
 from typing import TYPE_CHECKING
 
+from crawler.console.plurals import many
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -17,8 +19,7 @@ _SHOWN_CHARACTERS = 80
 
 def fault_lines(report: SiteReport, folder: str) -> Iterator[str]:
     """Yield the faults of a site, each with its examples, then those of which there is none."""
-    pages = "1 page" if report.pages == 1 else f"{report.pages:,} pages"
-    yield f"{folder}: {pages}"
+    yield f"{folder}: {many(report.pages, 'page')}"
     for fault in report.faults:
         if fault.count:
             yield from _lines(fault)

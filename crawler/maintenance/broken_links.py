@@ -16,6 +16,7 @@ from crawler.urls.parts import MalformedUrl
 
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Iterable
 
 LARGEST = 20
 """Examples that a report holds at most."""
@@ -73,41 +74,48 @@ def broken_links(
         visit: The visit.
         most: The largest number of links; None: all.
 
-    Complexity: O(failed URLs of the visit).
+    Complexity: O(failed URLs of the visit, and the links of the pages that led to them).
     """
-    graph = LinkGraph(connection)
-    canonicalizer = stored_canonicalizer(connection)
+    # A read that lasts keeps SQLite from shortening its log.
+    rows = connection.execute(_BROKEN, (visit, FAILED)).fetchall()
     found = (
         (row["url"], row["status"], in_words(row["reason"]), source)
-        for row in connection.execute(_BROKEN, (visit, FAILED))
+        for row in rows
         if not codes(row["reason"]) & _NOT_BROKEN
         and (source := linked_from(row["metadata"])) is not None
     )
-    return tuple(
-        BrokenLink(*link, _text(graph, canonicalizer, link[0], link[3]))
-        for link in islice(found, most)
-    )
+    chosen = list(islice(found, most))
+    texts = _texts(connection, ((link[0], link[3]) for link in chosen))
+    return tuple(BrokenLink(*link, texts.get((link[0], link[3]), "")) for link in chosen)
 
 
-def _text(graph: LinkGraph, canonicalizer: Canonicalizer | None, url: str, source: str) -> str:
-    """Return what a page shows as its link to a URL."""
+def _texts(
+    connection: sqlite3.Connection, links: Iterable[tuple[str, str]]
+) -> dict[tuple[str, str], str]:
+    """Return what pages show as their links, by the URL that is linked and that of the page."""
+    canonicalizer = stored_canonicalizer(connection)
     if canonicalizer is None:
-        return ""
-    try:
-        key, links = canonicalizer.key(url), graph.links_of(canonicalizer.key(source))
-    except MalformedUrl:
-        return ""
-    for link in links:
-        if link.text and _is_key_of(canonicalizer, link.url, key):
-            return link.text
-    return ""
+        return {}
+    of_source: dict[str, list[str]] = {}
+    for url, source in links:
+        of_source.setdefault(source, []).append(url)
+    graph = LinkGraph(connection)
+    found: dict[tuple[str, str], str] = {}
+    for source, urls in of_source.items():
+        wanted = {_key(canonicalizer, url): url for url in urls}
+        for link in graph.links_of(_key(canonicalizer, source)):
+            url = wanted.get(_key(canonicalizer, link.url)) if link.text else None
+            if url is not None:
+                found.setdefault((url, source), link.text)
+    return found
 
 
-def _is_key_of(canonicalizer: Canonicalizer, url: str, key: bytes) -> bool:
+def _key(canonicalizer: Canonicalizer, url: str) -> bytes:
+    """Return the key of a URL, nothing where it is none."""
     try:
-        return canonicalizer.key(url) == key
+        return canonicalizer.key(url)
     except MalformedUrl:
-        return False
+        return b""
 
 
 def stored_canonicalizer(connection: sqlite3.Connection) -> Canonicalizer | None:

@@ -103,6 +103,7 @@ class Inlinks:
         keys: list[bytes] = []
         sources: list[LinkSource] = []
         for page in graph.lists():
+            met = {page.key}
             for url, _, kind, text in page.links:
                 if kind not in PAGES:
                     continue
@@ -110,7 +111,8 @@ class Inlinks:
                     key = canonicalizer.key(url)
                 except MalformedUrl:
                     continue
-                if key != page.key:
+                if key not in met:
+                    met.add(key)  # other spellings of it are links of their own
                     keys.append(key)
                     sources.append(LinkSource(page.url, text, url))
             if len(keys) >= _BATCH:
@@ -124,15 +126,18 @@ class Inlinks:
     def of(self, key: bytes) -> Sources:
         """Return the pages that link to a watched URL."""
         (place,) = self._places([key])
+        if place < 0:
+            return Sources()
         return Sources(tuple(self._sources.get(int(place), ())), int(self._counts[place]))
 
     def are_linked(self, keys: list[bytes]) -> NDArray[np.bool_]:
         """Return of each page whether a link leads to it, also by redirects.
 
-        A link that a learned rule skipped leads to the page that stands for it.
+        A link that a learned rule skipped leads to the page that stands for it. A page that came
+        after the links were read counts as linked.
         """
-        linked: NDArray[np.bool_] = self._linked[self._places(keys)]
-        return linked
+        places = self._places(keys)
+        return np.where(places < 0, np.True_, self._linked[places])
 
     def _pass_on(self) -> NDArray[np.bool_]:
         linked = self._counts > 0
@@ -161,7 +166,9 @@ class Inlinks:
         numbers = _numbers(keys)
         places = np.searchsorted(self._known, numbers)
         places[places == len(self._known)] = 0
-        found = self._known[places] == numbers if len(self._known) else np.zeros(len(numbers), bool)
+        if not len(self._known):
+            return np.full(len(numbers), -1)
+        found = self._known[places] == numbers
         return np.where(found, places, -1)
 
 

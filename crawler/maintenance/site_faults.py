@@ -35,7 +35,9 @@ if TYPE_CHECKING:
 MOST_PAGES = 10
 """Name at most this many pages that link to a URL, share a title, or repeat a page."""
 
-_MAX_HOPS = 20
+_MAX_HOPS = 100
+"""Follow a chain of redirects no farther, since a site can make endless ones."""
+
 _BATCH = 1_000
 
 _REDIRECTS = """
@@ -174,13 +176,14 @@ class _Redirects:
             self.urls[key] = url
             targets[key] = (target, target_url)
         for key in targets:
-            hops, end = list[str](), key
-            while end in targets and len(hops) < _MAX_HOPS:
+            hops, end, passed = list[str](), key, set[bytes]()
+            while end in targets and end not in passed and len(hops) < _MAX_HOPS:
+                passed.add(end)
                 end, url = targets[end]
                 # Of what redirects further the redirect has the URL.
                 hops.append(self.urls.get(end) or url)
             self.hops[key] = hops
-            if end not in targets:
+            if end not in passed:
                 self.ends[key] = end
 
 

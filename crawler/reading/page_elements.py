@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from crawler.reading.link_kinds import FRAME, kind_of_relation, note_kind
 from crawler.reading.metadata.json_ld import MAX_LIST, is_json_ld
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterator
 
 Element = Any  # lxml has no types
 
@@ -21,6 +24,7 @@ MAX_LINK_TEXT = 100
 """Keep this many characters of the text of a link."""
 
 _MAX_PARTS = 32
+_UNSEEN = frozenset({"script", "style", "template"})
 
 
 @dataclass(slots=True)
@@ -99,13 +103,22 @@ def _link_text(anchor: Element) -> str:
         text = anchor.text or anchor.get("alt") or ""
     else:
         # Of an anchor around half a page the beginning will do.
-        parts = list(islice(anchor.iterdescendants(), _MAX_PARTS + 1))
-        is_short = len(parts) <= _MAX_PARTS
-        texts = anchor.itertext() if is_short else (part.text or "" for part in parts)
-        text = "".join(texts)
+        parts = list(islice(anchor.iterdescendants(), _MAX_PARTS))
+        text = "".join(_texts_of(anchor, set(parts)))
         if not text or text.isspace():
             text = next((alt for part in parts if (alt := part.get("alt"))), "")
     return " ".join(text[: 4 * MAX_LINK_TEXT].split())[:MAX_LINK_TEXT].rstrip()
+
+
+def _texts_of(element: Element, among: Container[Element]) -> Iterator[str]:
+    """Yield the texts of an element and of those below it that are among some others."""
+    if element.tag not in _UNSEEN:
+        yield element.text or ""
+        for child in element:
+            if child not in among:
+                break
+            yield from _texts_of(child, among)
+            yield child.tail or ""
 
 
 def _collect_frame(frame: Element, found: PageElements) -> None:

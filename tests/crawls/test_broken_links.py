@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -46,3 +47,14 @@ def test_a_seed_was_met_on_no_page(tmp_path: Path) -> None:
     assert not [link for link in broken if link["url"].endswith("nowhere")]
     # Nobody looked whether it is there: robots.txt forbids it.
     assert not [link for link in broken if link["url"].endswith("/private/cellar")]
+
+
+def test_a_chain_of_many_redirects_is_no_circle(tmp_path: Path) -> None:
+    chain = {f"/{number}": [f">/{number + 1}"] for number in range(12)}
+    with GraphSite({"/": ["/0", "/12"], **chain, "/12": ["/"]}) as site:
+        crawl(f"{site.origin}/", tmp_path)
+        found = json.loads(scrapy("links", str(tmp_path), "--json").stdout)["faults"]
+    assert found["redirect_circles"]["count"] == 0
+    (longest, *_) = found["redirect_chains"]["examples"]
+    assert longest["url"] == f"{site.origin}/0"
+    assert longest["detail"].endswith(f"{site.origin}/11 -> {site.origin}/12")

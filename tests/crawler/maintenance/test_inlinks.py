@@ -34,6 +34,11 @@ def key(number: int) -> bytes:
     return CANONICALIZER.key(url(number))
 
 
+def spellings(number: int) -> tuple[str, ...]:
+    """Return other URLs of a page, of every second one."""
+    return (f"{url(number)}?utm_source=x", f"{url(number)}#top") if number % 2 else ()
+
+
 @pytest.fixture(scope="module")
 def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
     opened = Database(tmp_path_factory.mktemp("crawl"))
@@ -62,7 +67,7 @@ def fill(
             row,
         )
         found = [
-            Link(url(target), key(target), nofollow=False, kind=kind, text=f"to {target}")
+            Link(url(target), key(target), False, True, spellings(target), kind, f"to {target}")
             for target, kind in lists[number]
         ]
         store.put(key(number), found, nofollow=False)

@@ -95,6 +95,8 @@ def _text_of(anchor: str) -> str:
         ("<a href=x></a>", ""),
         ("<map><area href=x alt='The harbour'></map>", "The harbour"),
         ("<a href=x>word <!-- no word -->again</a>", "word again"),
+        ("<a href=x><b>One <i>two</i> three</b> four</a>", "One two three four"),
+        ("<a href=x>One<style>a{}</style> two<script>var x</script></a>", "One two"),
         ("<a href=x></a><a href=x>Here</a><a href=x>There</a>", "Here"),
         (f"<a href=x>{'long ' * 100}</a>", ("long " * 20).strip()),
     ],
@@ -104,6 +106,6 @@ def test_a_link_has_the_text_that_it_shows(anchor: str, text: str) -> None:
 
 
 def test_of_a_link_around_half_a_page_the_beginning_is_read() -> None:
-    found = _text_of(f"<a href=x>{'<div><p>part</p></div>' * 10_000}</a>")
-    assert found.startswith("part")
+    found = _text_of(f"<a href=x>Lead {'<p>part</p> and ' * 10_000}</a>")
+    assert found.startswith("Lead part and part and part")
     assert len(found) <= MAX_LINK_TEXT
