@@ -8,6 +8,7 @@ import logging
 import os
 import sys
 from abc import ABC, abstractmethod
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -261,8 +262,21 @@ def one_directory(args: list[str]) -> str:
         got = "none" if not args else " ".join(args)
         raise CommandError(f"one crawl directory is needed, got {got}")
     folder = crawl_folder(Path(args[0]))
+    if not folder.exists():
+        raise CommandError(f"{folder}: no such directory{directory_hint(folder)}")
     require_crawl(folder)
     return str(folder)
+
+
+def directory_hint(folder: Path) -> str:
+    """Return a hint at a crawl directory whose name is nearly that of a missing one."""
+    from crawler.storage.database import FILE_NAME
+
+    if not folder.parent.is_dir():
+        return ""
+    others = [path.name for path in folder.parent.iterdir() if (path / FILE_NAME).is_file()]
+    close = get_close_matches(folder.name, others, 1)
+    return f"; did you mean {folder.parent / close[0]}?" if close else ""
 
 
 def crawl_folder(named: Path) -> Path:

@@ -104,9 +104,9 @@ def _texts(
     for source, urls in of_source.items():
         wanted = {_key(canonicalizer, url): url for url in urls}
         for link in graph.links_of(_key(canonicalizer, source)):
-            url = wanted.get(_key(canonicalizer, link.url)) if link.text else None
-            if url is not None:
-                found.setdefault((url, source), link.text)
+            broken = wanted.get(_key(canonicalizer, link.url)) if link.text else None
+            if broken is not None:
+                found.setdefault((broken, source), link.text)
     return found
 
 

@@ -98,6 +98,7 @@ def test_what_cannot_be_checked_is_said_in_one_line(clean: Path, tmp_path: Path)
             (scrapy("verify", str(clean)), "a crawl has it open"),
             (scrapy("verify", str(tmp_path)), "not a crawl database"),
             (scrapy("verify", str(tmp_path / "absent")), "no such directory"),
+            (scrapy("verify", f"{clean}x"), f"no such directory; did you mean {clean}?"),
             (scrapy("verify"), "one crawl directory is needed"),
         ]
     for done, reason in refused:
