@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from crawler.lab.choice import Choice
     from crawler.lab.figures import WeighedPairs
     from crawler.lab.page_columns import PageColumns
-    from crawler.lab.page_filter import PageFilter
+    from crawler.lab.page_filter import ListFilter
     from crawler.lab.sources.source import LabPage
 
 _MAX_WEIGHED = 200_000
@@ -76,7 +76,7 @@ def shown_pairs(
     pages: PageColumns,
     labels: Mapping[frozenset[bytes], bool],
     wanted: slice,
-    search: PageFilter = EVERY_PAGE,
+    search: ListFilter = EVERY_PAGE,
 ) -> list[NearPair]:
     """Return some of the pairs of which a page is searched for.
 

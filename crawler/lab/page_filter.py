@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class PageFilter:
+class ListFilter:
     """Takes the pages in whose URL or title all of some words stand, in either case.
 
     Attributes:
@@ -26,7 +26,7 @@ class PageFilter:
     words: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, written: str | None) -> PageFilter:
+    def of(cls, written: str | None) -> ListFilter:
         """Return the filter of what a reader wrote: words with spaces between them."""
         return cls(tuple((written or "").casefold().split()))
 
@@ -48,4 +48,4 @@ class PageFilter:
         return np.fromiter((self.takes(one.url, one.title) for one in pages), np.bool_, len(pages))
 
 
-EVERY_PAGE = PageFilter()
+EVERY_PAGE = ListFilter()

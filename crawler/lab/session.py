@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from crawler.lab.border_pairs import NearPair
     from crawler.lab.distance_evidence import DistanceEvidence
-    from crawler.lab.page_filter import PageFilter
+    from crawler.lab.page_filter import ListFilter
     from crawler.lab.pair_label import Label
     from crawler.lab.prepared import Watch
     from crawler.lab.rests import ReadBoilerplate
@@ -220,7 +220,7 @@ class Session:
         limit: int = 200,
         offset: int = 0,
         labels: Collection[Label] = (),
-        search: PageFilter = EVERY_PAGE,
+        search: ListFilter = EVERY_PAGE,
     ) -> list[NearPair]:
         """Return pairs of distinct texts, those first from which a label teaches most.
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from crawler.pages.link_graph import PageList
+    from crawler.pages.link_graph import LinksOfPage
     from crawler.urls.canonical import Canonicalizer
 
 MAX_PAGES = 20_000
@@ -114,7 +114,7 @@ class _Counter:
         self._seen: dict[str, tuple[str, bool]] = {}
         self.pages = 0
 
-    def add(self, page: PageList) -> None:
+    def add(self, page: LinksOfPage) -> None:
         host = host_with_port(page.url)
         self.pages += 1
         for target, marked, kind, _ in page.links:

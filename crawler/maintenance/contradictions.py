@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.maintenance.broken_links import IS_AWAY
-from crawler.maintenance.fault import Fault, FaultExample, Findings
+from crawler.maintenance.fault import Fault, FaultExample, FaultExamples
 from crawler.pages.page_metadata import alternates_of
 from crawler.pages.reasons import in_words
 from crawler.pages.verdicts import OF_TEXTS, WITHOUT_PAGE, listed
@@ -66,7 +66,10 @@ def contradictions(
 
     Complexity: O(pages and the URLs that they name).
     """
-    canonicals, translations = Findings("canonicals", most), Findings("translations", most)
+    canonicals, translations = (
+        FaultExamples("canonicals", most),
+        FaultExamples("translations", most),
+    )
     known = _Known(connection, canonicalizer, redirects)
     last = 0
     while rows := connection.execute(_PAGES, (last, _BATCH)).fetchall():

@@ -128,7 +128,7 @@ class Fault:
         return FAULTS[self.name]
 
 
-class Findings:
+class FaultExamples:
     """Collects cases of a fault, in bounded memory.
 
     Args:

@@ -52,7 +52,7 @@ class LinkSource(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Sources:
+class LinkSources:
     """The pages that link to one URL.
 
     Attributes:
@@ -123,12 +123,12 @@ class Inlinks:
         self._note(keys, sources)
         self._linked = self._pass_on()
 
-    def of(self, key: bytes) -> Sources:
+    def of(self, key: bytes) -> LinkSources:
         """Return the pages that link to a watched URL."""
         (place,) = self._places([key])
         if place < 0:
-            return Sources()
-        return Sources(tuple(self._sources.get(int(place), ())), int(self._counts[place]))
+            return LinkSources()
+        return LinkSources(tuple(self._sources.get(int(place), ())), int(self._counts[place]))
 
     def are_linked(self, keys: list[bytes]) -> NDArray[np.bool_]:
         """Return of each page whether a link leads to it, also by redirects.

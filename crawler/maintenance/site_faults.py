@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawler.maintenance.broken_links import IS_AWAY, failed_pages, stored_canonicalizer
 from crawler.maintenance.contradictions import contradictions
-from crawler.maintenance.fault import Fault, FaultExample, FaultPage, Findings
+from crawler.maintenance.fault import Fault, FaultExample, FaultExamples, FaultPage
 from crawler.maintenance.inlinks import Inlinks
 from crawler.pages.link_graph import LinkGraph
 from crawler.pages.verdicts import (
@@ -190,7 +190,7 @@ class _Redirects:
 def _broken(
     failed: dict[bytes, tuple[str, str]], redirects: _Redirects, inlinks: Inlinks, most: int
 ) -> Fault:
-    findings = Findings("broken_links", most, largest_first=True)
+    findings = FaultExamples("broken_links", most, largest_first=True)
     by_redirect: dict[bytes, list[bytes]] = {}
     for key, end in redirects.ends.items():
         if end in failed:
@@ -209,7 +209,7 @@ def _broken(
 
 
 def _circles(redirects: _Redirects, inlinks: Inlinks, most: int) -> Fault:
-    findings = Findings("redirect_circles", most)
+    findings = FaultExamples("redirect_circles", most)
     for key, url in redirects.urls.items():
         if key not in redirects.ends:
             findings.add(_example(url, f"leads to {redirects.hops[key][0]}", inlinks, key))
@@ -217,7 +217,7 @@ def _circles(redirects: _Redirects, inlinks: Inlinks, most: int) -> Fault:
 
 
 def _chains(redirects: _Redirects, inlinks: Inlinks, most: int) -> Fault:
-    findings = Findings("redirect_chains", most)
+    findings = FaultExamples("redirect_chains", most)
     for key in redirects.ends:
         hops = redirects.hops[key]
         if len(hops) > 1:
@@ -229,7 +229,7 @@ def _chains(redirects: _Redirects, inlinks: Inlinks, most: int) -> Fault:
 def _redirected(
     redirects: _Redirects, failed: dict[bytes, tuple[str, str]], inlinks: Inlinks, most: int
 ) -> Fault:
-    findings = Findings("redirected_links", most, largest_first=True)
+    findings = FaultExamples("redirected_links", most, largest_first=True)
     for key, end in redirects.ends.items():
         hops = redirects.hops[key]
         if len(hops) == 1 and end not in failed and inlinks.of(key).count:
@@ -248,7 +248,7 @@ def _page(source: LinkSource) -> FaultPage:
 
 
 def _orphans(connection: sqlite3.Connection, inlinks: Inlinks, most: int) -> Fault:
-    findings = Findings("orphans", most)
+    findings = FaultExamples("orphans", most)
     last = 0
     while rows := connection.execute(_LINKABLE, (last, _BATCH)).fetchall():
         last = rows[-1][0]
@@ -260,7 +260,7 @@ def _orphans(connection: sqlite3.Connection, inlinks: Inlinks, most: int) -> Fau
 
 
 def _missing(connection: sqlite3.Connection, name: str, said: str, most: int) -> Fault:
-    findings = Findings(name, most)
+    findings = FaultExamples(name, most)
     for (url,) in connection.execute(_MISSING.format(said)):
         findings.add(FaultExample(url))
     return findings.fault()
@@ -268,7 +268,7 @@ def _missing(connection: sqlite3.Connection, name: str, said: str, most: int) ->
 
 def _repeated(connection: sqlite3.Connection, name: str, sql: str, most: int) -> Fault:
     """Return groups of pages: rows of what they have in common, their number, a URL and a word."""
-    findings = Findings(name, most)
+    findings = FaultExamples(name, most)
     for shared, times, pages in _groups(connection.execute(sql)):
         if name == "duplicates":
             findings.add(FaultExample(shared, "", times, pages))

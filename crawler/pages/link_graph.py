@@ -41,7 +41,7 @@ class PageLink(NamedTuple):
     follow: bool
 
 
-class PageList(NamedTuple):
+class LinksOfPage(NamedTuple):
     """The links of one page.
 
     Attributes:
@@ -73,7 +73,7 @@ class LinkGraph:
         """Return how many pages have a list of links."""
         return int(self._connection.execute("SELECT count(*) FROM links").fetchone()[0])
 
-    def lists(self) -> Iterator[PageList]:
+    def lists(self) -> Iterator[LinksOfPage]:
         """Yield the links of each page.
 
         Complexity: O(links), in constant memory.
@@ -82,7 +82,7 @@ class LinkGraph:
         while rows := self._connection.execute(_LISTS, (last, _BATCH)).fetchall():
             last = rows[-1][0]
             for _, key, url, is_shared, packed in rows:
-                yield PageList(key, url, *self._packer(is_shared).unpack(packed))
+                yield LinksOfPage(key, url, *self._packer(is_shared).unpack(packed))
 
     def links_of(self, key: bytes) -> list[StoredLink]:
         """Return the links of a page; none where no list is stored."""

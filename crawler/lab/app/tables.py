@@ -11,7 +11,7 @@ from crawler.lab.app.crawled_text import inert_link, plain
 from crawler.lab.app.lab_state import StoppedError
 from crawler.lab.app.page_text import PageText
 from crawler.lab.downloads import FORMATS, MEDIA_TYPES, table_bytes
-from crawler.lab.page_filter import EVERY_PAGE, PageFilter
+from crawler.lab.page_filter import EVERY_PAGE, ListFilter
 from crawler.lab.sources.source import SourceError
 from crawler.lab.words import NOTHING
 
@@ -158,7 +158,7 @@ class SearchField:
         field.classes("search")
 
     def _wrote(self, event: ValueChangeEventArguments[str | None]) -> Awaitable[None] | None:
-        search = PageFilter.of(event.value)
+        search = ListFilter.of(event.value)
         if search == self.search:
             return None
         self.search = search

@@ -2,7 +2,7 @@
 
 import pytest
 
-from crawler.lab.page_filter import PageFilter
+from crawler.lab.page_filter import ListFilter
 
 URL, TITLE = "https://shop.example/Shoes?id=7", "Red Shoe, STRASSE"
 
@@ -22,9 +22,9 @@ URL, TITLE = "https://shop.example/Shoes?id=7", "Red Shoe, STRASSE"
     ],
 )
 def test_all_words_must_stand_in_the_url_or_the_title(written: str | None, is_taken: bool) -> None:
-    assert PageFilter.of(written).takes(URL, TITLE) is is_taken
+    assert ListFilter.of(written).takes(URL, TITLE) is is_taken
 
 
 def test_a_page_without_a_title_is_found_by_its_url() -> None:
-    assert PageFilter.of("example").takes(URL, None)
-    assert not PageFilter.of("none").takes(URL, None)
+    assert ListFilter.of("example").takes(URL, None)
+    assert not ListFilter.of("none").takes(URL, None)

@@ -15,7 +15,7 @@ from crawler.lab.choice import Choice
 from crawler.lab.clusters import largest_clusters
 from crawler.lab.judgement import KEEPING, LAYERS
 from crawler.lab.page_columns import PageColumns
-from crawler.lab.page_filter import PageFilter
+from crawler.lab.page_filter import ListFilter
 from crawler.lab.session import Session
 from crawler.lab.words import in_bits
 from neardup import Deduplicator, Features, Parameters, hamming, jaccard, simhash
@@ -193,11 +193,11 @@ def test_pairs_are_searched_by_their_pages() -> None:
     session = book_of(*(changed(text, number, number) for number in range(1, 6))).session()
     every = session.pairs(Choice(), range(9))
     wanted = session.pages[2].url
-    found = session.pairs(Choice(), range(9), search=PageFilter.of(wanted.upper()))
+    found = session.pairs(Choice(), range(9), search=ListFilter.of(wanted.upper()))
     assert found == [pair for pair in every if 2 in (pair.first, pair.second)]
     assert 0 < len(found) < len(every)
-    assert session.pairs(Choice(), range(9), 1, 1, search=PageFilter.of(wanted)) == [found[1]]
-    assert session.pairs(Choice(), range(9), search=PageFilter.of("nowhere")) == []
+    assert session.pairs(Choice(), range(9), 1, 1, search=ListFilter.of(wanted)) == [found[1]]
+    assert session.pairs(Choice(), range(9), search=ListFilter.of("nowhere")) == []
 
 
 def test_clusters_say_why_each_page_is_in_them() -> None:

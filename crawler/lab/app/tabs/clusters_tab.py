@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from crawler.lab.choice import Choice
     from crawler.lab.clusters import ClusterMember, LabCluster, Teaching
     from crawler.lab.judgement import Judgement
-    from crawler.lab.page_filter import PageFilter
+    from crawler.lab.page_filter import ListFilter
     from crawler.url_rules.rule_report import StoredRule
     from neardup import Parameters
 
@@ -114,7 +114,7 @@ def _show_rules(rules: Sequence[StoredRule]) -> None:
 class _Question(NamedTuple):
     choice: Choice
     reading: int
-    search: PageFilter
+    search: ListFilter
     pages: int
 
 
@@ -173,7 +173,7 @@ class ClustersTab:
             self._pages.value = 1
 
     def _find(
-        self, judgement: Judgement, search: PageFilter, min_similarity: float
+        self, judgement: Judgement, search: ListFilter, min_similarity: float
     ) -> list[LabCluster]:
         pages = self._lab.session.pages[: len(judgement)]
         searched = search.mask(pages) if search else None
@@ -203,7 +203,7 @@ class ClustersTab:
         return rules_taught_by(self._rules, (pages[place].url for place in places))
 
 
-def _words_of(judgement: Judgement, shown: int, search: PageFilter) -> str:
+def _words_of(judgement: Judgement, shown: int, search: ListFilter) -> str:
     count = len(judgement.cluster_sizes())
     if not count:
         return "No page repeats another by these parameters."

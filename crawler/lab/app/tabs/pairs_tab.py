@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from crawler.lab.border_pairs import NearPair
     from crawler.lab.choice import Choice
     from crawler.lab.downloads import Fields
-    from crawler.lab.page_filter import PageFilter
+    from crawler.lab.page_filter import ListFilter
     from crawler.lab.pair_label import Label
 
 AT_ONCE = 200
@@ -157,7 +157,7 @@ class _Question(NamedTuple):
     choice: Choice
     distances: range
     reading: int
-    search: PageFilter
+    search: ListFilter
     pages: int
 
 
