@@ -11,7 +11,7 @@ import pytest
 
 from crawler.demo import DemoServer
 from neardup.compiling import COMPILING
-from tests.crawls.command import PROJECT, crawl
+from tests.crawls.command import PROJECT
 from tests.sites.prose import prose
 
 if TYPE_CHECKING:
@@ -45,19 +45,14 @@ def test_neardup_compares_two_files(tmp_path: Path) -> None:
     assert again.stdout == first.stdout
 
 
-def test_commands_over_a_crawl(tmp_path: Path) -> None:
+def test_a_crawl_says_each_step_and_commands_over_it_what_they_add(tmp_path: Path) -> None:
     job, cache = tmp_path / "job", tmp_path / "cache"
     with DemoServer() as server:
-        crawl(server.url, job)
+        options = ("-a", f"url={server.url}", "-s", f"JOBDIR={job}")
+        done = run(cache, "scrapy", "crawl", "site", *options)
+    said = [line for line in done.stderr.splitlines() if "compiling what compares texts" in line]
+    assert [line.rpartition("step ")[2] for line in said] == [f"{n} of 4" for n in (1, 2, 3, 4)]
     first = run(cache, "scrapy", "pairs", str(job))
     assert first.stderr.splitlines() == [f"scrapy pairs: {COMPILING}"]
     assert run(cache, "scrapy", "pairs", str(job)).stderr == ""
     assert run(cache, "scrapy", "report", str(job)).stderr == ""
-
-
-def test_a_crawl_says_each_step(tmp_path: Path) -> None:
-    with DemoServer() as server:
-        options = ("-a", f"url={server.url}", "-s", f"JOBDIR={tmp_path / 'job'}")
-        done = run(tmp_path / "cache", "scrapy", "crawl", "site", *options)
-    said = [line for line in done.stderr.splitlines() if "compiling what compares texts" in line]
-    assert [line.rpartition("step ")[2] for line in said] == [f"{n} of 4" for n in (1, 2, 3, 4)]

@@ -14,10 +14,16 @@ if TYPE_CHECKING:
     from tests.sites.nginx import ServedSite
 
 
+# Three of eleven languages: what is missing in one of them is the English page there too.
+THREE_LANGUAGES = ("-a", "deny=/(da|es|ja|ko|pt-br|ru|tr|zh-cn)/")
+# A third of the PostgreSQL manual.
+WITHOUT_REFERENCES = ("-a", "deny=/(sql|spi|infoschema|catalog|ecpg|release|contrib|libpq)-")
+
+
 @pytest.fixture(scope="module")
 def apache_crawl(apache_site: ServedSite, tmp_path_factory: pytest.TempPathFactory) -> Path:
     jobdir = tmp_path_factory.mktemp("apache") / "job"
-    crawl(apache_site.url, jobdir)
+    crawl(apache_site.url, jobdir, *THREE_LANGUAGES)
     return jobdir
 
 
@@ -30,13 +36,13 @@ def test_one_page_is_kept_for_each_distinct_text(apache_pages: list[dict[str, An
     kept = [page for page in apache_pages if page["text"] is not None]
     digests = [page["text_digest"] for page in kept]
     assert len(digests) == len(set(digests))
-    assert len(kept) > 500
+    assert len(kept) > 300
 
 
 def test_every_duplicate_names_a_kept_page(apache_pages: list[dict[str, Any]]) -> None:
     kept = {page["url"]: page for page in apache_pages if page["text"] is not None}
     duplicates = [page for page in apache_pages if page["verdict"].endswith("_duplicate")]
-    assert len(duplicates) > 1000
+    assert len(duplicates) > 200
     for page in duplicates:
         original = kept[page["duplicate_of"]]
         if page["verdict"] != "near_duplicate":
@@ -59,7 +65,7 @@ def test_a_second_visit_calls_every_page_unchanged(
     apache_site: ServedSite, apache_crawl: Path, apache_pages: list[dict[str, Any]]
 ) -> None:
     before = report(apache_crawl)
-    done = crawl(apache_site.url, apache_crawl, "-a", "revisit=yes")
+    done = crawl(apache_site.url, apache_crawl, "-a", "revisit=yes", *THREE_LANGUAGES)
     after = report(apache_crawl)
     assert "visiting again" in done.stdout.splitlines()[0]
     assert after["visit"] == 2
@@ -77,9 +83,9 @@ def test_a_site_without_near_duplicates_loses_nothing(
     postgresql_site: ServedSite, tmp_path: Path
 ) -> None:
     # Not from the folder itself, which is index.html once more and would be its duplicate.
-    crawl(f"{postgresql_site.url}index.html", tmp_path / "job")
+    crawl(f"{postgresql_site.url}index.html", tmp_path / "job", *WITHOUT_REFERENCES)
     found = report(tmp_path / "job")
-    assert found["fetched"] > 1000
+    assert found["fetched"] > 400
     # Drawings that pages show as objects are no pages.
     assert found["kept"] == found["fetched"] - found["verdicts"]["not_html"]
     assert found["duplicates"] == 0

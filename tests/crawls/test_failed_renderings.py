@@ -104,7 +104,7 @@ def visit_all(
     urls.write_text("".join(f"{site.at(path)}\n" for site in sites for path in PATHS))
     done = scrapy(
         *("crawl", "urls", "-a", f"file={urls}", "-s", f"JOBDIR={job}", "-a", "revisit=yes"),
-        *("-s", "CRAWL_RENDER_TIMEOUT_SECS=3", *arguments),
+        *("-s", "CRAWL_RENDER_TIMEOUT_SECS=10", *arguments),
     )
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr, done.stderr
@@ -131,7 +131,9 @@ def test_pages_whose_data_fail_are_kept_at_each_url_until_they_have_their_text(
         }
         for status, application in applications.items():
             application.what = f"the text after {status} of"
-        before = visit_all(sites.values(), tmp_path, "-s", "RETRY_ENABLED=False")
+        # What is never answered is waited for to the end.
+        quick = ("-s", "RETRY_ENABLED=False", "-s", "CRAWL_RENDER_TIMEOUT_SECS=3")
+        before = visit_all(sites.values(), tmp_path, *quick)
         for application in applications.values():
             application.failing.clear()
         after = visit_all(sites.values(), tmp_path)
@@ -169,7 +171,7 @@ def test_pages_are_told_apart_however_late_and_little_they_show(tmp_path: Path, 
         for how, site in sites.items():
             Application(site, page, failing=()).what = f"the text that comes {how} of"
             site.added["/app.js"] = html(f"(() => {{ {FILL} {LATE[how]} }})();")
-        found = visit_all(sites.values(), tmp_path, "-s", "CRAWL_RENDER_TIMEOUT_SECS=10")
+        found = visit_all(sites.values(), tmp_path)
     same = {"exact_duplicate", "text_duplicate"}
     for how, rows in zip(sites, found, strict=True):
         assert not [path for path, row in rows.items() if row["verdict"] in same], (how, rows)
