@@ -43,7 +43,7 @@ def counts_of(label: str, text: str) -> list[int]:
 
 @pytest.mark.parametrize("columns", [80, 120])
 def test_log_lines_stay_above_the_panel(tmp_path: Path, columns: int) -> None:
-    maps = [f"/nothing/{number}" for number in range(12)]
+    maps = [f"/nothing/{number}" for number in range(6)]
     robots = "".join(f"Sitemap: {path}\n" for path in maps)
     pace = ("DOWNLOAD_DELAY=0.7", "DOWNLOAD_DELAY_JITTER=0", "AUTOTHROTTLE_ENABLED=False")
     options = [part for setting in pace for part in ("-s", setting)]
