@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from tests.browsing.walk import Browsers, Walked
     from tests.sites.nginx import ServedSite
 
-MAX_PAGES = 120
-WALKED = 50
+MAX_PAGES = 50
+WALKED = 20
 
 # Images that only a script names, by exchanging letters in the address of another one.
 MADE_BY_SCRIPT = "/py-modindex.html: "
