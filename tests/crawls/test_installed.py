@@ -56,11 +56,10 @@ def environment(folder: Path, package: Path) -> Path:
     return programs
 
 
-@pytest.fixture(scope="module", params=["*.whl", "*.tar.gz"])
-def program(
-    request: pytest.FixtureRequest, built: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Path:
-    (package,) = built.glob(request.param)
+@pytest.fixture(scope="module")
+def program(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The program of the wheel, which was built from the sdist."""
+    (package,) = built.glob("*.whl")
     return environment(tmp_path_factory.mktemp("environment"), package) / "crawl-once"
 
 
@@ -87,7 +86,13 @@ def test_an_sdist_holds_the_profiles(built: Path) -> None:
     assert {"crawler/settings/crawl.py", "crawler/settings/fleet.py"} <= names
 
 
-def test_the_demo_runs_from_an_empty_folder(program: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["wheel", "sdist"])
+def test_the_demo_runs_from_an_empty_folder(
+    built: Path, program: Path, tmp_path: Path, kind: str
+) -> None:
+    if kind == "sdist":
+        (package,) = built.glob("*.tar.gz")
+        program = environment(tmp_path / "environment", package) / "crawl-once"
     done = run(program, tmp_path, "demo")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "planted duplicates found: 12 of 12" in done.stdout
