@@ -74,8 +74,8 @@ def lab(*arguments: str, cwd: Path = PROJECT) -> Iterator[RunningLab]:
         assert address.startswith("http://"), process.communicate(timeout=START_SECS)
         yield RunningLab(process, address)
         output, errors = end(process)
-        assert output == ""
-        assert errors == ""
+        assert not output, output
+        assert not errors, errors
     finally:
         if process.poll() is None:
             process.kill()
