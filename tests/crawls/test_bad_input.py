@@ -120,7 +120,7 @@ def test_unknown_format_and_verdict(tmp_path: Path) -> None:
     expect_one_line(["pages", str(tmp_path), "--verdict", "near_dup"], "near_duplicate")
     expect_one_line(["pages", str(tmp_path), "-o", "absent/pages.csv"], "no such directory")
     several = ["pages", str(tmp_path), "--verdict", "wall,soft_404"]
-    expect_one_line(several, "--verdict wall,soft_404: one verdict is taken")
+    expect_one_line(several, "--verdict wall,soft_404: name one verdict")
 
 
 def test_rules_where_nothing_is_learned(tmp_path: Path) -> None:

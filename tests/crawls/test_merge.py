@@ -58,7 +58,7 @@ def test_what_cannot_be_is_said_in_one_line(site: ChangingSite, tmp_path: Path) 
         (["--verbos", "one", "out"], "unknown option --verbos"),
         (["one", "one"], "there is something in it already"),
         (["absent", "out"], "no such directory"),
-        (["--name", "fleet", "one", "out"], "--name is of a fleet"),
+        (["--name", "fleet", "one", "out"], "--name names a fleet"),
         (["--redis", "redis://127.0.0.1:1", "one", "out"], "is it running"),
     ]
     for arguments, message in wrong:

@@ -149,7 +149,7 @@ class TestTooManyRequests:
             done = crawl(site.url, tmp_path / "job", *arguments)
             # No pause is shorter than 0.2 s: eight of them are longer than the budget.
             assert 2 <= len(site.asked_for("/3.html")) <= 9
-        assert "hosts that were left alone for a while" in done.stdout
+        assert "hosts that refused or did not answer, and were paused" in done.stdout
         found = report(tmp_path / "job")
         assert (found["failed"], found["reasons"]) == (2, {"failed: HTTP 503": 2})
 

@@ -155,7 +155,7 @@ class TestCanonicals:
             name = urlsplit(site.url).netloc
         (told,) = report(tmp_path)["untrusted_canonicals"]
         assert (told["host"], told["is_one"]) == (name, canonical == "home")
-        line = f"rel=canonical of {name} is not to be trusted: pages of {told['texts']} "
+        line = f"rel=canonical of {name} is not trusted: pages of {told['texts']} "
         assert line in scrapy("report", str(tmp_path)).stdout
         assert line in scrapy("rules", str(tmp_path)).stdout
         assert check(tmp_path).findings == ()
