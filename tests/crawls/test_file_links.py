@@ -138,7 +138,7 @@ def test_a_crawl_that_is_stopped_before_it_takes_links_back_asks_for_them_when_i
             output, _ = process.communicate(timeout=120)
         left = len(images - set(site.paths()))
         assert left > 100
-        assert f"files: {left} links still to ask for, since others of their kind" in output
+        assert f"files: {left} links still to be asked for: others of their kind" in output
         assert f"not finished, {left} links still to ask for: the same command goes on" in output
         gallery_url = site.at("/gallery")
         other = scrapy("crawl", "site", "-a", f"url={gallery_url}", "-s", f"JOBDIR={tmp_path}")

@@ -111,7 +111,7 @@ def test_items_of_which_none_has_a_text_are_told_once(
     number = int(warnings[0].partition("no item of ")[2].split()[0])
     assert number == 20 if pages_at_most == "0" else 3 <= number < 20
     assert "the fields text (NEARDUP_TEXT_FIELDS) and html, body" in warnings[0]
-    assert "the first item has url, text;" in warnings[0]
+    assert "and the first item has url, text; is" in warnings[0]
 
 
 def test_a_few_items_without_text_are_no_warning(server: DemoServer, tmp_path: Path) -> None:

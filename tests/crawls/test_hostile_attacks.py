@@ -40,7 +40,7 @@ GOOD = tuple(f"/plain/{number}" for number in range(1, 31))
 
 LARGE, OPENED = "larger than 20 MB", "larger than 20 MB when decompressed"
 HEAD, SLOW, CUT = r"headers of more than 262,144 bytes", "no answer in time", "truncated: .*"
-NO_HTTP = "no HTTP answer: .*"
+NO_HTTP = "not an HTTP answer: .*"
 TIRING = r"took longer than 10 s.*|ran out of memory.*"
 
 # Verdict and reason as regular expressions; None where nothing needs to be said.
@@ -82,8 +82,8 @@ VERDICTS: dict[str, tuple[str, str | None]] = {
     "/cookies/flood": ("new", None),
     "/cookies/fat": ("new", None),
     "/markup/million-links": ("unreadable", TIRING),
-    "/markup/long-urls": ("new", "3 links longer than URLLENGTH_LIMIT not taken"),
-    "/markup/base-amplifies": ("new", r"9\d,\d\d\d links beyond READING_MAX_LINKS not taken"),
+    "/markup/long-urls": ("new", "links longer than URLLENGTH_LIMIT, not taken: 3"),
+    "/markup/base-amplifies": ("new", r"links beyond READING_MAX_LINKS, not taken: 9\d,\d\d\d"),
     "/markup/deep": ("new", None),
     "/markup/deep-mixed": ("new", None),
     "/markup/deep-quotes": ("new", None),
@@ -299,7 +299,7 @@ def test_sitemaps_without_end_are_left_at_their_limits(tmp_path: Path) -> None:
     fetched = [path for path in found.asked if path.startswith(("/map", "/urls", "/laughs"))]
     assert len(fetched) == len(set(fetched)) == 20
     assert found.kept == {"/", *(f"/plain/{number}" for number in range(1, 11))}
-    assert found.rows["/urls"]["reason"] == "only 10 URLs of this sitemap were taken"
+    assert found.rows["/urls"]["reason"] == "the sitemap is too long; URLs taken from it: 10"
     assert "CRAWL_MAX_SITEMAPS is reached" in done.stderr
 
 

@@ -226,7 +226,7 @@ class TestOutcomes:
         old, lent = moved[story.site.at("/old")], moved[story.site.at("/lent")]
         assert old["moved_to"] == story.site.at("/new-place")
         assert old["reason"] == "HTTP 301"
-        assert lent["reason"] == "for now (HTTP 302)"
+        assert lent["reason"] == "temporarily (HTTP 302)"
         assert not second.conditions["/new-place"], "the conditions are those of the old place"
         held = {row["url"]: row["text"] for row in second.rows.values()}
         assert any(held[story.site.at(path)] for path in ("/old", "/new-place"))
