@@ -51,7 +51,8 @@ class WatchCommand(PlainCommand):
         group.add_argument(
             "--once",
             action="store_true",
-            help="visit what is due now, and end: for cron and timers of systemd",
+            help="visit what is due now, or within a tenth of the interval, and end: for cron and "
+            "timers of systemd",
         )
         group.add_argument(
             "--revisit",
@@ -190,14 +191,33 @@ def _check(opts: argparse.Namespace) -> None:
     except ValueError as error:
         raise CommandError(f"--min-free: {error}") from None
     for url in opts.webhook:
-        if not url.startswith(_SCHEMES) or not url.partition("://")[2].strip("/"):
-            raise CommandError(f"--webhook {url}: a URL with http:// or https:// is needed")
+        _check_webhook(url)
     for file in (*(opts.output or ()), *filter(None, (opts.atom,))):
         if file != _STANDARD_OUTPUT:
             check_output(Path(file))
             check_writable(Path(file))
         elif file == opts.atom:
             raise CommandError("--atom -: a file is needed, which is replaced after each visit")
+
+
+def _check_webhook(url: str) -> None:
+    """Check a URL, which may hold a secret and is not printed.
+
+    Raises:
+        CommandError: It is none.
+    """
+    from urllib3.exceptions import LocationParseError
+    from urllib3.util import parse_url
+
+    try:
+        host = parse_url(url).host
+    except LocationParseError:
+        host = None
+    if not url.startswith(_SCHEMES) or not host:
+        raise CommandError(
+            "--webhook: a URL with http:// or https:// and a host is needed, such as "
+            "https://example.org/hook"
+        )
 
 
 def _limits(opts: argparse.Namespace) -> dict[str, str]:

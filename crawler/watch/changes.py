@@ -34,7 +34,10 @@ BACK = "back"
 KINDS = (NEW, CHANGED, AWAY, BACK)
 
 MIN_REPEATED = 10
-"""A paragraph that a visit adds to so many pages of a host, or takes away, is boilerplate."""
+"""A paragraph that a visit adds to so many pages of a host, or takes away, may be boilerplate."""
+
+MIN_SHARE = 0.1
+"""It is where those pages are such a share of all pages of the host."""
 
 MAX_PASSAGES = 50
 """A change has at most this many passages of either kind; the numbers of words count all."""
@@ -227,7 +230,15 @@ class _Comparison:
                 host = host_of(row["url"])
                 keys = one_sided_keys(*texts, row["language"])
                 counts.update((host, _hash(key)) for key in keys)
-        return {found for found, count in counts.items() if count >= MIN_REPEATED}
+        many = {found: count for found, count in counts.items() if count >= MIN_REPEATED}
+        pages = {host: self._count_pages(host) for host in {host for host, _ in many}}
+        return {found for found, count in many.items() if count >= MIN_SHARE * pages[found[0]]}
+
+    def _count_pages(self, host: int) -> int:
+        """Return how many pages of a host were counted for its boilerplate."""
+        sql = "SELECT texts FROM crawl.host_blocks WHERE host = ?"
+        row = self._connection.execute(sql, (host,)).fetchone()
+        return 0 if row is None else int(row[0])
 
     def _both(self, row: sqlite3.Row) -> tuple[str, str] | None:
         """Return the text that was told and that of a row; None where one is not stored."""

@@ -10,14 +10,17 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import signal
 import subprocess
 import sys
 from abc import ABC, abstractmethod
+from base64 import b64encode
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 import urllib3
-from urllib3.util import make_headers, parse_url
+from urllib3.util import parse_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -148,7 +151,7 @@ class Webhook(Receiver):
         self._url = url
         parsed = parse_url(url)
         self._host = parsed._replace(auth=None, path=None, query=None, fragment=None).url
-        self._headers = make_headers(basic_auth=parsed.auth) if parsed.auth else {}
+        self._headers = {} if parsed.auth is None else _authorization(parsed.auth)
         # A URL may be as good as a password, so that it is stored and printed nowhere.
         self.name = f"webhook {hashlib.sha256(url.encode()).hexdigest()}"
         retry = urllib3.Retry(
@@ -180,16 +183,25 @@ class Webhook(Receiver):
             raise DeliveryError(f"the webhook at {self._host} answers HTTP {answer.status}")
 
 
+def _authorization(written: str) -> dict[str, str]:
+    """Return the header of HTTP authentication for ``user:password`` as a URL has it."""
+    user, _, password = written.partition(":")
+    said = f"{unquote(user)}:{unquote(password)}".encode()
+    return {"Authorization": f"Basic {b64encode(said).decode()}"}
+
+
 class UserCommand(Receiver):
     """A command of the user for the shell, which reads changes as JSON from standard input."""
 
     def __init__(self, command: str, timeout_secs: float = COMMAND_SECS) -> None:
         self._command = command
         self._timeout_secs = timeout_secs
-        self.name = f"command {command}"
+        # It may hold a secret, as the URL of a webhook may.
+        self.name = f"command {hashlib.sha256(command.encode()).hexdigest()}"
+        self._shown = " ".join(command.split(maxsplit=1)[:1])
 
     def take(self, changes: Sequence[Noted], store: WatchStore) -> None:
-        process = subprocess.Popen(  # noqa: S602  # the user's own command
+        with subprocess.Popen(  # noqa: S602  # the user's own command
             self._command,
             shell=True,
             stdin=subprocess.PIPE,
@@ -197,18 +209,19 @@ class UserCommand(Receiver):
             start_new_session=True,
             text=True,
             encoding="utf-8",
-        )
-        try:
-            process.communicate(message(changes), self._timeout_secs)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, 9)
-            process.wait()
-            raise DeliveryError(
-                f"the command {self._command!r} was ended after {self._timeout_secs:g} s"
-            ) from None
+        ) as process:
+            try:
+                process.communicate(message(changes), self._timeout_secs)
+            except BaseException as error:
+                os.killpg(process.pid, signal.SIGKILL)
+                if not isinstance(error, subprocess.TimeoutExpired):
+                    raise
+                raise DeliveryError(
+                    f"the command {self._shown} was ended after {self._timeout_secs:g} s"
+                ) from None
         if process.returncode:
             raise DeliveryError(
-                f"the command {self._command!r} ended with exit status {process.returncode}"
+                f"the command {self._shown} ended with exit status {process.returncode}"
             )
 
 

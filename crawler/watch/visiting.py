@@ -103,10 +103,12 @@ class Ended(NamedTuple):
     Attributes:
         has_run: Whether the crawl ran; pages that it did not reach are asked for the next time.
         problem: What went wrong; empty: nothing.
+        is_killed: Whether a signal of somebody else ended it.
     """
 
     has_run: bool
     problem: str = ""
+    is_killed: bool = False
 
 
 class Signals:
@@ -120,6 +122,7 @@ class Signals:
 
     def __init__(self) -> None:
         self.stops = 0
+        self._is_passed_on = False
         self._child: subprocess.Popen[bytes] | None = None
         self._before: dict[int, Any] = {}
 
@@ -147,7 +150,12 @@ class Signals:
             if self._child is not None:
                 self._child.kill()
             raise KeyboardInterrupt
-        if self._child is not None:
+        self._pass_on()
+
+    def _pass_on(self) -> None:
+        """End the visit safely; a second signal would end it at once."""
+        if self._child is not None and not self._is_passed_on:
+            self._is_passed_on = True
             self._child.send_signal(signal.SIGINT)
 
     def wait(self, secs: float) -> None:
@@ -180,7 +188,7 @@ class Signals:
         self._child = process
         try:
             if self.stops:  # it came while the process was made
-                process.send_signal(signal.SIGINT)
+                self._pass_on()
             while process.poll() is None:
                 self.wait(_SLICE_SECS)
         finally:
@@ -225,7 +233,7 @@ def visit(folder: Path, options: VisitOptions, signals: Signals) -> Ended:
         return Ended(False, f"{error.filename or folder}: {error.strerror}")
     if status == 0:
         return Ended(True)
-    return Ended(status == 1 or status < 0, _problem(log, status))
+    return Ended(status == 1 or status < 0, _problem(log, status), is_killed=status < 0)
 
 
 def _problem(log: Path, status: int) -> str:

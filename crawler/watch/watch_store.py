@@ -125,7 +125,11 @@ class WatchStore:
         except BaseException:
             self._lock.release()
             raise
-        self._set(_PID, str(os.getpid()))
+        try:
+            self._set(_PID, str(os.getpid()))
+        except sqlite3.Error as error:
+            self.close()
+            raise JobError(f"{folder / FILE_NAME}: cannot be written: {error}") from error
 
     def _locked(self) -> FileLock:
         lock = FileLock(self.folder / LOCK_NAME, timeout=0)

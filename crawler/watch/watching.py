@@ -17,7 +17,14 @@ from crawler.watch.changes import KINDS, ChangeFinder, Found
 from crawler.watch.delivery import deliver_all
 from crawler.watch.differences import counted
 from crawler.watch.schedule import moment_words, next_visit
-from crawler.watch.visiting import Signals, VisitOptions, last_seen, remembered_arguments, visit
+from crawler.watch.visiting import (
+    Ended,
+    Signals,
+    VisitOptions,
+    last_seen,
+    remembered_arguments,
+    visit,
+)
 from crawler.watch.watch_store import WatchStore
 
 if TYPE_CHECKING:
@@ -28,6 +35,15 @@ if TYPE_CHECKING:
     from crawler.watch.delivery import Receiver
 
 FAILED = 1
+
+RETRY_SECS = 600.0
+"""After so long, at most, a visit that could not run is tried again."""
+
+EARLY = 0.1
+"""A start of ``--once`` visits what is due within this share of the interval.
+
+Else a daily start that is a moment quicker than the last one would find nothing due.
+"""
 
 
 class Teller(NamedTuple):
@@ -64,6 +80,7 @@ class _Watched:
 
     def __init__(self, folder: Path, name: str, every_secs: float) -> None:
         self.folder, self.name, self._every_secs = folder, name, every_secs
+        self._retry_at: float | None = None
         remembered_arguments(folder)  # complains before anything is begun
         self.store = WatchStore(folder)
         self.finder = ChangeFinder(self.store)
@@ -71,11 +88,26 @@ class _Watched:
     @property
     def due_at(self) -> float:
         """When the next visit is due, in seconds since 1970; one that was broken off is so now."""
+        if self._retry_at is not None:
+            return self._retry_at
         if self.store.is_interrupted:
             return 0.0
         began = self.store.began
         seen = None if began is not None else last_seen(self.store.connection)
         return next_visit(began, seen, self._every_secs)
+
+    @property
+    def is_tried_again(self) -> bool:
+        """Whether the last visit of this process could not run."""
+        return self._retry_at is not None
+
+    def note_end(self, ended: Ended) -> None:
+        """Note that a visit is over; one that did not run, or was killed, is tried again."""
+        if ended.has_run and not ended.is_killed:
+            self._retry_at = None
+            self.store.note_end()
+        else:
+            self._retry_at = time.time() + min(self._every_secs, RETRY_SECS)
 
     @property
     def left(self) -> int:
@@ -142,6 +174,8 @@ class Watch:
         while not signals.stops:
             watched = min(self._watched, key=lambda one: one.due_at)
             wait_secs = watched.due_at - time.time()
+            if once and not watched.is_tried_again:
+                wait_secs -= EARLY * self._options.every_secs
             if wait_secs <= 0:
                 self._visit(watched, signals)
             elif once:
@@ -181,7 +215,7 @@ class Watch:
             pages = watched.finder.take_base()
         is_stopped = bool(signals.stops)
         if not is_stopped:
-            store.note_end()
+            watched.note_end(ended)
         has_news = ended.has_run or found.counts.total() > 0
         parts = [_outcome(found, pages, is_based=store.is_based) if has_news else "not visited"]
         if found.slight:

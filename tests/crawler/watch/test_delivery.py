@@ -7,6 +7,7 @@ import os
 import shlex
 import socket
 import sys
+from base64 import b64encode
 from contextlib import closing
 from http.server import BaseHTTPRequestHandler
 from threading import Thread
@@ -18,6 +19,7 @@ from crawler.storage.database import Database
 from crawler.storage.errors import JobError, JobInUseError
 from crawler.watch.delivery import BATCH, JsonLines, UserCommand, Webhook, deliver_all
 from crawler.watch.watch_store import NEWEST_KEPT, Change, WatchStore
+from tests.crawler.commands.in_process import run
 from tests.sites.serving import QuietServer
 
 if TYPE_CHECKING:
@@ -232,6 +234,34 @@ class TestWebhook:
         assert hook.authorized == ["Basic YW5uOnNlY3JldA=="]
         assert "secret" not in problem
         assert b"secret" not in (store.folder / "watch.db").read_bytes()
+
+    def test_a_password_is_sent_as_it_was_before_it_was_put_into_a_url(
+        self, store: WatchStore, hook: Hook
+    ) -> None:
+        webhook = Webhook(hook.url.replace("://", "://u%3Aser:p%40ss%2Fw%C3%B6rd@"))
+        store.register([webhook.name])
+        note(store, "a")
+        assert deliver(store, webhook) == []
+        said = b64encode("u:ser:p@ss/w\u00f6rd".encode()).decode()
+        assert hook.authorized == [f"Basic {said}"]
+
+    @pytest.mark.parametrize(
+        "url",
+        [
+            "http://h:99999/secret",
+            "http://h:abc/secret",
+            "http://[::1/secret",
+            "ftp://h/secret",
+            "/",
+        ],
+    )
+    def test_a_wrong_url_is_told_and_not_printed(self, url: str, tmp_path: Path) -> None:
+        with closing(Database(tmp_path)):
+            pass
+        done = run("watch", str(tmp_path), "--webhook", url)
+        assert done.returncode == 2
+        assert "--webhook: a URL with http:// or https:// and a host is needed" in done.stderr
+        assert "secret" not in done.stdout + done.stderr
 
     def test_a_redirect_is_not_followed(self, store: WatchStore, hook: Hook) -> None:
         webhook = Webhook(hook.url)
