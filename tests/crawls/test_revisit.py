@@ -323,7 +323,7 @@ class TestLaterVisits:
         printed = scrapy("report", str(story.jobdir)).stdout
         assert "since the last visit:" in printed
         assert "most changed" in printed
-        assert f"{story.site.at('/lent')} -> {story.site.at('/elsewhere')} (for now" in printed
+        assert f"{story.site.at('/lent')} -> {story.site.at('/elsewhere')} (temporarily" in printed
         changes = report(story.jobdir)["changes"]
         assert changes["outcomes"] == story.visits[-1].changes["outcomes"]
 

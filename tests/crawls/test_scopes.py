@@ -72,8 +72,8 @@ def test_a_directory_that_is_named_is_joined_and_it_says_so(
     )  # fmt: skip
     host = site.origin.removeprefix("http://")
     assert f"(adding to what it holds: site -a url={site.origin}/a/)" in done.stdout
-    assert f"also 3 outside this scope ({host}/a/)" in done.stdout
-    assert f"the feed holds every kept page of {folder}, also 3 outside this scope" in done.stdout
+    others = f"3 of them outside this scope ({host}/a/)"
+    assert f"the feed holds every kept page of {folder}, {others}" in done.stdout
     again = first_line(site, tmp_path, "/b/", "-s", f"JOBDIR={folder}")
     assert again.endswith("; it holds H/a/ too)")
     rows = [json.loads(line) for line in feed.read_text().splitlines()]

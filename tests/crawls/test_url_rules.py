@@ -232,7 +232,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Dynamic
         crawl_site(site, folder / "job")
         rules = folder / "rules.json"
         done = scrapy("rules", str(folder / "job"), "--export", str(rules))
-        assert done.stdout == f"rules in {rules}: 1\n"
+        assert done.stdout == f"1 rule in {rules}\n"
         yield site, rules
 
 

@@ -52,7 +52,7 @@ def test_after_a_crawl_its_pages_are_judged_anew(site: dict[str, bytes], tmp_pat
     assert report(folder)["verdicts"]["near_duplicate"] == TWINS
     done = scrapy("rejudge", str(folder))
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[-1].endswith(f"export anew with crawl-once pages {folder}")
+    assert done.stdout.splitlines()[-1].endswith(f"export again with crawl-once pages {folder}")
     texts = {row["text"] for row in pages(folder, "--verdict", "kept")}
     assert texts == {row["text"] for row in pages(fresh, "--verdict", "kept")}
     assert len(texts) == 81

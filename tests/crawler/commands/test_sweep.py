@@ -59,7 +59,10 @@ def test_table_has_a_line_for_each_distance_where_nothing_confirms(tmp_path: Pat
     assert [row[0] for row in rows] == list("012345678")
     assert [row[0] for row in rows if row[-1] == "holds"] == ["3"]
     done = run("sweep", str(folder), "--min-similarity", "0.7")
-    assert (done.returncode, "confirms nothing in this crawl" in done.stderr) == (2, True)
+    assert (done.returncode, "confirms nothing where distance alone decides" in done.stderr) == (
+        2,
+        True,
+    )
 
 
 def test_json_holds_what_the_crawl_itself_found(folder: Path) -> None:
@@ -175,9 +178,12 @@ def test_several_sources_and_files_are_judged_together(folder: Path, tmp_path: P
         (("DIR", "--max-distance", "5..3"), "got '5..3'"),
         (("DIR", "--max-distnce", "3"), "unknown option --max-distnce; did you mean --max-dist"),
         (("DIR", "--method", "simhas"), "no such method; did you mean simhash?"),
-        (("DIR", "--method", "exact", "--max-distance", "3"), "knows neither distance nor"),
+        (("DIR", "--method", "exact", "--max-distance", "3"), "has neither distance nor"),
         (("DIR", "--method", "exact", "--plot", "a.png"), "nor similarity; leave --plot out"),
-        (("DIR", "--max-distance", "1..2", "--min-similarity", "0.1,1"), "several of one alone"),
+        (
+            ("DIR", "--max-distance", "1..2", "--min-similarity", "0.1,1"),
+            "of --max-distance or --min-similarity, not of both",
+        ),
         (("DIR", "--min-similarity", "0.8..0.5"), "got '0.8..0.5'"),
         (("DIR", "--min-similarity", "nan"), "from 0 to 1, like 0.8, 0.5..1 or 0.7,0.8, got"),
         (("DIR", "--features", "word-3"), "--features must be written like word-3-set"),
