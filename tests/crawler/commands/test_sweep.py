@@ -182,7 +182,7 @@ def test_several_sources_and_files_are_judged_together(folder: Path, tmp_path: P
         (("DIR", "--method", "exact", "--plot", "a.png"), "nor similarity; leave --plot out"),
         (
             ("DIR", "--max-distance", "1..2", "--min-similarity", "0.1,1"),
-            "of --max-distance or --min-similarity, not of both",
+            "not of both",
         ),
         (("DIR", "--min-similarity", "0.8..0.5"), "got '0.8..0.5'"),
         (("DIR", "--min-similarity", "nan"), "from 0 to 1, like 0.8, 0.5..1 or 0.7,0.8, got"),
