@@ -243,9 +243,9 @@ class TestRulesOfAnotherCrawl:
         site, rules = exported
         site.forget()
         some = crawl(site.url, tmp_path, "-a", f"rules={rules}", "-a", "max_pages=15")
-        assert f"URL rules of {rules}: 1" in some.stdout
+        assert f"URL rules taken from {rules}: 1" in some.stdout
         rest = crawl(site.url, tmp_path, "-a", f"rules={rules}")
-        assert "URL rules of" not in rest.stdout
+        assert "URL rules taken from" not in rest.stdout
         assert not site.lost()
         # There are not so many pages as would prove it: each may be tried, and none twice.
         assert len(site.fetches) <= 2 * len(site.truth)
