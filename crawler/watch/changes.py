@@ -39,6 +39,9 @@ MIN_REPEATED = 10
 MIN_SHARE = 0.1
 """It is where those pages are such a share of all pages of the host."""
 
+_BATCH = 100
+"""Note so many pages in a transaction."""
+
 MAX_PASSAGES = 50
 """A change has at most this many passages of either kind; the numbers of words count all."""
 
@@ -116,7 +119,10 @@ class ChangeFinder:
         return visit == 0 or (visit == 1 and make_tally(connection, visit).queued > 0)
 
     def note_changes(self, now: float) -> Found:
-        """Note all changes since the last time, in one transaction.
+        """Note all changes since the last time.
+
+        Texts are compared between the transactions: a read that lasts keeps SQLite from shortening
+        the log of the crawl. What a killed process did not note is found by the next one.
 
         Args:
             now: Seconds since 1970, which is when a page is found to be gone.
@@ -125,18 +131,23 @@ class ChangeFinder:
         """
         found = Found(Counter[str](), 0)
         slight = 0
+        rows = _rows(self._store.connection, _DIFFERING)
+        comparison = _Comparison(self._store.connection, rows)
+        for start in range(0, len(rows), _BATCH):
+            some = [
+                (row, self._change_of(row, comparison, now)) for row in rows[start : start + _BATCH]
+            ]
+            with self._store.changing():
+                for row, change in some:
+                    is_away = bool(row["is_away"] or (row["was_away"] and not row["is_read"]))
+                    self._store.note_told(row["key"], row["id"], is_away=is_away)
+                    if change is None:
+                        slight += _has_two(row)
+                    else:
+                        self._take(change, found)
+        dropped = _rows(self._store.connection, _DROPPED)
         with self._store.changing():
-            rows = _rows(self._store.connection, _DIFFERING)
-            comparison = _Comparison(self._store.connection, rows)
-            for row in rows:
-                change = self._change_of(row, comparison, now)
-                is_away = bool(row["is_away"] or (row["was_away"] and not row["is_read"]))
-                self._store.note_told(row["key"], row["id"], is_away=is_away)
-                if change is None:
-                    slight += _has_two(row)
-                else:
-                    self._take(change, found)
-            for row in _rows(self._store.connection, _DROPPED):
+            for row in dropped:
                 self._store.note_told(row["key"], row["told_page"], is_away=True)
                 self._take(self._dropped(row, now), found)
         return found._replace(slight=slight)
