@@ -15,6 +15,7 @@ import subprocess
 import sys
 from abc import ABC, abstractmethod
 from base64 import b64encode
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -23,7 +24,7 @@ import urllib3
 from urllib3.util import parse_url
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from crawler.watch.watch_store import Noted, WatchStore
 
@@ -56,13 +57,13 @@ class Receiver(ABC):
 
     name: str
 
-    def deliver(self, store: WatchStore) -> None:
-        """Hand over all changes that were not taken yet.
+    def deliver(self, store: WatchStore, is_stopped: Callable[[], bool]) -> None:
+        """Hand over all changes that were not taken yet, or some until it is stopped.
 
         Raises:
             DeliveryError: The others are handed over after the next visit.
         """
-        while changes := store.untaken(self.name, BATCH):
+        while not is_stopped() and (changes := store.untaken(self.name, BATCH)):
             self.take(changes, store)
             store.note_taken(self.name, changes[-1].number)
 
@@ -79,7 +80,7 @@ class JsonLines(Receiver):
         is_stdout = file == _STANDARD_OUTPUT
         self.name = "lines -" if is_stdout else f"lines {Path(file).resolve()}"
 
-    def deliver(self, store: WatchStore) -> None:
+    def deliver(self, store: WatchStore, is_stopped: Callable[[], bool]) -> None:
         """Append what is not there yet, also of what a killed process was writing."""
         place = store.place(self.name)
         if self._file != _STANDARD_OUTPUT and place is not None:
@@ -87,7 +88,7 @@ class JsonLines(Receiver):
                 self._recover(store, place)
             except OSError as error:
                 raise DeliveryError(f"{self._file}: {error.strerror}") from None
-        super().deliver(store)
+        super().deliver(store, is_stopped)
 
     def take(self, changes: Sequence[Noted], store: WatchStore) -> None:
         lines = "".join(f"{noted.json}\n" for noted in changes)
@@ -97,7 +98,6 @@ class JsonLines(Receiver):
             return
         path = Path(self._file)
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
             with path.open("ab") as file:
                 store.note_place(self.name, file.tell())
                 file.write(lines.encode())
@@ -213,7 +213,8 @@ class UserCommand(Receiver):
             try:
                 process.communicate(message(changes), self._timeout_secs)
             except BaseException as error:
-                os.killpg(process.pid, signal.SIGKILL)
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
                 if not isinstance(error, subprocess.TimeoutExpired):
                     raise
                 raise DeliveryError(
@@ -230,17 +231,19 @@ def message(changes: Sequence[Noted]) -> str:
     return f'{{"changes": [{", ".join(noted.json for noted in changes)}]}}'
 
 
-def deliver_all(store: WatchStore, receivers: Sequence[Receiver]) -> Iterator[str]:
-    """Hand the changes to all receivers; yield for each that failed why it did.
+def deliver_all(
+    store: WatchStore, receivers: Sequence[Receiver], is_stopped: Callable[[], bool]
+) -> Iterator[str]:
+    """Hand the changes to all receivers, until it is stopped; yield why each that failed did.
 
-    Changes that all of them took are removed, but for the newest ones.
+    Changes that all receivers took which there ever were are removed, but for the newest ones.
     """
     for receiver in receivers:
         try:
-            receiver.deliver(store)
+            receiver.deliver(store, is_stopped)
         except DeliveryError as error:
             yield f"{error}; the changes are handed over after the next visit"
-    store.prune([receiver.name for receiver in receivers])
+    store.prune()
 
 
 def _cause(error: urllib3.exceptions.HTTPError) -> str:

@@ -32,6 +32,9 @@ FORMAT_VERSION = 1
 NEWEST_KEPT = 100
 """Keep at least this many changes that were delivered: those of the Atom feed."""
 
+MOST_UNTAKEN = 100_000
+"""Keep at most this many changes for a receiver that does not take them."""
+
 _TABLES = """
 CREATE TABLE IF NOT EXISTS state (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS told (      -- the pages of crawl.db as they were told last
@@ -245,14 +248,17 @@ class WatchStore:
         sql = "UPDATE receivers SET place = ? WHERE name = ?"
         self.connection.execute(sql, (place, receiver))
 
-    def prune(self, receivers: Sequence[str]) -> None:
-        """Remove changes that all of some receivers took, but for the newest."""
+    def prune(self) -> None:
+        """Remove changes that all receivers took, but for the newest.
+
+        Those that one has not taken, which may be away for good, are bounded by ``MOST_UNTAKEN``.
+        """
         sql = (
             "DELETE FROM changes WHERE number <= (SELECT max(number) FROM changes) - ?1"
-            " AND number <= coalesce((SELECT min(number) FROM receivers"
-            " WHERE name IN (SELECT value FROM json_each(?2))), 9e18)"
+            " AND (number <= coalesce((SELECT min(number) FROM receivers), 9e18)"
+            "      OR number <= (SELECT max(number) FROM changes) - ?2)"
         )
-        self.connection.execute(sql, (NEWEST_KEPT, json.dumps(list(receivers))))
+        self.connection.execute(sql, (NEWEST_KEPT, MOST_UNTAKEN))
 
 
 def _opened(folder: Path) -> sqlite3.Connection:

@@ -55,7 +55,7 @@ def ids(text: str) -> list[str]:
 
 
 def deliver(store: WatchStore, *receivers: Receiver) -> list[str]:
-    return list(deliver_all(store, receivers))
+    return list(deliver_all(store, receivers, lambda: False))
 
 
 class Hook:
@@ -331,15 +331,30 @@ class TestWatchStore:
     def test_what_all_took_is_removed_but_for_the_newest(
         self, store: WatchStore, tmp_path: Path
     ) -> None:
-        lines, failing = JsonLines(str(tmp_path / "changes.jsonl")), UserCommand("false")
+        """One that is left out of a start has the changes kept for it."""
+        once = tmp_path / "once"
+        lines, failing = JsonLines(str(tmp_path / "changes.jsonl")), UserCommand(f"test -e {once}")
         store.register([lines.name, failing.name])
         names = [f"{number}" for number in range(2 * NEWEST_KEPT)]
         note(store, *names)
         deliver(store, lines, failing)
-        assert len(store.newest(10_000)) == 2 * NEWEST_KEPT
         deliver(store, lines)
+        assert len(store.newest(10_000)) == 2 * NEWEST_KEPT
+        once.touch()
+        deliver(store, lines, failing)
         left = [noted.change.id for noted in store.newest(10_000)]
         assert left == names[: NEWEST_KEPT - 1 : -1]
+
+    def test_nothing_more_is_handed_over_once_it_is_stopped(
+        self, store: WatchStore, tmp_path: Path
+    ) -> None:
+        lines = JsonLines(str(tmp_path / "changes.jsonl"))
+        store.register([lines.name])
+        note(store, *(f"{number}" for number in range(BATCH + 1)))
+        stops = iter((False, True))
+        assert list(deliver_all(store, [lines], lambda: next(stops))) == []
+        assert len(ids((tmp_path / "changes.jsonl").read_text())) == BATCH
+        assert len(store.untaken(lines.name, 10)) == 1
 
     def test_a_second_watch_names_the_process_of_the_first(
         self, store: WatchStore, crawl: Path
