@@ -100,6 +100,7 @@ class WatchCommand(PlainCommand):
         """Watch, until a signal comes."""
         folders = _folders(args)
         _check(opts)
+        self._check_settings(opts)
         from crawler.watch.visiting import Signals
         from crawler.watch.watching import Teller, Watch
 
@@ -107,6 +108,22 @@ class WatchCommand(PlainCommand):
         teller = Teller(partial(say_or_go_on, to_stderr=to_stderr), self.complain)
         with Signals() as signals, Watch(folders, _options(opts), teller) as watch:
             self.exitcode = watch.run(signals, once=opts.once)
+
+    def _check_settings(self, opts: argparse.Namespace) -> None:
+        """Check what is given to each visit, before the first one is due.
+
+        Raises:
+            CommandError: A setting or the configuration file is wrong.
+        """
+        _ = self.host.configuration  # reads it
+        if opts.set:
+            from crawler.options import check_names, check_values
+
+            try:
+                check_names(self.host.settings)
+                check_values(self.host.settings)
+            except ValueError as error:
+                raise CommandError(str(error)) from None
 
 
 def _folders(args: Sequence[str]) -> list[Path]:
@@ -192,8 +209,13 @@ def _check(opts: argparse.Namespace) -> None:
         raise CommandError(f"--min-free: {error}") from None
     for url in opts.webhook:
         _check_webhook(url)
+    outputs = {Path(file).resolve() for file in opts.output or () if file != _STANDARD_OUTPUT}
+    if opts.atom is not None and Path(opts.atom).resolve() in outputs:
+        raise CommandError(f"--atom {opts.atom}: -o writes there too; name another file")
     for file in (*(opts.output or ()), *filter(None, (opts.atom,))):
         if file != _STANDARD_OUTPUT:
+            if not Path(file).parent.is_dir():
+                raise CommandError(f"{file}: no such directory: {Path(file).parent}")
             check_output(Path(file))
             check_writable(Path(file))
         elif file == opts.atom:

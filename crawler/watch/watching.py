@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.maintenance.crawl_report import make_tally
+from crawler.pages.verdicts import FAILED as FAILED_OUTCOME
 from crawler.storage import meta_names
 from crawler.storage.errors import JobError
 from crawler.watch.atom_feed import MAX_ENTRIES, write_feed
@@ -18,6 +19,7 @@ from crawler.watch.delivery import deliver_all
 from crawler.watch.differences import counted
 from crawler.watch.schedule import moment_words, next_visit
 from crawler.watch.visiting import (
+    LOG_NAME,
     Ended,
     Signals,
     VisitOptions,
@@ -35,6 +37,10 @@ if TYPE_CHECKING:
     from crawler.watch.delivery import Receiver
 
 FAILED = 1
+
+_ASKED = """
+SELECT count(*), coalesce(sum(outcome = ?), 0) FROM known WHERE visit = ?
+"""
 
 RETRY_SECS = 600.0
 """After so long, at most, a visit that could not run is tried again."""
@@ -75,6 +81,32 @@ class WatchOptions:
     atom: Path | None = None
 
 
+class _Answers(NamedTuple):
+    """What came of the URLs that a visit asked for.
+
+    Attributes:
+        visit: Number of the visit.
+        answered: Number of URLs that were answered, be it that they are gone.
+        failed: Number of those that were not, or by an error of the server.
+    """
+
+    visit: int
+    answered: int
+    failed: int
+
+    def since(self, before: _Answers) -> _Answers:
+        """Return what came since an earlier moment."""
+        if before.visit != self.visit:
+            return self
+        return _Answers(
+            self.visit, self.answered - before.answered, max(0, self.failed - before.failed)
+        )
+
+    def are_missing(self, left: int) -> bool:
+        """Return whether URLs were asked for, or are ``left``, and none was answered."""
+        return self.answered <= 0 and (self.failed > 0 or left > 0)
+
+
 class _Watched:
     """One crawl directory that is watched."""
 
@@ -96,10 +128,16 @@ class _Watched:
         seen = None if began is not None else last_seen(self.store.connection)
         return next_visit(began, seen, self._every_secs)
 
-    @property
-    def is_tried_again(self) -> bool:
-        """Whether the last visit of this process could not run."""
-        return self._retry_at is not None
+    def register(self, receivers: Sequence[Receiver]) -> None:
+        """Have receivers take the changes from now on.
+
+        Raises:
+            JobError: It cannot be noted.
+        """
+        try:
+            self.store.register([receiver.name for receiver in receivers])
+        except sqlite3.Error as error:
+            raise JobError(f"{self.folder}: cannot be written: {error}") from error
 
     def note_end(self, ended: Ended) -> None:
         """Note that a visit is over; one that did not run, or was killed, is tried again."""
@@ -112,10 +150,21 @@ class _Watched:
     @property
     def left(self) -> int:
         """Number of URLs that the last visit has not asked for yet."""
-        connection = self.store.connection
+        visit = self._visit
+        return make_tally(self.store.connection, visit).queued if visit else 0
+
+    @property
+    def _visit(self) -> int:
+        """Number of the last visit; 0: none has begun."""
         sql = "SELECT value FROM meta WHERE name = ?"
-        row = connection.execute(sql, (meta_names.VISIT,)).fetchone()
-        return make_tally(connection, int(row[0])).queued if row else 0
+        row = self.store.connection.execute(sql, (meta_names.VISIT,)).fetchone()
+        return int(row[0]) if row else 0
+
+    def answers(self) -> _Answers:
+        """Count what came of the URLs of the last visit so far."""
+        visit = self._visit
+        asked, failed = self.store.connection.execute(_ASKED, (FAILED_OUTCOME, visit)).fetchone()
+        return _Answers(visit, asked - failed, failed)
 
 
 class Watch:
@@ -139,7 +188,7 @@ class Watch:
             for folder, name in zip(folders, names_of(folders), strict=True):
                 watched = _Watched(folder, name, options.every_secs)
                 stack.callback(watched.store.close)
-                watched.store.register([receiver.name for receiver in options.receivers])
+                watched.register(options.receivers)
                 self._watched.append(watched)
             self._stack = stack.pop_all()
 
@@ -170,22 +219,24 @@ class Watch:
             ) from error
 
     def _run(self, signals: Signals, *, once: bool) -> int:
-        self._begin()
+        soon = time.time() + (EARLY * self._options.every_secs if once else 0.0)
+        self._begin(signals, soon)
+        if once:
+            for watched in [one for one in self._watched if one.due_at <= soon]:
+                if not signals.stops:
+                    self._visit(watched, signals)
+            return FAILED if self._has_failed else 0
         while not signals.stops:
             watched = min(self._watched, key=lambda one: one.due_at)
             wait_secs = watched.due_at - time.time()
-            if once and not watched.is_tried_again:
-                wait_secs -= EARLY * self._options.every_secs
             if wait_secs <= 0:
                 self._visit(watched, signals)
-            elif once:
-                break
             else:
                 signals.wait(wait_secs)
-        return FAILED if once and self._has_failed else 0
+        return 0
 
-    def _begin(self) -> None:
-        """Hand on what an earlier process did not, and say when the visits are due."""
+    def _begin(self, signals: Signals, soon: float) -> None:
+        """Hand on what an earlier process did not, and say which visits are due after ``soon``."""
         for watched in self._watched:
             if not watched.store.is_based and (pages := watched.finder.take_base()) is not None:
                 now = time.time()
@@ -193,9 +244,9 @@ class Watch:
                     f"{watched.name}: {counted(pages, 'page')} known from now on; "
                     f"next visit {moment_words(watched.due_at, now)}"
                 )
-            elif watched.due_at > time.time():
+            elif watched.due_at > soon:
                 self._teller.tell(f"{watched.name}: {self._next(watched)}")
-            self._deliver(watched)
+            self._deliver(watched, signals)
         self._write_feed()
 
     def _next(self, watched: _Watched) -> str:
@@ -203,8 +254,12 @@ class Watch:
 
     def _visit(self, watched: _Watched, signals: Signals) -> None:
         store = watched.store
+        before = watched.answers()
         store.note_begin(time.time())
         ended = visit(watched.folder, self._options.visits, signals)
+        answers = watched.answers().since(before)
+        if not ended.problem and not signals.stops and answers.are_missing(watched.left):
+            ended = ended._replace(problem=f"nothing was answered, see {watched.folder / LOG_NAME}")
         if ended.problem:
             self._has_failed = True
             self._teller.complain(f"{watched.name}: {ended.problem}")
@@ -224,15 +279,21 @@ class Watch:
                 f"{counted(found.slight, 'page')} {differ} in clocks, dates, counters or "
                 "boilerplate alone"
             )
+        if answers.failed:
+            parts.append(f"{counted(answers.failed, 'URL')} failed")
         if left := watched.left:
             parts.append(f"not finished, {counted(left, 'URL')} left for the next visit")
         parts.append("stopped" if is_stopped else self._next(watched))
         self._teller.tell(f"{watched.name}: {'; '.join(parts)}")
-        self._deliver(watched)
+        self._deliver(watched, signals)
         self._write_feed()
 
-    def _deliver(self, watched: _Watched) -> None:
-        for problem in deliver_all(watched.store, self._options.receivers):
+    def _deliver(self, watched: _Watched, signals: Signals) -> None:
+        """Hand on what changed; what is left at Ctrl-C is handed on by the next start."""
+        if signals.stops:
+            return
+        receivers = self._options.receivers
+        for problem in deliver_all(watched.store, receivers, lambda: bool(signals.stops)):
             self._has_failed = True
             self._teller.complain(f"{watched.name}: {problem}")
 

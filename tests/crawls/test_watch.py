@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
+import time
 from contextlib import closing
 from threading import Event
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -143,7 +145,7 @@ def test_a_directory_that_is_not_due_is_known_from_now_on(first: Visited) -> Non
 def test_the_line_of_a_visit_counts_its_changes(second: Visited) -> None:
     (line,) = second.done.stdout.splitlines()
     assert line.startswith("example: 1 new, 2 changed, 3 gone; 11 pages differ in clocks, ")
-    assert " counters or boilerplate alone; next visit tomorrow at " in line
+    assert " counters or boilerplate alone; 1 URL failed; next visit tomorrow at " in line
 
 
 @pytest.mark.parametrize(
@@ -234,6 +236,64 @@ def test_a_watch_that_is_killed_goes_on_and_tells_each_change_once(
         "/longer": "a paragraph of 15 words was removed",
         "/fresh": "a paragraph of 15 words was added",
     }
+
+
+def test_each_directory_is_visited_once_though_another_cannot_be(
+    watched: Watched, third: Visited, tmp_path: Path
+) -> None:
+    """One cannot start, and the other is due a little later."""
+    bad, good = tmp_path / "bad", tmp_path / "good"
+    for folder in (bad, good):
+        shutil.copytree(watched.folder, folder)
+    (bad / "crawl-once.toml").write_text("no-such-option = 1\n")
+    let_a_day_pass(bad)
+    with closing(WatchStore(good)) as store:
+        store.note_begin(time.time() - 3_500)
+        store.note_end()
+    command = [*words(bad), str(good), "--once", "--every", "1h"]
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=TIMEOUT_SECS, check=False
+    )
+    assert done.returncode == 1
+    assert [line.partition(";")[0] for line in done.stdout.splitlines()] == [
+        "bad: not visited",
+        "good: nothing changed",
+    ]
+    assert "no-such-option" in done.stderr.replace("_", "-")
+    with closing(WatchStore(bad)) as store:
+        assert store.is_interrupted, "the next start tries again"
+
+
+def test_a_site_that_is_away_is_told_also_where_a_visit_goes_on(tmp_path: Path) -> None:
+    with ChangingSite(linked=("/a", "/b")) as site:
+        site.put("/a", "a")
+        site.put("/b", "b")
+        crawl(site.url, tmp_path / "job")
+    watch(tmp_path / "job")  # knows what there is
+    for _ in range(2):
+        with closing(WatchStore(tmp_path / "job")) as store:
+            store.note_begin(0.0)
+        done = watch(tmp_path / "job", "--max-time", "3s")
+        assert done.returncode == 1, done.stdout
+        assert done.stderr.startswith("crawl-once watch: job: ")
+        assert "gone" not in done.stdout
+
+
+@pytest.mark.parametrize("option", [("-s", "NEARDUP_MAX=1"), ("--config", "no.toml")])
+def test_what_is_given_to_visits_is_checked_at_the_start(
+    watched: Watched, third: Visited, option: tuple[str, ...]
+) -> None:
+    done = watch(watched.folder, *option)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1, done.stderr
+
+
+def test_the_feed_and_the_lines_are_two_files(watched: Watched, tmp_path: Path) -> None:
+    file = tmp_path / "changes"
+    done = watch(watched.folder, "-o", str(file), "--atom", f"{tmp_path}/./changes")
+    assert done.returncode == 2
+    assert "-o writes there too" in done.stderr
+    assert not file.exists()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
