@@ -20,6 +20,11 @@ _SHOWN_CHARACTERS = 80
 def fault_lines(report: SiteReport, folder: str) -> Iterator[str]:
     """Yield the faults of a site, each with its examples, then those of which there is none."""
     yield f"{folder}: {many(report.pages, 'page')}"
+    if report.queued:
+        left = many(report.queued, "URL")
+        yield f"The crawl has still to ask for {left}: what follows is not the whole site."
+    if not report.pages:
+        return
     for fault in report.faults:
         if fault.count:
             yield from _lines(fault)

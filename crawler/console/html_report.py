@@ -58,7 +58,7 @@ def html_report(
         size=decimal(counts.body_bytes),
         counts=counts,
         report=make_report(connection),
-        faults=find_faults(connection, MOST_EXAMPLES, show).faults,
+        found=find_faults(connection, MOST_EXAMPLES, show),
         verdicts=VERDICTS,
         outcomes=OUTCOMES,
     )

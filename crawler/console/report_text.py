@@ -240,7 +240,7 @@ def _broken(links: Sequence[BrokenLink], folder: str) -> Iterator[str]:
         yield f"  {link.url} ({link.reason})"
         yield f"      on {link.linked_from}{f': {link.text}' if link.text else ''}"
     if links:
-        yield f"  every page that has them: crawl-once links {folder}"
+        yield f"  more pages that have them: crawl-once links {folder}"
 
 
 def _clusters(report: Report) -> Iterator[str]:

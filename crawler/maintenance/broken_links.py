@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from crawler.pages.link_graph import LinkGraph
 from crawler.pages.page_metadata import linked_from
 from crawler.pages.reasons import Reason, codes, in_words
-from crawler.pages.verdicts import AWAY, FAILED, GONE, listed
+from crawler.pages.verdicts import FAILED, GONE
 from crawler.storage import meta_names
 from crawler.urls.canonical import Canonicalizer
 from crawler.urls.parts import MalformedUrl
@@ -26,11 +26,6 @@ SELECT url, status, reason, metadata FROM pages
 WHERE visit = ? AND verdict = ? AND latest = 1 AND metadata IS NOT NULL
 ORDER BY status IS NULL, status, id
 """
-
-IS_AWAY = f"""
-EXISTS (SELECT 1 FROM known WHERE known.key = pages.key AND outcome IN ({listed(AWAY)}))
-"""
-"""The condition on ``pages`` that nothing is there any more, though its last text stays."""
 
 _FAILED = f"""
 SELECT pages.key, url, coalesce(known.reason, pages.reason) FROM pages

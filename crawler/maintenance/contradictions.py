@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.maintenance.broken_links import IS_AWAY
 from crawler.maintenance.fault import Fault, FaultExample, FaultExamples
 from crawler.pages.page_metadata import alternates_of
 from crawler.pages.reasons import in_words
-from crawler.pages.verdicts import OF_TEXTS, WITHOUT_PAGE, listed
+from crawler.pages.verdicts import IS_AWAY, OF_TEXTS, WITHOUT_PAGE, listed
 from crawler.urls.parts import MalformedUrl
 
 if TYPE_CHECKING:

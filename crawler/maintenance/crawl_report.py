@@ -126,10 +126,15 @@ def make_tally(connection: sqlite3.Connection, visit: int) -> Tally:
     """
     return Tally(
         verdicts=_count_verdicts(connection, visit),
-        queued=scalar(connection, _QUEUED, MAX_TRIES),
+        queued=count_queued(connection),
         saved_bytes=_sum_bytes(connection, visit, f"verdict IN ({_DUPLICATES})"),
         fetched_bytes=_sum_bytes(connection, visit, "1"),
     )
+
+
+def count_queued(connection: sqlite3.Connection) -> int:
+    """Return how many requests are still to be made. Complexity: O(these)."""
+    return scalar(connection, _QUEUED, MAX_TRIES)
 
 
 def _count_verdicts(connection: sqlite3.Connection, visit: int) -> dict[str, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from crawler.pages.verdicts import DUPLICATES
+from crawler.pages.verdicts import DUPLICATES, WITHOUT_PAGE, listed
 
 if TYPE_CHECKING:
     import sqlite3
@@ -37,7 +37,7 @@ class SelectionReport:
         verdicts: Number of pages by verdict.
         statuses: Number of pages by HTTP status; ``none`` where no answer came.
         types: Number of pages by the type of their content, where it is known.
-        languages: Number of pages by the language that they declare.
+        languages: Number of pages by the language that they declare, of those that were read.
     """
 
     pages: int
@@ -67,8 +67,9 @@ def report_selection(connection: sqlite3.Connection, selection: PageSelection) -
 def _read(connection: sqlite3.Connection, selection: PageSelection) -> SelectionReport:
     chosen, values = selection.condition()
 
-    def by(column: str) -> dict[str, int]:
-        rows = connection.execute(_BY.format(column, chosen), (*values, MOST_VALUES))
+    def by(column: str, also: str = "1") -> dict[str, int]:
+        condition = f"{chosen} AND {also}"
+        rows = connection.execute(_BY.format(column, condition), (*values, MOST_VALUES))
         return {"none" if value is None else str(value): count for value, count in rows}
 
     verdicts = by("verdict")
@@ -84,5 +85,5 @@ def _read(connection: sqlite3.Connection, selection: PageSelection) -> Selection
         verdicts=verdicts,
         statuses=by("status"),
         types=by("page_type"),
-        languages=by("language"),
+        languages=by("language", f"verdict NOT IN ({listed(WITHOUT_PAGE)})"),
     )

@@ -9,8 +9,9 @@ from dataclasses import asdict
 from itertools import count, groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from crawler.maintenance.broken_links import IS_AWAY, failed_pages, stored_canonicalizer
+from crawler.maintenance.broken_links import failed_pages, stored_canonicalizer
 from crawler.maintenance.contradictions import contradictions
+from crawler.maintenance.crawl_report import count_queued
 from crawler.maintenance.fault import Fault, FaultExample, FaultExamples, FaultPage
 from crawler.maintenance.inlinks import Inlinks
 from crawler.pages.link_graph import LinkGraph
@@ -18,6 +19,7 @@ from crawler.pages.verdicts import (
     CONTAINED,
     DUPLICATES,
     EXACT_DUPLICATE,
+    IS_AWAY,
     KEPT,
     NEAR_DUPLICATE,
     OF_TEXTS,
@@ -90,16 +92,19 @@ class SiteReport(NamedTuple):
 
     Attributes:
         pages: Number of URLs that answered with a page, duplicates included.
+        queued: Number of URLs that the crawl has still to ask for.
         faults: What there is to mend, the gravest first.
     """
 
     pages: int
+    queued: int
     faults: tuple[Fault, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``crawl-once links --json`` prints."""
         return {
             "pages": self.pages,
+            "queued": self.queued,
             "faults": {
                 fault.name: {
                     "count": fault.count,
@@ -141,6 +146,7 @@ def find_faults(
     )
     return SiteReport(
         pages,
+        count_queued(connection),
         (
             _broken(failed, redirects, inlinks, most),
             _circles(redirects, inlinks, most),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.pages.page_links import LinkPacker
+from crawler.pages.verdicts import GONE, MOVED, listed
 
 if TYPE_CHECKING:
     import sqlite3
@@ -15,10 +16,13 @@ if TYPE_CHECKING:
 _BATCH = 200
 """Read at most this many lists at once: a read that lasts keeps SQLite from shortening its log."""
 
-_LISTS = """
+_LISTS = f"""
 SELECT links.id, links.key, pages.url, shared, urls FROM links
 JOIN pages ON pages.key = links.key AND pages.latest = 1
-WHERE links.id > ? ORDER BY links.id LIMIT ?
+WHERE links.id > ? AND NOT EXISTS (
+  SELECT 1 FROM known WHERE known.key = links.key AND outcome IN ({listed({GONE, MOVED})})
+)
+ORDER BY links.id LIMIT ?
 """
 _LIST = "SELECT shared, urls FROM links WHERE key = ?"
 
@@ -58,7 +62,10 @@ class LinksOfPage(NamedTuple):
 
 
 class LinkGraph:
-    """The links of the newest capture of each page.
+    """The links of the newest capture of each page that is there.
+
+    A page that is gone, or redirects now, has none; one that failed at its last visit has those
+    that it had.
 
     Args:
         connection: Connection from ``open_for_reading``.

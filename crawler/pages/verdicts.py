@@ -124,3 +124,9 @@ def listed(words: Collection[str]) -> str:
     """
     ordered = sorted(words, key=lambda word: (_PLACES.get(word, len(_PLACES)), word))
     return ", ".join(f"'{word}'" for word in ordered)
+
+
+IS_AWAY = f"""
+EXISTS (SELECT 1 FROM known WHERE known.key = pages.key AND outcome IN ({listed(AWAY)}))
+"""
+"""The condition on ``pages`` that a URL gave no page at its last visit, though its text stays."""

@@ -14,7 +14,7 @@ from crawler.api import Crawl
 from crawler.maintenance.site_faults import find_faults
 from crawler.storage.database import open_for_reading
 from tests.crawler.commands.in_process import run
-from tests.crawls.command import crawl, report
+from tests.crawls.command import crawl, report, scrapy
 from tests.sites.faulty import FaultySite
 
 if TYPE_CHECKING:
@@ -177,12 +177,31 @@ def test_the_report_is_one_page_without_anything_from_elsewhere(
     assert targets == set(page.xpath("//section/@id"))
 
 
+def test_a_crawl_that_is_not_over_or_read_nothing_says_so(site: FaultySite, tmp_path: Path) -> None:
+    crawl(f"{site.origin}/", tmp_path / "part", "-a", "max_pages=3")
+    said = run("links", str(tmp_path / "part")).stdout.splitlines()
+    assert said[1].startswith("The crawl has still to ask for ")
+    run("report", "--html", str(tmp_path / "part.html"), str(tmp_path / "part"))
+    assert "this is not the whole site" in (tmp_path / "part.html").read_text()
+    nowhere = ("-a", f"url={site.origin}/none", "-a", "sitemaps=no")
+    scrapy("crawl", "site", *nowhere, "-s", f"JOBDIR={tmp_path / 'no'}")
+    assert run("links", str(tmp_path / "no")).stdout == f"{tmp_path / 'no'}: 0 pages\n"
+    run("report", "--html", str(tmp_path / "no.html"), str(tmp_path / "no"))
+    assert "No page was read" in (tmp_path / "no.html").read_text()
+
+
 def test_what_is_gone_at_the_next_visit_is_a_broken_link_and_no_page(
     found: Found, site: FaultySite
 ) -> None:
+    with Crawl.open(found.jobdir) as stored:
+        assert any(found.path(link.source) == "/leaving" for link in stored.links())
     site.gone |= {"/leaving", "/twin-b"}
     crawl(f"{site.origin}/", found.jobdir, "-a", "revisit=yes")
     later = faults_of(found.jobdir, found.origin)
     assert sorted(later.urls("broken_links")) == ["/es", "/gone", "/leaving", "/twin-b"]
     assert later.pages("broken_links", "/leaving") == {("/", "Leaving")}
     assert not later.faults["repeated_titles"].count
+    with Crawl.open(found.jobdir) as stored:
+        sources = {found.path(link.source) for link in stored.links()}
+    assert "/leaving" not in sources, "it has no links any more"
+    assert "/" in sources

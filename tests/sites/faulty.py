@@ -31,6 +31,7 @@ _ANCHORS = {
     "/twin-a": [("/twin-b", "The other one")],
     "/en": [("/de", "Deutsch"), ("/fr", "Fran&ccedil;ais")],
     "/orphan": [("/", "Home"), ("/orphan", "Here")],
+    "/leaving": [("/", "Home")],
 }  # fmt: skip
 
 _HEADS = {
