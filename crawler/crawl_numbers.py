@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy.utils.httpobj import urlparse_cached
 
-from crawler.console.plurals import many
 from crawler.job_registry import job_of
 from crawler.pages.verdicts import DUPLICATES, FAILED, KEPT, UNCHANGED, VERDICTS
 from crawler.run import BYTES, answers_in
+from neardup.plurals import many
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

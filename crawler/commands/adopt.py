@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from crawler.console.command_line import CommandError, PlainCommand
 from crawler.console.escaping import say
-from crawler.console.plurals import many
+from neardup.plurals import many
 
 if TYPE_CHECKING:
     import argparse

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.console.command_line import CommandError, PlainCommand
 from crawler.console.escaping import say
-from crawler.console.plurals import many
 from crawler.frontier.redis import FleetError
+from neardup.plurals import many
 
 if TYPE_CHECKING:
     import argparse

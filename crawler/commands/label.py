@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from crawler.console.command_line import CommandError, PlainCommand
 from crawler.console.escaping import say, say_coloured
 from crawler.console.lab_options import distances_of, one_of, paths_of, whole
-from crawler.console.plurals import many
 from crawler.suggestions import did_you_mean
+from neardup.plurals import many
 
 if TYPE_CHECKING:
     import argparse

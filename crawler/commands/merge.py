@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawler.console.command_line import CommandError, PlainCommand, crawl_folder
-from crawler.console.plurals import many, noun
+from neardup.plurals import many, noun
 
 if TYPE_CHECKING:
     import argparse

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawler.console.command_line import PlainCommand, one_directory
-from crawler.console.plurals import many, noun
+from neardup.plurals import many, noun
 
 if TYPE_CHECKING:
     import argparse

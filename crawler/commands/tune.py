@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawler.console.command_line import CommandError, PlainCommand, one_directory
-from crawler.console.plurals import noun
 from neardup.errors import ParameterError
+from neardup.plurals import noun
 
 if TYPE_CHECKING:
     import argparse

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawler.console.command_line import CommandError, PlainCommand, one_directory
-from crawler.console.plurals import many
+from neardup.plurals import many
 
 if TYPE_CHECKING:
     import argparse

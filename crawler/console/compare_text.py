@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from crawler.console.escaping import plain
-from crawler.console.plurals import many
 from crawler.lab.pair_label import DIFFERENT, DUPLICATE
 from crawler.lab.sides import ComparedText
 from crawler.lab.words import content_words, measures_of, name_text, part_sentence, rest_sentence
 from neardup.comparison.diff import EQUAL, WordRun, diff, render_diff
+from neardup.plurals import many
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

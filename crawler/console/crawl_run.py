@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from crawler.console.command_line import CommandError
-from crawler.console.plurals import many
 from crawler.options import Options
 from crawler.pages.visits import DUE, FAILED, NO
+from neardup.plurals import many
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,7 +11,6 @@ from crawler.console.command_line import CommandError, tidy_logs
 from crawler.console.crawl_places import crawl_place, kept_outside
 from crawler.console.crawl_run import prepared_archive, problems, standing
 from crawler.console.escaping import say_or_go_on
-from crawler.console.plurals import many
 from crawler.feeds.exporters import require_pyarrow
 from crawler.feeds.feed_targets import feeds_stdout
 from crawler.job_registry import prepare_job
@@ -20,6 +19,7 @@ from crawler.options import Options, is_fleet
 from crawler.page_rendering import wanted_rendering
 from crawler.pages.visits import DUE, FAILED, NO, YES
 from crawler.storage.database import open_for_reading
+from neardup.plurals import many
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textwrap import shorten
 from typing import TYPE_CHECKING
 
-from crawler.console.plurals import many
+from neardup.plurals import many
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

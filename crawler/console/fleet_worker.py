@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from crawler.addon import FLEET, REPLACED
 from crawler.console.command_line import CommandError
-from crawler.console.plurals import many
 from crawler.fleet.membership import name_of_folder
 from crawler.job_registry import prepare_job
 from crawler.options import Options
 from crawler.pages.visits import NO
 from crawler.storage.directory import is_in_use
 from crawler.storage.errors import JobInUseError
+from neardup.plurals import many
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -16,10 +16,10 @@ from rich.cells import cell_len
 
 from crawler.console.compare_text import pair_diff, pair_lines
 from crawler.console.escaping import say
-from crawler.console.plurals import many
 from crawler.lab.labels import remove_label, store_labels
 from crawler.lab.pair_details import details_of
 from crawler.lab.pair_label import NAMES, label_of
+from neardup.plurals import many
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

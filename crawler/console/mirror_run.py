@@ -16,7 +16,6 @@ from crawler.console.command_line import CommandError, tidy_logs
 from crawler.console.crawl_places import chosen_place
 from crawler.console.crawl_run import prepared_archive, problems, standing
 from crawler.console.escaping import say, say_or_go_on
-from crawler.console.plurals import many
 from crawler.console.progress_line import ProgressLine
 from crawler.console.report_text import change_lines
 from crawler.job_registry import prepare_job
@@ -38,6 +37,7 @@ from crawler.storage.errors import JobError
 from crawler.urls.canonical import Canonicalizer
 from crawler.urls.scope_names import scope_folder
 from crawler.urls.seeds import host_folder, split_seeds
+from neardup.plurals import many
 
 if TYPE_CHECKING:
     import sqlite3

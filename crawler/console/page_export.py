@@ -11,7 +11,6 @@ from crawler.console.command_line import CommandError
 from crawler.console.escaping import say
 from crawler.console.lab_options import whole
 from crawler.console.page_options import page_selection
-from crawler.console.plurals import many
 from crawler.feeds.exporters import EXPORTERS, LINK_EXPORTERS, export
 from crawler.feeds.page_files import PagePaths, others_in, write_files, write_together
 from crawler.feeds.page_writers import MEDIA_TYPES, PageWriter, text_without
@@ -27,6 +26,7 @@ from crawler.pages.verdicts import VERDICTS
 from crawler.reading.content.content_text import Shown
 from crawler.storage.output_files import check_output
 from crawler.suggestions import did_you_mean
+from neardup.plurals import many
 
 if TYPE_CHECKING:
     import argparse

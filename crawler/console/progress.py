@@ -17,10 +17,10 @@ from rich.text import Text
 
 from crawler.console.escaping import plain, say
 from crawler.console.json_logs import json_line
-from crawler.console.plurals import many
 from crawler.console.progress_line import is_drawable
 from crawler.crawl_numbers import FINISHING
 from crawler.options import JSON, TEXT
+from neardup.plurals import many
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from rich.filesize import decimal
 
-from crawler.console.plurals import many
 from crawler.frontier.file_links import MIN_FILES
 from crawler.pages.verdicts import CHANGED, MOVED, OUTCOMES, UNCHANGED, VERDICTS
 from neardup.installing import install_command
+from neardup.plurals import many
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawler.console.plurals import many
 from crawler.lab.distance_evidence import LABELS
 from crawler.lab.figures import MAX_DISTANCE, MIN_SIMILARITY, NO_BOUND
 from crawler.lab.words import in_pairs
+from neardup.plurals import many
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crawler.lab.figures import MAX_DISTANCE, MIN_SIMILARITY
+from neardup.plurals import many
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,8 +96,8 @@ def _title(name: str, lines: Sequence[SweepLine]) -> str:
     pages = lines[0].kept + lines[0].dropped
     parameters = lines[0].choice.parameters
     printable = "".join(one if one.isprintable() else "?" for one in shown)
-    many = "1 page" if pages == 1 else f"{pages:,} pages"
-    return f"{printable}: {many}, {parameters.fingerprint_features}"
+    pages_said = many(pages, "page")
+    return f"{printable}: {pages_said}, {parameters.fingerprint_features}"
 
 
 def _draw_neighbours(axes: Any, histogram: NearestCounts, holds: Parameters) -> None:

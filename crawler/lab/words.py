@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from neardup.parts import MIN_CONTAINMENT
+from neardup.plurals import many
 
 if TYPE_CHECKING:
     from crawler.lab.pair_reasons import PairPart
@@ -21,7 +22,7 @@ _KINDS = {"canonical": "canonical URL, which decides nothing"}
 
 def in_bits(distance: int) -> str:
     """Return a distance with its unit: ``1 bit``, ``2 bits``."""
-    return f"{distance} bit" if distance == 1 else f"{distance} bits"
+    return many(distance, "bit")
 
 
 _MAX_PLACES = 6
@@ -55,8 +56,7 @@ def measures_of(
 
 def in_pairs(count: int, kind: str = "") -> str:
     """Return a number of pairs of some kind: ``1 labelled pair``, ``2 labelled pairs``."""
-    words = f"{kind} pair" if kind else "pair"
-    return f"{count:,} {words}" if count == 1 else f"{count:,} {words}s"
+    return many(count, f"{kind} pair" if kind else "pair")
 
 
 def count(value: float | None) -> str:

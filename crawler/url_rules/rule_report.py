@@ -14,6 +14,7 @@ from crawler.url_rules.learning.evidence import lower_bound
 from crawler.url_rules.rule_files import restored
 from crawler.url_rules.skipped import COUNTS
 from crawler.url_rules.traps import OPEN
+from neardup.plurals import many
 
 if TYPE_CHECKING:
     import sqlite3
@@ -167,20 +168,17 @@ def _rule(row: tuple[Any, ...], skipped: int) -> StoredRule:
 
 def evidence_lines(rule: StoredRule) -> Iterator[str]:
     """Yield what speaks for a rule, what it saved, and whether that was tried."""
+    texts = many(rule.texts, "text")
     if rule.origin == "learned":
-        evidence = f"{_texts(rule)} under two URLs each, none that differed"
+        evidence = f"{texts} under two URLs each, none that differed"
     else:
-        evidence = f"from {rule.origin}; {_texts(rule)} under two URLs each since"
+        evidence = f"from {rule.origin}; {texts} under two URLs each since"
     yield f"{evidence}: right in {rule.confidence:.0%} or more of all cases"
     if rule.head_start:
         yield f"fewer texts were enough, since it is known from {rule.head_start}"
-    saved = "1 request" if rule.saved == 1 else f"{rule.saved:,} requests"
+    saved = many(rule.saved, "request")
     yield f"{saved} not made, {rule.explored:,} made to try it"
     yield _validated(rule)
-
-
-def _texts(rule: StoredRule) -> str:
-    return "1 text" if rule.texts == 1 else f"{rule.texts:,} texts"
 
 
 def _validated(rule: StoredRule) -> str:
@@ -188,7 +186,7 @@ def _validated(rule: StoredRule) -> str:
     values = ", ".join(f"{value}: {pages:,}" for value, pages in rule.tried.items())
     if list(rule.tried) == ["any"]:
         pages = rule.tried["any"]
-        values = "1 page" if pages == 1 else f"{pages:,} pages"
+        values = many(pages, "page")
     return {
         "proven": f"validated on enough pages to prove it ({values})",
         "all": f"validated on each page that it skips ({values or 'none'})",

@@ -17,9 +17,10 @@ from crawler.pages.stored_texts import HeldTexts, unpack_judged
 from crawler.pages.verdicts import FORBIDDEN, GONE, KEPT, MOVED, OF_TEXTS, READ, listed
 from crawler.pages.wall_clusters import host_of
 from crawler.storage import meta_names
-from crawler.watch.differences import Difference, counted, find_difference, one_sided_keys
+from crawler.watch.differences import Difference, find_difference, one_sided_keys
 from crawler.watch.volatile import masked
 from crawler.watch.watch_store import Change
+from neardup.plurals import many
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -170,7 +171,7 @@ class ChangeFinder:
 
     def _new(self, row: sqlite3.Row) -> Change:
         words = row["words"] or 0
-        summary = f"a new page of {counted(words, 'word')}"
+        summary = f"a new page of {many(words, 'word')}"
         return self._change(row, NEW, row["seen_at"], Difference(words_added=words), summary)
 
     def _changed(self, row: sqlite3.Row, difference: Difference) -> Change:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.watch.volatile import MASK, masked
 from neardup.comparison.diff import ADDED, EQUAL, REMOVED, diff, written_words
+from neardup.plurals import many
 from neardup.whole import split_whole
 
 if TYPE_CHECKING:
@@ -255,7 +256,7 @@ def _said(both: tuple[Sequence[Passage], Sequence[Passage]], kind: str) -> list[
     parts = []
     for passages, verb in ((both[1], "added"), (both[0], "removed")):
         if passages:
-            words = counted(_words(passages), "word")
+            words = many(_words(passages), "word")
             if len(passages) == 1:
                 parts.append(f"a {kind} of {words} was {verb}")
             else:
@@ -268,13 +269,8 @@ def _said_of_edits(count: int, removed: int, added: int) -> list[str]:
         return []
     where = "a sentence" if count == 1 else f"{count:,} sentences"
     if removed and added:
-        words = counted(removed, "word")
+        words = many(removed, "word")
         verb = "was" if removed == 1 else "were"
         return [f"{words} of {where} {verb} replaced by {added:,}"]
     number, verb = (added, "added to") if added else (removed, "removed from")
-    return [f"{counted(number, 'word')} {'was' if number == 1 else 'were'} {verb} {where}"]
-
-
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun: ``1 word``, ``1,200 words``."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return [f"{many(number, 'word')} {'was' if number == 1 else 'were'} {verb} {where}"]

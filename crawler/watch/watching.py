@@ -16,7 +16,6 @@ from crawler.storage.errors import JobError
 from crawler.watch.atom_feed import MAX_ENTRIES, write_feed
 from crawler.watch.changes import KINDS, ChangeFinder, Found
 from crawler.watch.delivery import deliver_all
-from crawler.watch.differences import counted
 from crawler.watch.schedule import moment_words, next_visit
 from crawler.watch.visiting import (
     LOG_NAME,
@@ -28,6 +27,7 @@ from crawler.watch.visiting import (
     visit,
 )
 from crawler.watch.watch_store import WatchStore
+from neardup.plurals import many
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -241,7 +241,7 @@ class Watch:
             if not watched.store.is_based and (pages := watched.finder.take_base()) is not None:
                 now = time.time()
                 self._teller.tell(
-                    f"{watched.name}: {counted(pages, 'page')} known from now on; "
+                    f"{watched.name}: {many(pages, 'page')} known from now on; "
                     f"next visit {moment_words(watched.due_at, now)}"
                 )
             elif watched.due_at > soon:
@@ -276,13 +276,13 @@ class Watch:
         if found.slight:
             differ = "differs" if found.slight == 1 else "differ"
             parts.append(
-                f"{counted(found.slight, 'page')} {differ} in clocks, dates, counters or "
+                f"{many(found.slight, 'page')} {differ} in clocks, dates, counters or "
                 "boilerplate alone"
             )
         if answers.failed:
-            parts.append(f"{counted(answers.failed, 'URL')} failed")
+            parts.append(f"{many(answers.failed, 'URL')} failed")
         if left := watched.left:
-            parts.append(f"not finished, {counted(left, 'URL')} left for the next visit")
+            parts.append(f"not finished, {many(left, 'URL')} left for the next visit")
         parts.append("stopped" if is_stopped else self._next(watched))
         self._teller.tell(f"{watched.name}: {'; '.join(parts)}")
         self._deliver(watched, signals)
@@ -315,7 +315,7 @@ class Watch:
 def _outcome(found: Found, pages: int | None, *, is_based: bool) -> str:
     """Return what a visit found: ``3 new, 2 changed, 1 gone``."""
     if pages is not None:
-        return f"{counted(pages, 'page')} known from now on"
+        return f"{many(pages, 'page')} known from now on"
     if not is_based:
         return "the first visit is not over"
     words = [f"{found.counts[kind]:,} {kind}" for kind in KINDS if found.counts[kind]]

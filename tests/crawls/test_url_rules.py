@@ -133,9 +133,12 @@ class TestCanonicals:
 
     def test_with_right_ones_a_rule_holds_earlier(self, tmp_path: Path) -> None:
         fetched, before = [], []
+        port = 0
         for options in (LARGER, replace(LARGER, canonical="right")):
             jobdir = tmp_path / (options.canonical or "none")
-            with DynamicSite(options) as site:
+            # Which pages are trials depends on the port, so that both have the same.
+            with DynamicSite(options, port) as site:
+                port = site.port
                 # They are links too: those requests are left out of what is compared.
                 arguments = ("-a", "links=-canonical", "-s", "CONCURRENT_REQUESTS=1")
                 fetched.append(crawl_site(site, jobdir, *arguments))
@@ -143,7 +146,7 @@ class TestCanonicals:
             before.append(fetched_before_a_rule(jobdir))
             assert "rel=canonical" not in scrapy("report", str(jobdir)).stdout
         assert before[1] < before[0]
-        assert fetched[1] <= 1.05 * fetched[0], "which pages are trials depends on the port"
+        assert fetched[1] <= 1.05 * fetched[0]
 
     @pytest.mark.parametrize("canonical", ["home", "loop"])
     def test_those_that_lie_are_told_and_lose_nothing(

@@ -27,6 +27,7 @@ from crawler.lab.words import (
 from neardup.boilerplate import boilerplate_spans
 from neardup.comparison.diff import diff
 from neardup.names import unpacked
+from neardup.plurals import many
 from neardup.whole import readable
 
 if TYPE_CHECKING:
@@ -224,7 +225,7 @@ def show_picture(side: TextSide) -> None:
 
 
 def _words_of(found: PairTexts, min_similarity: float) -> str:
-    places = "1 place" if found.changes == 1 else f"{found.changes:,} places"
+    places = many(found.changes, "place")
     words = f"The {found.compared} texts differ in {places}."
     if not found.changes:
         words = f"Word for word the {found.compared} texts are the same."

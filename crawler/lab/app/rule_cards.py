@@ -12,6 +12,7 @@ from crawler.lab.app.lab_state import StoppedError
 from crawler.storage.errors import JobError
 from crawler.url_rules.rule_report import evidence_lines
 from crawler.url_rules.rule_store import forget_rule
+from neardup.plurals import many
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -60,7 +61,7 @@ class RuleCards:
                 self._row(folder, rule)
         count = len(report.rules)
         waiting = f"; {report.waiting:,} requests are skipped now" if report.waiting else ""
-        self._note.text = f"{count:,} rule{'' if count == 1 else 's'}{waiting}" if count else _EMPTY
+        self._note.text = f"{many(count, 'rule')}{waiting}" if count else _EMPTY
 
     def _row(self, folder: Path, rule: StoredRule) -> None:
         with ui.element().classes("rule-row").props(f"data-rule={rule.id}"):

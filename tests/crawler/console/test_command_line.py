@@ -43,7 +43,7 @@ def test_help_names_the_commands_of_the_same_group() -> None:
 
 _WORDS = (
     "crawler crawler.console crawler.console.command_line crawler.console.crawl_command"
-    " crawler.console.escaping crawler.console.lab_options crawler.console.plurals"
+    " crawler.console.escaping crawler.console.lab_options neardup.plurals"
     " crawler.console.profile crawler.program crawler.console.progress_line"
     " crawler.console.scrapy_adapter"
     " crawler.console.scrapy_start crawler.console.spider_command"

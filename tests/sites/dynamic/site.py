@@ -42,8 +42,8 @@ class DynamicSite(MadeSite):
     ``with DynamicSite(CLUTTERED) as site: crawl(site.url); assert not site.lost()``
     """
 
-    def __init__(self, options: Options | None = None) -> None:
-        super().__init__()
+    def __init__(self, options: Options | None = None, port: int = 0) -> None:
+        super().__init__(port=port)
         self.options = options or Options()
         self._parts = [PARTS[name](self.options) for name in self.options.parts]
         self._fetches: list[Fetch] = []

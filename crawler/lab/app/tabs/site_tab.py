@@ -12,6 +12,7 @@ from crawler.lab.app.rule_cards import RuleCards
 from crawler.lab.app.tables import FigureTable, SearchField, crawl_choice
 from crawler.lab.site_links import read_site
 from crawler.lab.url_templates import templates_of
+from neardup.plurals import many
 
 if TYPE_CHECKING:
     from crawler.lab.app.lab_state import Lab
@@ -134,7 +135,7 @@ class SiteTab:
         self._broken.show(site.broken)
 
     def _show_templates(self, found: list[TemplatePages], pages: int) -> None:
-        self._words.text = f"{pages:,} page{'' if pages == 1 else 's'} with a text"
+        self._words.text = f"{many(pages, 'page')} with a text"
         shown = [one for one in found if one.dropped][:_MAX_TEMPLATES]
         self._templates.show(
             (plain(one.template, 300), f"{one.pages:,}", f"{one.dropped:,}", f"{one.clusters:,}")
@@ -149,11 +150,11 @@ def _links_words(site: CrawledSite) -> str:
         return "It fills with the first page that has links."
     if site.counted < site.pages:
         return f"The first {site.counted:,} of {site.pages:,} pages with links are counted."
-    return f"{site.pages:,} page{'' if site.pages == 1 else 's'} with links"
+    return f"{many(site.pages, 'page')} with links"
 
 
 def _template_words(shown: int, repeating: int, count: int) -> str:
-    templates = "1 template" if count == 1 else f"{count:,} templates"
+    templates = many(count, "template")
     if not repeating:
         return f"Of {templates} none has a page that repeats another: it fills when one does."
     of = f"{repeating:,} of {templates} with duplicates"
@@ -200,6 +201,6 @@ def _linked_words(one: BrokenLink) -> str:
 def _broken_words(found: int, count: int) -> str:
     if not count:
         return _BROKEN_EMPTY
-    urls = "1 URL" if count == 1 else f"{count:,} URLs"
+    urls = many(count, "URL")
     told = urls if found == count else f"{found:,} found of {urls}"
     return told if found <= _MAX_BROKEN else f"{told}, the first {_MAX_BROKEN} are shown"
