@@ -89,19 +89,17 @@ class ForeignItems:
 
     async def captured(self, item: Any) -> Captured | None:
         """Remove and return the verdict of an item, after obtaining it if needed."""
+        if not self._fields and ItemAdapter.is_item(item):
+            # Before its verdict is awaited: an item that needs none would overtake it.
+            self._fields = list(map(str, ItemAdapter(item).field_names()))[:MAX_FIELDS_NAMED]
         captured = await self._captured(item)
         if captured is not None and captured.row.words:
             self._has_text = True
         elif not self._has_text:
-            self._note_without_text(item)
+            self._without_text += 1
+            if self._without_text == WARN_AFTER:
+                self._warn()
         return captured
-
-    def _note_without_text(self, item: Any) -> None:
-        if not self._without_text and ItemAdapter.is_item(item):
-            self._fields = list(map(str, ItemAdapter(item).field_names()))[:MAX_FIELDS_NAMED]
-        self._without_text += 1
-        if self._without_text == WARN_AFTER:
-            self._warn()
 
     def _warn(self) -> None:
         """Warn once if there were items and none of them had a text."""
