@@ -52,7 +52,7 @@ URLS_DISABLED_RULES: list[str] = []
 """Names of URL rules to switch off (docs/urls.md lists them); fixed for a crawl directory."""
 
 READING_WORKERS = 0
-"""Worker processes that read pages; 0 means one a core."""
+"""Worker processes that read pages, started as pages wait for them; 0 means one a core."""
 
 READING_TIMEOUT_SECS = 20.0
 """Time of a worker, its stops not counted, to read a page; then another one tries it, once."""

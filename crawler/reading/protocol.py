@@ -63,7 +63,7 @@ class ReadingOptions:
     """Options for reading pages.
 
     Attributes:
-        workers: Number of processes; 0 means one a core.
+        workers: Number of processes, at most; 0 means one a core.
         timeout_secs: Time that a worker may use for one page, as ``Allowance`` counts it.
         memory_limit_mb: Memory that one worker may use.
         max_links: Maximum number of distinct links of one page.

@@ -1,4 +1,4 @@
-"""Lease the workers of a pool, and replace each one that is lost."""
+"""Start workers as pages wait for them, lease them, and replace each one that is lost."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 _MAX_FAILURES = 3
 _CLOSING_SECS = 10.0
 _CLOSING_INTERVAL_SECS = 0.005
+_WAITING_SECS = 0.5
+"""Start another worker once pages have waited so long: about the CPU time that its start takes."""
 
 
 class ReadingError(Exception):
@@ -32,7 +34,11 @@ class WorkerStartError(ReadingError):
 
 
 class WorkerPool:
-    """Hands out workers, first come, first served."""
+    """Hands out workers, first come, first served.
+
+    One worker is started at first, which is enough for small sites and for those that are asked
+    slowly. Others follow, up to the size of the pool, while callers wait without a break.
+    """
 
     def __init__(self, options: ReadingOptions) -> None:
         self._options = options
@@ -43,6 +49,7 @@ class WorkerPool:
         self._failures = 0
         self._broken: Exception | None = PoolClosedError("the pool was not started")
         self._leased: set[WorkerProcess] = set()
+        self._growth: asyncio.TimerHandle | None = None
 
     @property
     def leased(self) -> int:
@@ -66,10 +73,9 @@ class WorkerPool:
         return isinstance(self._broken, PoolClosedError)
 
     def open(self) -> None:
-        """Start all workers at once, and do not wait for them."""
+        """Start the first worker, and do not wait for it."""
         self._broken = None
-        for _ in range(self._options.size):
-            self._spawn()
+        self._spawn()
 
     async def lease(self) -> WorkerProcess:
         """Wait for a free worker, to be given back by ``give_back`` or ``replace``.
@@ -91,6 +97,7 @@ class WorkerPool:
             raise type(self._broken)(*self._broken.args)
         waiter: asyncio.Future[WorkerProcess] = asyncio.get_running_loop().create_future()
         self._waiting.append(waiter)
+        self._plan_growth()
         try:
             return await waiter
         except asyncio.CancelledError:
@@ -166,11 +173,30 @@ class WorkerPool:
             if not waiter.done():
                 self._leased.add(worker)
                 waiter.set_result(worker)
+                self._plan_growth()
                 return
         self._idle.append(worker)
+        self._end_growth()
+
+    def _plan_growth(self) -> None:
+        """Start another worker in a while if all are busy, and one caller or more waits."""
+        busy = self._waiting and len(self._leased) == len(self._workers)
+        if self._growth is None and busy and len(self._workers) < self._options.size:
+            self._growth = asyncio.get_running_loop().call_later(_WAITING_SECS, self._grow)
+
+    def _grow(self) -> None:
+        self._growth = None
+        if self._broken is None and self._waiting and len(self._workers) < self._options.size:
+            self._spawn()
+
+    def _end_growth(self) -> None:
+        if self._growth is not None:
+            self._growth.cancel()
+            self._growth = None
 
     def _break(self, error: Exception) -> None:
         self._broken = error
+        self._end_growth()
         while self._waiting:
             waiter = self._waiting.popleft()
             if not waiter.done():

@@ -67,15 +67,29 @@ def test_a_worker_reads_what_this_process_would_read() -> None:
 
 def test_more_pages_than_workers_are_read_each_as_itself() -> None:
     async def act(pool: ReadingPool) -> None:
-        assert (pool.size, len(pool.pids)) == (2, 2)
         bodies = [page(f"<p>{PROSE} {number}</p>") for number in range(200)]
+        slow = asyncio.create_task(read(pool, sluggish_page()))
+        await until(lambda: pool.busy == 1)
         tasks = [asyncio.create_task(read(pool, body)) for body in bodies]
         # Looked at whenever anything happens: seldom looked at, they may be between two pages.
         await until(lambda: pool.busy == 2, pause_secs=0)
         for number, reading in enumerate(await asyncio.gather(*tasks)):
             assert reading.text is not None
             assert reading.text.split()[-1] == str(number)
+        await slow
         assert pool.busy == 0
+
+    use(TWO, act)
+
+
+def test_workers_are_started_as_pages_wait_for_them() -> None:
+    async def act(pool: ReadingPool) -> None:
+        assert (pool.size, len(pool.pids)) == (2, 1)
+        for _ in range(3):
+            await read(pool, article())
+        assert len(pool.pids) == 1
+        await asyncio.gather(*(read(pool, sluggish_page()) for _ in range(4)))
+        assert len(pool.pids) == 2
 
     use(TWO, act)
 

@@ -19,18 +19,17 @@ PARENT = """
 import asyncio
 from crawler.reading.pool import ReadingPool
 from crawler.reading.protocol import ReadingOptions
-from tests.crawler.reading.pages import article, slow_page
+from tests.crawler.reading.pages import slow_page
 from tests.crawler.reading.pools import read
 from tests.waiting import until
 
 async def main():
     pool = ReadingPool(ReadingOptions(workers=2))
     await pool.start()
-    await read(pool, article())
-    slow = asyncio.create_task(read(pool, slow_page()))
-    await until(lambda: pool.busy == 1)
+    slow = [asyncio.create_task(read(pool, slow_page())) for _ in range(2)]
+    await until(lambda: pool.busy == 2)
     print(*pool.pids, flush=True)
-    await slow
+    await asyncio.gather(*slow)
 
 asyncio.run(main())
 """
