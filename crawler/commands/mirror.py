@@ -45,7 +45,9 @@ class MirrorCommand(SpiderCommand):
     argument is wrong; 130 stopped by the user.
     """
 
-    usage = "[options] URL [DIR]  |  mirror [options] DIR  |  mirror --check DIR"
+    usage = (
+        "[options] URL [DIR]  |  mirror [options] DIR  |  mirror --check DIR  |  mirror --serve DIR"
+    )
     summary = "Mirror a site: browsable offline, the same bytes stored once"
     description = (
         "Fetch every page of a site and what the pages need, and rewrite the links, so that "
@@ -62,6 +64,15 @@ class MirrorCommand(SpiderCommand):
     def add_own_options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             "--check", action="store_true", help="check that a mirror is complete; fetches nothing"
+        )
+        parser.add_argument(
+            "--serve",
+            action="store_true",
+            help="serve a mirror on this machine, for pages whose scripts do not run from the disk",
+        )
+        parser.add_argument("--port", metavar="N", help="with --serve: port (default 8765, or any)")
+        parser.add_argument(
+            "--host", metavar="H", help="with --serve: address to listen on (default 127.0.0.1)"
         )
         super().add_own_options(parser)
         group = parser.add_argument_group("what is written")
@@ -94,12 +105,20 @@ class MirrorCommand(SpiderCommand):
             close_stdout()
 
     def crawl(self, args: list[str], opts: argparse.Namespace) -> int:
-        """Mirror a site, or check a mirror."""
+        """Mirror a site, check a mirror, or serve it."""
         args = _with_places(args, opts)
         if opts.check:
             from crawler.console.mirror_run import check
 
-            return check(_one_folder(args))
+            return check(_one_folder(args, "--check"))
+        if opts.serve:
+            from crawler.console.mirror_server import serve
+
+            folder = _one_folder(args, "--serve")
+            return serve(folder, self.host.settings, opts.host or "127.0.0.1", opts.port)
+        for name in ("port", "host"):
+            if getattr(opts, name) is not None:
+                raise CommandError(f"--{name} goes with --serve")
         from crawler.spiders.arguments import check_site
 
         arguments = self.arguments(opts)
@@ -171,8 +190,11 @@ def _with_places(args: Sequence[str], opts: argparse.Namespace) -> list[str]:
     return places
 
 
-def _one_folder(args: Sequence[str]) -> Path:
+def _one_folder(args: Sequence[str], option: str) -> Path:
     if len(args) != 1:
         got = "none" if not args else " ".join(args)
-        raise CommandError(f"--check takes one directory, got {got}")
-    return Path(args[0])
+        raise CommandError(f"{option} takes one directory, got {got}")
+    folder = Path(args[0])
+    if not (folder / STATE_FOLDER).is_dir():
+        raise CommandError(f"{folder}: no mirror in it (no {STATE_FOLDER}/)")
+    return folder

@@ -223,7 +223,10 @@ class Mirroring:
         if not report.fetched and not report.kept:
             return report.queued
         say_or_go_on(f"open {self._folder / 'index.html'}")
-        say_or_go_on(f"to check it: crawl-once mirror --check {shlex.quote(str(self._folder))}")
+        place = shlex.quote(str(self._folder))
+        if finished.needs_server:
+            say_or_go_on(f"with the scripts that need a server: crawl-once mirror --serve {place}")
+        say_or_go_on(f"to check it: crawl-once mirror --check {place}")
         return report.queued
 
     def _status(self, job: Job, finished: FinishedMirror) -> int:

@@ -229,7 +229,7 @@ class PatientRetry(RetryMiddleware):
             request, answered = waiting
             if _leased_host(self.crawler, request) is not None:
                 slot.queue.remove(waiting)
-                answered.errback(Failure(HostRestsError("its host rests")))  # type: ignore[no-untyped-call]
+                answered.errback(Failure(HostRestsError("its host rests")))
 
 
 class WholeAnswers(CrawlerComponent):

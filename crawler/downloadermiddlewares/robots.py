@@ -257,7 +257,7 @@ class RobotsRules(CrawlerComponent):
         self._stats.inc_value(f"robotstxt/exception_count/{type(error).__name__}")
         if isinstance(error, _OF_THE_HOST) and url not in self._moved:
             return _Unreachable(error, -math.inf)
-        failure = Failure(error)  # type: ignore[no-untyped-call]
+        failure = Failure(error)
         verdict, reason, status = explain(failure, self._crawler.settings)
         if isinstance(error, _NO_ANSWER):
             return self._unreachable(in_words(reason) or "")

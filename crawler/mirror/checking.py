@@ -74,6 +74,7 @@ class Checker:
         self._watch = watch
         self._check = Check()
         self._linked = bytearray(table.highest_id() + 1)
+        self._fetched: set[str] = set()
         self._look_at = lru_cache(_RECENT)(self._find)
 
     def check(self) -> Check:
@@ -149,14 +150,17 @@ class Checker:
         for link in document.links:
             if link.url is None:
                 continue
-            if link.url.startswith(_BASE):
+            if kind is DocumentType.SCRIPT and link.written.startswith("/"):
+                # It is left as written, and leads to a file where the mirror is served.
+                self._fetched.add(f"{path.partition('/')[0]}{link.written}")
+            elif link.url.startswith(_BASE):
                 yield unquote(urlsplit(link.url).path.removeprefix("/"))
             else:
                 self._check.outward += 1
 
     def _unlinked(self) -> None:
         for row in self._table.rows("state = 'own'"):
-            if not self._linked[row.id]:
+            if not self._linked[row.id] and _at_host(row) not in self._fetched:
                 self._check.add("files that no link leads to", row.path)
 
     def _strangers(self) -> None:
@@ -165,3 +169,10 @@ class Checker:
             is_ours = path in OUR_FILES or path.startswith(f"{ARCHIVE}/")
             if not is_ours and (row is None or row.state != "own"):
                 self._check.add("files that are not of the mirror", path)
+
+
+def _at_host(row: FileRow) -> str:
+    """Return the folder of a file's host with path and query of its URL."""
+    parts = urlsplit(row.url)
+    query = f"?{parts.query}" if parts.query else ""
+    return f"{row.path.partition('/')[0]}{parts.path}{query}"

@@ -63,6 +63,7 @@ class MirrorStore:
         row.content_type = fetched.content_type
         row.is_document, row.is_seed = int(document is not None), int(row.is_seed or is_seed)
         row.is_cut = int(fetched.is_cut)
+        row.has_modules = int(document is not None and document.has_modules)
         row.is_page = int(why_not_html(fetched.content_type, fetched.body) is None)
         if row.state != OWN or row.payload_digest != digest or not self._is_intact(row):
             self._write(row, fetched.body, digest)

@@ -84,6 +84,7 @@ class FinishedMirror:
         rewritten: Number of documents that were written again.
         damaged: Paths of files that were changed by another program, left as they are.
         parts: Paths of files that came only in part.
+        needs_server: Whether a page runs scripts that browsers load from no disk.
         size: Bytes of the files on the disk; those of hard links count once.
     """
 
@@ -92,6 +93,7 @@ class FinishedMirror:
     size: int = 0
     damaged: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
+    needs_server: bool = False
 
 
 class Finisher:
@@ -138,7 +140,7 @@ class Finisher:
             and self._database.meta(meta_names.MIRROR_FINISHED) == wanted
         ):
             self._write_entries()  # one may have been removed
-            return FinishedMirror(size=self._size(), parts=self._parts())
+            return self._finished(0, 0)
         self._database.set_meta(meta_names.MIRROR_STALE, "1")
         self._note_redirects()
         leave_one_file(self._database, self._table, self._folder, self._by_rules())
@@ -148,8 +150,17 @@ class Finisher:
         self._database.set_meta(meta_names.MIRROR_STALE, "0")
         self._database.set_meta(meta_names.MIRROR_FINISHED, self._standing())
         self._database.commit()
+        return self._finished(documents, rewritten)
+
+    def _finished(self, documents: int, rewritten: int) -> FinishedMirror:
+        parts = tuple(row.path for row in self._table.rows("state = 'own' AND is_cut = 1"))
         return FinishedMirror(
-            documents, rewritten, self._size(), tuple(self._damaged), self._parts()
+            documents=documents,
+            rewritten=rewritten,
+            size=self._size(),
+            damaged=tuple(self._damaged),
+            parts=parts,
+            needs_server=self._table.has_modules(),
         )
 
     def _by_rules(self) -> Callable[[str], Address | str]:
@@ -167,9 +178,6 @@ class Finisher:
 
         return by_rules
 
-    def _parts(self) -> tuple[str, ...]:
-        return tuple(row.path for row in self._table.rows("state = 'own' AND is_cut = 1"))
-
     def _write_entries(self) -> None:
         target = self._targets().find(self._start)
         start = None if target is None else self._table.get(target.id)
@@ -186,7 +194,7 @@ class Finisher:
         self._database.commit()
 
     def _targets(self) -> Targets:
-        return Targets(self._database, self._table, self._canonicalizer.key)
+        return Targets(self._database.read, self._table, self._canonicalizer.key)
 
     def _rewrite_all(self) -> tuple[int, int]:
         linker = Linker(self._targets(), self._table.highest_id())

@@ -45,6 +45,7 @@ class FileRow:
     old_patch: bytes | None = None
     is_linked: int = 0
     is_cut: int = 0
+    has_modules: int = 0
 
     def values(self) -> tuple[object, ...]:
         return tuple(getattr(self, name) for name in _COLUMNS)
@@ -95,6 +96,11 @@ class FileTable:
         row = self._one("path_key = ?", path_key(path))
         return row if row is not None and row.path == path else None
 
+    def below(self, folder: str) -> FileRow | None:
+        """Return any file below a folder, such as that of a host, or None."""
+        key = path_key(folder)
+        return self._one("path_key > ? AND path_key < ?", f"{key}/", f"{key}0")
+
     def get(self, file_id: int) -> FileRow | None:
         return self._one("id = ?", file_id)
 
@@ -131,6 +137,10 @@ class FileTable:
     def repeated(self) -> Iterator[tuple[bytes, str]]:
         """Yield digest and path of files with the same digest as others; not beside writes."""
         yield from self._read(_REPEATED, ())
+
+    def has_modules(self) -> bool:
+        """Return whether a page runs scripts that browsers load from no disk."""
+        return self._one("has_modules = 1 AND state = 'own'") is not None
 
     def highest_id(self) -> int:
         return self._next_id - 1

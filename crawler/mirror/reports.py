@@ -25,6 +25,10 @@ _HEAD = (
     '<meta name="viewport" content="width=device-width">\n'
     "<title>{title}</title>{more}</head>\n<body>\n"
 )
+_NEEDS_SERVER = (
+    "<p>Some pages run scripts that browsers do not load from a disk (modules). With"
+    " <code>crawl-once mirror --serve DIR</code>, where DIR is this folder, they run.</p>\n"
+)
 _END = "</body></html>\n"
 
 # Columns are named as in the files.
@@ -67,7 +71,7 @@ def write_entries(table: FileTable, folder: MirrorFolder, start: FileRow | None)
         folder.write(CONTENTS, _contents(_others(table, first)))
     elif folder.exists(CONTENTS):
         folder.remove(CONTENTS)
-    folder.write(INDEX, _index(first, has_contents=has_others))
+    folder.write(INDEX, _index(table, first, has_contents=has_others))
 
 
 def _others(table: FileTable, first: FileRow | None) -> Iterator[FileRow]:
@@ -76,7 +80,7 @@ def _others(table: FileTable, first: FileRow | None) -> Iterator[FileRow]:
     return (row for row in rows if first is None or row.id != first.id)
 
 
-def _index(first: FileRow | None, *, has_contents: bool) -> bytes:
+def _index(table: FileTable, first: FileRow | None, *, has_contents: bool) -> bytes:
     address = CONTENTS if first is None else address_between(INDEX, first.path)
     title = "A mirror" if first is None else first.url
     # Headless Chromium waits for ever for a refresh after 0 seconds.
@@ -84,6 +88,12 @@ def _index(first: FileRow | None, *, has_contents: bool) -> bytes:
         f'\n<meta http-equiv="refresh" content="1; url={escape(address)}">'
         f"<script>location.replace({json.dumps(address)})</script>"
     )
+    served = table.has_modules()
+    if served:  # what is said below is read before the first page is opened
+        refresh = (
+            '\n<script>if (location.protocol !== "file:")'
+            f" location.replace({json.dumps(address)})</script>"
+        )
     if first is None and not has_contents:
         address, refresh = "", ""
     page = io.StringIO()
@@ -92,6 +102,8 @@ def _index(first: FileRow | None, *, has_contents: bool) -> bytes:
         page.write(f'<p><a href="{escape(address)}">{escape(title)}</a></p>\n')
     else:
         page.write("<p>Nothing was mirrored yet.</p>\n")
+    if served:
+        page.write(_NEEDS_SERVER)
     if has_contents:
         page.write(f'<p><a href="{CONTENTS}">What no page of it leads to</a></p>\n')
     page.write(_END)

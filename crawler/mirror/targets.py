@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from crawler.mirror.folder import MirrorFolder
-    from crawler.mirror.mirror_files import FileRow, FileTable
+    from crawler.mirror.mirror_files import FileRow, FileTable, Run
     from crawler.storage.database import Database
 
 _RECENT = 50_000
@@ -107,13 +107,13 @@ class Targets:
     """Resolves URLs to files; valid as long as no row of ``files`` changes.
 
     Args:
-        database: The crawl's database.
+        read: Function that runs a query, of the crawl's ``Database`` or of a connection.
         table: Table of the mirror's files.
         key: Function that returns the key of a URL or raises MalformedUrl.
     """
 
-    def __init__(self, database: Database, table: FileTable, key: Callable[[str], bytes]) -> None:
-        self._database = database
+    def __init__(self, read: Run, table: FileTable, key: Callable[[str], bytes]) -> None:
+        self._read = read
         self._table = table
         self._key = key
         self.find = lru_cache(_RECENT)(self._find)
@@ -155,5 +155,5 @@ class Targets:
         return None
 
     def _one(self, sql: str, key: bytes) -> bytes | None:
-        row = self._database.read(sql, (key,)).fetchone()
+        row = self._read(sql, (key,)).fetchone()
         return None if row is None else bytes(row[0])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from crawler.storage.states import SKIPPED, UNFINISHED, WAITING
 
-SCHEMA_VERSION = 21
+SCHEMA_VERSION = 22
 
 HOST_BLOCKS = """host_blocks (        -- in how many pages of a host each block of text stands
     host   INTEGER PRIMARY KEY,   -- as in wall_clusters
@@ -169,7 +169,8 @@ CREATE TABLE files (
     old_digest     BLOB,            -- the same two of what it held before: a process that is
     old_patch      BLOB,            -- killed may not have come to write it
     is_linked      INTEGER NOT NULL, -- 1: a document of the mirror links to it
-    is_cut         INTEGER NOT NULL -- 1: only a part of what the site has came
+    is_cut         INTEGER NOT NULL, -- 1: only a part of what the site has came
+    has_modules    INTEGER NOT NULL -- 1: it runs modules, which browsers refuse to load from a disk
 );
 CREATE UNIQUE INDEX files_key ON files (key);
 CREATE UNIQUE INDEX files_path ON files (path_key);

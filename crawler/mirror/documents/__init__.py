@@ -15,12 +15,16 @@ FRAME        src of frame and iframe: a page within the page
 REQUISITE    src, srcset and such of img, source, script, embed, audio, video, track, input
              type=image; poster, background, data of object; data-src and its kind; link
              rel=stylesheet, icon, preload, manifest ...; url() and @import in style sheets and
-             style attributes; href and xlink:href in SVG; xml-stylesheet; logos of feeds
+             style attributes; href and xlink:href in SVG; xml-stylesheet; logos of feeds;
+             modules that scripts and import maps name, and what scripts fetch by a literal URL
 FEED         link rel=alternate of the type of a feed; source of RSS
-OTHER        action and formaction; link rel=canonical, license, preconnect ...
--            URLs that are texts: meta property=og:image, cite, ping, itemid; those in
-             scripts, JSON, srcdoc and the HTML within a feed's descriptions
+OTHER        action and formaction; link rel=canonical, license, preconnect ...; cite,
+             longdesc, ping; meta property=og:image
+-            URLs that scripts put together; itemid; those in JSON and in the HTML within a
+             feed's descriptions
 ===========  ==========================================================================
+
+The documents in srcdoc and noframes are read like the page.
 
 A REQUISITE that is only a fragment (``<use href="#a">``) is within the document: no link.
 

@@ -95,6 +95,14 @@ def css_charset(body: bytes, content_type: str | None) -> Charset:
     return Charset(encoding, Edit(0, 0, f'@charset "{label}";'.encode()))
 
 
+def script_charset(body: bytes, content_type: str | None) -> Charset:
+    """Find the encoding of a script, which is UTF-8 by default and cannot be declared within."""
+    encoding, _ = find_encoding(
+        body, f"text/css; charset={header_encoding(content_type) or 'utf-8'}"
+    )
+    return Charset(encoding, None)
+
+
 def xml_charset(body: bytes, content_type: str | None) -> Charset:
     """Find the encoding of an XML document, which is UTF-8 by default."""
     encoding, mark_bytes = find_encoding(body, content_type)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 # Attributes that browsers compare with a server's answer, and cannot with a file.
 _CHECKS = (b"integrity", b"crossorigin")
+_PICTURES = frozenset({"og:image", "og:image:url", "og:image:secure_url"})
 _MEDIA = frozenset({b"audio", b"video"})
 _ADDRESS_LIKE = re.compile(r"\s*(?:https?:)?[^\s<>{}\"':]*[./][^\s<>{}\"']*\s*\Z", re.IGNORECASE)
 _SET_LIKE = re.compile(r"[./]")
@@ -38,14 +39,20 @@ class Elements:
         places: Places of the URLs that were found.
         base: First ``<base href>``, as written.
         nofollow: Whether a robots meta tag asks not to follow any link.
+        has_modules: Whether a script is a module.
         fixes: Edits that any copy on disk needs.
+        script_type: ``type`` of the last ``script``, in lower case.
+        srcdoc: The document that stands in the last ``iframe`` itself, or None.
     """
 
     def __init__(self, places: Places) -> None:
         self.places = places
         self.base: str | None = None
         self.nofollow = False
+        self.has_modules = False
         self.fixes: list[Edit] = []
+        self.script_type = ""
+        self.srcdoc: Attribute | None = None
         self._media_checks: tuple[Edit, ...] = ()
 
     def html(self, name: bytes, start: int, end: int) -> int:
@@ -108,6 +115,15 @@ class Elements:
             attributes = {key: each for key, each in attributes.items() if key != b"src"}
         self._generic(name, attributes)
 
+    def _script(self, name: bytes, attributes: Attributes) -> None:
+        self.script_type = self._value(attributes, b"type").strip().lower()
+        self.has_modules |= self.script_type == "module"
+        self._generic(name, attributes)
+
+    def _iframe(self, name: bytes, attributes: Attributes) -> None:
+        self.srcdoc = attributes.get(b"srcdoc")
+        self._generic(name, attributes)
+
     def _link(self, _: bytes, attributes: Attributes) -> None:
         relation, media_type = (self._value(attributes, key) for key in (b"rel", b"type"))
         kind = kind_of_relation(relation, media_type)
@@ -136,6 +152,8 @@ class Elements:
             case "content-security-policy":
                 assert equivalent is not None
                 self.fixes.append(_renamed(equivalent, b"data-http-equiv"))
+        if self._value(attributes, b"property").strip().lower() in _PICTURES:
+            self.places.address(content, LinkKind.OTHER)
         if self._value(attributes, b"name").strip().lower() == "robots":
             self.nofollow |= "nofollow" in directives(self.places.value(content))
 
@@ -152,9 +170,11 @@ class Elements:
 
 _LOOKS = {
     b"base": Elements._base,
+    b"iframe": Elements._iframe,
     b"input": Elements._input,
     b"link": Elements._link,
     b"meta": Elements._meta,
+    b"script": Elements._script,
 }
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from crawler.mirror.documents.places import LinkKind, LinkPlace, write_double
+from crawler.mirror.documents.elements import Elements
+from crawler.mirror.documents.places import LinkKind, LinkPlace, Places, write_double
+from crawler.mirror.documents.scripts import SCRIPT_TYPES, read_import_map, read_script
 from crawler.mirror.documents.tags import (
     FOREIGN,
     FOREIGN_STOP,
@@ -17,7 +19,7 @@ from crawler.mirror.documents.tags import (
 if TYPE_CHECKING:
     import re
 
-    from crawler.mirror.documents.elements import Elements
+    from crawler.mirror.documents.attributes import Attribute
 
 _LINK, _TAG = 1, 3  # groups of a stop: the last that took part tells which it is
 # Elements of SVG and MathML whose content is HTML again.
@@ -39,21 +41,28 @@ def read_html(elements: Elements) -> None:
 
     Complexity: O(length).
     """
-    _HtmlScan(elements).run()
+    _HtmlScan(elements).run(0, len(elements.places.text))
+
+
+_MAX_DEPTH = 3
+"""Read at most this many documents within each other."""
 
 
 class _HtmlScan:
-    def __init__(self, elements: Elements) -> None:
+    def __init__(self, elements: Elements, depth: int = 1) -> None:
         self._elements = elements
+        self._depth = depth
+        self._end = 0
         self._text = elements.places.text
         self._inside: list[bytes] = []  # foreign elements, and those within that hold HTML again
         self._open: Counter[bytes] = Counter()  # the same, counted
 
-    def run(self) -> None:
+    def run(self, at: int, last: int) -> None:
         text, places = self._text, self._elements.places
         add, encoding, page = places.add, places.encoding, LinkKind.PAGE
-        at, match = 0, HTML_STOP.match
-        while (stop := match(text, at)) is not None:
+        self._end = last
+        match = HTML_STOP.match
+        while (stop := match(text, at, last)) is not None:
             at = stop.end()
             if stop.lastindex == _LINK:
                 start, end = stop.span(1)
@@ -83,10 +92,36 @@ class _HtmlScan:
         if name in FOREIGN:
             self._enter(name, attributes, end)
         elif name in RAW:
-            at, begun = raw_text_end(self._text, name, at), at
-            if name == b"style":
-                self._elements.places.sheet(begun, at)
+            at, begun = raw_text_end(self._text, name, at, self._end), at
+            self._raw(name, begun, at)
         return at
+
+    def _raw(self, name: bytes, start: int, end: int) -> None:
+        """Read the text of an element that is no markup of the document."""
+        elements = self._elements
+        if name == b"style":
+            elements.places.sheet(start, end)
+        elif name == b"script" and start < end:
+            self._script(start, end)
+        elif name == b"noframes" and self._depth < _MAX_DEPTH:
+            _HtmlScan(elements, self._depth + 1).run(start, end)
+        elif name == b"iframe" and elements.srcdoc is not None and self._depth < _MAX_DEPTH:
+            self._srcdoc(elements.srcdoc)
+
+    def _script(self, start: int, end: int) -> None:
+        kind, code = self._elements.script_type, self._text[start:end]
+        if kind == "importmap":
+            self._elements.places.script(start, read_import_map(code))
+        elif not kind or kind == "module" or kind in SCRIPT_TYPES:
+            self._elements.places.script(start, read_script(code, is_inline=True))
+
+    def _srcdoc(self, attribute: Attribute) -> None:
+        """Read the document that an attribute holds, whose URLs are relative to the page."""
+        places = self._elements.places
+        value = places.read(attribute)
+        inner = Elements(Places(value.text, places.encoding))
+        _HtmlScan(inner, self._depth + 1).run(0, len(value.text))
+        places.srcdoc(attribute, value, inner.places.found)
 
     def _enter(self, name: bytes, last: int, end: int) -> None:
         if end <= last or self._text[end - 1 : end] != b"/":

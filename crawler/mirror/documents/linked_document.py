@@ -7,11 +7,23 @@ from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote, urlsplit
 
-from crawler.mirror.documents.charsets import View, css_charset, html_charset, xml_charset
+from crawler.mirror.documents.charsets import (
+    View,
+    css_charset,
+    html_charset,
+    script_charset,
+    xml_charset,
+)
 from crawler.mirror.documents.edits import Edit, Rewritten, apply_edits
 from crawler.mirror.documents.elements import Elements
 from crawler.mirror.documents.html import read_html
 from crawler.mirror.documents.places import Places
+from crawler.mirror.documents.scripts import (
+    SCRIPT_ENDINGS,
+    SCRIPT_TYPES,
+    names_files,
+    read_script,
+)
 from crawler.mirror.documents.xml import read_xml
 from crawler.reading.content_types import why_not_html
 from crawler.reading.link_extraction import resolve
@@ -26,6 +38,7 @@ class DocumentType(Enum):
     HTML = "html"
     XML = "xml"
     CSS = "css"
+    SCRIPT = "script"
 
 
 XML_TYPES = frozenset(
@@ -39,6 +52,11 @@ XML_TYPES = frozenset(
         "application/atom+xml",
         "application/rdf+xml",
     }
+)
+_DECLARED = (
+    {"text/css": DocumentType.CSS}
+    | dict.fromkeys(SCRIPT_TYPES, DocumentType.SCRIPT)
+    | dict.fromkeys(XML_TYPES, DocumentType.XML)
 )
 _VAGUE_TYPES = frozenset(
     {"", "*/*", "application/octet-stream", "binary/octet-stream", "text/plain"}
@@ -56,17 +74,21 @@ def document_type(body: bytes, url: str, content_type: str | None) -> DocumentTy
     path a style sheet.
     """
     declared = (content_type or "").partition(";")[0].strip().lower()
-    if declared == "text/css":
-        return DocumentType.CSS
-    if declared in XML_TYPES:
-        return DocumentType.XML
-    if why_not_html(content_type, body) is None:
-        return DocumentType.HTML
-    if declared not in _VAGUE_TYPES:
-        return None
+    kind = _DECLARED.get(declared)
+    if kind is None and why_not_html(content_type, body) is None:
+        kind = DocumentType.HTML
+    if kind is None and declared in _VAGUE_TYPES:
+        kind = _sniffed(body, url)
+    return None if kind is DocumentType.SCRIPT and not names_files(body) else kind
+
+
+def _sniffed(body: bytes, url: str) -> DocumentType | None:
     if _XML_START.match(body[:_SNIFFED_BYTES]):
         return DocumentType.XML
-    return DocumentType.CSS if _path(url).endswith(".css") else None
+    path = _path(url)
+    if path.endswith(SCRIPT_ENDINGS):
+        return DocumentType.SCRIPT
+    return DocumentType.CSS if path.endswith(".css") else None
 
 
 def _path(url: str) -> str:
@@ -97,6 +119,7 @@ _CHARSETS = {
     DocumentType.HTML: html_charset,
     DocumentType.CSS: css_charset,
     DocumentType.XML: xml_charset,
+    DocumentType.SCRIPT: script_charset,
 }
 
 
@@ -194,12 +217,14 @@ class LinkedDocument:
     Attributes:
         base: URL against which its URLs are resolved.
         nofollow: Whether a robots meta tag asks not to follow its links.
+        has_modules: Whether it is a page that runs a script of type ``module``.
         size: Size of the body in bytes.
         links: One link for each place, in the order of the bytes.
     """
 
     base: str
     nofollow: bool
+    has_modules: bool
     size: int
     links: Sequence[DocumentLink]
 
@@ -215,6 +240,8 @@ class LinkedDocument:
             read_html(elements)
         elif kind is DocumentType.XML:
             read_xml(elements)
+        elif kind is DocumentType.SCRIPT:
+            places.script(0, read_script(places.text, is_inline=False))
         else:
             places.sheet(0, len(places.text))
         places.found.sort()
@@ -223,6 +250,7 @@ class LinkedDocument:
         self._has_base = elements.base is not None
         self.base = _base(url, elements.base)
         self.nofollow = elements.nofollow
+        self.has_modules = elements.has_modules
         addresses = Addresses(self.base, charset.encoding).resolve
         self.links = [
             DocumentLink(*addresses(written), kind, nofollow, written)
@@ -260,9 +288,8 @@ class LinkedDocument:
                 if link.url is None or not self._has_base:
                     continue
                 address = absolute_address(link)
-            if address == link.written:
-                continue
-            yield Edit(place.start, place.end, place.write(address))
+            if address != link.written:
+                yield Edit(place.start, place.end, place.write(address))
             if place.companions and is_local(address):
                 yield from place.companions
 

@@ -10,6 +10,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.mirror.documents.attributes import DOUBLE, SINGLE, UNQUOTED, Value, escape, read_value
+from crawler.mirror.documents.edits import Edit
 from crawler.mirror.documents.tags import LAZY, LAZY_SETS
 from crawler.reading.link_kinds import FEED_TYPES, PAGE_TYPES, SERIES
 from crawler.reading.value_addresses import (
@@ -22,10 +23,10 @@ from crawler.reading.value_addresses import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from crawler.mirror.documents.attributes import Attribute
-    from crawler.mirror.documents.edits import Edit
+    from crawler.mirror.documents.scripts import ScriptAddress
 
 _QUOTINGS = (DOUBLE, SINGLE, UNQUOTED)
 _REFRESH = re.compile(
@@ -58,6 +59,9 @@ _KINDS: dict[bytes, dict[bytes, LinkKind]] = {
     b"src": {b"iframe": FRAME, b"frame": FRAME} | dict.fromkeys(_SOURCES.split(), REQUISITE),
     b"srcset": {b"img": REQUISITE, b"source": REQUISITE},
     b"action": {b"form": OTHER},
+    b"cite": dict.fromkeys((b"blockquote", b"q", b"del", b"ins"), OTHER),
+    b"longdesc": dict.fromkeys((b"img", b"frame", b"iframe"), OTHER),
+    b"ping": dict.fromkeys((b"a", b"area"), OTHER),
     b"formaction": {b"button": OTHER, b"input": OTHER},
     b"background": {_EVERYWHERE: REQUISITE},
     b"poster": {b"video": REQUISITE},
@@ -162,6 +166,24 @@ def write_cdata(address: str) -> bytes:
     return address.replace(">", "%3E").encode()
 
 
+def _write_module(address: str) -> bytes:
+    """Write the specifier of a module: a name without a dot in front means another thing."""
+    is_bare = not address.startswith((".", "/")) and "://" not in address
+    return f"./{address}".encode() if is_bare else address.encode()
+
+
+def _as_it_is(address: str) -> bytes:
+    return address.encode()
+
+
+def _constant(written: bytes) -> Callable[[str], bytes]:
+    return lambda _: written
+
+
+def _nested(quotes: int, write: Callable[[str], bytes]) -> Callable[[str], bytes]:
+    return lambda address: escape(write(address).decode(), quotes)
+
+
 class Places:
     """Collects the places of a document.
 
@@ -205,7 +227,7 @@ class Places:
         self, attribute: Attribute, kind: LinkKind, companions: tuple[Edit, ...] = ()
     ) -> None:
         """Add an attribute that is a ``srcset``."""
-        value = self._read(attribute)
+        value = self.read(attribute)
         for start, end in read_srcset(value.text):
             written = self.decode(value.text[start:end])
             if not is_own(written):
@@ -215,7 +237,7 @@ class Places:
 
     def refresh(self, attribute: Attribute) -> None:
         """Add the target of a ``<meta http-equiv=refresh>``."""
-        value = self._read(attribute)
+        value = self.read(attribute)
         match = _REFRESH.match(value.text)
         if match is None or not match.lastindex or not match[match.lastindex].strip():
             return
@@ -223,11 +245,36 @@ class Places:
         written, write = self.decode(match[match.lastindex]), _PLAIN[attribute.quotes]
         self.add(LinkPlace(start, end, written, LinkKind.PAGE, False, write))
 
+    def srcdoc(self, attribute: Attribute, value: Value, inner: Iterable[LinkPlace]) -> None:
+        """Add what was found in the document that is the value of an attribute."""
+
+        def outer(edit: Edit) -> Edit:
+            start, end = (attribute.start + value.place(at) for at in (edit.start, edit.end))
+            return Edit(start, end, escape(edit.replacement.decode(), attribute.quotes))
+
+        for place in inner:
+            start, end, _ = outer(Edit(place.start, place.end, b""))
+            write = _nested(attribute.quotes, place.write)
+            companions = tuple(map(outer, place.companions))
+            self.add(place._replace(start=start, end=end, write=write, companions=companions))
+
+    def script(self, start: int, addresses: Iterable[ScriptAddress]) -> None:
+        """Add URLs of a script that begins at an offset."""
+        for found in addresses:
+            first, last = start + found.start, start + found.end
+            written = self.text[first:last]
+            if found.is_left:
+                write = _constant(written)
+            else:
+                write = _write_module if found.is_module else _as_it_is
+            kind, address = LinkKind.REQUISITE, self.decode(written)
+            self.add(LinkPlace(first, last, address, kind, False, write))
+
     def style(self, attribute: Attribute) -> None:
         """Add an attribute that is CSS."""
         write = _CSS.get(attribute.quotes)
         if write is not None:  # it has a value
-            self._sheet(attribute.start, self._read(attribute), write)
+            self._sheet(attribute.start, self.read(attribute), write)
 
     def sheet(self, start: int, end: int) -> None:
         """Add the URLs of a style sheet that is raw text of the document."""
@@ -244,7 +291,8 @@ class Places:
                 span = start + css.place(first), start + css.place(last)
                 self.add(LinkPlace(*span, written, LinkKind.REQUISITE, False, write))
 
-    def _read(self, attribute: Attribute) -> Value:
+    def read(self, attribute: Attribute) -> Value:
+        """Return the value of an attribute with its character references decoded."""
         return read_value(self.text[attribute.start : attribute.end], self.encoding)
 
 

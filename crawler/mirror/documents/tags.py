@@ -42,11 +42,12 @@ LAZY = (
 LAZY_SETS = "data-srcset data-lazy-srcset data-original-set data-bgset"
 _NAMES = (
     "href src srcset style action formaction background poster data imagesrcset lowsrc dynsrc"
-    f" http-equiv crossorigin xlink:href {LAZY} {LAZY_SETS}"
+    f" http-equiv crossorigin integrity xlink:href cite longdesc ping {LAZY} {LAZY_SETS}"
 )
-# <meta name=robots> but no other: some pages have a hundred keywords.
+# <meta name=robots> and <meta property=og:image> but no others: some pages have a hundred keywords.
 _ROBOTS = rb"%b[%b]*+=[%b]*+[\"']?[%b]*+[rR&]" % (_either("name"), WS, WS, WS)
-_TELLING = rb"(?:%b|%b)" % (_any_of(_NAMES), _ROBOTS)
+_PICTURE = rb"%b[%b]*+=[%b]*+[\"']?[%b]*+og:image" % (_either("property"), WS, WS, WS)
+_TELLING = rb"(?:%b|%b|%b)" % (_any_of(_NAMES), _ROBOTS, _PICTURE)
 
 # Elements whose text is no markup, or other markup.
 RAW = frozenset(b"script style title textarea xmp iframe noembed noframes plaintext".split())
@@ -103,22 +104,28 @@ _RAW_ENDS = {name: re.compile(rb"</%b(?=[/>%b])" % (name, WS), re.IGNORECASE) fo
 _SCRIPT_TURNS = re.compile(rb"<!(?=--)|-->|<(/?)script(?=[/>%b])" % WS, re.IGNORECASE)
 
 
-def raw_text_end(text: bytes, name: bytes, at: int) -> int:
-    """Return the end of a raw text element's text: its end tag or the end of the document.
+def raw_text_end(text: bytes, name: bytes, at: int, last: int) -> int:
+    """Return the end of a raw text element's text: its end tag, or the end of the document.
+
+    Args:
+        text: The document.
+        name: Name of the element.
+        at: Offset of its text.
+        last: Offset of the document's end.
 
     Complexity: O(distance), for ``script`` too.
     """
-    end = _RAW_ENDS[name].search(text, at)
-    stop = len(text) if end is None else end.start()
+    end = _RAW_ENDS[name].search(text, at, last)
+    stop = last if end is None else end.start()
     if name == b"script" and text.find(b"<!--", at, stop) >= 0:
-        return _script_end(text, at)
+        return _script_end(text, at, last)
     return stop
 
 
-def _script_end(text: bytes, at: int) -> int:
+def _script_end(text: bytes, at: int, last: int) -> int:
     """Find the end of a script with ``<!--``: a script within that comment hides one end tag."""
     escaped = nested = False
-    for turn in _SCRIPT_TURNS.finditer(text, at):
+    for turn in _SCRIPT_TURNS.finditer(text, at, last):
         mark = turn[0]
         if mark == b"-->":
             escaped = nested = False
@@ -130,4 +137,4 @@ def _script_end(text: bytes, at: int) -> int:
             nested = False
         elif escaped:
             nested = True
-    return len(text)
+    return last

@@ -77,7 +77,7 @@ def test_words_of_stored_reasons(stored: Stored | None, words: str | None) -> No
 def test_the_kind_of_an_error_decides(
     error: Exception, verdict: str, code: Reason, outcome: str
 ) -> None:
-    failure = Failure(error)  # type: ignore[no-untyped-call]
+    failure = Failure(error)
     found, reason, status = explain(failure, Settings())
     assert (found, codes(reason), status) == (verdict, {code}, 0)
     assert outcome_of_failure(status, reason) == outcome

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from html import escape
+
 import pytest
 
 from crawler.mirror.documents.edits import undo
@@ -53,7 +55,19 @@ def rewritten(page: str, content_type: str = HTML) -> str:
         ("<img data-srcset='a/x 1x, a/y 2x'>", [("a/x", NEEDED), ("a/y", NEEDED)]),
         ("<meta http-equiv=Refresh content='5; URL=&quot;x&quot;'>", [("x", PAGES)]),
         ("<meta http-equiv=refresh content='5'>", []),
-        ("<meta property=og:image content=http://h.example/no>", []),
+        ("<meta property=og:image content=x><meta property=og:type content=no>", [("x", OTHER)]),
+        ("<q cite=x></q><img longdesc=y><a href=z ping=w>",
+         [("x", OTHER), ("y", OTHER), ("z", PAGES), ("w", OTHER)]),
+        ("<noframes><a href=x><style></noframes><a href=y>", [("x", PAGES), ("y", PAGES)]),
+        ("<iframe srcdoc='<img src=\"x&amp;amp;y\"><a href=z>'></iframe>",
+         [("x&y", NEEDED), ("z", PAGES)]),
+        ("<script type=module>import a from './x';import'../y';import('/z')</script>",
+         [("./x", NEEDED), ("../y", NEEDED), ("/z", NEEDED)]),
+        ("<script>fetch('x', {}); fetch(`/y`); fetch('no' + z); fetch(`no${z}`)</script>",
+         [("x", NEEDED), ("/y", NEEDED)]),
+        ("<script type=importmap>{\"imports\": {\"./no\": \"./x\", \"no/\": \"/no/\"}}</script>",
+         [("./x", NEEDED)]),
+        ("<script type=text/template><a href=no>import './no'</script>", []),
         ("<svg><image href=x /><use xlink:href=y#z /><use href='#no'/></svg>",
          [("x", NEEDED), ("y#z", NEEDED)]),
         ("<svg><a xlink:href=x><style>a{b:url(&quot;y&quot;)}</style></svg>",
@@ -92,9 +106,11 @@ def test_addresses_are_found_with_their_kinds(page: str, found: list[tuple[str, 
         ("<a style='a:url(&quot;x&quot;)'>", "<a style='a:url(&quot;x\\27 \\22 &amp;x&quot;)'>"),
         ("<style>a{b:url(x)}</style>", "<style>a{b:url(x\\27 \\22 &x)}</style>"),
         ("<img srcset='x 1x,y 2x'>", "<img srcset='x&#39;\"&amp;x 1x,y&#39;\"&amp;x 2x'>"),
+        ("<iframe srcdoc=\"<img src='x'>\"></iframe>",
+         "<iframe srcdoc=\"<img src='x&amp;#39;&quot;&amp;amp;x'>\"></iframe>"),
         ("<a href='mailto:a@b'><a href=http://[::1>", "<a href='mailto:a@b'><a href=http://[::1>"),
     ],
-)
+)  # fmt: skip
 def test_new_addresses_are_written_for_their_places(page: str, new: str) -> None:
     assert rewritten(page) == f'<meta charset="utf-8"/>{new}'
 
@@ -176,3 +192,35 @@ def test_checks_go_where_the_address_becomes_local() -> None:
 def test_a_content_security_policy_is_neutralised() -> None:
     page = "<meta http-equiv='Content-Security-Policy' content=\"default-src 'self'\">"
     assert _kept(page) == page.replace(" http-", " data-http-")
+
+
+def test_a_module_is_named_by_a_path_and_what_others_fetch_stays() -> None:
+    code = b"import './x.js'; new URL('y.png', import.meta.url); fetch('/z'); fetch('no')"
+    document = read_document(code, "http://host.example/js/a.js", "text/javascript")
+    assert document is not None
+    assert [link.url for link in document.links] == [
+        "http://host.example/js/x.js",
+        "http://host.example/js/y.png",
+        "http://host.example/z",
+    ]
+    new, patch = document.rewrite(lambda _: "other.js")
+    assert new == (
+        b"import './other.js'; new URL('other.js', import.meta.url); fetch('/z'); fetch('no')"
+    )
+    assert undo(new, patch) == code
+    assert read_document(b"const a = 'from here'", "http://h.example/", "text/javascript") is None
+
+
+def test_checks_that_files_do_not_pass_are_left_out_also_where_the_address_stays() -> None:
+    page = '<link rel=stylesheet href="a.css" integrity="sha256-x" crossorigin>'
+    new, patch = read(page).rewrite(lambda _: "a.css")
+    renamed = page.replace("integrity", "data-integrity").replace("cross", "data-cross")
+    assert new.decode().endswith(renamed)
+    assert undo(new, patch) == page.encode()
+
+
+def test_documents_within_each_other_are_read_to_a_depth() -> None:
+    page = "<a href=last>"
+    for _ in range(12):
+        page = f"<a href=x><iframe srcdoc='{escape(page)}'></iframe>"
+    assert [link.written for link in read(page).links] == ["x", "x", "x"]

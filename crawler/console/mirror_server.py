@@ -1,0 +1,98 @@
+"""Serve a mirror on this machine, for pages whose scripts need a server."""
+
+from __future__ import annotations
+
+import os
+from contextlib import closing
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from twisted.internet import reactor
+from twisted.web.resource import Resource
+from twisted.web.server import Site
+from twisted.web.static import File
+
+from crawler.console.command_line import CommandError
+from crawler.console.escaping import say
+from crawler.lab.app.binding import BindingError, bind
+from crawler.mirror.folder import MirrorFolder
+from crawler.mirror.mirror_files import FileTable
+from crawler.mirror.paths import INDEX
+from crawler.mirror.serving import ServedFiles
+from crawler.mirror.targets import Targets
+from crawler.options import Options
+from crawler.storage.database import open_for_reading
+from crawler.urls.canonical import Canonicalizer
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from scrapy.settings import BaseSettings
+    from twisted.web.server import Request
+
+_UNKNOWN_TYPE = "application/octet-stream"
+_NOTHING = (
+    "<!doctype html><title>Not in the mirror</title><p>The mirror has no file for this address.</p>"
+    f'<p><a href="/{INDEX}">To its first page</a></p>\n'
+).encode()
+
+
+def serve(folder: Path, settings: BaseSettings, host: str, port: str | None) -> int:
+    """Serve a mirror until Ctrl-C; return the exit status.
+
+    Args:
+        folder: Folder of the mirror.
+        settings: Settings of its crawl.
+        host: Address of this machine to listen on.
+        port: Port; None: the usual one if it is free, else any.
+
+    Raises:
+        CommandError: The address cannot be had.
+        JobError: There is no mirror, or its database cannot be read.
+    """
+    state = folder / ".mirror"
+    with closing(open_for_reading(state)) as connection, MirrorFolder(folder, read_only=True) as of:
+        table = FileTable(connection.execute)
+        key = Canonicalizer(Options(settings).names("URLS_DISABLED_RULES")).key
+        files = ServedFiles(of, table, Targets(connection.execute, table, key))
+        try:
+            bound = bind(host, port)
+        except BindingError as error:
+            raise CommandError(str(error)) from None
+        with bound.listening as listening:
+            if bound.token is not None:
+                say(f"everyone who reaches {host} can read the mirror now")
+            say(f"{replace(bound, token=None).address}  (Ctrl-C ends it)", flush=True)
+            listening.setblocking(False)  # of the library
+            loop: Any = reactor
+            loop.adoptStreamPort(listening.fileno(), listening.family, Site(_Mirror(folder, files)))
+            loop.run()
+    return os.EX_OK
+
+
+class _Mirror(Resource):
+    """Answers with the files of a mirror, of which a browser may ask for a part."""
+
+    isLeaf = True  # noqa: N815  # of the library
+
+    def __init__(self, folder: Path, files: ServedFiles) -> None:
+        Resource.__init__(self)
+        self._folder = folder
+        self._files = files
+
+    def render_GET(  # noqa: N802  # of the library
+        self, request: Request
+    ) -> bytes | int:
+        target = request.uri.decode("ascii", "replace")
+        found = self._files.find(target, request.getHeader("referer") or "")
+        if found is None:
+            request.setResponseCode(404)
+            request.setHeader("content-type", "text/html; charset=utf-8")
+            return _NOTHING
+        if found.address:
+            request.redirect(found.address.encode())
+            return b""
+        file = File(str(self._folder / found.path))
+        file.type, file.encoding = found.content_type or _UNKNOWN_TYPE, None
+        answer: bytes | int = file.render_GET(request)
+        return answer

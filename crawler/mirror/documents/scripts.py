@@ -1,0 +1,78 @@
+"""Find the URLs that a script names: modules that it imports, and files that it fetches.
+
+Only what stands as a text in the place of a URL counts. A URL that a script puts together is not
+known without a browser.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SCRIPT_TYPES = frozenset(
+    "text/javascript application/javascript application/x-javascript text/ecmascript"
+    " application/ecmascript".split()
+)
+SCRIPT_ENDINGS = (".js", ".mjs")
+
+_ADDRESS = rb"[^\"'`\\\s${}<>]{1,2000}"
+_OF_MODULE = rb"(?:\.{0,2}/|https?://)" + _ADDRESS
+# https://tc39.es/ecma262/#sec-imports and https://html.spec.whatwg.org/#hostgetimportmetaproperties
+_IMPORT = rb"\b(?:from|import)\s*+\(?\s*+([\"'])(?P<module>%b)\1" % _OF_MODULE
+_BESIDE = rb"\bnew\s++URL\(\s*+([\"'])(?P<beside>%b)\3\s*+,\s*+import\.meta\.url" % _ADDRESS
+_FETCH = rb"\bfetch\(\s*+([\"'`])(?P<fetched>%b)\5\s*+[,)]" % _ADDRESS
+_PLACES = re.compile(rb"%b|%b|%b" % (_IMPORT, _BESIDE, _FETCH))
+_MAPPED = re.compile(rb":\s*+\"(?P<module>%b)\"" % _OF_MODULE)
+
+
+class ScriptAddress(NamedTuple):
+    """A URL in a script.
+
+    Attributes:
+        start: Offset of its first byte.
+        end: Offset of its end.
+        is_module: Whether it must begin with ``/``, ``./`` or ``../`` unless it is absolute.
+        is_left: Whether it stays as written, since it is resolved against the pages that run the
+            script.
+    """
+
+    start: int
+    end: int
+    is_module: bool = False
+    is_left: bool = False
+
+
+def names_files(code: bytes) -> bool:
+    """Return whether a script of its own names a file. Complexity: O(length)."""
+    return next(read_script(code, is_inline=False), None) is not None
+
+
+def read_script(code: bytes, *, is_inline: bool) -> Iterator[ScriptAddress]:
+    """Yield the URLs of a script.
+
+    Args:
+        code: The script.
+        is_inline: Whether it stands in a page, against whose URL ``fetch`` resolves. Of another
+            script, what it fetches is known only where that begins with a slash.
+
+    Complexity: O(length).
+    """
+    for found in _PLACES.finditer(code):
+        match found.lastgroup:
+            case "fetched":
+                address = found["fetched"]
+                is_rooted = address.startswith(b"/") and not address.startswith(b"//")
+                if is_inline or is_rooted:
+                    yield ScriptAddress(*found.span("fetched"), is_left=not is_inline)
+            case name:
+                yield ScriptAddress(*found.span(name or 0), is_module=name == "module")
+
+
+def read_import_map(text: bytes) -> Iterator[ScriptAddress]:
+    """Yield the URLs of modules that an import map names; those of folders are left out."""
+    for found in _MAPPED.finditer(text):
+        if not found["module"].endswith(b"/"):
+            yield ScriptAddress(*found.span("module"), is_module=True)

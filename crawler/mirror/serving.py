@@ -1,0 +1,112 @@
+"""Find the file of a mirror that answers a request of a browser."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import quote, unquote, urlsplit
+
+from crawler.mirror.errors import MirrorError
+from crawler.mirror.mirror_files import OWN
+from crawler.mirror.paths import INDEX, OUR_FILES
+
+if TYPE_CHECKING:
+    from crawler.mirror.folder import MirrorFolder
+    from crawler.mirror.mirror_files import FileTable
+    from crawler.mirror.targets import Targets
+
+_OF_OUR_FILES = {"html": "text/html; charset=utf-8", "json": "application/json"}
+
+
+class ServedFile(NamedTuple):
+    """What answers a request.
+
+    Attributes:
+        path: Path of the file below the mirror's folder.
+        content_type: The type that the site sent with it; None if it sent none.
+        address: Address to which the browser is redirected, or "": relative links of the file are
+            right at its own address alone.
+    """
+
+    path: str
+    content_type: str | None
+    address: str = ""
+
+
+class ServedFiles:
+    """Answers by the paths of the files, and by the URLs that scripts make on the served site.
+
+    A script asks for ``/search.json`` or ``data.json?v=3`` as it did on its site. The host that it
+    means is that of the page which asks, and the file is the one to which a link with that URL
+    leads.
+
+    Args:
+        folder: Folder of the mirror.
+        table: Table of its files.
+        targets: Finds the file of a URL.
+    """
+
+    def __init__(self, folder: MirrorFolder, table: FileTable, targets: Targets) -> None:
+        self._folder = folder
+        self._table = table
+        self._targets = targets
+
+    def find(self, target: str, referer: str = "") -> ServedFile | None:
+        """Return what answers a request, or None. Complexity: O(redirects).
+
+        Args:
+            target: Path and query as the browser sends them, percent-encoded.
+            referer: The header of that name, or "".
+        """
+        path, _, query = target.partition("?")
+        if not query:
+            return self._at(path) or self._at_url(target, referer)
+        # The file without the query is the page whose script reads the query.
+        return self._at_url(target, referer) or self._at(path)
+
+    def _at(self, address: str) -> ServedFile | None:
+        path = unquote(address).removeprefix("/")
+        if not path or path.endswith("/"):
+            path += INDEX
+        if path in OUR_FILES:
+            kind = _OF_OUR_FILES[path.rpartition(".")[2]]
+            return ServedFile(path, kind) if self._is_there(path) else None
+        row = self._table.of_path(path)
+        if row is None or row.state != OWN or not self._is_there(path):
+            return None
+        return ServedFile(path, row.content_type)
+
+    def _at_url(self, target: str, referer: str) -> ServedFile | None:
+        """Return a redirect to the file of a URL on the host of the request, or of its referrer."""
+        whole = target.removeprefix("/")
+        folder, _, rest = whole.partition("/")
+        origin = self._origin(folder)
+        if origin is None:
+            origin, rest = self._origin(_first_folder(referer)), whole
+        if origin is None:
+            return None
+        found = self._targets.find(f"{origin}/{rest}")
+        row = None if found is None else self._table.get(found.id)
+        if row is None or not self._is_there(row.path):
+            return None
+        query = target.partition("?")[2]
+        address = f"/{quote(row.path)}" + (f"?{query}" if query else "")
+        return ServedFile(row.path, row.content_type, "" if address == target else address)
+
+    def _origin(self, folder: str) -> str | None:
+        """Return scheme and host of the URLs whose files are in a folder of the mirror."""
+        row = self._table.below(unquote(folder)) if folder else None
+        if row is None:
+            return None
+        parts = urlsplit(row.url)
+        return f"{parts.scheme}://{parts.netloc}"
+
+    def _is_there(self, path: str) -> bool:
+        """Return whether an ordinary file is there; what a symbolic link leads to is not served."""
+        try:
+            return self._folder.exists(path)
+        except MirrorError:
+            return False
+
+
+def _first_folder(url: str) -> str:
+    return urlsplit(url).path.removeprefix("/").partition("/")[0]
