@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.pages.export import text_of
 from crawler.pages.page_selection import ALL, PageSelection
+from crawler.pages.verdicts import AWAY_OUTCOME
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -78,12 +79,14 @@ class Hit(NamedTuple):
         title: Its title, empty where it has none.
         score: Its rank by BM25: the smaller, the better.
         snippet: A piece of its text, on one line, with the words in ``[`` and ``]``.
+        away: The outcome of its last visit where that gave no page any more, such as ``gone``.
     """
 
     url: str
     title: str
     score: float
     snippet: str
+    away: str | None
 
 
 class PageSearch:
@@ -208,7 +211,7 @@ class PageSearch:
 
     def _hits(self, rows: list[sqlite3.Row], query: str) -> Iterator[Hit]:
         """Make the snippets in a small index of the hits: the large one has no texts."""
-        sql = "SELECT url, title, content FROM crawl.pages WHERE id = ?"
+        sql = f"SELECT url, title, content, {AWAY_OUTCOME} AS away FROM crawl.pages WHERE id = ?"
         made = f"CREATE VIRTUAL TABLE one USING fts5(url, title, text, {_TOKENIZER})"
         shown = (
             f"SELECT snippet(one, 2, '[', ']', '…', {_SNIPPET_TOKENS}) FROM one WHERE one MATCH ?"
@@ -224,7 +227,7 @@ class PageSearch:
                 memory.execute("INSERT INTO one VALUES (?, ?, ?)", (page["url"], title, text))
                 found = memory.execute(shown, (query,)).fetchone()
                 piece = "" if found is None else " ".join(found[0].replace(_BREAK, "").split())
-                yield Hit(page["url"], page["title"] or "", row["score"], piece)
+                yield Hit(page["url"], page["title"] or "", row["score"], piece, page["away"])
 
 
 def _broken(text: str | None) -> str:

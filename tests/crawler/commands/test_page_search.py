@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -83,6 +85,19 @@ def test_the_index_follows_the_crawl(folder: Path) -> None:
         assert search.update(lambda share, words: None) == 0
     (folder / INDEX_NAME).unlink()
     assert found(folder, "breakwater") == ["/new"]
+
+
+def test_a_page_that_is_gone_since_is_marked(folder: Path, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(folder / "crawl.db")) as crawl, crawl:
+        sql = "UPDATE known SET outcome = 'gone' WHERE key = (SELECT key FROM pages WHERE url = ?)"
+        assert crawl.execute(sql, (f"{ORIGIN}/lights",)).rowcount == 1
+    lines = run("pages", str(folder), "--search", "light").stdout.splitlines()
+    assert lines[0].endswith("  (gone at the last visit)")
+    assert "at the last visit" not in "".join(lines[1:])
+    output = tmp_path / "pages.json"
+    run("pages", str(folder), "-o", str(output))
+    rows = json.loads(output.read_text())
+    assert {row["url"]: row["away"] for row in rows if row["away"]} == {f"{ORIGIN}/lights": "gone"}
 
 
 def test_an_interrupted_index_goes_on(folder: Path) -> None:
