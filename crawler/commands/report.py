@@ -12,11 +12,13 @@ from crawler.console.command_line import CommandError, PlainCommand, one_directo
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from crawler.frontier.link_counts import LinkCount
     from crawler.url_rules.render_kinds import RenderKind
+
+_ENDINGS = (".html", ".htm")
 
 
 class ReportCommand(PlainCommand):
@@ -50,6 +52,8 @@ class ReportCommand(PlainCommand):
 
         if opts.links and opts.rendering:
             raise CommandError("--links and --rendering cannot be combined; give one of them")
+        if opts.html is not None:
+            _check_page(opts.html, args)
         folder = one_directory(args)
         if opts.html is not None:
             self._write_page(folder, opts)
@@ -110,6 +114,21 @@ class ReportCommand(PlainCommand):
         with closing(open_for_reading(Path(folder))) as connection:
             found = report_selection(connection, selection)
         self.say_result(opts, partial(asdict, found), selection_lines(found, folder, words))
+
+
+def _check_page(name: str, args: Sequence[str]) -> None:
+    """Check the file of ``--html``, which may have been forgotten before the directory.
+
+    Raises:
+        CommandError: It is a directory, or its name is not that of an HTML file.
+    """
+    if Path(name).is_dir() or (not args and not Path(name).suffix):
+        command = f"crawl-once report --html report.html {name}"
+        raise CommandError(f"--html takes the file that is written, got {name}; try: {command}")
+    if name != "-" and Path(name).suffix.lower() not in _ENDINGS:
+        raise CommandError(
+            f"--html {name}: an HTML page is written; name a file that ends in .html or .htm"
+        )
 
 
 def _plain(counts: Mapping[str, LinkCount] | Mapping[str, RenderKind]) -> dict[str, Any]:

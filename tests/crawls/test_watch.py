@@ -289,8 +289,8 @@ def test_what_is_given_to_visits_is_checked_at_the_start(
 
 
 def test_the_feed_and_the_lines_are_two_files(watched: Watched, tmp_path: Path) -> None:
-    file = tmp_path / "changes"
-    done = watch(watched.folder, "-o", str(file), "--atom", f"{tmp_path}/./changes")
+    file = tmp_path / "changes.jsonl"
+    done = watch(watched.folder, "-o", str(file), "--atom", f"{tmp_path}/./changes.jsonl")
     assert done.returncode == 2
     assert "-o writes there too" in done.stderr
     assert not file.exists()
