@@ -26,6 +26,9 @@ _MAX_STALE_SHARE = 0.25
 
 _VERSION = 1
 _PATIENCE_SECS = 60.0
+_PRIMARY = 0xFF
+"""The bits of an error code of SQLite that say what it is, without its details."""
+_UNWRITABLE = {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM}
 _SNIPPET_TOKENS = 24
 
 _TOKENIZER = "tokenize = \"unicode61 remove_diacritics 2 categories 'L* N* Co M*'\""
@@ -103,7 +106,7 @@ class PageSearch:
         search.db: The index (``INDEX_NAME``); without the texts themselves.
 
     Raises:
-        SearchError: The index cannot be opened.
+        SearchError: The index cannot be opened, or not be made in this directory.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -111,6 +114,11 @@ class PageSearch:
         try:
             self._database = self._opened(folder)
         except sqlite3.Error as error:
+            if error.sqlite_errorcode & _PRIMARY in _UNWRITABLE:
+                raise SearchError(
+                    f"{folder}: the index of words, {INDEX_NAME}, cannot be written there: "
+                    f"{error}; make the directory writable, or search a copy of it"
+                ) from None
             raise SearchError(f"{self._path}: {error}; it may be deleted") from None
 
     def _opened(self, folder: Path) -> sqlite3.Connection:
