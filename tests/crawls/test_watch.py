@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import shutil
 import signal
@@ -143,8 +144,9 @@ def test_a_directory_that_is_not_due_is_known_from_now_on(first: Visited) -> Non
 
 
 def test_the_line_of_a_visit_counts_its_changes(second: Visited) -> None:
-    (line,) = second.done.stdout.splitlines()
-    assert line.startswith("example: 1 new, 2 changed, 3 gone; 11 pages differ in clocks, ")
+    begins, line = second.done.stdout.splitlines()
+    assert re.fullmatch(r"example: visiting \(last visit [\d,]+ days ago\)", begins)
+    assert line.startswith("example: 1 new, 3 changed, 3 gone; 11 pages differ in clocks, ")
     assert " counters or boilerplate alone; 1 URL failed; next visit tomorrow at " in line
 
 
@@ -181,7 +183,7 @@ def test_a_page_that_comes_back_is_told(third: Visited) -> None:
     (change,) = third.told.values()
     assert (change["kind"], change["title"]) == ("back", "A page")
     assert change["summary"] == "the page is back; its text is the same as before"
-    assert third.done.stdout.startswith("example: 1 back; next visit tomorrow at ")
+    assert third.done.stdout.splitlines()[1].startswith("example: 1 back; next visit tomorrow at ")
 
 
 def test_the_feed_and_the_command_have_the_same_changes(
@@ -255,7 +257,9 @@ def test_each_directory_is_visited_once_though_another_cannot_be(
         command, capture_output=True, text=True, timeout=TIMEOUT_SECS, check=False
     )
     assert done.returncode == 1
-    assert [line.partition(";")[0] for line in done.stdout.splitlines()] == [
+    said = re.sub(r"[\d,]+ days", "many days", done.stdout)
+    assert [line.partition(";")[0] for line in said.splitlines()] == [
+        "bad: visiting (last visit many days ago)",
         "bad: not visited",
         "good: nothing changed",
     ]
@@ -271,6 +275,7 @@ def test_a_site_that_is_away_is_told_also_where_a_visit_goes_on(tmp_path: Path) 
         crawl(site.url, tmp_path / "job")
     watch(tmp_path / "job")  # knows what there is
     for _ in range(2):
+        "good: visiting (last visit 58 minutes ago)",
         with closing(WatchStore(tmp_path / "job")) as store:
             store.note_begin(0.0)
         done = watch(tmp_path / "job", "--max-time", "3s")
