@@ -34,7 +34,18 @@ pytestmark = pytest.mark.slow
 MARKET = "A market opens on each Monday beside the old customs house of the northern quay."
 OF_THE_SITE = "We have moved our offices to the northern quay, where you are always welcome."
 ALIKE = tuple(f"/alike-{number}" for number in range(MIN_REPEATED))
-PATHS = ("/same", "/edited", "/longer", "/clock", "/gone", "/moved", "/broken", "/back", *ALIKE)
+PATHS = (
+    "/same",
+    "/edited",
+    "/longer",
+    "/clock",
+    "/gone",
+    "/moved",
+    "/broken",
+    "/back",
+    "/titled",
+    *ALIKE,
+)
 
 
 def words(folder: Path, *options: str) -> list[str]:
@@ -119,6 +130,7 @@ def second(watched: Watched, first: Visited) -> Visited:
     site = watched.site
     site.put("/edited", prose("edited", 200).replace(prose("edited", 200).split()[3], "other", 1))
     site.put("/longer", f"{prose('longer', 200)}</p><p>{MARKET}")
+    site.entitle("/titled", "Closed for the winter")
     watched.clock("23:01:02", 98_765)
     for path in ALIKE:
         site.put(path, f"{prose(path.strip('/'), 200)}</p><p>{OF_THE_SITE}")
@@ -139,7 +151,7 @@ def third(watched: Watched, second: Visited) -> Visited:
 
 
 def test_a_directory_that_is_not_due_is_known_from_now_on(first: Visited) -> None:
-    assert first.done.stdout.startswith("example: 19 pages known from now on; next visit ")
+    assert first.done.stdout.startswith("example: 20 pages known from now on; next visit ")
     assert not first.told
 
 
@@ -156,6 +168,7 @@ def test_the_line_of_a_visit_counts_its_changes(second: Visited) -> None:
         ("/fresh", "new", "a new page of "),
         ("/edited", "changed", "1 word of a sentence was replaced by 1"),
         ("/longer", "changed", "a paragraph of 15 words was added"),
+        ("/titled", "changed", 'the title changed: "A page" is now "Closed for the winter"'),
         ("/gone", "gone", "the page is gone: HTTP 404"),
         ("/back", "gone", "the page is gone: HTTP 410"),
         ("/moved", "gone", "the URL redirects to http://127.0.0.1:"),
@@ -168,7 +181,8 @@ def test_each_kind_of_change_is_told(second: Visited, path: str, kind: str, summ
 
 
 def test_nothing_else_is_told(second: Visited) -> None:
-    assert second.told.keys() == {"/fresh", "/edited", "/longer", "/gone", "/back", "/moved"}
+    told = {"/fresh", "/edited", "/longer", "/titled", "/gone", "/back", "/moved"}
+    assert second.told.keys() == told
 
 
 def test_a_change_has_its_diff(second: Visited) -> None:
@@ -261,6 +275,7 @@ def test_each_directory_is_visited_once_though_another_cannot_be(
     assert [line.partition(";")[0] for line in said.splitlines()] == [
         "bad: visiting (last visit many days ago)",
         "bad: not visited",
+        "good: visiting (last visit 58 minutes ago)",
         "good: nothing changed",
     ]
     assert "no-such-option" in done.stderr.replace("_", "-")
@@ -275,7 +290,6 @@ def test_a_site_that_is_away_is_told_also_where_a_visit_goes_on(tmp_path: Path) 
         crawl(site.url, tmp_path / "job")
     watch(tmp_path / "job")  # knows what there is
     for _ in range(2):
-        "good: visiting (last visit 58 minutes ago)",
         with closing(WatchStore(tmp_path / "job")) as store:
             store.note_begin(0.0)
         done = watch(tmp_path / "job", "--max-time", "3s")
