@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.console.command_line import CommandError, tidy_logs
-from crawler.console.crawl_places import crawl_place, kept_outside
+from crawler.console.crawl_places import crawl_place, kept_outside, refuse_mirror
 from crawler.console.crawl_run import prepared_archive, problems, standing
 from crawler.console.escaping import say_or_go_on
 from crawler.feeds.exporters import require_pyarrow
@@ -147,6 +147,7 @@ class Crawling:
             place = crawl_place(parent, self._spidercls, self._arguments)
             self._settings.set("JOBDIR", str(place.folder), priority="cmdline")
             self._why = place.why
+        refuse_mirror(Path(self._settings["JOBDIR"]))
         return prepare_job(self._settings)
 
     def _begins(self, job: Job, before: str | None) -> bool:

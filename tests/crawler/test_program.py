@@ -106,6 +106,22 @@ def test_what_a_user_gets_wrong_is_one_line(
     assert said in errors_of(words.split(), capsys)
 
 
+def test_a_mirror_and_a_crawl_directory_are_not_taken_for_each_other(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("site/.mirror", "docs"):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "crawl.db").touch()
+    for word in ("site", "site/.mirror"):
+        told = errors_of(["http://127.0.0.1:9/", word], capsys)
+        assert told.endswith("nothing is crawled; crawl-once mirror site brings it up to date\n")
+    told = errors_of(["mirror", "http://127.0.0.1:9/", "docs"], capsys)
+    assert "docs: a crawl directory, which is no mirror; crawl-once URL docs goes on" in told
+    assert sorted(path.name for path in folder.rglob("*")) == [
+        ".mirror", "crawl.db", "crawl.db", "docs", "site",
+    ]  # fmt: skip
+
+
 def test_a_path_where_a_command_is_needed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "old").mkdir()
     assert "crawl-once report old" in errors_of(["old"], capsys)
