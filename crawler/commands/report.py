@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import closing
 from dataclasses import asdict
 from functools import partial
@@ -63,6 +64,7 @@ class ReportCommand(PlainCommand):
             return
         from crawler.console.count_tables import link_lines, rendering_lines
         from crawler.console.report_text import report_lines
+        from crawler.console.wrapping import for_terminal
         from crawler.frontier.link_counts import read_links
         from crawler.maintenance.crawl_report import make_report
         from crawler.storage.database import open_for_reading
@@ -78,7 +80,8 @@ class ReportCommand(PlainCommand):
                 self.say_result(opts, partial(_plain, kinds), rendering_lines(kinds))
                 return
             report = make_report(connection)
-        self.say_result(opts, partial(asdict, report), report_lines(report, folder))
+        lines = for_terminal(report_lines(report, folder), sys.stdout)
+        self.say_result(opts, partial(asdict, report), lines)
 
     def _write_page(self, folder: str, opts: argparse.Namespace) -> None:
         """Write the report of the whole crawl as one HTML file."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from contextlib import closing
 from pathlib import Path
@@ -190,6 +191,7 @@ class Crawling:
     def _conclude(self, job: Job) -> int:
         """Print the report and what is incomplete; return the exit status."""
         from crawler.console.report_text import report_lines  # noqa: PLC0415  # when it is over
+        from crawler.console.wrapping import for_terminal  # noqa: PLC0415
 
         folder = str(self._settings["JOBDIR"])
         assert job.folder is not None
@@ -202,7 +204,8 @@ class Crawling:
                 f"the feed holds every kept page of {folder}, {count:,} of them outside this scope "
                 f"({', '.join(self._others)}): crawl-once pages --under URL {folder} exports a part"
             )
-        for line in report_lines(report, folder):
+        stream = sys.stderr if self._to_stderr else sys.stdout
+        for line in for_terminal(report_lines(report, folder), stream):
             self._tell(line)
         if job.fleet is not None:
             from crawler.console.fleet_worker import farewell_lines  # noqa: PLC0415
