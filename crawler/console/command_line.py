@@ -209,10 +209,11 @@ class PlainCommand(Command):
         """Do the command's work; errors for the user are raised."""
 
     def _say_that_it_compiles(self) -> None:
-        from neardup.compiling import COMPILING
+        from neardup.compiled_files import is_complete
+        from neardup.compiling import COMPILING, COMPILING_MORE
 
         self.progress.end()
-        self.complain(COMPILING)
+        self.complain(COMPILING_MORE if is_complete() else COMPILING)
 
     def say_notes(self, notes: Iterable[str]) -> None:
         """Print notes on standard error about data that was left out of files."""
