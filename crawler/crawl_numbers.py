@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from scrapy.utils.httpobj import urlparse_cached
 
 from crawler.job_registry import job_of
-from crawler.pages.verdicts import DUPLICATES, FAILED, KEPT, UNCHANGED, VERDICTS
+from crawler.pages.verdicts import CHANGED, DUPLICATES, FAILED, KEPT, UNCHANGED, VERDICTS
 from crawler.run import BYTES, answers_in
 from neardup.plurals import many
 
@@ -45,12 +45,14 @@ _instances: weakref.WeakKeyDictionary[Crawler, CrawlNumbers] = weakref.WeakKeyDi
 class Sums:
     """Counts of answers by the verdict that was given first, so that no count ever falls.
 
-    ``fetched`` is the sum of ``kept``, ``duplicates``, ``unchanged`` and ``other``.
+    ``fetched`` is the sum of ``kept``, ``duplicates``, ``changed``, ``unchanged`` and ``other``.
+    ``changed`` stands beside ``kept``: a page that changes at each visit is kept once.
     """
 
     fetched: int
     kept: int
     duplicates: int
+    changed: int
     unchanged: int
     other: int
     failed: int
@@ -63,8 +65,9 @@ class Sums:
         verdicts = {name: int(counts[name]) for name in VERDICTS if counts.get(name)}
         return cls(
             fetched=sum(verdicts.values()) - verdicts.get(FAILED, 0),
-            kept=sum(verdicts.get(verdict, 0) for verdict in KEPT),
+            kept=sum(verdicts.get(verdict, 0) for verdict in KEPT - {CHANGED}),
             duplicates=sum(verdicts.get(verdict, 0) for verdict in DUPLICATES),
+            changed=verdicts.get(CHANGED, 0),
             unchanged=verdicts.get(UNCHANGED, 0),
             other=sum(count for verdict, count in verdicts.items() if verdict not in _NAMED),
             failed=verdicts.get(FAILED, 0),

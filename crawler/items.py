@@ -31,7 +31,9 @@ class Page:
     it, or for ``changed`` those to the page's own last version;
     ``part_of`` is the URL of a page kept before that has this share, 0 to
     1, of its word 5-shingles: ``containment``. For ``contained`` that
-    page is ``duplicate_of``.
+    page is ``duplicate_of``. ``away`` is the outcome of the last visit of
+    its URL where that gave no page any more: ``gone``, ``moved``,
+    ``forbidden`` or ``failed``; its text stays.
 
     ``title`` is without the name of the site, ``full_title`` as the page has
     it; ``date`` is the day of publication, or that of the last change where
@@ -81,6 +83,7 @@ class Page:
     similarity: float | None
     part_of: str | None
     containment: float | None
+    away: str | None
 
 
 @dataclass(slots=True)
@@ -138,4 +141,5 @@ def _page_of(captured: Captured) -> Page:
         similarity=row.similarity,
         part_of=captured.part_of_url,
         containment=row.containment,
+        away=None,
     )

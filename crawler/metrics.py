@@ -126,7 +126,7 @@ def _of_sums(prefix: str, whose: str, sums: Sums) -> Iterator[Family]:
     yield Family(name, COUNTER, meaning, answers, ("verdict",))
     single = (
         ("pages_fetched_total", "Answers that are no failures", sums.fetched),
-        ("pages_kept_total", "Answers that were kept", sums.kept),
+        ("pages_kept_total", "Answers that were kept", sums.kept + sums.changed),
         ("fetched_bytes_total", "Bytes of bodies", sums.bytes),
     )
     for name, what, number in single:

@@ -14,7 +14,7 @@ from importlib import import_module
 from importlib.metadata import version
 from inspect import isabstract
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from crawler.console.command_line import (
     GROUPS,
@@ -110,9 +110,16 @@ def load_command(name: str) -> Command:
     raise LookupError(f"crawler/commands/{name}.py defines no command")
 
 
+class _Parser(argparse.ArgumentParser):
+    """Takes ``-:csv``, standard output in a format, as the value of an option, as Scrapy does."""
+
+    def _parse_optional(self, arg_string: str) -> Any:
+        return None if arg_string.startswith("-:") else super()._parse_optional(arg_string)
+
+
 def make_parser(command: Command) -> argparse.ArgumentParser:
     """Return the parser of a command's options."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog=f"{PROGRAM} {command.name}",
         usage=f"{PROGRAM} {command.name} {command.usage}",
         description=command.description or f"{command.summary}.",

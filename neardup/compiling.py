@@ -5,6 +5,9 @@ from collections.abc import Callable
 COMPILING = "compiling what compares texts, once per installation; it takes some seconds"
 """Message to users about that."""
 
+COMPILING_MORE = f"compiling what this command adds, {COMPILING.partition(', ')[2]}"
+"""Message where all that a crawl needs is compiled already, and was told."""
+
 _announcers: list[Callable[[], object]] = []
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawler.console.command_line import CommandError, PlainCommand
+from crawler.console.command_line import CommandError, PlainCommand, refuse_urls
 from crawler.console.escaping import say
 from neardup.plurals import many
 
@@ -29,6 +29,7 @@ class AdoptCommand(PlainCommand):
         """Make the directory."""
         if len(args) != 2:
             raise CommandError("a corpus and a new crawl directory are needed")
+        refuse_urls(args)
         from crawler.job_options import job_options
         from crawler.maintenance.adopt.adopting import Corpus, adopt
         from crawler.urls.canonical import Canonicalizer

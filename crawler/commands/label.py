@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawler.console.command_line import CommandError, PlainCommand
+from crawler.console.command_line import CommandError, PlainCommand, refuse_format
 from crawler.console.escaping import say, say_coloured
 from crawler.console.lab_options import distances_of, one_of, paths_of, whole
 from crawler.suggestions import did_you_mean
@@ -154,6 +154,7 @@ def _list(paths: list[Path]) -> None:
 
 
 def _export(paths: list[Path], name: str) -> None:
+    refuse_format(name, "-o", "labels are lines of JSON")
     from crawler.lab.pair_label import export_labels
     from crawler.storage.output_files import check_output
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawler.console.command_line import CommandError, PlainCommand, crawl_folder
+from crawler.console.command_line import CommandError, PlainCommand, crawl_folder, refuse_urls
 from neardup.plurals import many, noun
 
 if TYPE_CHECKING:
@@ -71,6 +71,7 @@ class MergeCommand(PlainCommand):
         """Make the directory, which is there when it is whole."""
         if len(args) < 2:
             raise CommandError("at least one crawl directory and a new one are needed")
+        refuse_urls(args)
         from crawler.maintenance.merge.merging import merge
 
         *folders, folder = [crawl_folder(Path(word)) for word in args[:-1]] + [Path(args[-1])]

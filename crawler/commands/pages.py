@@ -44,7 +44,8 @@ class PagesCommand(PlainCommand):
             "--verdict",
             metavar="V",
             help="export only URLs of this verdict (default: all URLs, one row each): "
-            f"{KEPT_FILTER} (every page whose text is stored, each once), "
+            f"{KEPT_FILTER} (every page whose text is stored, each once; its field away says what "
+            "a later visit found where there was no page any more), "
             f"{', '.join(VERDICTS)}",
         )
         parser.add_argument(
@@ -153,7 +154,7 @@ class PagesCommand(PlainCommand):
             raise CommandError(str(error)) from None
         self.progress.end()
         for hit in hits:
-            say(f"{hit.url}  {hit.title}")
+            say(f"{hit.url}  {hit.title}{f'  ({hit.away} at the last visit)' if hit.away else ''}")
             say(f"    {hit.snippet}")
         if not hits:
             say(f"no kept page has {opts.search}", to_stderr=True)

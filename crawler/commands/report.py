@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import closing
 from dataclasses import asdict
 from functools import partial
@@ -12,11 +13,13 @@ from crawler.console.command_line import CommandError, PlainCommand, one_directo
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from crawler.frontier.link_counts import LinkCount
     from crawler.url_rules.render_kinds import RenderKind
+
+_ENDINGS = (".html", ".htm")
 
 
 class ReportCommand(PlainCommand):
@@ -50,6 +53,8 @@ class ReportCommand(PlainCommand):
 
         if opts.links and opts.rendering:
             raise CommandError("--links and --rendering cannot be combined; give one of them")
+        if opts.html is not None:
+            _check_page(opts.html, args)
         folder = one_directory(args)
         if opts.html is not None:
             self._write_page(folder, opts)
@@ -59,6 +64,7 @@ class ReportCommand(PlainCommand):
             return
         from crawler.console.count_tables import link_lines, rendering_lines
         from crawler.console.report_text import report_lines
+        from crawler.console.wrapping import for_terminal
         from crawler.frontier.link_counts import read_links
         from crawler.maintenance.crawl_report import make_report
         from crawler.storage.database import open_for_reading
@@ -74,7 +80,8 @@ class ReportCommand(PlainCommand):
                 self.say_result(opts, partial(_plain, kinds), rendering_lines(kinds))
                 return
             report = make_report(connection)
-        self.say_result(opts, partial(asdict, report), report_lines(report, folder))
+        lines = for_terminal(report_lines(report, folder), sys.stdout)
+        self.say_result(opts, partial(asdict, report), lines)
 
     def _write_page(self, folder: str, opts: argparse.Namespace) -> None:
         """Write the report of the whole crawl as one HTML file."""
@@ -110,6 +117,21 @@ class ReportCommand(PlainCommand):
         with closing(open_for_reading(Path(folder))) as connection:
             found = report_selection(connection, selection)
         self.say_result(opts, partial(asdict, found), selection_lines(found, folder, words))
+
+
+def _check_page(name: str, args: Sequence[str]) -> None:
+    """Check the file of ``--html``, which may have been forgotten before the directory.
+
+    Raises:
+        CommandError: It is a directory, or its name is not that of an HTML file.
+    """
+    if Path(name).is_dir() or (not args and not Path(name).suffix):
+        command = f"crawl-once report --html report.html {name}"
+        raise CommandError(f"--html takes the file that is written, got {name}; try: {command}")
+    if name != "-" and Path(name).suffix.lower() not in _ENDINGS:
+        raise CommandError(
+            f"--html {name}: an HTML page is written; name a file that ends in .html or .htm"
+        )
 
 
 def _plain(counts: Mapping[str, LinkCount] | Mapping[str, RenderKind]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawler.console.command_line import CommandError, PlainCommand, one_directory
+from crawler.console.command_line import CommandError, PlainCommand, one_directory, refuse_format
 from crawler.console.escaping import say, say_json
 from crawler.suggestions import did_you_mean
 from neardup.plurals import many
@@ -144,6 +144,7 @@ def _check(opts: argparse.Namespace) -> None:
         raise CommandError(f"{' and '.join(chosen)} cannot be combined; give one of them")
     if opts.export == "":
         raise CommandError("--export takes a file, or - for standard output")
+    refuse_format(opts.export or "", "-o", "--format names the format of rules")
     if opts.format is not None and opts.export is None:
         raise CommandError("--format needs --export FILE")
     if opts.format not in (None, *FORMATS):

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawler.console.command_line import CommandError, PlainCommand, one_directory
+from crawler.console.command_line import CommandError, PlainCommand, one_directory, refuse_urls
 from neardup.errors import ParameterError
 from neardup.plurals import noun
 
@@ -87,8 +87,11 @@ class TuneCommand(PlainCommand):
         from crawler.pages.live_parameters import tune, tuning_report
         from crawler.storage.database import open_for_reading
 
+        is_fleet = bool(args) and _REDIS.match(args[0]) is not None
+        if not is_fleet:
+            refuse_urls(args[:1])
         changes = _changes(args[1:])
-        if args and _REDIS.match(args[0]):
+        if is_fleet:
             # Needs Redis' client.
             from crawler.fleet.news import tune_fleet
 

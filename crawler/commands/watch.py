@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawler.console.command_line import CommandError, PlainCommand
+from crawler.console.command_line import CommandError, PlainCommand, refuse_format, refuse_urls
 from crawler.console.escaping import say_or_go_on
 from crawler.console.spider_command import as_options
 from crawler.spiders.argument_table import SITE
@@ -23,6 +23,7 @@ _LIMITS = ("max_time", "max_bytes", "max_pages")
 _REVISITS = ("yes", "due")
 _SCHEMES = ("http://", "https://")
 _STANDARD_OUTPUT = "-"
+_LINES = ".jsonl"
 
 
 class WatchCommand(PlainCommand):
@@ -98,8 +99,8 @@ class WatchCommand(PlainCommand):
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Watch, until a signal comes."""
-        folders = _folders(args)
         _check(opts)
+        folders = _folders(args)
         self._check_settings(opts)
         from crawler.watch.visiting import Signals
         from crawler.watch.watching import Teller, Watch
@@ -139,10 +140,7 @@ def _folders(args: Sequence[str]) -> list[Path]:
 
     if not args:
         raise CommandError("a crawl directory is needed; try: crawl-once watch crawls/HOST")
-    if urls := [word for word in args if "://" in word]:
-        raise CommandError(
-            f"a crawl directory is needed, got {urls[0]}; crawl it first: crawl-once {urls[0]} DIR"
-        )
+    refuse_urls(args)
     folders = [Path(word) for word in args]
     for folder in folders:
         if (folder / STATE_FOLDER).is_dir():
@@ -183,7 +181,6 @@ def _check(opts: argparse.Namespace) -> None:
     """
     from crawler.console.profile import check_profile_options
     from crawler.spiders.arguments import byte_count, secs_of, size_of, whole_number
-    from crawler.storage.output_files import check_output, check_writable
     from crawler.watch.schedule import interval_secs
 
     check_profile_options(opts)
@@ -207,19 +204,59 @@ def _check(opts: argparse.Namespace) -> None:
             byte_count(opts.min_free)
     except ValueError as error:
         raise CommandError(f"--min-free: {error}") from None
+    _check_receivers(opts)
+
+
+def _check_receivers(opts: argparse.Namespace) -> None:
+    """Check who is told.
+
+    Raises:
+        CommandError: An option is wrong.
+        JobError: A file cannot be written.
+    """
     for url in opts.webhook:
         _check_webhook(url)
-    outputs = {Path(file).resolve() for file in opts.output or () if file != _STANDARD_OUTPUT}
-    if opts.atom is not None and Path(opts.atom).resolve() in outputs:
-        raise CommandError(f"--atom {opts.atom}: -o writes there too; name another file")
-    for file in (*(opts.output or ()), *filter(None, (opts.atom,))):
-        if file != _STANDARD_OUTPUT:
-            if not Path(file).parent.is_dir():
-                raise CommandError(f"{file}: no such directory: {Path(file).parent}")
-            check_output(Path(file))
-            check_writable(Path(file))
-        elif file == opts.atom:
-            raise CommandError("--atom -: a file is needed, which is replaced after each visit")
+    if not all(map(str.strip, opts.command)):
+        raise CommandError("--command: a command of the shell is needed, got an empty one")
+    files = [file for file in opts.output or () if file != _STANDARD_OUTPUT]
+    for file in files:
+        _check_lines(file)
+        _check_file(file)
+    if opts.atom == _STANDARD_OUTPUT:
+        raise CommandError("--atom -: a file is needed, which is replaced after each visit")
+    if opts.atom is not None:
+        if Path(opts.atom).resolve() in {Path(file).resolve() for file in files}:
+            raise CommandError(f"--atom {opts.atom}: -o writes there too; name another file")
+        _check_file(opts.atom)
+
+
+def _check_file(file: str) -> None:
+    """Check that a file can be written.
+
+    Raises:
+        CommandError: There is no such directory.
+        JobError: It cannot be written.
+    """
+    from crawler.storage.output_files import check_output, check_writable
+
+    if not Path(file).parent.is_dir():
+        raise CommandError(f"{file}: no such directory: {Path(file).parent}")
+    check_output(Path(file))
+    check_writable(Path(file))
+
+
+def _check_lines(file: str) -> None:
+    """Check that the name of a file promises what it gets.
+
+    Raises:
+        CommandError: It promises another format.
+    """
+    refuse_format(file, "-o", "changes are lines of JSON")
+    if Path(file).suffix.lower() != _LINES:
+        raise CommandError(
+            f"-o {file}: changes are lines of JSON; name a file that ends in {_LINES}, "
+            f"such as changes{_LINES}"
+        )
 
 
 def _check_webhook(url: str) -> None:

@@ -209,10 +209,11 @@ class PlainCommand(Command):
         """Do the command's work; errors for the user are raised."""
 
     def _say_that_it_compiles(self) -> None:
-        from neardup.compiling import COMPILING
+        from neardup.compiled_files import is_complete
+        from neardup.compiling import COMPILING, COMPILING_MORE
 
         self.progress.end()
-        self.complain(COMPILING)
+        self.complain(COMPILING_MORE if is_complete() else COMPILING)
 
     def say_notes(self, notes: Iterable[str]) -> None:
         """Print notes on standard error about data that was left out of files."""
@@ -253,7 +254,7 @@ def one_directory(args: list[str]) -> str:
     Of a mirror it is the one within it.
 
     Raises:
-        CommandError: There is none, or more.
+        CommandError: There is none, or more, or a URL.
         JobError: There is no crawl in it.
     """
     from crawler.storage.database import require_crawl
@@ -261,11 +262,39 @@ def one_directory(args: list[str]) -> str:
     if len(args) != 1:
         got = "none" if not args else " ".join(args)
         raise CommandError(f"one crawl directory is needed, got {got}")
+    refuse_urls(args)
     folder = crawl_folder(Path(args[0]))
     if not folder.exists():
         raise CommandError(f"{folder}: no such directory{directory_hint(folder)}")
     require_crawl(folder)
     return str(folder)
+
+
+def refuse_urls(words: Iterable[str]) -> None:
+    """Refuse a URL where a crawl directory is needed.
+
+    Raises:
+        CommandError: One of the words is a URL.
+    """
+    for word in words:
+        if "://" in word:
+            crawl = f"crawl it first: crawl-once {word} DIR"
+            raise CommandError(f"a crawl directory is needed, got {word}; {crawl}")
+
+
+def refuse_format(name: str, option: str, written: str) -> None:
+    """Refuse ``-:FORMAT`` where there is one format.
+
+    Args:
+        name: What the option names.
+        option: The option.
+        written: What is written, such as "labels are lines of JSON".
+
+    Raises:
+        CommandError: A format is named.
+    """
+    if name.startswith("-:"):
+        raise CommandError(f"{option} {name}: {written}; {option} - prints them")
 
 
 def directory_hint(folder: Path) -> str:

@@ -6,6 +6,8 @@ import json
 from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
+from crawler.console.command_line import CommandError
+from crawler.mirror.paths import STATE_FOLDER
 from crawler.pages.verdicts import FAILED
 from crawler.spiders.arguments import scope_of, seeds_of
 from crawler.storage import meta_names
@@ -63,6 +65,20 @@ def chosen_place(
     if not there or scope in there:
         return Place(of_host)
     return Place(own, why)
+
+
+def refuse_mirror(folder: Path) -> None:
+    """Refuse to crawl into the folder of a mirror, whose files are those of a site.
+
+    Raises:
+        CommandError: A mirror is in it, or it is the state of one.
+    """
+    inner = folder if folder.name == STATE_FOLDER else folder / STATE_FOLDER
+    if (inner / FILE_NAME).is_file():
+        raise CommandError(
+            f"{folder}: a mirror, into which nothing is crawled; "
+            f"crawl-once mirror {inner.parent} brings it up to date"
+        )
 
 
 def held_scopes(folder: Path) -> list[str]:

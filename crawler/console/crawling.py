@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.console.command_line import CommandError, tidy_logs
-from crawler.console.crawl_places import crawl_place, kept_outside
+from crawler.console.crawl_places import crawl_place, kept_outside, refuse_mirror
 from crawler.console.crawl_run import prepared_archive, problems, standing
 from crawler.console.escaping import say_or_go_on
 from crawler.feeds.exporters import require_pyarrow
@@ -147,6 +148,7 @@ class Crawling:
             place = crawl_place(parent, self._spidercls, self._arguments)
             self._settings.set("JOBDIR", str(place.folder), priority="cmdline")
             self._why = place.why
+        refuse_mirror(Path(self._settings["JOBDIR"]))
         return prepare_job(self._settings)
 
     def _begins(self, job: Job, before: str | None) -> bool:
@@ -189,6 +191,7 @@ class Crawling:
     def _conclude(self, job: Job) -> int:
         """Print the report and what is incomplete; return the exit status."""
         from crawler.console.report_text import report_lines  # noqa: PLC0415  # when it is over
+        from crawler.console.wrapping import for_terminal  # noqa: PLC0415
 
         folder = str(self._settings["JOBDIR"])
         assert job.folder is not None
@@ -201,7 +204,8 @@ class Crawling:
                 f"the feed holds every kept page of {folder}, {count:,} of them outside this scope "
                 f"({', '.join(self._others)}): crawl-once pages --under URL {folder} exports a part"
             )
-        for line in report_lines(report, folder):
+        stream = sys.stderr if self._to_stderr else sys.stdout
+        for line in for_terminal(report_lines(report, folder), stream):
             self._tell(line)
         if job.fleet is not None:
             from crawler.console.fleet_worker import farewell_lines  # noqa: PLC0415

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crawler.console.command_line import CommandError, crawl_folder
+from crawler.console.command_line import CommandError, crawl_folder, refuse_urls
 from crawler.suggestions import did_you_mean
 from neardup.errors import ParameterError
 
@@ -34,10 +34,11 @@ def paths_of(args: Sequence[str]) -> list[Path]:
     """Return the sources that a command is given.
 
     Raises:
-        CommandError: Nothing is named, or something twice.
+        CommandError: Nothing is named, or a URL, or something twice.
     """
     if not args:
         raise CommandError(f"nothing to look at is named: give {_SOURCES}")
+    refuse_urls(args)
     paths = [crawl_folder(Path(word)) for word in args]
     for word, path in zip(args, paths, strict=True):
         if not path.exists():

@@ -303,6 +303,11 @@ def _check_folder(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
         raise JobError(f"{folder}: is a file, not a directory; give another one")
     if folder.is_dir() and not (folder / STATE_FOLDER).is_dir() and any(folder.iterdir()):
+        if (folder / FILE_NAME).is_file():
+            raise JobError(
+                f"{folder}: a crawl directory, which is no mirror; crawl-once URL {folder} goes on "
+                "with it; for a mirror, give a new or empty directory"
+            )
         raise JobError(f"{folder}: holds other files and no mirror; give a new or empty directory")
 
 

@@ -37,6 +37,9 @@ _BESIDE = 4
 
 _LARGE = 10_000_000
 
+_MANY = 4
+"""From so many columns beside the first three on, the panel has no room for wide ones."""
+
 
 def clock(secs: float) -> str:
     """Return a time as hours, minutes and seconds: ``0:02:13``, ``2 d 0:05:00``."""
@@ -83,7 +86,12 @@ def _sums_words(sums: Sums) -> str:
 
 
 def _optional(sums: Sums) -> tuple[tuple[str, int], ...]:
-    return ("unchanged", sums.unchanged), ("other", sums.other), ("failed", sums.failed)
+    return (
+        ("changed", sums.changed),
+        ("unchanged", sums.unchanged),
+        ("other", sums.other),
+        ("failed", sums.failed),
+    )
 
 
 def _remarks(numbers: Numbers) -> Iterator[str]:
@@ -231,11 +239,12 @@ def _table(numbers: Numbers) -> Table:
     if not numbers.is_new:
         rows.append(("directory", numbers.directory, ""))
     shown = {name for _, sums, _ in rows for name, count in _optional(sums) if count} | {"failed"}
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    gap, width = (2, 8) if len(shown) < _MANY else (1, 7)
+    table = Table(box=None, padding=(0, gap, 0, 0), pad_edge=False, header_style="dim")
     table.add_column("", no_wrap=True)
     names = ("fetched", "kept", "duplicates", *(name for name, _ in _optional(numbers.run)))
     for name in names[:3] + tuple(name for name in names[3:] if name in shown):
-        table.add_column(name, justify="right", no_wrap=True, min_width=8)
+        table.add_column(name, justify="right", no_wrap=True, min_width=width)
     for label, sums, style in rows:
         counts = [count for name, count in _optional(sums) if name in shown]
         cells = [sums.fetched, sums.kept, sums.duplicates, *counts]

@@ -9,7 +9,7 @@ from crawler.pages.page_metadata import metadata_fields
 from crawler.pages.page_row import to_unsigned
 from crawler.pages.page_selection import ALL, PageSelection
 from crawler.pages.reasons import Reason, detail_of, in_words
-from crawler.pages.verdicts import DUPLICATES, UNCHANGED
+from crawler.pages.verdicts import AWAY_OUTCOME, DUPLICATES, UNCHANGED
 from crawler.reading.content.content_text import shown_text
 
 if TYPE_CHECKING:
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 KEPT_FILTER = "kept"
 """Name of the filter for every verdict that keeps the text."""
 
-_ROWS = """
+_ROWS = f"""
 SELECT pages.*, coalesce(kept.url, elsewhere.url) AS kept_url, other.url AS resembled_url,
-       whole.url AS part_of_url
+       whole.url AS part_of_url, {AWAY_OUTCOME} AS away
 FROM pages LEFT JOIN pages AS kept ON kept.id = pages.duplicate_of
 LEFT JOIN pages AS other ON other.id = pages.resembles
 LEFT JOIN pages AS whole ON whole.id = pages.part_of
 LEFT JOIN elsewhere ON elsewhere.page = pages.id
-WHERE {}
+WHERE {{}}
 ORDER BY pages.id
 """
 
@@ -192,6 +192,7 @@ def page_of(row: sqlite3.Row) -> dict[str, Any]:
         "similarity": row["similarity"],
         "part_of": row["part_of_url"],
         "containment": row["containment"],
+        "away": row["away"],
     }
 
 

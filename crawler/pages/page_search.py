@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.pages.export import text_of
 from crawler.pages.page_selection import ALL, PageSelection
+from crawler.pages.verdicts import AWAY_OUTCOME
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,6 +26,9 @@ _MAX_STALE_SHARE = 0.25
 
 _VERSION = 1
 _PATIENCE_SECS = 60.0
+_PRIMARY = 0xFF
+"""The bits of an error code of SQLite that say what it is, without its details."""
+_UNWRITABLE = {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM}
 _SNIPPET_TOKENS = 24
 
 _TOKENIZER = "tokenize = \"unicode61 remove_diacritics 2 categories 'L* N* Co M*'\""
@@ -78,12 +82,14 @@ class Hit(NamedTuple):
         title: Its title, empty where it has none.
         score: Its rank by BM25: the smaller, the better.
         snippet: A piece of its text, on one line, with the words in ``[`` and ``]``.
+        away: The outcome of its last visit where that gave no page any more, such as ``gone``.
     """
 
     url: str
     title: str
     score: float
     snippet: str
+    away: str | None
 
 
 class PageSearch:
@@ -100,7 +106,7 @@ class PageSearch:
         search.db: The index (``INDEX_NAME``); without the texts themselves.
 
     Raises:
-        SearchError: The index cannot be opened.
+        SearchError: The index cannot be opened, or not be made in this directory.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -108,6 +114,11 @@ class PageSearch:
         try:
             self._database = self._opened(folder)
         except sqlite3.Error as error:
+            if error.sqlite_errorcode & _PRIMARY in _UNWRITABLE:
+                raise SearchError(
+                    f"{folder}: the index of words, {INDEX_NAME}, cannot be written there: "
+                    f"{error}; make the directory writable, or search a copy of it"
+                ) from None
             raise SearchError(f"{self._path}: {error}; it may be deleted") from None
 
     def _opened(self, folder: Path) -> sqlite3.Connection:
@@ -208,7 +219,7 @@ class PageSearch:
 
     def _hits(self, rows: list[sqlite3.Row], query: str) -> Iterator[Hit]:
         """Make the snippets in a small index of the hits: the large one has no texts."""
-        sql = "SELECT url, title, content FROM crawl.pages WHERE id = ?"
+        sql = f"SELECT url, title, content, {AWAY_OUTCOME} AS away FROM crawl.pages WHERE id = ?"
         made = f"CREATE VIRTUAL TABLE one USING fts5(url, title, text, {_TOKENIZER})"
         shown = (
             f"SELECT snippet(one, 2, '[', ']', '…', {_SNIPPET_TOKENS}) FROM one WHERE one MATCH ?"
@@ -224,7 +235,7 @@ class PageSearch:
                 memory.execute("INSERT INTO one VALUES (?, ?, ?)", (page["url"], title, text))
                 found = memory.execute(shown, (query,)).fetchone()
                 piece = "" if found is None else " ".join(found[0].replace(_BREAK, "").split())
-                yield Hit(page["url"], page["title"] or "", row["score"], piece)
+                yield Hit(page["url"], page["title"] or "", row["score"], piece, page["away"])
 
 
 def _broken(text: str | None) -> str:

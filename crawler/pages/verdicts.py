@@ -130,3 +130,8 @@ IS_AWAY = f"""
 EXISTS (SELECT 1 FROM known WHERE known.key = pages.key AND outcome IN ({listed(AWAY)}))
 """
 """The condition on ``pages`` that a URL gave no page at its last visit, though its text stays."""
+
+AWAY_OUTCOME = f"""
+(SELECT outcome FROM known WHERE known.key = pages.key AND outcome IN ({listed(AWAY)}))
+"""
+"""The outcome of that visit for a row of ``pages``, NULL where there is a page."""

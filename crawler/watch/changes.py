@@ -23,7 +23,7 @@ from crawler.watch.watch_store import Change
 from neardup.plurals import many
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator
 
     from crawler.watch.differences import Passage
     from crawler.watch.watch_store import WatchStore
@@ -57,21 +57,45 @@ _STATES = f"""
 SELECT pages.key, pages.id, coalesce({_IS_AWAY}, 0) FROM pages LEFT JOIN known USING (key)
 WHERE {_TEXTS}
 """
+_TITLES = f"""
+INSERT OR IGNORE INTO titles SELECT pages.key, pages.title, 0 FROM pages WHERE {_TEXTS}
+"""
+_TITLES_THAT_STAYED = f"""
+UPDATE titles SET changed = 0 WHERE changed > 0 AND changed < (
+    SELECT seen_visit FROM pages WHERE pages.key = titles.key AND {_TEXTS})
+"""
 _DIFFERING = f"""
 SELECT pages.key, pages.id, pages.url, pages.title, pages.language, pages.words, pages.verdict,
        pages.seen_at, coalesce({_IS_AWAY}, 0) AS is_away, coalesce({_IS_READ}, 0) AS is_read,
        known.outcome, known.reason, known.moved_to,
-       told.page AS told_page, told.is_away AS was_away
-FROM pages LEFT JOIN known USING (key) LEFT JOIN told ON told.key = pages.key
-WHERE {_TEXTS} AND (told.key IS NULL OR told.page <> pages.id
-  OR (told.is_away AND {_IS_READ}) OR (NOT told.is_away AND {_IS_AWAY}))
-ORDER BY pages.id
+       pages.seen_visit, told.page AS told_page, told.is_away AS was_away,
+       titles.title AS told_title, coalesce(titles.changed, 0) AS title_changed
+FROM pages NOT INDEXED LEFT JOIN known USING (key) LEFT JOIN told ON told.key = pages.key
+LEFT JOIN titles ON titles.key = pages.key
+WHERE pages.id > ? AND {_TEXTS} AND (told.key IS NULL OR told.page <> pages.id
+  OR (told.is_away AND {_IS_READ}) OR (NOT told.is_away AND {_IS_AWAY})
+  OR (titles.key IS NOT NULL AND titles.title IS NOT pages.title))
+ORDER BY pages.id LIMIT {_BATCH}
 """
 _DROPPED = f"""
 SELECT told.key, told.page, pages.id, pages.url, pages.title, pages.verdict
-FROM told JOIN pages ON pages.key = told.key AND pages.latest = 1
-WHERE NOT told.is_away AND pages.verdict NOT IN ({listed(OF_TEXTS)})
+FROM told CROSS JOIN pages ON pages.key = told.key AND pages.latest = 1
+WHERE told.key > ? AND NOT told.is_away AND pages.verdict NOT IN ({listed(OF_TEXTS)})
+ORDER BY told.key LIMIT {_BATCH}
 """
+
+_SIDES = """
+CREATE TEMP TABLE IF NOT EXISTS one_sided (
+    host INTEGER, hash BLOB, pages INTEGER NOT NULL, PRIMARY KEY (host, hash)
+) WITHOUT ROWID;
+DELETE FROM one_sided;
+"""
+_COUNT_SIDE = """
+INSERT INTO one_sided VALUES (?, ?, 1) ON CONFLICT (host, hash) DO UPDATE SET pages = pages + 1
+"""
+_REPEATED = "SELECT host, hash, pages FROM one_sided WHERE pages >= ?"
+_RETITLED = b""
+"""The hash under which pages are counted whose title alone changed."""
 
 
 class Found(NamedTuple):
@@ -108,6 +132,7 @@ class ChangeFinder:
         with store.changing():
             store.connection.execute("DELETE FROM told")
             store.connection.execute(f"INSERT INTO told {_STATES}")
+            store.connection.execute(_TITLES)
             store.note_based()
         return int(store.connection.execute("SELECT count(*) FROM told").fetchone()[0])
 
@@ -132,26 +157,33 @@ class ChangeFinder:
         """
         found = Found(Counter[str](), 0)
         slight = 0
-        rows = _rows(self._store.connection, _DIFFERING)
-        comparison = _Comparison(self._store.connection, rows)
-        for start in range(0, len(rows), _BATCH):
-            some = [
-                (row, self._change_of(row, comparison, now)) for row in rows[start : start + _BATCH]
-            ]
+        connection = self._store.connection
+        comparison = _Comparison(connection)
+        for rows in _batches(connection, _DIFFERING, "id", 0):
+            some = [(row, self._change_of(row, comparison, now)) for row in rows]
             with self._store.changing():
                 for row, change in some:
-                    is_away = bool(row["is_away"] or (row["was_away"] and not row["is_read"]))
-                    self._store.note_told(row["key"], row["id"], is_away=is_away)
+                    self._note(row)
                     if change is None:
-                        slight += _has_two(row)
+                        slight += _has_two(row) or _is_retitled(row)
                     else:
                         self._take(change, found)
-        dropped = _rows(self._store.connection, _DROPPED)
+        for rows in _batches(connection, _DROPPED, "key", b""):
+            with self._store.changing():
+                for row in rows:
+                    self._store.note_told(row["key"], row["told_page"], is_away=True)
+                    self._take(self._dropped(row, now), found)
         with self._store.changing():
-            for row in dropped:
-                self._store.note_told(row["key"], row["told_page"], is_away=True)
-                self._take(self._dropped(row, now), found)
+            connection.execute(_TITLES)  # of pages that an older watch told
+            connection.execute(_TITLES_THAT_STAYED)
         return found._replace(slight=slight)
+
+    def _note(self, row: sqlite3.Row) -> None:
+        """Note what is known of a page from now on."""
+        is_away = bool(row["is_away"] or (row["was_away"] and not row["is_read"]))
+        self._store.note_told(row["key"], row["id"], is_away=is_away)
+        changed = row["seen_visit"] if _is_retitled(row) else row["title_changed"]
+        self._store.note_title(row["key"], row["title"], changed)
 
     def _take(self, change: Change, found: Found) -> None:
         self._store.add(change)
@@ -218,33 +250,39 @@ class _Comparison:
 
     Args:
         connection: Connection to both databases.
-        rows: The pages.
     """
 
-    def __init__(self, connection: sqlite3.Connection, rows: Sequence[sqlite3.Row]) -> None:
+    def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._texts = HeldTexts(connection.execute)
         self._boilerplate = HostBoilerplate(connection.execute)
-        self._repeated = self._repeated_keys([row for row in rows if _has_two(row)])
+        self._repeated = self._repeated_keys()
 
-    def _repeated_keys(self, rows: Sequence[sqlite3.Row]) -> set[tuple[int, int]]:
+    def _repeated_keys(self) -> set[tuple[int, bytes]]:
         """Return the hashes of paragraphs in which many pages of a host changed, with the host.
 
         The crawl counts the boilerplate of pages that are captured first, and does not know a
-        notice that a site has put on all of its pages since.
+        notice that a site has put on all of its pages since. They are counted in a table of
+        SQLite, which spills to the disk: a visit may find all pages of a large site changed.
         """
-        if len(rows) < MIN_REPEATED:
-            return set()
-        counts = Counter[tuple[int, int]]()
-        for row in rows:
-            texts = self._both(row)
-            if texts is not None:
-                host = host_of(row["url"])
-                keys = one_sided_keys(*texts, row["language"])
-                counts.update((host, _hash(key)) for key in keys)
-        many = {found: count for found, count in counts.items() if count >= MIN_REPEATED}
-        pages = {host: self._count_pages(host) for host in {host for host, _ in many}}
-        return {found for found, count in many.items() if count >= MIN_SHARE * pages[found[0]]}
+        self._connection.executescript(_SIDES)
+        for rows in _batches(self._connection, _DIFFERING, "id", 0):
+            sides = [side for row in rows for side in self._sides(row)]
+            self._connection.executemany(_COUNT_SIDE, sides)
+        many = self._connection.execute(_REPEATED, (MIN_REPEATED,)).fetchall()
+        pages = {host: self._count_pages(host) for host in {host for host, _, _ in many}}
+        self._connection.executescript(_SIDES)
+        return {(host, side) for host, side, count in many if count >= MIN_SHARE * pages[host]}
+
+    def _sides(self, row: sqlite3.Row) -> list[tuple[int, bytes]]:
+        """Return the hashes of the paragraphs in which a page changed, with its host."""
+        host = host_of(row["url"])
+        if not _has_two(row):
+            return [(host, _RETITLED)] if _is_retitled(row) else []
+        texts = self._both(row)
+        if texts is None:
+            return []
+        return [(host, _hash(key)) for key in one_sided_keys(*texts, row["language"])]
 
     def _count_pages(self, host: int) -> int:
         """Return how many pages of a host were counted for its boilerplate."""
@@ -266,15 +304,15 @@ class _Comparison:
 
     def difference(self, row: sqlite3.Row) -> Difference:
         """Return what differs between the capture that was told and that of a row."""
+        title = self._said_of_title(row)
         if not _has_two(row):
-            return Difference()
+            return Difference(summary=title)
         texts = self._both(row)
         if texts is None:
             return Difference(summary="the text changed; the one before is not stored any more")
         found = find_difference(
             *texts, row["language"], lambda passage: self._is_boilerplate(row["url"], passage)
         )
-        title = self._said_of_title(row)
         parts = [part for part in (title, found.summary) if part]
         return Difference(
             found.added,
@@ -285,12 +323,12 @@ class _Comparison:
         )
 
     def _said_of_title(self, row: sqlite3.Row) -> str:
-        sql = "SELECT title FROM pages WHERE id = ?"
-        before = self._connection.execute(sql, (row["told_page"],)).fetchone()
-        old, new = (before[0] if before else None) or "", row["title"] or ""
-        if not old or not new or masked(old, row["language"]) == masked(new, row["language"]):
+        """Return what to say of a title; empty where the site changes it at each visit."""
+        if not _is_retitled(row) or row["title_changed"]:
             return ""
-        return f'the title changed from "{old}" to "{new}"'
+        if not _has_two(row) and (host_of(row["url"]), _RETITLED) in self._repeated:
+            return ""
+        return f'the title changed: "{row["told_title"]}" is now "{row["title"]}"'
 
 
 def _has_two(row: sqlite3.Row) -> bool:
@@ -298,15 +336,35 @@ def _has_two(row: sqlite3.Row) -> bool:
     return row["told_page"] is not None and row["told_page"] != row["id"]
 
 
-def _hash(key: str) -> int:
-    return xxhash.xxh3_64_intdigest(key.encode("utf-8", "surrogatepass"))
+def _is_retitled(row: sqlite3.Row) -> bool:
+    """Return whether a page has another title than the one that was told."""
+    old, new, language = row["told_title"], row["title"], row["language"]
+    return bool(old and new) and masked(old, language) != masked(new, language)
 
 
-def _rows(connection: sqlite3.Connection, sql: str) -> list[sqlite3.Row]:
-    """Return rows, which are read before anything is written."""
-    cursor = connection.cursor()
-    cursor.row_factory = sqlite3.Row
-    return cursor.execute(sql).fetchall()
+def _hash(key: str) -> bytes:
+    return xxhash.xxh3_64_digest(key.encode("utf-8", "surrogatepass"))
+
+
+def _batches(
+    connection: sqlite3.Connection, sql: str, column: str, last: int | bytes
+) -> Iterator[list[sqlite3.Row]]:
+    """Yield rows in batches, each of them read before anything is written.
+
+    Args:
+        connection: Connection to both databases.
+        sql: Statement for the rows after one, in the order of a column.
+        column: The column.
+        last: What comes before its first value.
+    """
+    while True:
+        cursor = connection.cursor()
+        cursor.row_factory = sqlite3.Row
+        rows = cursor.execute(sql, (last,)).fetchall()
+        if not rows:
+            return
+        yield rows
+        last = rows[-1][column]
 
 
 def _bounded(passages: tuple[str, ...]) -> tuple[str, ...]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta
 
+from neardup.plurals import many
+
 _INTERVAL = re.compile(r"(?:(\d{1,4})w)?(?:(\d{1,5})d)?(?:(\d{1,6})h)?(?:(\d{1,7})m)?")
 _UNIT_SECS = (604_800, 86_400, 3_600, 60)
 
@@ -45,6 +47,14 @@ def next_visit(began: float | None, last_seen: float | None, every_secs: float) 
     """
     last = began if began is not None else last_seen
     return 0.0 if last is None else last + every_secs
+
+
+def age_words(secs: float) -> str:
+    """Return how long ago something was, in its largest unit: ``3 hours ago``."""
+    for unit, size in (("day", 86_400.0), ("hour", 3_600.0), ("minute", 60.0)):
+        if secs >= size:
+            return f"{many(int(secs / size), unit)} ago"
+    return "just now"
 
 
 def moment_words(at: float, now: float) -> str:

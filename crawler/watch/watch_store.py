@@ -42,6 +42,11 @@ CREATE TABLE IF NOT EXISTS told (      -- the pages of crawl.db as they were tol
     page    INTEGER NOT NULL,          -- pages.id of the capture
     is_away INTEGER NOT NULL           -- 1: it was told that the page is gone
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS titles (    -- the titles of these pages
+    key     BLOB PRIMARY KEY,
+    title   TEXT,
+    changed INTEGER NOT NULL           -- the visit in which it changed, 0: not at the last one
+) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS changes (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
     change TEXT NOT NULL               -- JSON, the fields of Change
@@ -208,6 +213,12 @@ class WatchStore:
         """Note the state of a page that is known from now on, within ``changing``."""
         row = (key, page, is_away)
         self.connection.execute("INSERT OR REPLACE INTO told VALUES (?, ?, ?)", row)
+
+    def note_title(self, key: bytes, title: str | None, changed: int) -> None:
+        """Note the title of a page, and the visit in which it changed, within ``changing``."""
+        self.connection.execute(
+            "INSERT OR REPLACE INTO titles VALUES (?, ?, ?)", (key, title, changed)
+        )
 
     def newest(self, count: int) -> list[Noted]:
         """Return the newest changes, the newest first."""

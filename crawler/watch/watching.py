@@ -16,7 +16,7 @@ from crawler.storage.errors import JobError
 from crawler.watch.atom_feed import MAX_ENTRIES, write_feed
 from crawler.watch.changes import KINDS, ChangeFinder, Found
 from crawler.watch.delivery import deliver_all
-from crawler.watch.schedule import moment_words, next_visit
+from crawler.watch.schedule import age_words, moment_words, next_visit
 from crawler.watch.visiting import (
     LOG_NAME,
     Ended,
@@ -147,6 +147,17 @@ class _Watched:
         else:
             self._retry_at = time.time() + min(self._every_secs, RETRY_SECS)
 
+    def beginning(self, now: float) -> str:
+        """Return the words for a visit that begins now."""
+        began = self.store.began
+        last = last_seen(self.store.connection) if began is None else began
+        if last is None:
+            return "visiting for the first time"
+        age = age_words(now - last)
+        if self.store.is_interrupted:
+            return f"going on with the visit that began {age}"
+        return f"visiting (last visit {age})"
+
     @property
     def left(self) -> int:
         """Number of URLs that the last visit has not asked for yet."""
@@ -254,8 +265,9 @@ class Watch:
 
     def _visit(self, watched: _Watched, signals: Signals) -> None:
         store = watched.store
-        before = watched.answers()
-        store.note_begin(time.time())
+        before, now = watched.answers(), time.time()
+        self._teller.tell(f"{watched.name}: {watched.beginning(now)}")
+        store.note_begin(now)
         ended = visit(watched.folder, self._options.visits, signals)
         answers = watched.answers().since(before)
         if not ended.problem and not signals.stops and answers.are_missing(watched.left):

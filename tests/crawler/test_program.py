@@ -73,6 +73,29 @@ def errors_of(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         ("report", "one crawl directory is needed, got none"),
         ("report a b", "one crawl directory is needed, got a b"),
         ("report a", "crawl-once report: a: no such directory"),
+        ("links http://a.example/", "a crawl directory is needed, got http://a.example/; crawl it"),
+        ("verify http://a.example/", "crawl it first: crawl-once http://a.example/ DIR"),
+        ("lab http://a.example/", "crawl it first: crawl-once http://a.example/ DIR"),
+        ("sweep a http://a.example/", "crawl it first: crawl-once http://a.example/ DIR"),
+        ("merge a http://a.example/ b", "crawl it first: crawl-once http://a.example/ DIR"),
+        ("adopt http://a.example/ b", "crawl it first: crawl-once http://a.example/ DIR"),
+        ("tune http://a.example/ x=1", "crawl it first: crawl-once http://a.example/ DIR"),
+        ("watch http://a.example/", "crawl it first: crawl-once http://a.example/ DIR"),
+        (
+            "watch a -o a.csv",
+            "-o a.csv: changes are lines of JSON; name a file that ends in",
+        ),
+        ("watch a -o -:csv", "-o -:csv: changes are lines of JSON; -o - prints them"),
+        ("watch a --command=", "--command: a command of the shell is needed, got an empty one"),
+        ("watch a --webhook=", "--webhook: a URL with http:// or https:// and a host is needed"),
+        ("label -o -:csv .", "-o -:csv: labels are lines of JSON; -o - prints them"),
+        ("rules -o -:csv a", "-o -:csv: --format names the format of rules; -o - prints them"),
+        ("pages -o -:csv a", "crawl-once pages: a: no such directory"),
+        ("links -o -:csv a", "crawl-once links: a: no such directory"),
+        ("http://a.example/ -o -:cvs", "-:cvs: its ending names no format"),
+        ("report --html .", "file that is written, got .; try: crawl-once report --html report"),
+        ("report --html crawls/d", "got crawls/d; try: crawl-once report --html report.html"),
+        ("report --html x.pdf a", "--html x.pdf: an HTML page is written; name a file that ends"),
         ("completion bsh", "bash, zsh or fish is needed, got bsh; did you mean bash?"),
         ("config now", "no argument is needed, got now"),
     ],
@@ -81,6 +104,22 @@ def test_what_a_user_gets_wrong_is_one_line(
     words: str, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert said in errors_of(words.split(), capsys)
+
+
+def test_a_mirror_and_a_crawl_directory_are_not_taken_for_each_other(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("site/.mirror", "docs"):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "crawl.db").touch()
+    for word in ("site", "site/.mirror"):
+        told = errors_of(["http://127.0.0.1:9/", word], capsys)
+        assert told.endswith("nothing is crawled; crawl-once mirror site brings it up to date\n")
+    told = errors_of(["mirror", "http://127.0.0.1:9/", "docs"], capsys)
+    assert "docs: a crawl directory, which is no mirror; crawl-once URL docs goes on" in told
+    assert sorted(path.name for path in folder.rglob("*")) == [
+        ".mirror", "crawl.db", "crawl.db", "docs", "site",
+    ]  # fmt: skip
 
 
 def test_a_path_where_a_command_is_needed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawler.demo import DemoServer
-from neardup.compiling import COMPILING
+from neardup.compiling import COMPILING, COMPILING_MORE
 from tests.crawls.command import PROJECT
 from tests.sites.prose import prose
 
@@ -52,7 +52,9 @@ def test_a_crawl_says_each_step_and_commands_over_it_what_they_add(tmp_path: Pat
         done = run(cache, "scrapy", "crawl", "site", *options)
     said = [line for line in done.stderr.splitlines() if "compiling what compares texts" in line]
     assert [line.rpartition("step ")[2] for line in said] == [f"{n} of 4" for n in (1, 2, 3, 4)]
+    first = run(cache, "scrapy", "verify", str(job))
+    assert first.stderr.splitlines() == [f"scrapy verify: {COMPILING_MORE}"]
     first = run(cache, "scrapy", "pairs", str(job))
-    assert first.stderr.splitlines() == [f"scrapy pairs: {COMPILING}"]
+    assert first.stderr.splitlines() == [f"scrapy pairs: {COMPILING_MORE}"]
     assert run(cache, "scrapy", "pairs", str(job)).stderr == ""
     assert run(cache, "scrapy", "report", str(job)).stderr == ""

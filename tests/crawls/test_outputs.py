@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import shutil
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -50,6 +54,19 @@ def test_no_output_replaces_what_a_crawl_lives_on(crawled: tuple[str, Path]) -> 
     expect_one_line(["sweep", str(folder), "--plot", f"{folder}/passages/x.png"], refused)
     assert contents(folder) == before
     assert len(pages(folder)) == COUNT
+
+
+@pytest.mark.parametrize("words", ["crawl {url} {job} -o -:csv", "pages {job} --output -:csv"])
+def test_standard_output_takes_a_format(
+    crawled: tuple[str, Path], tmp_path: Path, words: str
+) -> None:
+    url, folder = crawled
+    job = tmp_path / "new" if words.startswith("crawl") else folder
+    command = [sys.executable, "-m", "crawler", *words.format(url=url, job=job).split()]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    assert len({row["url"] for row in rows if row["verdict"] == "new"}) >= COUNT - 1
+    assert not (tmp_path / "-:csv").exists()
 
 
 def test_a_feed_is_refused_before_its_directory_is_made(tmp_path: Path) -> None:

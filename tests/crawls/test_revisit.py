@@ -236,6 +236,7 @@ class TestOutcomes:
         reasons = {url: away["reason"] for url, away in second.away("gone").items()}
         assert reasons == {story.site.at("/gone"): "HTTP 410"}
         assert second.rows["/gone"]["text"]
+        assert second.rows["/gone"]["away"] == "gone"
 
     def test_what_nobody_answers_has_failed_and_keeps_its_text(
         self, story: Story, second: Visit
@@ -249,6 +250,12 @@ class TestOutcomes:
         assert list(second.away("forbidden")) == [story.site.at("/closed-later")]
         assert "/closed-later" not in second.asked
         assert second.rows["/closed-later"]["text"]
+        assert second.rows["/closed-later"]["away"] == "forbidden"
+
+    def test_pages_that_are_there_are_not_away(self, second: Visit) -> None:
+        away = {path: row["away"] for path, row in second.rows.items() if row["away"]}
+        assert set(away.values()) == {"gone", "moved", "forbidden", "failed"}
+        assert not {"/hub", "/same", "/edited", "/clock"} & set(away)
 
     def test_page_that_no_link_leads_to_is_asked_for(self, second: Visit) -> None:
         assert "/orphan" in second.asked
@@ -313,6 +320,7 @@ class TestLaterVisits:
         fourth = story.visit("-a", "revisit=yes")
         assert fourth.changes["back"] == 4  # gone, vanishing, old, closed-later
         assert fourth.rows["/gone"]["verdict"] == "unchanged"
+        assert fourth.rows["/gone"]["away"] is None
         assert fourth.rows["/vanishing"]["verdict"] == "changed"
         assert list(fourth.away("moved")) == [site.at("/lent")]
         assert fourth.away("moved")[site.at("/lent")]["since"] == 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -172,6 +173,8 @@ def test_the_report_is_one_page_without_anything_from_elsewhere(
     assert page.xpath("//section/@id") == [
         name for name, fault in found.faults.items() if fault.count
     ]
+    figures = [" ".join(item.text_content().split()) for item in page.xpath("//ul[1]/li")]
+    assert any(re.fullmatch(r"\d+ URLs? failed: no page came", figure) for figure in figures)
     assert f"{found.origin}/gone" in page.get_element_by_id("broken_links").text_content()
     targets = {target.removeprefix("#") for target in page.xpath("//a/@href[starts-with(., '#')]")}
     assert targets == set(page.xpath("//section/@id"))

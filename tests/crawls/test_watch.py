@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import shutil
 import signal
@@ -33,7 +34,18 @@ pytestmark = pytest.mark.slow
 MARKET = "A market opens on each Monday beside the old customs house of the northern quay."
 OF_THE_SITE = "We have moved our offices to the northern quay, where you are always welcome."
 ALIKE = tuple(f"/alike-{number}" for number in range(MIN_REPEATED))
-PATHS = ("/same", "/edited", "/longer", "/clock", "/gone", "/moved", "/broken", "/back", *ALIKE)
+PATHS = (
+    "/same",
+    "/edited",
+    "/longer",
+    "/clock",
+    "/gone",
+    "/moved",
+    "/broken",
+    "/back",
+    "/titled",
+    *ALIKE,
+)
 
 
 def words(folder: Path, *options: str) -> list[str]:
@@ -118,6 +130,7 @@ def second(watched: Watched, first: Visited) -> Visited:
     site = watched.site
     site.put("/edited", prose("edited", 200).replace(prose("edited", 200).split()[3], "other", 1))
     site.put("/longer", f"{prose('longer', 200)}</p><p>{MARKET}")
+    site.entitle("/titled", "Closed for the winter")
     watched.clock("23:01:02", 98_765)
     for path in ALIKE:
         site.put(path, f"{prose(path.strip('/'), 200)}</p><p>{OF_THE_SITE}")
@@ -138,13 +151,14 @@ def third(watched: Watched, second: Visited) -> Visited:
 
 
 def test_a_directory_that_is_not_due_is_known_from_now_on(first: Visited) -> None:
-    assert first.done.stdout.startswith("example: 19 pages known from now on; next visit ")
+    assert first.done.stdout.startswith("example: 20 pages known from now on; next visit ")
     assert not first.told
 
 
 def test_the_line_of_a_visit_counts_its_changes(second: Visited) -> None:
-    (line,) = second.done.stdout.splitlines()
-    assert line.startswith("example: 1 new, 2 changed, 3 gone; 11 pages differ in clocks, ")
+    begins, line = second.done.stdout.splitlines()
+    assert re.fullmatch(r"example: visiting \(last visit [\d,]+ days ago\)", begins)
+    assert line.startswith("example: 1 new, 3 changed, 3 gone; 11 pages differ in clocks, ")
     assert " counters or boilerplate alone; 1 URL failed; next visit tomorrow at " in line
 
 
@@ -154,6 +168,7 @@ def test_the_line_of_a_visit_counts_its_changes(second: Visited) -> None:
         ("/fresh", "new", "a new page of "),
         ("/edited", "changed", "1 word of a sentence was replaced by 1"),
         ("/longer", "changed", "a paragraph of 15 words was added"),
+        ("/titled", "changed", 'the title changed: "A page" is now "Closed for the winter"'),
         ("/gone", "gone", "the page is gone: HTTP 404"),
         ("/back", "gone", "the page is gone: HTTP 410"),
         ("/moved", "gone", "the URL redirects to http://127.0.0.1:"),
@@ -166,7 +181,8 @@ def test_each_kind_of_change_is_told(second: Visited, path: str, kind: str, summ
 
 
 def test_nothing_else_is_told(second: Visited) -> None:
-    assert second.told.keys() == {"/fresh", "/edited", "/longer", "/gone", "/back", "/moved"}
+    told = {"/fresh", "/edited", "/longer", "/titled", "/gone", "/back", "/moved"}
+    assert second.told.keys() == told
 
 
 def test_a_change_has_its_diff(second: Visited) -> None:
@@ -181,7 +197,7 @@ def test_a_page_that_comes_back_is_told(third: Visited) -> None:
     (change,) = third.told.values()
     assert (change["kind"], change["title"]) == ("back", "A page")
     assert change["summary"] == "the page is back; its text is the same as before"
-    assert third.done.stdout.startswith("example: 1 back; next visit tomorrow at ")
+    assert third.done.stdout.splitlines()[1].startswith("example: 1 back; next visit tomorrow at ")
 
 
 def test_the_feed_and_the_command_have_the_same_changes(
@@ -255,8 +271,11 @@ def test_each_directory_is_visited_once_though_another_cannot_be(
         command, capture_output=True, text=True, timeout=TIMEOUT_SECS, check=False
     )
     assert done.returncode == 1
-    assert [line.partition(";")[0] for line in done.stdout.splitlines()] == [
+    said = re.sub(r"[\d,]+ days", "many days", done.stdout)
+    assert [line.partition(";")[0] for line in said.splitlines()] == [
+        "bad: visiting (last visit many days ago)",
         "bad: not visited",
+        "good: visiting (last visit 58 minutes ago)",
         "good: nothing changed",
     ]
     assert "no-such-option" in done.stderr.replace("_", "-")
@@ -289,8 +308,8 @@ def test_what_is_given_to_visits_is_checked_at_the_start(
 
 
 def test_the_feed_and_the_lines_are_two_files(watched: Watched, tmp_path: Path) -> None:
-    file = tmp_path / "changes"
-    done = watch(watched.folder, "-o", str(file), "--atom", f"{tmp_path}/./changes")
+    file = tmp_path / "changes.jsonl"
+    done = watch(watched.folder, "-o", str(file), "--atom", f"{tmp_path}/./changes.jsonl")
     assert done.returncode == 2
     assert "-o writes there too" in done.stderr
     assert not file.exists()

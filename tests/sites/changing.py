@@ -66,6 +66,15 @@ class ChangingSite(HostileSite):
         tag = f'"{self._versions}"' if etag else ""
         self.added[path] = Served(page(written, links, head=head), (("ETag", tag),))
 
+    def entitle(self, path: str, title: str) -> None:
+        """Serve the page with another title, and the same text and headings."""
+        served = self.added[path]
+        assert isinstance(served, Served)
+        before, _, rest = served.body.partition(b"<title>")
+        body = before + f"<title>{escape(title)}".encode() + rest[rest.index(b"</title>") :]
+        self._versions += 1
+        self.added[path] = Served(body, (("ETag", f'"{self._versions}"'),))
+
     def date(self, path: str, modified: str) -> None:
         """Serve the page with this Last-Modified, and no ETag."""
         served = self.added[path]

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
+import subprocess
+import sys
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
+from tempfile import gettempdir
 
 import pytest
 
@@ -11,9 +16,7 @@ from crawler.pages.page_search import INDEX_NAME, PageSearch
 from neardup import Parameters
 from tests.crawler.commands.in_process import run
 from tests.crawler.maintenance.rejudge.captured import Said, capture
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from tests.crawls.command import PROJECT
 
 SAID = {
     "/harbour": "The harbour light burns at night, and the pilot sees it from the sea.",
@@ -85,6 +88,19 @@ def test_the_index_follows_the_crawl(folder: Path) -> None:
     assert found(folder, "breakwater") == ["/new"]
 
 
+def test_a_page_that_is_gone_since_is_marked(folder: Path, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(folder / "crawl.db")) as crawl, crawl:
+        sql = "UPDATE known SET outcome = 'gone' WHERE key = (SELECT key FROM pages WHERE url = ?)"
+        assert crawl.execute(sql, (f"{ORIGIN}/lights",)).rowcount == 1
+    lines = run("pages", str(folder), "--search", "light").stdout.splitlines()
+    assert lines[0].endswith("  (gone at the last visit)")
+    assert "at the last visit" not in "".join(lines[1:])
+    output = tmp_path / "pages.json"
+    run("pages", str(folder), "-o", str(output))
+    rows = json.loads(output.read_text())
+    assert {row["url"]: row["away"] for row in rows if row["away"]} == {f"{ORIGIN}/lights": "gone"}
+
+
 def test_an_interrupted_index_goes_on(folder: Path) -> None:
     def interrupt(share: float, words: str) -> None:
         raise KeyboardInterrupt
@@ -113,3 +129,29 @@ def test_it_combines_with_the_choice_of_pages(folder: Path) -> None:
     assert [line.split()[0] for line in done.stdout.splitlines()[::2]] == [f"{ORIGIN}/lights"]
     done = run("pages", str(folder), "--search", "light", "--format", "csv")
     assert "--search prints a list; leave --format out" in done.stderr
+
+
+_AS_ANOTHER_USER = """
+import os, sys
+from crawler.program import main
+from crawler.pages import page_search
+from crawler.console import lab_options, page_options
+if os.getuid() == 0:
+    os.setuid(65534)
+sys.exit(main(["pages", sys.argv[1], "--search", "light"]))
+"""
+
+
+def test_a_directory_that_cannot_be_written_is_told_so(folder: Path) -> None:
+    for path in folder.parents:
+        if Path(gettempdir()) in path.parents:
+            path.chmod(0o755)
+    folder.chmod(0o555)
+    command = [sys.executable, "-c", _AS_ANOTHER_USER, str(folder)]
+    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
+    folder.chmod(0o755)
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    assert "the index of words, search.db, cannot be written there" in done.stderr
+    assert done.stderr.endswith("make the directory writable, or search a copy of it\n")
+    assert done.stderr.count("\n") == 1
+    assert found(folder, "light") == ["/lights", "/harbour"]

@@ -14,7 +14,15 @@ from rich.console import Console
 
 from crawler.console.progress import clock, panel_of, plain_line
 from crawler.crawl_numbers import FINISHING, RUNNING, Numbers, Sums
-from crawler.pages.verdicts import FAILED, NEAR_DUPLICATE, NEW, NOT_HTML, UNCHANGED, VERDICTS
+from crawler.pages.verdicts import (
+    CHANGED,
+    FAILED,
+    NEAR_DUPLICATE,
+    NEW,
+    NOT_HTML,
+    UNCHANGED,
+    VERDICTS,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,9 +66,13 @@ class TestSums:
     @given(st.dictionaries(st.sampled_from([*VERDICTS, "bytes"]), COUNTS))
     def test_parts_add_up(self, counts: Mapping[str, int]) -> None:
         sums = Sums.of(counts)
-        parts = sums.kept + sums.duplicates + sums.unchanged + sums.other
+        parts = sums.kept + sums.duplicates + sums.changed + sums.unchanged + sums.other
         assert sums.fetched == parts
         assert sums.fetched + sums.failed + sums.bytes == sum(counts.values())
+
+    def test_a_page_that_changes_at_each_visit_is_kept_once(self) -> None:
+        sums = Sums.of({NEW: 10, CHANGED: 20, UNCHANGED: 5})
+        assert (sums.kept, sums.changed, sums.fetched) == (10, 20, 35)
 
 
 class TestPanel:
@@ -86,6 +98,13 @@ class TestPanel:
         assert lines[1].split() == "│ fetched kept duplicates unchanged other failed │".split()
         assert lines[2].split() == "│ this run 10 7 2 0 1 3 │".split()
         assert lines[3].split() == "│ directory 75 70 0 5 0 0 │".split()
+
+    def test_all_columns_fit_on_a_terminal_of_80_columns(self) -> None:
+        counts = dict.fromkeys((NEW, CHANGED, NEAR_DUPLICATE, UNCHANGED, NOT_HTML, FAILED), 123_456)
+        lines = drawn(replace(NUMBERS, is_new=False, directory=Sums.of(counts)), 80)
+        shown = "fetched kept duplicates changed unchanged other failed"
+        assert lines[1].split() == f"│ {shown} │".split()
+        assert lines[3].split() == f"│ directory 617,280 {'123,456 ' * 6}│".split()
 
     def test_a_first_run_has_one_row(self) -> None:
         assert not any("directory" in line for line in drawn(NUMBERS, 80))

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from crawler.watch.schedule import interval_secs, moment_words, next_visit
+from crawler.watch.schedule import age_words, interval_secs, moment_words, next_visit
 
 DAY = 86_400.0
 
@@ -49,3 +49,18 @@ def test_a_moment_is_said_in_local_time(at: tuple[int, ...], words: str) -> None
 def _local(moment: tuple[int, ...]) -> float:
     """Return a local time in seconds since 1970."""
     return time.mktime((*moment, 0, 0, 0, -1))  # type: ignore[arg-type]  # it has nine parts
+
+
+@pytest.mark.parametrize(
+    ("secs", "words"),
+    [
+        (0.0, "just now"),
+        (59.9, "just now"),
+        (60.0, "1 minute ago"),
+        (3.5 * 3_600, "3 hours ago"),
+        (86_400.0, "1 day ago"),
+        (1e9, "11,574 days ago"),
+    ],
+)
+def test_an_age_is_told_in_its_largest_unit(secs: float, words: str) -> None:
+    assert age_words(secs) == words
