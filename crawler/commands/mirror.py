@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 STATE_FOLDER = ".mirror"
 
+_PROVED = 20
+"""Pages that ``--prove`` opens where no number is given."""
+
 _OF_CRAWLS = frozenset({"revisit"})
 """Arguments that the mirror chooses itself."""
 
@@ -64,6 +67,14 @@ class MirrorCommand(SpiderCommand):
     def add_own_options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             "--check", action="store_true", help="check that a mirror is complete; fetches nothing"
+        )
+        parser.add_argument(
+            "--prove",
+            metavar="N",
+            nargs="?",
+            const=str(_PROVED),
+            help="open N pages (default 20) of a mirror in Chromium, without a network, beside "
+            "what was recorded; needs the extra render",
         )
         parser.add_argument(
             "--serve",
@@ -111,6 +122,8 @@ class MirrorCommand(SpiderCommand):
             from crawler.console.mirror_run import check
 
             return check(_one_folder(args, "--check"))
+        if opts.prove is not None:
+            return self._prove(args, opts)
         if opts.serve:
             from crawler.console.mirror_server import serve
 
@@ -127,6 +140,15 @@ class MirrorCommand(SpiderCommand):
             arguments["url"] = ",".join(urls)
         check_site(arguments, MIRROR, is_mirror=True)
         return self._mirror(arguments, named, opts)
+
+    def _prove(self, args: list[str], opts: argparse.Namespace) -> int:
+        from crawler.console.mirror_proof import prove
+
+        if not args and not opts.prove.isdecimal():  # --prove DIR
+            args, opts.prove = [opts.prove], str(_PROVED)
+        if not (opts.prove.isdecimal() and int(opts.prove)):
+            raise CommandError(f"--prove takes a number of pages, got {opts.prove!r}")
+        return prove(_one_folder(args, "--prove"), self.host.settings, int(opts.prove))
 
     def _mirror(
         self, arguments: dict[str, str], named: Path | None, opts: argparse.Namespace

@@ -1,0 +1,139 @@
+"""Run ``crawl-once mirror --prove``: lines on the terminal, and a page with both pictures."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from contextlib import closing
+from typing import TYPE_CHECKING, NamedTuple
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from crawler.console.command_line import CommandError
+from crawler.console.escaping import say
+from crawler.console.progress_line import ProgressLine
+from crawler.mirror.folder import MirrorFolder
+from crawler.mirror.mirror_files import FileTable
+from crawler.mirror.paths import STATE_FOLDER
+from crawler.mirror.proving import Prover
+from crawler.mirror.targets import Targets
+from crawler.options import Options
+from crawler.page_rendering import render_options
+from crawler.rendering.browser import Browser
+from crawler.rendering.rendered_pages import NoBrowserError
+from crawler.storage.database import open_for_reading
+from crawler.urls.canonical import Canonicalizer
+from neardup.plurals import many
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from scrapy.settings import BaseSettings
+
+    from crawler.mirror.mirror_files import FileRow
+    from crawler.mirror.proving import Proof
+
+FOLDER = "proof"
+"""Folder of the page and its pictures, in the state of the mirror."""
+
+_PAGES = "is_page = 1 AND state = 'own'"
+_DONE, _WORSE = 0, 1
+
+
+class _Proved(NamedTuple):
+    """A line of the page: the proof of one page, whose pictures are files by its number."""
+
+    number: int
+    url: str
+    path: str
+    faults: list[str]
+    has_pictures: bool
+
+
+def prove(folder: Path, settings: BaseSettings, pages: int) -> int:
+    """Prove a sample of pages; print and write what is found, return the exit status.
+
+    Args:
+        folder: Folder of the mirror.
+        settings: Settings of its crawl.
+        pages: Prove at most so many pages, spread evenly over the mirror.
+
+    Raises:
+        CommandError: There is no browser, or no page.
+        JobError: There is no mirror, or its database cannot be read.
+    """
+    state, place = folder / STATE_FOLDER, folder / STATE_FOLDER / FOLDER
+    with closing(open_for_reading(state)) as connection, MirrorFolder(folder, read_only=True) as of:
+        table = FileTable(connection.execute)
+        total = table.count(_PAGES)
+        if not total:
+            raise CommandError(f"{folder}: no page to prove")
+        key = Canonicalizer(Options(settings).names("URLS_DISABLED_RULES")).key
+        browser = Browser(render_options(settings))
+        prover = Prover(browser, of, table, Targets(connection.execute, table, key))
+        try:
+            proved = asyncio.run(_proved(browser, prover, _sample(table, total, pages), place))
+        except NoBrowserError as error:
+            raise CommandError(str(error)) from None
+    worse = [each for each in proved if each.faults]
+    for each in worse:
+        say(f"  WORSE    {each.path}: {'; '.join(each.faults)}")
+    opened = many(len(proved), "page") + (f" of {total:,}" if total > len(proved) else "")
+    say(
+        f"{opened} opened from the disk: {len(proved) - len(worse):,} as recorded, "
+        f"{len(worse):,} worse"
+    )
+    say(f"with both pictures of each: {_write(proved, folder, place)}")
+    return _WORSE if worse else _DONE
+
+
+def _sample(table: FileTable, total: int, pages: int) -> list[FileRow]:
+    """Return pages in the order in which they came, as far from each other as can be."""
+    wanted = min(pages, total)
+    places = {number * total // wanted for number in range(wanted)}
+    return [row for number, row in enumerate(table.rows(_PAGES)) if number in places]
+
+
+async def _proved(
+    browser: Browser, prover: Prover, rows: Sequence[FileRow], place: Path
+) -> list[_Proved]:
+    """Prove pages and write their pictures.
+
+    Raises:
+        NoBrowserError: There is no browser, or it does not start.
+    """
+    await browser.start()
+    proved: list[_Proved] = []
+    try:
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir()
+        with ProgressLine("opening pages") as steps:
+            async for proof in prover.prove(rows):
+                proved.append(_kept(len(proved) + 1, proof, place))
+                steps.show(len(proved), len(rows))
+    finally:
+        await browser.close()
+    return proved
+
+
+def _kept(number: int, proof: Proof, place: Path) -> _Proved:
+    if proof.recorded is not None and proof.stored is not None:
+        (place / f"{number}-recorded.png").write_bytes(proof.recorded.picture)
+        (place / f"{number}-stored.png").write_bytes(proof.stored.picture)
+    return _Proved(number, proof.url, proof.path, proof.faults, proof.recorded is not None)
+
+
+def _write(proved: Sequence[_Proved], folder: Path, place: Path) -> Path:
+    environment = Environment(
+        loader=PackageLoader("crawler.console", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    page = place / "index.html"
+    # Those that are worse come first.
+    lines = sorted(proved, key=lambda each: not each.faults)
+    page.write_text(environment.get_template("proof.html").render(folder=folder, proved=lines))
+    return page

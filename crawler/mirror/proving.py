@@ -1,0 +1,209 @@
+"""Prove a mirror: show pages in Chromium from the disk, and beside it as they were recorded."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import unquote, urljoin, urlsplit
+
+from crawler.mirror.errors import MirrorError
+from crawler.mirror.file_store import original
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterable
+
+    from crawler.mirror.folder import MirrorFolder
+    from crawler.mirror.mirror_files import FileRow, FileTable
+    from crawler.mirror.targets import Targets
+    from crawler.rendering.browser import Browser
+
+MAX_DIFFERENCE = 0.01
+"""A page looks worse than recorded where more than this share of its pixels differs."""
+
+_VIEWPORT = {"width": 1280, "height": 1024}
+_PAGE_MS = 20_000
+_QUIET_MS = 500
+_CHANNEL_STEPS = 16
+"""Take pixels for the same where no channel differs by more than this, of 255: smoothed edges."""
+
+_DIFFERING = """
+async ([one, other, steps]) => {
+  const pixels = async (data) => {
+    const image = new Image();
+    image.src = "data:image/png;base64," + data;
+    await image.decode();
+    const canvas = new OffscreenCanvas(image.width, image.height);
+    const context = canvas.getContext("2d");
+    context.drawImage(image, 0, 0);
+    return context.getImageData(0, 0, image.width, image.height);
+  };
+  const [a, b] = await Promise.all([pixels(one), pixels(other)]);
+  const width = Math.max(a.width, b.width), height = Math.max(a.height, b.height);
+  let same = 0;
+  for (let y = 0; y < Math.min(a.height, b.height); y++)
+    for (let x = 0; x < Math.min(a.width, b.width); x++) {
+      const i = 4 * (y * a.width + x), j = 4 * (y * b.width + x);
+      const far = [0, 1, 2].some((c) => Math.abs(a.data[i + c] - b.data[j + c]) > steps);
+      same += far ? 0 : 1;
+    }
+  return 1 - same / (width * height);
+}
+"""
+
+
+class Seen(NamedTuple):
+    """What a browser shows of a page.
+
+    Attributes:
+        text: Its visible text, with single spaces.
+        failed: URLs that it asked for in vain.
+        picture: The window as PNG.
+    """
+
+    text: str
+    failed: frozenset[str]
+    picture: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """A page from the disk beside the same page as it was recorded.
+
+    Attributes:
+        url: URL of the page.
+        path: Path of its file.
+        recorded: What is shown of the recorded answers, without a network; None if it failed.
+        stored: What is shown of the file; None if it failed.
+        difference: Share of the pixels that differ.
+        failed: What fails from the disk alone: URLs, and paths of files.
+        why: Why the browser does not show it; "" where it does.
+    """
+
+    url: str
+    path: str
+    recorded: Seen | None = None
+    stored: Seen | None = None
+    difference: float = 0.0
+    failed: tuple[str, ...] = ()
+    why: str = ""
+
+    @property
+    def faults(self) -> list[str]:
+        """What is worse than recorded, in words; empty for a page that is not."""
+        if self.why:
+            return [self.why]
+        faults = []
+        if self.recorded is not None and self.stored is not None:
+            if self.recorded.text != self.stored.text:
+                faults.append("the text differs")
+            if self.difference > MAX_DIFFERENCE:
+                faults.append(f"{self.difference:.1%} of the picture differs")
+        if self.failed:
+            more = f" and {len(self.failed) - 1:,} more" if len(self.failed) > 1 else ""
+            faults.append(f"{self.failed[0]}{more} did not load from the disk")
+        return faults
+
+
+class Prover:
+    """Shows pages of a mirror in a Chromium that has no network.
+
+    The recorded page is made of the answers from which the files were written: its requests get the
+    bytes that the site sent, whatever the links in the files are now.
+
+    Args:
+        browser: A browser that is started.
+        folder: Folder of the mirror.
+        table: Table of its files.
+        targets: Finds the file of a URL.
+    """
+
+    def __init__(
+        self, browser: Browser, folder: MirrorFolder, table: FileTable, targets: Targets
+    ) -> None:
+        self._browser = browser
+        self._folder = folder
+        self._table = table
+        self._targets = targets
+        self._blank: Any = None
+
+    async def prove(self, rows: Iterable[FileRow]) -> AsyncIterator[Proof]:
+        """Yield the proof of each page. Complexity: two page loads each."""
+        for row in rows:
+            try:
+                original(self._folder, row)
+                yield await self._prove(row)
+            except Exception as error:  # whatever Playwright raises
+                lines = str(error).strip().splitlines() or [type(error).__name__]
+                yield Proof(row.url, row.path, why=lines[0])
+
+    async def _prove(self, row: FileRow) -> Proof:
+        recorded = await self._see(row.url, is_recorded=True)
+        place = (self._folder.root / row.path).resolve().as_uri()
+        stored = await self._see(place, is_recorded=False)
+        failed = sorted(
+            self._named(url) for url in stored.failed if self._is_worse(url, recorded.failed)
+        )
+        difference = await self._difference(recorded.picture, stored.picture)
+        return Proof(row.url, row.path, recorded, stored, difference, tuple(failed))
+
+    async def _see(self, url: str, *, is_recorded: bool) -> Seen:
+        context = await self._browser.new_context(
+            viewport=_VIEWPORT, service_workers="block", reduced_motion="reduce"
+        )
+        try:
+            page = await context.new_page()
+            failed: set[str] = set()
+            page.on("requestfailed", lambda request: failed.add(request.url))
+            page.on("dialog", lambda dialog: asyncio.ensure_future(dialog.dismiss()))
+            if is_recorded:
+                await context.route("**/*", self._answer)
+            await page.goto(url, wait_until="load", timeout=_PAGE_MS)
+            await page.wait_for_timeout(_QUIET_MS)
+            text = " ".join((await page.evaluate("document.body?.innerText ?? ''")).split())
+            return Seen(text, frozenset(failed), await page.screenshot(animations="disabled"))
+        finally:
+            with suppress(Exception):  # the browser has ended
+                await context.close()
+
+    async def _answer(self, route: Any) -> None:
+        """Answer a request of a recorded page with the bytes that the site sent."""
+        found = self._targets.find(route.request.url.partition("#")[0])
+        row = None if found is None else self._table.get(found.id)
+        if row is None:
+            await route.abort("failed")
+            return
+        try:
+            body = original(self._folder, row)
+        except MirrorError:
+            await route.abort("failed")
+            return
+        headers = {"content-type": row.content_type} if row.content_type else {}
+        await route.fulfill(status=200, headers=headers, body=body)
+
+    def _is_worse(self, url: str, recorded: frozenset[str]) -> bool:
+        """Return whether a URL that failed from the disk did not fail as recorded."""
+        if not url.startswith("file:"):
+            return url not in recorded
+        path = self._named(url)
+        if self._table.of_path(path) is not None:
+            return True  # the mirror should have it; the recorded page lacks it too
+        host, _, rest = path.partition("/")
+        beside = self._table.below(host)
+        return beside is None or urljoin(beside.url, f"/{rest}") not in recorded
+
+    def _named(self, url: str) -> str:
+        """Return the path of a file below the mirror's folder; any other URL as it is."""
+        root = f"{self._folder.root.resolve().as_uri()}/"
+        return unquote(urlsplit(url.removeprefix(root)).path) if url.startswith(root) else url
+
+    async def _difference(self, one: bytes, other: bytes) -> float:
+        """Return the share of pixels that differ in two PNGs; a missing edge differs."""
+        if one == other:
+            return 0.0
+        if self._blank is None:
+            self._blank = await (await self._browser.new_context()).new_page()
+        given = [base64.b64encode(each).decode() for each in (one, other)]
+        return float(await self._blank.evaluate(_DIFFERING, [*given, _CHANNEL_STEPS]))

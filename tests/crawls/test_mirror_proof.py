@@ -1,0 +1,76 @@
+"""``crawl-once mirror --prove``: pages from the disk beside the same pages as recorded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.crawls.command import scrapy
+from tests.sites.changing import ChangingSite
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("rendering_browser")]
+
+STYLE = b"main { background: #246; color: #fff; padding: 5em }"
+HEAD = '<link rel="stylesheet" href="/style" integrity crossorigin>'
+SAYING = b"document.querySelector('h1').textContent = document.querySelectorAll('a').length;"
+
+
+def mirrored(site: ChangingSite, mirror: Path, head: str = HEAD) -> str:
+    """Mirror three pages with a style sheet and a script; return the folder of their host."""
+    site.added["/style"] = lambda exchange: exchange.answer(STYLE, "text/css")
+    site.added["/said"] = lambda exchange: exchange.answer(SAYING, "text/javascript")
+    site.put("/", "home", ["/a/", "/b?c=1"], head=head)
+    site.put("/a/", "one", ["/"], head=head)
+    site.put("/b", "two", ["/"], head=head)
+    done = scrapy("mirror", site.url, str(mirror))
+    assert done.returncode == 0, done.stdout + done.stderr
+    return site.at("/").removeprefix("http://").rstrip("/").replace(":", "+")
+
+
+def test_pages_are_as_recorded_until_a_file_is_gone(tmp_path: Path) -> None:
+    mirror = tmp_path / "mirror"
+    with ChangingSite() as site:
+        host = mirrored(site, mirror, f"{HEAD}<script src=/said defer></script>")
+    done = scrapy("mirror", "--prove", str(mirror))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "3 pages opened from the disk: 3 as recorded, 0 worse" in done.stdout
+    proof = mirror / ".mirror" / "proof"
+    assert len(list(proof.glob("*.png"))) == 6
+    assert (proof / "index.html").read_text().count("<p>as recorded</p>") == 3
+    assert scrapy("mirror", "--check", str(mirror)).returncode == 0, "the proof is no stranger"
+
+    (mirror / host / "a" / "index.html").write_text("<p>Another text.")
+    (mirror / host / "said.js").unlink()
+    worse = scrapy("mirror", "--prove", "2", str(mirror))
+    assert worse.returncode == 1
+    assert "2 pages of 3 opened from the disk" in worse.stdout
+    assert f"{host}/said.js did not load from the disk" in worse.stdout
+    assert f"{host}/a/index.html: changed since it was written" in worse.stdout
+
+
+def test_what_needs_a_server_is_told(tmp_path: Path) -> None:
+    mirror = tmp_path / "mirror"
+    with ChangingSite() as site:
+        host = mirrored(site, mirror, "<script src=/said type=module></script>")
+    done = scrapy("mirror", "--prove", str(mirror))
+    assert done.returncode == 1
+    assert f"{host}/index.html: the text differs; {host}/said.js did not load" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--prove",), "--prove takes one directory, got none"),
+        (("--prove", "nowhere"), "nowhere: no mirror in it"),
+        (("--prove", "0", "nowhere"), "--prove takes a number of pages, got '0'"),
+        (("--prove", "many", "nowhere"), "--prove takes a number of pages, got 'many'"),
+    ],
+)
+def test_wrong_arguments_are_told(arguments: tuple[str, ...], told: str) -> None:
+    done = scrapy("mirror", *arguments)
+    assert done.returncode == 2
+    assert told in done.stderr
