@@ -109,7 +109,7 @@ KINDS: Final = (
         SITEMAP,
         "`/sitemap.xml` and `/sitemap_index.xml` where robots.txt names none",
         _LAST,
-        _NO,
+        _LAST,
     ),
     LinkKind(
         SCRIPT,
