@@ -35,7 +35,7 @@ LIMITS = {
 }
 SETTINGS = [part for name, value in LIMITS.items() for part in ("-s", f"{name}={value}")]
 # A worker may have its limit and the libraries, the main process what eight downloads hold.
-MAX_MEMORY_MB = 800
+MAX_MEMORY_MB = 900
 GOOD = tuple(f"/plain/{number}" for number in range(1, 31))
 
 LARGE, OPENED = "larger than 20 MB", "larger than 20 MB when decompressed"
