@@ -20,6 +20,7 @@ from crawler.mirror.paths import STATE_FOLDER
 from crawler.mirror.readings import reading_without_text
 from crawler.pages import verdicts
 from crawler.pages.page_context import Captured
+from crawler.pages.reasons import Reason
 from crawler.reading.content_types import why_not_html
 from crawler.reading.link_kinds import ANCHOR, Follow
 from crawler.render_choice import NO, RenderChoice
@@ -159,7 +160,9 @@ class MirrorSpider(SiteSpider):
         if self.reads_text:
             found = await super().captured(fetched, response, turn)
         else:
-            reading = reading_without_text(fetched.url, fetched.body, fetched.content_type)
+            reading = reading_without_text(
+                fetched.url, fetched.body, fetched.content_type, apart=fetched.is_cut
+            )
             found = await self.archivist.capture_read(fetched, reading)
         document = self._kept(fetched, found, is_seed=SEED in response.meta)
         if document is not None:
@@ -192,7 +195,7 @@ class MirrorSpider(SiteSpider):
                 self.fetched_of(failure.value.response),
                 key=self.key_of(request),
                 content_type=_BYTES,
-                is_cut=True,
+                cut=Reason.CUT_STREAM,
             )
             self._keep(fetched, is_seed=SEED in request.meta)
         yield from super().failed(failure)

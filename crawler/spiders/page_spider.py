@@ -20,7 +20,7 @@ from crawler.options import Options
 from crawler.other_spellings import ask_another
 from crawler.pages import verdicts
 from crawler.pages.page_context import Captured, Fetched, Way
-from crawler.pages.reasons import CUTS, Reason, codes, in_words, lines, together
+from crawler.pages.reasons import Reason, codes, in_words, together
 from crawler.pages.visits import NO
 from crawler.reading.metadata.metadata_record import PageHeaders
 from crawler.reading.metadata.robots_directives import robots_words
@@ -350,7 +350,7 @@ class PageSpider(Spider):
             content_type=_text(header(b"Content-Type")),
             etag=_text(header(b"ETag")),
             last_modified=_text(header(b"Last-Modified")),
-            is_cut=why_cut(response.request, response) is not None,
+            cut=why_cut(response.request, response),
             robots=robots_words(
                 [value.decode("latin-1") for value in headers(b"X-Robots-Tag")], self._agent
             ),
@@ -373,18 +373,9 @@ class PageSpider(Spider):
     def _note_oddities(self, response: Response, captured: Captured) -> None:
         """Add to a page's reason what was wrong with its transfer."""
         row = captured.row
-        reasons = lines(row.reason)
-        cut = why_cut(response.request, response)
-        if cut is None and response.status != HTTPStatus.NOT_MODIFIED:
-            reasons = [reason for reason in reasons if not CUTS & codes(reason)]
-        elif cut is not None and captured.verdict != verdicts.UNCHANGED:
-            reasons.append(cut.stored())
-        if NOT_GZIP in response.flags:
-            reasons.append(Reason.NOT_GZIP.stored())
-        reason = together(*reasons) or None
-        if reason != row.reason:
-            row.reason = reason
-            self.job.store.note(row.id, reason)
+        if NOT_GZIP in response.flags and Reason.NOT_GZIP not in codes(row.reason):
+            row.reason = together(row.reason, Reason.NOT_GZIP.stored())
+            self.job.store.note(row.id, row.reason)
 
     def _note_seed(self, response: Response, captured: Captured) -> None:
         seed = response.meta.get(SEED)
