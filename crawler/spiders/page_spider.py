@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from scrapy import Request, Spider
-from scrapy.exceptions import CloseSpider, ResponseDataLossError
+from scrapy.exceptions import CloseSpider
 
 from crawler.downloadermiddlewares.failures import explain
 from crawler.downloadermiddlewares.limits import NOT_GZIP, why_cut
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+    from scrapy.settings import BaseSettings
     from twisted.python.failure import Failure
 
     from crawler.job import Job
@@ -90,6 +91,12 @@ class PageSpider(Spider):
     result: RunResult
     follow_duplicates: bool
     _agent: str
+
+    @classmethod
+    def update_settings(cls, settings: BaseSettings) -> None:
+        """Let what a lost connection left come as an answer, which ``WholeAnswers`` retries."""
+        settings.set("DOWNLOAD_FAIL_ON_DATALOSS", False, priority="spider")
+        super().update_settings(settings)
 
     @classmethod
     def check_arguments(cls, arguments: Mapping[str, str]) -> None:
@@ -310,14 +317,8 @@ class PageSpider(Spider):
         yield from ()
 
     def failed(self, failure: Failure) -> Iterator[Any]:
-        """Store that a request gave no page; request a truncated one again, to take it as it is."""
+        """Store that a request gave no page."""
         request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy puts it there
-        may_be_cut = not request.meta.get("download_fail_on_dataloss", True)
-        if isinstance(failure.value, ResponseDataLossError) and not may_be_cut:
-            meta = {**request.meta, "download_fail_on_dataloss": False}
-            meta.pop("retry_times", None)  # another error is not to be the last
-            yield request.replace(meta=meta, dont_filter=True)
-            return
         if ask_another(self.crawler, request, failure.value):
             return
         verdict, reason, status = explain(failure, self.settings)
