@@ -10,8 +10,11 @@ from crawler.mirror.documents.linked_document import XML_TYPES, read_document
 from crawler.mirror.errors import MirrorError, MissingFileError
 from crawler.mirror.mirror_files import OWN, FileRow, FileTable
 from crawler.mirror.paths import path_key, path_of
+from crawler.pages.page_context import StoredPart
+from crawler.pages.reasons import Reason
 from crawler.reading.content_types import why_not_html
 from crawler.storage import meta_names
+from crawler.storage.schema import FILE_PARTS
 from neardup.fingerprints.digest import payload_digest
 
 if TYPE_CHECKING:
@@ -35,6 +38,7 @@ class MirrorStore:
     def __init__(self, database: Database, folder: MirrorFolder) -> None:
         self._database = database
         self._folder = folder
+        database.write(FILE_PARTS)
         self.table = FileTable(database.read, database.write)
         self.bytes = int(database.read("SELECT coalesce(sum(size), 0) FROM files").fetchone()[0])
 
@@ -62,6 +66,8 @@ class MirrorStore:
             self.note_stale()  # the same bytes may be read otherwise, in another encoding
         row.content_type = fetched.content_type
         row.is_document, row.is_seed = int(document is not None), int(row.is_seed or is_seed)
+        if fetched.is_cut or row.is_cut:
+            self.table.put_part(row, _etag_of_part(fetched))
         row.is_cut = int(fetched.is_cut)
         row.is_page = int(why_not_html(fetched.content_type, fetched.body) is None)
         if row.state != OWN or row.payload_digest != digest or not self._is_intact(row):
@@ -69,6 +75,19 @@ class MirrorStore:
             self.note_stale()
         self.table.put(row)
         return document
+
+    def part(self, key: bytes) -> StoredPart | None:
+        """Return the stored part of a file whose rest can be requested, or None."""
+        row = self.table.of_key(key)
+        if row is None or row.state != OWN or not row.is_cut:
+            return None
+        etag = self.table.etag_of_part(row)
+        if etag is None:
+            return None
+        try:
+            return StoredPart(original(self._folder, row), etag)
+        except MirrorError:  # what is there is no part of it any more
+            return None
 
     def _stays(self, fetched: Fetched) -> bool:
         """Return whether the stored file has more content than the part that came."""
@@ -159,6 +178,16 @@ class MirrorStore:
     def note_stale(self) -> None:
         if self._database.meta(meta_names.MIRROR_STALE) != "1":
             self._database.set_meta(meta_names.MIRROR_STALE, "1")
+
+
+def _etag_of_part(fetched: Fetched) -> str | None:
+    """Return the ETag by which the rest of a part can be requested, or None.
+
+    A weak one is of several versions, and other parts are not the first bytes of the file.
+    """
+    etag = fetched.etag
+    is_strong = etag is not None and etag.startswith('"')
+    return etag if is_strong and fetched.cut is Reason.CUT_TRANSFER and fetched.body else None
 
 
 class FileContent(NamedTuple):

@@ -75,6 +75,13 @@ class Validators(NamedTuple):
     last_modified: str | None
 
 
+class StoredPart(NamedTuple):
+    """The first bytes of an answer that broke off, and the ETag of the version that they are of."""
+
+    body: bytes
+    etag: str
+
+
 @dataclass(frozen=True, slots=True)
 class Captured:
     row: PageRow

@@ -18,6 +18,7 @@ from crawler.mirror.file_store import MirrorStore
 from crawler.mirror.folder import MirrorFolder
 from crawler.mirror.paths import STATE_FOLDER
 from crawler.mirror.readings import reading_without_text
+from crawler.options import Options
 from crawler.pages import verdicts
 from crawler.pages.page_context import Captured
 from crawler.pages.reasons import Reason
@@ -41,8 +42,7 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
     from crawler.mirror.documents.linked_document import DocumentLink, LinkedDocument
-    from crawler.options import Options
-    from crawler.pages.page_context import Fetched
+    from crawler.pages.page_context import Fetched, StoredPart
     from crawler.pages.page_store import StoredUrl
     from crawler.spiders.argument_table import Argument
 
@@ -95,6 +95,7 @@ class MirrorSpider(SiteSpider):
     reads_text: bool
     most_bytes: int | None
     _sent_bytes: int
+    _is_recorded: bool
     _documents: WeakKeyDictionary[Response, LinkedDocument]
     _needed_lately: RecentDepths[str]
     _followed_lately: RecentDepths[str]
@@ -141,6 +142,7 @@ class MirrorSpider(SiteSpider):
         spider.around = _around(spider.within)
         spider.wanted = WantedNames(spider.accept, spider.reject)
         spider.most_bytes = size_of(kwargs)
+        spider._is_recorded = Options(crawler.settings).boolean("WARC_ENABLED")
         spider._sent_bytes = 0
         spider._count_bytes(spider.mirror.bytes)
         spider._documents = WeakKeyDictionary()
@@ -220,6 +222,10 @@ class MirrorSpider(SiteSpider):
         if document is not None:
             self._documents[response] = document
         return super().still(fetched, response)
+
+    def part_of(self, request: Request) -> StoredPart | None:
+        """Return the stored part of a file; None where an archive is to have the whole answer."""
+        return None if self._is_recorded else self.mirror.part(self.key_of(request))
 
     def page_request(self, url: str, meta: dict[str, Any] | None = None) -> Request | None:
         request = super().page_request(url, meta)

@@ -19,7 +19,7 @@ from crawler.link_depths import follow_again, take_shortest_way
 from crawler.options import Options
 from crawler.other_spellings import ask_another
 from crawler.pages import verdicts
-from crawler.pages.page_context import Captured, Fetched, Way
+from crawler.pages.page_context import Captured, Fetched, StoredPart, Way
 from crawler.pages.reasons import Reason, codes, in_words, together
 from crawler.pages.visits import NO
 from crawler.reading.metadata.metadata_record import PageHeaders
@@ -291,6 +291,10 @@ class PageSpider(Spider):
     def still(self, fetched: Fetched, response: Response) -> Captured | None:
         """Accept "not modified" for an answer; return None if the whole page must be requested."""
         return self.archivist.unsent.not_modified(fetched)
+
+    def part_of(self, request: Request) -> StoredPart | None:
+        """Return the stored part of a page whose rest is requested; None: the whole is."""
+        return None
 
     def _not_modified(self, fetched: Fetched, response: Response) -> Captured | None:
         captured = self.still(fetched, response)

@@ -198,6 +198,14 @@ def test_a_shorter_part_does_not_take_a_longer_ones_place(
     assert found.read(path_of(found, site)) == longer
 
 
+def test_unasked_part_that_is_all_is_the_whole(site: NeedingSite, tmp_path: Path) -> None:
+    headers = {"Content-Range": f"bytes 0-{len(PAGE) - 1}/{len(PAGE)}"}
+    site.added["/small/b.html"] = lambda exchange: exchange.answer(PAGE, HTML, 206, headers)
+    found = start(site, tmp_path / "m")
+    assert site.news().count("/small/b.html") == 1
+    assert check(found.folder).returncode == 0
+
+
 def test_a_part_of_an_image_is_told(site: NeedingSite, tmp_path: Path) -> None:
     site.file("/small/", body("small", '<img src="b.png"><img src="/img/pixel.png">'))
 
