@@ -235,6 +235,8 @@ def holds(folder: MirrorFolder, path: str, body: bytes) -> bool:
 def media_type(content_type: str | None, body: bytes) -> str:
     """Return the media type of an answer; HTML if only its first bytes show a page."""
     declared = (content_type or "").partition(";")[0].strip().lower()
+    if not body and declared:  # it may be a file of any type as well
+        return declared
     is_page = why_not_html(content_type, body) is None
     # As HTML, a document written as XML would end at its first <script/>.
     return "text/html" if is_page and declared not in XML_TYPES else declared
