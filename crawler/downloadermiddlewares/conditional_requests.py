@@ -47,12 +47,10 @@ class ConditionalRequests(CrawlerComponent):
         if request.meta.pop(ASKED_IF, False):
             for name in (*_CONDITIONS, *_OF_PARTS):
                 request.headers.pop(name, None)
-        if not self._is_for_known(request):
-            return
         part = self._part_of(request)
         if part is not None:
             self._add(request, _OF_PARTS, (part.etag, f"bytes={len(part.body)}-"))
-        elif not request.meta.get(WHOLE):
+        elif self._is_for_known(request) and not request.meta.get(WHOLE):
             validators = self._job.archivist.unsent.validators(self._spider.key_of(request))
             self._add(request, _CONDITIONS, validators or ())
 
@@ -80,7 +78,8 @@ class ConditionalRequests(CrawlerComponent):
 
     def _part_of(self, request: Request) -> StoredPart | None:
         """Return the part to continue; a retry is for the whole."""
-        if RETRY_TIMES in request.meta or not request.meta.get(WHOLE):
+        is_first = WHOLE in request.meta and RETRY_TIMES not in request.meta
+        if not is_first or not self._is_for_page(request):
             return None
         return self._spider.part_of(request)
 
@@ -99,8 +98,11 @@ class ConditionalRequests(CrawlerComponent):
         return response.replace(status=HTTPStatus.OK, body=part.body + response.body)
 
     def _is_for_known(self, request: Request) -> bool:
+        return self._job.visits.number > 1 and self._is_for_page(request)
+
+    def _is_for_page(self, request: Request) -> bool:
         is_page = request.callback is None or request.callback == self._spider.parse
-        return is_page and request.method == "GET" and self._job.visits.number > 1
+        return is_page and request.method == "GET"
 
 
 def continues(response: Response, part: StoredPart) -> bool:

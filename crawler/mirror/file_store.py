@@ -11,6 +11,7 @@ from crawler.mirror.errors import MirrorError, MissingFileError
 from crawler.mirror.mirror_files import OWN, FileRow, FileTable
 from crawler.mirror.paths import path_key, path_of
 from crawler.pages.page_context import StoredPart
+from crawler.pages.page_store import StoredUrl
 from crawler.pages.reasons import Reason
 from crawler.reading.content_types import why_not_html
 from crawler.storage import meta_names
@@ -22,6 +23,14 @@ if TYPE_CHECKING:
     from crawler.mirror.folder import MirrorFolder
     from crawler.pages.page_context import Fetched
     from crawler.storage.database import Database
+
+
+_PARTS_OF_VISIT = """
+SELECT pages.id, pages.key, pages.url, pages.depth, pages.verdict FROM files
+JOIN known ON known.key = files.key AND known.visit = ?
+JOIN pages ON pages.key = files.key AND pages.latest = 1
+WHERE files.is_cut AND files.state = 'own' ORDER BY pages.id
+"""
 
 
 class MirrorStore:
@@ -88,6 +97,10 @@ class MirrorStore:
             return StoredPart(original(self._folder, row), etag)
         except MirrorError:  # what is there is no part of it any more
             return None
+
+    def parts_of_visit(self, visit: int) -> list[StoredUrl]:
+        """Return the URLs of which only parts came in a visit so far."""
+        return [StoredUrl(*row) for row in self._database.read(_PARTS_OF_VISIT, (visit,))]
 
     def _stays(self, fetched: Fetched) -> bool:
         """Return whether the stored file has more content than the part that came."""

@@ -33,7 +33,7 @@ from crawler.suggestions import did_you_mean
 from crawler.urls.scope import Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Iterator, Mapping
+    from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping
     from typing import Self
 
     from scrapy import Request
@@ -234,6 +234,16 @@ class MirrorSpider(SiteSpider):
             if self.job.run.wants_bodies or not is_held:
                 request.meta[WHOLE] = True
         return request
+
+    async def first_requests(self) -> AsyncIterator[Request]:
+        """Yield the first requests, and those for parts that came before the mirror was stopped."""
+        async for request in super().first_requests():
+            yield request
+        for known in self.mirror.parts_of_visit(self.job.visits.number):
+            again = self.known_request(known)
+            if again is not None:
+                again.meta[WHOLE] = True
+                yield again.replace(dont_filter=True)
 
     def known_request(self, known: StoredUrl) -> Request | None:
         """Return the request for a known URL, also for a file that pages of the scope need."""

@@ -138,6 +138,22 @@ class TestRests:
         assert site.news().count("/small/b.html") == 1
         assert found.served[site.at("/small/b.html")] == payload_digest(content)
 
+    def test_mirror_that_was_stopped_requests_it_when_it_goes_on(
+        self, site: NeedingSite, tmp_path: Path
+    ) -> None:
+        linked = [f"/small/{number}.html" for number in range(9)]
+        site.file("/small/", body("small", links(["/small/b.html", *linked])))
+        for path in linked:
+            site.file(path, whole(path))
+        site.added["/small/b.html"] = Resumable(PAGE, send_rest)
+        start(site, tmp_path / "m", "--max-pages", "4", "-s", "RETRY_TIMES=0", status=1)
+        assert site.news().count("/small/b.html") == 1
+        found = start(site, tmp_path / "m")
+        assert "going on" in found.done.stdout
+        assert site.news().count("/small/b.html") == 1
+        assert found.served[site.at("/small/b.html")] == payload_digest(PAGE)
+        assert check(found.folder).returncode == 0
+
     @pytest.mark.parametrize("case", ["weak", "recorded", "earlier mirror"])
     def test_whole_is_requested(self, site: NeedingSite, tmp_path: Path, case: str) -> None:
         """A weak ETag is of several versions; an archive is to have whole answers."""
