@@ -2,7 +2,7 @@
 
 Scrapy bounds the time of an answer as a whole (``DOWNLOAD_TIMEOUT``) and the
 bytes of its body (``DOWNLOAD_MAXSIZE``), Twisted the length of a header's line;
-neither bounds the number of lines.
+neither bounds the number of lines. Twisted takes any line for a trailer.
 
 Twisted keeps a connection for four minutes after its last answer, a few for each host. A crawl of
 more hosts than a process may have files open would come to that limit: every further connection
@@ -15,6 +15,7 @@ import resource
 from typing import TYPE_CHECKING, Any
 
 from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
+from twisted.web.http import _ChunkedTransferDecoder, _MalformedChunkedDataError
 
 from crawler.downloading.encodings import HeadTooLargeError
 from crawler.options import Options
@@ -117,6 +118,23 @@ def _watched(original: Callable[..., Any], limit: int) -> Callable[..., Any]:
     return make
 
 
+class CheckedChunks(_ChunkedTransferDecoder):
+    """Decodes chunks; an answer breaks off at a line of its trailers that is no field.
+
+    Something else was written there, such as the error of a server behind a proxy, and the chunks
+    before it may not be all.
+    """
+
+    def _dataReceived_TRAILER(self) -> bool:  # noqa: N802 - the name is Twisted's
+        goes_on = super()._dataReceived_TRAILER()
+        if self._trailerHeaders and b":" not in self._trailerHeaders[-1]:
+            raise _MalformedChunkedDataError("a line of the trailers is no field")
+        return goes_on
+
+
+_DECODERS = {b"chunked": CheckedChunks}
+
+
 class HeadWatch:
     """Counts the bytes of a connection between a request and the end of its answer's head.
 
@@ -142,6 +160,7 @@ class HeadWatch:
         parser = getattr(self._protocol, "_parser", None)
         if parser is not None:
             parser.lineLengthExceeded = self._give_line_up
+            parser._transferDecoders = _DECODERS
         return answered.addBoth(self._end)
 
     def receive(self, data: bytes) -> None:

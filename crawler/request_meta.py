@@ -69,9 +69,7 @@ OF_REDIRECTS: Final = frozenset(
 OF_ONE_ANSWER: Final = frozenset({"download_latency", RETRY_TIMES, WAITED})
 """Keys that tell of one answer only, and never of the request that follows it."""
 
-_OF_ONE_SPELLING = (
-    OF_REDIRECTS | OF_ONE_ANSWER | {DOWNLOAD_SLOT, "download_fail_on_dataloss", "dont_retry"}
-)
+_OF_ONE_SPELLING = OF_REDIRECTS | OF_ONE_ANSWER | {DOWNLOAD_SLOT, "dont_retry"}
 
 
 def without(meta: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:

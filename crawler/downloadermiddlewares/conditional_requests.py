@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
 from scrapy.exceptions import NotConfigured
 from w3lib.url import safe_url_string
 
+from crawler.downloadermiddlewares.limits import DATA_LOSS, content_range
 from crawler.job_registry import CrawlerComponent
-from crawler.request_meta import ASKED_IF, WHOLE
+from crawler.request_meta import ASKED_IF, RETRY_TIMES, WHOLE
 from crawler.spiders.page_spider import PageSpider
 from crawler.storage.errors import CrawlStorageError
 
@@ -19,7 +21,10 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from crawler.pages.page_context import StoredPart
+
 _CONDITIONS = (b"If-None-Match", b"If-Modified-Since")
+_OF_PARTS = (b"If-Range", b"Range")
 _PERMANENT = frozenset({301, 308})
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
@@ -38,22 +43,29 @@ class ConditionalRequests(CrawlerComponent):
         self._job = crawler.spider.job
 
     def process_request(self, request: Request) -> None:
-        """Add the validators of the stored version to a request for a known page."""
+        """Add what a known page is to be compared with: a stored part, or its last version."""
         if request.meta.pop(ASKED_IF, False):
-            for name in _CONDITIONS:
+            for name in (*_CONDITIONS, *_OF_PARTS):
                 request.headers.pop(name, None)
-        if not self._is_for_known(request) or request.meta.get(WHOLE):
-            return
-        validators = self._job.archivist.unsent.validators(self._spider.key_of(request))
-        if validators is None:
-            return
-        request.meta[ASKED_IF] = True
-        for name, value in zip(_CONDITIONS, validators, strict=True):
+        part = self._part_of(request)
+        if part is not None:
+            self._add(request, _OF_PARTS, (part.etag, f"bytes={len(part.body)}-"))
+        elif self._is_for_known(request) and not request.meta.get(WHOLE):
+            validators = self._job.archivist.unsent.validators(self._spider.key_of(request))
+            self._add(request, _CONDITIONS, validators or ())
+
+    def _add(
+        self, request: Request, names: tuple[bytes, ...], values: tuple[str | None, ...]
+    ) -> None:
+        for name, value in zip(names, values, strict=False):
             if value is not None:
+                request.meta[ASKED_IF] = True
                 request.headers[name] = value.encode("latin-1")
 
     def process_response(self, request: Request, response: Response) -> Response:
-        """Note a redirect, whatever its final target."""
+        """Note a redirect, whatever its final target; join the rest of a part to it."""
+        if ASKED_IF in request.meta and request.headers.pop(b"If-Range", None):
+            response = self._joined(request, response)
         location = response.headers.get(b"Location")
         if location and response.status in _REDIRECTS and self._is_for_known(request):
             target = urljoin(request.url, safe_url_string(location))
@@ -64,6 +76,44 @@ class ConditionalRequests(CrawlerComponent):
                     self._job.note_moved(url, target, response.status, permanent=is_permanent)
         return response
 
+    def _part_of(self, request: Request) -> StoredPart | None:
+        """Return the part to continue; a retry is for the whole."""
+        is_first = WHOLE in request.meta and RETRY_TIMES not in request.meta
+        if not is_first or not self._is_for_page(request):
+            return None
+        return self._spider.part_of(request)
+
+    def _joined(self, request: Request, response: Response) -> Response:
+        """Return the whole answer where the rest came; any other part is one that nobody asked for.
+
+        What is still a part then is kept, and continued by the next run.
+        """
+        del request.headers[b"Range"]
+        part = self._part_of(request)
+        if part is None or not continues(response, part):
+            return response
+        if DATA_LOSS in response.flags:
+            request.meta["dont_retry"] = True
+        del response.headers[b"Content-Range"]
+        return response.replace(status=HTTPStatus.OK, body=part.body + response.body)
+
     def _is_for_known(self, request: Request) -> bool:
+        return self._job.visits.number > 1 and self._is_for_page(request)
+
+    def _is_for_page(self, request: Request) -> bool:
         is_page = request.callback is None or request.callback == self._spider.parse
-        return is_page and request.method == "GET" and self._job.visits.number > 1
+        return is_page and request.method == "GET"
+
+
+def continues(response: Response, part: StoredPart) -> bool:
+    """Return whether an answer is the rest of a part, of the same version and in no coding."""
+    if response.status != HTTPStatus.PARTIAL_CONTENT or b"Content-Encoding" in response.headers:
+        return False
+    etag = response.headers.get(b"ETag")
+    if etag is not None and etag.decode("latin-1") != part.etag:
+        return False
+    found = content_range(response)
+    is_all = DATA_LOSS in response.flags or (
+        found is not None and found.size == len(part.body) + len(response.body)
+    )
+    return found is not None and found.first == len(part.body) and found.is_to_end and is_all

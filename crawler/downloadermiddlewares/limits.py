@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
@@ -33,7 +34,11 @@ STREAM_CUT = "stream_cut"
 _UNOPENED = "unopened: "
 """Prefix of a flag with a reason: the body could not be decompressed, and is as it came."""
 
-_CUTS = {DATA_LOSS: Reason.CUT_TRANSFER, STREAM_CUT: Reason.CUT_STREAM}
+# The body of a cut stream was decompressed, whatever else was wrong.
+_CUTS = {STREAM_CUT: Reason.CUT_STREAM, DATA_LOSS: Reason.CUT_TRANSFER}
+
+_RANGE = re.compile(rb"bytes ([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18})")
+_OF_RANGES = frozenset({HTTPStatus.PARTIAL_CONTENT, HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE})
 
 NOT_GZIP = "not_gzip"
 """Flag of a response: declared as gzip and none; the body is as it came."""
@@ -261,9 +266,29 @@ class Decompression(HttpCompressionMiddleware):
 def why_cut(request: Request | None, response: Response) -> Reason | None:
     """Return why an answer is known to be partial; None where it is not."""
     asked_for_part = request is not None and b"Range" in request.headers
-    if response.status == HTTPStatus.PARTIAL_CONTENT and not asked_for_part:
-        return Reason.UNASKED_PART
-    return next((_CUTS[flag] for flag in response.flags if flag in _CUTS), None)
+    if response.status in _OF_RANGES and not asked_for_part:
+        found = content_range(response)
+        if found is None or found.first or not found.is_to_end:
+            return Reason.UNASKED_PART
+    return next((reason for flag, reason in _CUTS.items() if flag in response.flags), None)
+
+
+class ContentRange(NamedTuple):
+    """The bytes of a file that an answer holds, from ``first`` to ``last``, of ``size``."""
+
+    first: int
+    last: int
+    size: int
+
+    @property
+    def is_to_end(self) -> bool:
+        return self.last + 1 == self.size
+
+
+def content_range(response: Response) -> ContentRange | None:
+    """Return the range that an answer declares, None where it declares none or an unknown size."""
+    found = _RANGE.fullmatch((response.headers.get(b"Content-Range") or b"").strip())
+    return None if found is None else ContentRange(*map(int, found.groups()))
 
 
 def why_unopened(response: Response) -> str | None:

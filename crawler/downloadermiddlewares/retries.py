@@ -258,9 +258,7 @@ class WholeAnswers(CrawlerComponent):
 
     def _again(self, request: Request, reason: str) -> Request | None:
         is_ours = _leased_host(self._crawler, request) is not None
-        # A body that was lost several times is taken as it comes.
-        is_last = request.meta.get("download_fail_on_dataloss", True) is False
-        if not is_ours or is_last or not self._crawler.settings.getbool("RETRY_ENABLED"):
+        if not is_ours or not self._crawler.settings.getbool("RETRY_ENABLED"):
             return None
         return PatientRetry(self._crawler).ask_again(request, reason)
 

@@ -100,7 +100,8 @@ _KNOWN = frozenset(ending for endings in _OF_TYPE.values() for ending in endings
 _PAGE_ENDINGS = frozenset("asp aspx cfm cgi do htm html jsp php php5 phtml pl shtml xhtml".split())
 # "release-1.2", "John.Smithers" and "what..." have none.
 _FILE_ENDING = re.compile(r"[a-z][a-z0-9]{0,4}|[0-9][a-z][a-z0-9]?")
-_ENDING = re.compile(r"(?<=.)\.[A-Za-z0-9]{1,10}\Z", re.DOTALL)
+# No known one is longer, but for one.
+_ENDING = re.compile(r"(?<=.)\.(?:[A-Za-z0-9]{1,10}|(?i:webmanifest))\Z", re.DOTALL)
 
 
 def ending_of(name: str) -> str:

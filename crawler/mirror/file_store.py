@@ -10,8 +10,12 @@ from crawler.mirror.documents.linked_document import XML_TYPES, read_document
 from crawler.mirror.errors import MirrorError, MissingFileError
 from crawler.mirror.mirror_files import OWN, FileRow, FileTable
 from crawler.mirror.paths import path_key, path_of
+from crawler.pages.page_context import StoredPart
+from crawler.pages.page_store import StoredUrl
+from crawler.pages.reasons import Reason
 from crawler.reading.content_types import why_not_html
 from crawler.storage import meta_names
+from crawler.storage.schema import FILE_PARTS
 from neardup.fingerprints.digest import payload_digest
 
 if TYPE_CHECKING:
@@ -19,6 +23,14 @@ if TYPE_CHECKING:
     from crawler.mirror.folder import MirrorFolder
     from crawler.pages.page_context import Fetched
     from crawler.storage.database import Database
+
+
+_PARTS_OF_VISIT = """
+SELECT pages.id, pages.key, pages.url, pages.depth, pages.verdict FROM files
+JOIN known ON known.key = files.key AND known.visit = ?
+JOIN pages ON pages.key = files.key AND pages.latest = 1
+WHERE files.is_cut AND files.state = 'own' ORDER BY pages.id
+"""
 
 
 class MirrorStore:
@@ -35,6 +47,7 @@ class MirrorStore:
     def __init__(self, database: Database, folder: MirrorFolder) -> None:
         self._database = database
         self._folder = folder
+        database.write(FILE_PARTS)
         self.table = FileTable(database.read, database.write)
         self.bytes = int(database.read("SELECT coalesce(sum(size), 0) FROM files").fetchone()[0])
 
@@ -62,6 +75,8 @@ class MirrorStore:
             self.note_stale()  # the same bytes may be read otherwise, in another encoding
         row.content_type = fetched.content_type
         row.is_document, row.is_seed = int(document is not None), int(row.is_seed or is_seed)
+        if fetched.is_cut or row.is_cut:
+            self.table.put_part(row, _etag_of_part(fetched))
         row.is_cut = int(fetched.is_cut)
         row.has_modules = int(document is not None and document.has_modules)
         row.is_page = int(why_not_html(fetched.content_type, fetched.body) is None)
@@ -70,6 +85,23 @@ class MirrorStore:
             self.note_stale()
         self.table.put(row)
         return document
+
+    def part(self, key: bytes) -> StoredPart | None:
+        """Return the stored part of a file whose rest can be requested, or None."""
+        row = self.table.of_key(key)
+        if row is None or row.state != OWN or not row.is_cut:
+            return None
+        etag = self.table.etag_of_part(row)
+        if etag is None:
+            return None
+        try:
+            return StoredPart(original(self._folder, row), etag)
+        except MirrorError:  # what is there is no part of it any more
+            return None
+
+    def parts_of_visit(self, visit: int) -> list[StoredUrl]:
+        """Return the URLs of which only parts came in a visit so far."""
+        return [StoredUrl(*row) for row in self._database.read(_PARTS_OF_VISIT, (visit,))]
 
     def _stays(self, fetched: Fetched) -> bool:
         """Return whether the stored file has more content than the part that came."""
@@ -162,6 +194,16 @@ class MirrorStore:
             self._database.set_meta(meta_names.MIRROR_STALE, "1")
 
 
+def _etag_of_part(fetched: Fetched) -> str | None:
+    """Return the ETag by which the rest of a part can be requested, or None.
+
+    A weak one is of several versions, and other parts are not the first bytes of the file.
+    """
+    etag = fetched.etag
+    is_strong = etag is not None and etag.startswith('"')
+    return etag if is_strong and fetched.cut is Reason.CUT_TRANSFER and fetched.body else None
+
+
 class FileContent(NamedTuple):
     """The present content of a file.
 
@@ -207,6 +249,8 @@ def holds(folder: MirrorFolder, path: str, body: bytes) -> bool:
 def media_type(content_type: str | None, body: bytes) -> str:
     """Return the media type of an answer; HTML if only its first bytes show a page."""
     declared = (content_type or "").partition(";")[0].strip().lower()
+    if not body and declared:  # it may be a file of any type as well
+        return declared
     is_page = why_not_html(content_type, body) is None
     # As HTML, a document written as XML would end at its first <script/>.
     return "text/html" if is_page and declared not in XML_TYPES else declared

@@ -121,6 +121,19 @@ class FileTable:
     def remove(self, row: FileRow) -> None:
         assert self._write is not None
         self._write("DELETE FROM files WHERE id = ?", (row.id,))
+        self._write("DELETE FROM file_parts WHERE id = ?", (row.id,))
+
+    def put_part(self, row: FileRow, etag: str | None) -> None:
+        """Store the version that a part is of, None where the rest of it cannot be requested."""
+        assert self._write is not None
+        if etag is None:
+            self._write("DELETE FROM file_parts WHERE id = ?", (row.id,))
+        else:
+            self._write("INSERT OR REPLACE INTO file_parts VALUES (?, ?)", (row.id, etag))
+
+    def etag_of_part(self, row: FileRow) -> str | None:
+        found = self._read("SELECT etag FROM file_parts WHERE id = ?", (row.id,)).fetchone()
+        return None if found is None else str(found[0])
 
     def rows(self, condition: str = "1") -> Iterator[FileRow]:
         """Yield all rows in the order of their ids; safe beside writes.

@@ -178,7 +178,7 @@ class Archivist:
 
     async def _seen(self, fetched: Fetched, *, links_only: bool) -> tuple[Reading, Rendered | None]:
         """Read an answer, and what a browser shows of it where that is asked for."""
-        reading = await self.read(fetched, links_only=links_only)
+        reading = await self.read(fetched, links_only=links_only, apart=fetched.is_cut)
         if self.renderer is None or links_only:
             return reading, None
         return reading, await self.renderer.render(fetched, reading)
@@ -217,7 +217,9 @@ class Archivist:
         return await self._settle(self._context(fetched, reading), None)
 
     async def _settle(self, page: PageContext, known: PageVerdict | None) -> Captured:
-        said = None
+        said, previous = None, page.previous
+        if previous is not None and page.fetched.is_cut:
+            return self._part(previous, page)
         if self._asking is not None:
             said = await self._asking.settle(page, self.visit, known)
         captured = self._timed_store(page, said)
@@ -365,7 +367,7 @@ class Archivist:
         if is_dropped and page.rendered is None and may_be_filled(fetched.body):
             row.reason = together(row.reason, Reason.NOT_SEEN.stored())
         row.reason = together(row.reason, *page.left_out()) or None
-        self.store.insert(row, in_place=not fetched.is_cut)
+        self.store.insert(row)
         if self.boilerplate is not None and previous is None and reading.extract is not None:
             kept_url = None if kept is None else kept.url
             self.boilerplate.note(row, reading.extract, kept_url)
@@ -407,15 +409,18 @@ class Archivist:
 
     def _unchanged(self, previous: PageRow, row: PageRow, page: PageContext) -> Captured:
         nofollow, links = page.says("nofollow"), page.reading.links
-        if page.fetched.is_cut:  # its text is stored, but may not be all of the page
-            part = Outcome(verdicts.FAILED, Reason.ONLY_A_PART.stored())
-            return self.unsent.keep_previous(previous, part, links, nofollow=nofollow)
         # A copy: other requests for the page may hold the row until this is stored.
         previous = replace(previous)
         previous.see_again(row, page.name(self._judge.min_words))
         self._store_links(page, nofollow=nofollow)
         unchanged = Outcome(verdicts.UNCHANGED)
         return self.unsent.keep_previous(previous, unchanged, links, nofollow=nofollow)
+
+    def _part(self, previous: PageRow, page: PageContext) -> Captured:
+        """Keep the last capture of a page of which only a part came now."""
+        part = Outcome(verdicts.FAILED, Reason.ONLY_A_PART.stored())
+        links, nofollow = page.reading.links, page.says("nofollow")
+        return self.unsent.keep_previous(previous, part, links, nofollow=nofollow)
 
     def note_promoted(self, promoted: Promoted) -> None:
         """Have a fleet told of a page that is kept from now on."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from crawler.pages import verdicts
 from crawler.pages.page_context import is_unchanged
 from crawler.pages.page_row import PageRow
-from crawler.pages.reasons import SHOWN, Reason, codes, together
+from crawler.pages.reasons import CUTS, SHOWN, Reason, codes, together
 from crawler.pages.rendered import has_other_words, lacks_words
 from crawler.pages.stored_texts import unpack_judged
 from crawler.pages.url_history import Outcome
@@ -96,7 +96,9 @@ class Comparer:
             document: Text of the page, or None without a text.
             is_cut: Whether only a part of it came.
         """
-        if row.verdict == verdicts.NOT_HTML and previous is not None and not is_cut:
+        if previous is not None and CUTS & codes(previous.reason):
+            previous = None  # only parts of it came before
+        if row.verdict == verdicts.NOT_HTML and previous is not None:
             return self._outcome_of_file(previous, row)
         if row.verdict == verdicts.UNREADABLE or not row.latest or is_cut:
             nothing = row.reason or Reason.SAYS_NOTHING.stored()
@@ -192,7 +194,7 @@ class Judge:
     def note_name(self, page: PageContext, visit: int) -> None:
         """Learn from what a page that was fetched before is called now."""
         previous, document = page.previous, page.document(self.min_words)
-        if previous is None or page.fetched.is_cut:
+        if previous is None:
             return
         if document is not None:
             says_the_same = partial(self.comparer.says_the_same, previous, document)

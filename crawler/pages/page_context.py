@@ -60,8 +60,12 @@ class Fetched:
     """Headers that describe the page."""
     apart_from: frozenset[int] = frozenset()
     """Ids of captures of the same page under another name, which never are its originals."""
-    is_cut: bool = False
-    """Whether the body is known to be only a part of the page."""
+    cut: Reason | None = None
+    """Why the body is known to be only a part of the page."""
+
+    @property
+    def is_cut(self) -> bool:
+        return self.cut is not None
 
 
 class Validators(NamedTuple):
@@ -69,6 +73,13 @@ class Validators(NamedTuple):
 
     etag: str | None
     last_modified: str | None
+
+
+class StoredPart(NamedTuple):
+    """The first bytes of an answer that broke off, and the ETag of the version that they are of."""
+
+    body: bytes
+    etag: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +157,7 @@ class PageContext:
 
     def __post_init__(self) -> None:
         self._sent, self.plain = self.payload, self.reading
+        self._tell_apart(b"")
         self._last = self.store.last(self.fetched.key)
 
     @property
@@ -161,15 +173,19 @@ class PageContext:
         return apart_from if previous is None else apart_from | {previous.id}
 
     def take(self, reading: Reading, rendered: Rendered | None = None) -> None:
-        """Take the reading of the answer.
-
-        The bytes of a page that its scripts fill are those of any other page of its site: the
-        payload digest is that of its key too, and of what a browser shows.
-        """
+        """Take the reading of the answer."""
         self.reading, self.plain, self.rendered = reading, reading, rendered
         document = b""
         if rendered is not None:
             self.reading, document = rendered.reading, rendered.document
+        self._tell_apart(document)
+
+    def _tell_apart(self, document: bytes) -> None:
+        """Make the payload digest that of the key too, where the bytes are not all of the page.
+
+        Those of a page that its scripts fill are the bytes of any other page of its site; what a
+        browser shows of it, ``document``, counts too.
+        """
         if document or not self.is_whole:
             shown = payload_digest(document) if document else b""
             self.payload = payload_digest(self._sent + self.fetched.key + shown)
@@ -178,11 +194,13 @@ class PageContext:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all that the page shows was read, as far as is known.
+        """Whether all of the page came, and all that it shows was read, as far as is known.
 
         One that is not whole may be told from others by what is missing: it is no copy of a page,
         and none is one of it.
         """
+        if self.fetched.is_cut:
+            return False
         if self.rendered is not None:
             return self.rendered.is_whole
         return not self.reading.is_app_shell
@@ -197,7 +215,9 @@ class PageContext:
         return self.obey_robots_meta and self.says("noindex")
 
     def left_out(self) -> Iterator[Stored]:
-        """Yield a reason for what was not taken of the page: some links, what scripts show."""
+        """Yield a reason for what is missing: the rest of the page, links, what scripts show."""
+        if self.fetched.cut is not None:
+            yield self.fetched.cut.stored()
         if self.rendered is not None and self.rendered.reason:
             yield self.rendered.reason
         if self.reading.is_app_shell:

@@ -109,7 +109,7 @@ class PageStore:
 
         Args:
             row: The capture.
-            in_place: False for a part of a page, which never replaces an earlier capture.
+            in_place: False for a capture that never replaces an earlier one.
         """
         previous = self.previous(row.key)
         if previous is not None and (says_less(row, previous) or not in_place):

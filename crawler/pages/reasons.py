@@ -143,11 +143,11 @@ NOT_WHOLE = frozenset(
 )
 """Reasons of a page of which a browser may show more at another time."""
 
-TOLD_BY_URL = NOT_WHOLE - {Reason.NOT_SEEN}
-"""Reasons of a page whose text has its URL in it, so that it is kept at each of its URLs."""
-
 CUTS = frozenset({Reason.CUT_TRANSFER, Reason.CUT_STREAM, Reason.UNASKED_PART})
 """Reasons of an answer that came in part."""
+
+TOLD_BY_URL = (NOT_WHOLE - {Reason.NOT_SEEN}) | CUTS
+"""Reasons of a page whose text has its URL in it, so that it is kept at each of its URLs."""
 
 
 def lines(stored: Stored | None) -> list[Stored]:

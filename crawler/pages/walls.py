@@ -110,7 +110,7 @@ class Walls:
             original: The kept page with the same bytes, whose text was not read again.
         """
         reading, url = page.reading, page.fetched.url
-        if not self.is_on or page.fetched.is_cut or not page.is_whole:
+        if not self.is_on or not page.is_whole:
             return None
         if page.asks_not_to_be_kept or not reading.is_page:
             return None

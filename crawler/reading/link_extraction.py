@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from itertools import chain
 from types import MappingProxyType
@@ -36,6 +37,19 @@ _MAX_PLACES = 64
 _MAX_HELD = 16_384
 _MAX_HELD_CHARACTERS = 500
 _NO_MORE: Mapping[str, str] = MappingProxyType({})
+REFERENCES = "percent-encoded references"
+"""Name of the handling of characters of a query that the encoding of its page lacks."""
+
+
+def _as_references(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lacking = error.object[error.start : error.end]
+    return "".join(f"%26%23{ord(character)}%3B" for character in lacking), error.end
+
+
+codecs.register_error(REFERENCES, _as_references)
+
 _ASCII_MARKS = "".join(map(chr, range(33, 127)))
 
 # Stands for an empty segment of a path while urljoin, which drops those, works on it.
@@ -294,13 +308,17 @@ def _mark_empty(path: str) -> str:
 
 
 def _query_in(address: str, encoding: str) -> str:
-    """Percent-encode a query in the page's encoding, as browsers send it."""
+    """Percent-encode a query in the page's encoding, as browsers send it.
+
+    A character that the encoding lacks becomes a character reference:
+    https://url.spec.whatwg.org/#string-percent-encode-after-encoding
+    """
     path, mark, query = address.partition("?")
     query, hash_mark, fragment = query.partition("#")
     if query.isascii() or encoding.startswith("utf"):
         return address
     try:
-        written = quote(query, safe=_ASCII_MARKS, encoding=encoding)
+        written = quote(query, safe=_ASCII_MARKS, encoding=encoding, errors=REFERENCES)
     except (LookupError, UnicodeError):
         return address
     return path + mark + written + hash_mark + fragment

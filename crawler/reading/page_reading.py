@@ -95,10 +95,11 @@ class PageReader:
         """
         started = time.process_time()
         self.forget()
+        self._url, self._is_apart = job.url, job.apart
         if job.kind is not None:
             return self._parse_document(job, job.kind, started)
         decoded = decode(job.body, job.content_type)
-        self._body, self._url, self._is_apart = job.body, job.url, job.apart
+        self._body = job.body
         self._root = parse(decoded.utf8)
         page = collect(self._root)
         self._base = base = base_url(page, job.url)
@@ -138,7 +139,7 @@ class PageReader:
         """
         started = time.process_time()
         if self._document is not None:
-            digest = text_digest(self._document.text)
+            digest = self._digest(self._document.text)
             secs = parsed.secs + time.process_time() - started
             return parsed._replace(visible_digest=digest, secs=secs)
         self._page = flatten(self._root)
@@ -146,20 +147,27 @@ class PageReader:
         signs = read_wall_signs(self._root, self._visible, self._url)
         self._is_apart |= signs is not None and signs.kind == WallKind.SHELL
         whole = self._visible.whole()
-        digest = text_digest(with_whole(whole, self._url) if self._is_apart else whole)
+        digest = self._digest(whole)
         secs = parsed.secs + time.process_time() - started
         return parsed._replace(visible_digest=digest, signs=signs, secs=secs)
+
+    def _digest(self, visible: str) -> bytes:
+        return text_digest(with_whole(visible, self._url) if self._is_apart else visible)
 
     def _told_apart(self, text: str) -> str:
         """Return a text, and beside that of a page which is not known whole the URL of the page.
 
         Such a page says the same at every URL, and shows something else at each: its scripts fill
-        it, and did not. One without a word is told apart by its bytes, and so by its URL
-        (``PageContext.take``).
+        it, and did not. Nor is a part of a page a copy of one that says the same so far. A page
+        without a word is told apart by its bytes, and so by its URL (``PageContext.take``).
         """
         if not self._is_apart or not text.strip():
             return text
         return f"{text}\n{self._url}" if SEPARATOR in text else with_whole(text, self._url)
+
+    def _apart(self, judged: JudgedText) -> JudgedText:
+        is_main = judged.is_main and not self._is_apart
+        return judged._replace(text=self._told_apart(judged.text), is_main=is_main)
 
     def extract(self) -> Extracted:
         """Take the second step for the page of the last ``see``.
@@ -170,14 +178,12 @@ class PageReader:
         started = time.process_time()
         is_html = self._document is None
         if self._document is not None:
-            judged = judge_whole(self._document.text)
+            judged = self._apart(judge_whole(self._document.text))
             content = document_content(self._document)
         elif self._page is not None and self._visible is not None:
             found, notes = main_content(self._root, self._page, self._url)
             judged = judge_page("" if found is None or found.is_cut else found.text, self._visible)
-            text = self._told_apart(judged.text)
-            is_main = judged.is_main and not self._is_apart
-            judged = judged._replace(text=text, is_main=is_main, notes=notes + judged.notes)
+            judged = self._apart(judged._replace(notes=notes + judged.notes))
             content = shown_content(found, self._base, judged, self._visible)
         else:
             raise RuntimeError("extract() follows see()")

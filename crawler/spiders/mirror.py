@@ -18,8 +18,10 @@ from crawler.mirror.file_store import MirrorStore
 from crawler.mirror.folder import MirrorFolder
 from crawler.mirror.paths import STATE_FOLDER
 from crawler.mirror.readings import reading_without_text
+from crawler.options import Options
 from crawler.pages import verdicts
 from crawler.pages.page_context import Captured
+from crawler.pages.reasons import Reason
 from crawler.reading.content_types import why_not_html
 from crawler.reading.link_kinds import ANCHOR, Follow
 from crawler.render_choice import NO, RenderChoice
@@ -31,7 +33,7 @@ from crawler.suggestions import did_you_mean
 from crawler.urls.scope import Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Iterator, Mapping
+    from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping
     from typing import Self
 
     from scrapy import Request
@@ -40,8 +42,7 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
     from crawler.mirror.documents.linked_document import DocumentLink, LinkedDocument
-    from crawler.options import Options
-    from crawler.pages.page_context import Fetched
+    from crawler.pages.page_context import Fetched, StoredPart
     from crawler.pages.page_store import StoredUrl
     from crawler.spiders.argument_table import Argument
 
@@ -94,6 +95,7 @@ class MirrorSpider(SiteSpider):
     reads_text: bool
     most_bytes: int | None
     _sent_bytes: int
+    _is_recorded: bool
     _documents: WeakKeyDictionary[Response, LinkedDocument]
     _needed_lately: RecentDepths[str]
     _followed_lately: RecentDepths[str]
@@ -140,6 +142,7 @@ class MirrorSpider(SiteSpider):
         spider.around = _around(spider.within)
         spider.wanted = WantedNames(spider.accept, spider.reject)
         spider.most_bytes = size_of(kwargs)
+        spider._is_recorded = Options(crawler.settings).boolean("WARC_ENABLED")
         spider._sent_bytes = 0
         spider._count_bytes(spider.mirror.bytes)
         spider._documents = WeakKeyDictionary()
@@ -159,7 +162,9 @@ class MirrorSpider(SiteSpider):
         if self.reads_text:
             found = await super().captured(fetched, response, turn)
         else:
-            reading = reading_without_text(fetched.url, fetched.body, fetched.content_type)
+            reading = reading_without_text(
+                fetched.url, fetched.body, fetched.content_type, apart=fetched.is_cut
+            )
             found = await self.archivist.capture_read(fetched, reading)
         document = self._kept(fetched, found, is_seed=SEED in response.meta)
         if document is not None:
@@ -192,7 +197,7 @@ class MirrorSpider(SiteSpider):
                 self.fetched_of(failure.value.response),
                 key=self.key_of(request),
                 content_type=_BYTES,
-                is_cut=True,
+                cut=Reason.CUT_STREAM,
             )
             self._keep(fetched, is_seed=SEED in request.meta)
         yield from super().failed(failure)
@@ -218,6 +223,10 @@ class MirrorSpider(SiteSpider):
             self._documents[response] = document
         return super().still(fetched, response)
 
+    def part_of(self, request: Request) -> StoredPart | None:
+        """Return the stored part of a file; None where an archive is to have the whole answer."""
+        return None if self._is_recorded else self.mirror.part(self.key_of(request))
+
     def page_request(self, url: str, meta: dict[str, Any] | None = None) -> Request | None:
         request = super().page_request(url, meta)
         if request is not None and self.job.visits.number > 1:
@@ -225,6 +234,16 @@ class MirrorSpider(SiteSpider):
             if self.job.run.wants_bodies or not is_held:
                 request.meta[WHOLE] = True
         return request
+
+    async def first_requests(self) -> AsyncIterator[Request]:
+        """Yield the first requests, and those for parts that came before the mirror was stopped."""
+        async for request in super().first_requests():
+            yield request
+        for known in self.mirror.parts_of_visit(self.job.visits.number):
+            again = self.known_request(known)
+            if again is not None:
+                again.meta[WHOLE] = True
+                yield again.replace(dont_filter=True)
 
     def known_request(self, known: StoredUrl) -> Request | None:
         """Return the request for a known URL, also for a file that pages of the scope need."""

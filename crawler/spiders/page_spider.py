@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from scrapy import Request, Spider
-from scrapy.exceptions import CloseSpider, ResponseDataLossError
+from scrapy.exceptions import CloseSpider
 
 from crawler.downloadermiddlewares.failures import explain
 from crawler.downloadermiddlewares.limits import NOT_GZIP, why_cut
@@ -19,8 +19,8 @@ from crawler.link_depths import follow_again, take_shortest_way
 from crawler.options import Options
 from crawler.other_spellings import ask_another
 from crawler.pages import verdicts
-from crawler.pages.page_context import Captured, Fetched, Way
-from crawler.pages.reasons import CUTS, Reason, codes, in_words, lines, together
+from crawler.pages.page_context import Captured, Fetched, StoredPart, Way
+from crawler.pages.reasons import Reason, codes, in_words, together
 from crawler.pages.visits import NO
 from crawler.reading.metadata.metadata_record import PageHeaders
 from crawler.reading.metadata.robots_directives import robots_words
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+    from scrapy.settings import BaseSettings
     from twisted.python.failure import Failure
 
     from crawler.job import Job
@@ -90,6 +91,12 @@ class PageSpider(Spider):
     result: RunResult
     follow_duplicates: bool
     _agent: str
+
+    @classmethod
+    def update_settings(cls, settings: BaseSettings) -> None:
+        """Let what a lost connection left come as an answer, which ``WholeAnswers`` retries."""
+        settings.set("DOWNLOAD_FAIL_ON_DATALOSS", False, priority="spider")
+        super().update_settings(settings)
 
     @classmethod
     def check_arguments(cls, arguments: Mapping[str, str]) -> None:
@@ -285,6 +292,10 @@ class PageSpider(Spider):
         """Accept "not modified" for an answer; return None if the whole page must be requested."""
         return self.archivist.unsent.not_modified(fetched)
 
+    def part_of(self, request: Request) -> StoredPart | None:
+        """Return the stored part of a page whose rest is requested; None: the whole is."""
+        return None
+
     def _not_modified(self, fetched: Fetched, response: Response) -> Captured | None:
         captured = self.still(fetched, response)
         if captured is None and WHOLE in response.meta:
@@ -310,14 +321,8 @@ class PageSpider(Spider):
         yield from ()
 
     def failed(self, failure: Failure) -> Iterator[Any]:
-        """Store that a request gave no page; request a truncated one again, to take it as it is."""
+        """Store that a request gave no page."""
         request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy puts it there
-        may_be_cut = not request.meta.get("download_fail_on_dataloss", True)
-        if isinstance(failure.value, ResponseDataLossError) and not may_be_cut:
-            meta = {**request.meta, "download_fail_on_dataloss": False}
-            meta.pop("retry_times", None)  # another error is not to be the last
-            yield request.replace(meta=meta, dont_filter=True)
-            return
         if ask_another(self.crawler, request, failure.value):
             return
         verdict, reason, status = explain(failure, self.settings)
@@ -350,7 +355,7 @@ class PageSpider(Spider):
             content_type=_text(header(b"Content-Type")),
             etag=_text(header(b"ETag")),
             last_modified=_text(header(b"Last-Modified")),
-            is_cut=why_cut(response.request, response) is not None,
+            cut=why_cut(response.request, response),
             robots=robots_words(
                 [value.decode("latin-1") for value in headers(b"X-Robots-Tag")], self._agent
             ),
@@ -373,18 +378,9 @@ class PageSpider(Spider):
     def _note_oddities(self, response: Response, captured: Captured) -> None:
         """Add to a page's reason what was wrong with its transfer."""
         row = captured.row
-        reasons = lines(row.reason)
-        cut = why_cut(response.request, response)
-        if cut is None and response.status != HTTPStatus.NOT_MODIFIED:
-            reasons = [reason for reason in reasons if not CUTS & codes(reason)]
-        elif cut is not None and captured.verdict != verdicts.UNCHANGED:
-            reasons.append(cut.stored())
-        if NOT_GZIP in response.flags:
-            reasons.append(Reason.NOT_GZIP.stored())
-        reason = together(*reasons) or None
-        if reason != row.reason:
-            row.reason = reason
-            self.job.store.note(row.id, reason)
+        if NOT_GZIP in response.flags and Reason.NOT_GZIP not in codes(row.reason):
+            row.reason = together(row.reason, Reason.NOT_GZIP.stored())
+            self.job.store.note(row.id, row.reason)
 
     def _note_seed(self, response: Response, captured: Captured) -> None:
         seed = response.meta.get(SEED)

@@ -99,7 +99,8 @@ class Captures:
     def pages(self, start_of: Callable[[WarcFile], int]) -> Iterator[Capture]:
         """Make the second pass, and yield the pages.
 
-        An error counts only if it is the last answer of its URL: the crawl retried the others.
+        An error or a part counts only if it is the last answer of its URL: the crawl retried the
+        others.
 
         Args:
             start_of: Function that returns the offset to begin at in a file; an earlier process has
@@ -145,7 +146,8 @@ class Captures:
         return self._one(sql, found.field("WARC-Record-ID")) is not None
 
     def _counts(self, found: WholeRecord, number: int) -> bool:
-        if found.status < HTTPStatus.BAD_REQUEST:
+        is_whole = found.field("WARC-Truncated") is None
+        if found.status < HTTPStatus.BAD_REQUEST and is_whole:
             return True
         row = self._one("SELECT source, offset FROM last WHERE url = ?", found.url)
         return row == (number, found.offset)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import resource
+from contextlib import nullcontext
 from typing import Any, cast
 
 import pytest
@@ -9,11 +10,13 @@ from scrapy.utils.test import get_crawler
 from twisted.internet.protocol import Protocol
 from twisted.internet.testing import StringTransport
 from twisted.web._newclient import HTTP11ClientProtocol, Request
+from twisted.web.http import _MalformedChunkedDataError
 from twisted.web.http_headers import Headers
 
 from crawler.downloadhandler import (
     MAX_IDLE,
     BoundedHeadHandler,
+    CheckedChunks,
     HeadWatch,
     IdleConnections,
     max_idle,
@@ -86,3 +89,15 @@ def test_idle_connections_leave_files_for_the_others(files: int, most: int) -> N
         assert max_idle() == most
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@pytest.mark.parametrize(
+    ("trailers", "is_whole"),
+    [(b"", True), (b"X-Sum: 1\r\n", True), (b"Fatal error\r\n", False), (b"A: 1\r\nB\r\n", False)],
+)
+def test_answer_breaks_off_at_a_trailer_that_is_no_field(trailers: bytes, is_whole: bool) -> None:
+    found: list[bytes] = []
+    chunks = CheckedChunks(found.append, lambda _: found.append(b"over"))
+    with nullcontext() if is_whole else pytest.raises(_MalformedChunkedDataError):
+        chunks.dataReceived(b"3\r\nabc\r\n0\r\n" + trailers + b"\r\n")
+    assert (found == [b"abc", b"over"]) == is_whole

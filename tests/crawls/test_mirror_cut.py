@@ -35,6 +35,12 @@ def by_chunks(exchange: Exchange, content: bytes) -> None:
     send_half(exchange, b"%x\r\n" % len(content) + content)
 
 
+def by_trailers(exchange: Exchange, content: bytes) -> None:
+    half = content[: len(content) // 2]
+    exchange.head(200, {"Content-Type": HTML, "Transfer-Encoding": "chunked"})
+    exchange.wfile.write(b"%x\r\n%s\r\n0\r\nFatal error\r\n\r\n" % (len(half), half))
+
+
 def by_gzip(exchange: Exchange, content: bytes) -> None:
     packed = gzip.compress(content, 0)
     exchange.answer(packed[: len(packed) // 2], headers={"Content-Encoding": "gzip"})
@@ -62,7 +68,10 @@ def send_half(exchange: Exchange, content: bytes) -> None:
 
 
 # More than these at a time would not all be named.
-CUTS = ((by_length, by_chunks, by_status), (by_gzip, by_first_bytes_of_gzip, by_coding))
+CUTS = (
+    (by_length, by_chunks, by_trailers, by_status),
+    (by_gzip, by_first_bytes_of_gzip, by_coding),
+)
 
 
 def pages_of(cuts: Iterable[Cut]) -> dict[str, Cut]:
@@ -139,7 +148,7 @@ class TestFirstAnswers:
             site.news()
             found = start(site, tmp_path / "m", status=1)
             asked = site.news()
-            assert "3 files are only parts of what the site has" in found.done.stdout
+            assert f"{len(each)} files are only parts of what the site has" in found.done.stdout
             assert told(found, "failed") == set(map(site.at, each))
             proof = check(found.folder)
             assert proof.returncode == 1
@@ -196,6 +205,14 @@ def test_a_shorter_part_does_not_take_a_longer_ones_place(
     cut(site, "/small/b.html", lambda exchange, _: by_length(exchange, PAGE[: len(PAGE) // 2]))
     found = start(site, tmp_path / "m", status=1)
     assert found.read(path_of(found, site)) == longer
+
+
+def test_unasked_part_that_is_all_is_the_whole(site: NeedingSite, tmp_path: Path) -> None:
+    headers = {"Content-Range": f"bytes 0-{len(PAGE) - 1}/{len(PAGE)}"}
+    site.added["/small/b.html"] = lambda exchange: exchange.answer(PAGE, HTML, 206, headers)
+    found = start(site, tmp_path / "m")
+    assert site.news().count("/small/b.html") == 1
+    assert check(found.folder).returncode == 0
 
 
 def test_a_part_of_an_image_is_told(site: NeedingSite, tmp_path: Path) -> None:

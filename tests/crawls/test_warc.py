@@ -36,7 +36,7 @@ RECORDED = ("-s", "WARC_ENABLED=True")
 IN_TURN = ("-s", "CONCURRENT_REQUESTS=1", "-s", "READING_WORKERS=1")
 LINKED = (
     "/plain", "/copy", "/near", "/packed", "/chunked", "/old", "/missing", "/noindex",
-    "/picture", "/busy", "/latin",
+    "/picture", "/busy", "/latin", "/torn", "/short",
 )  # fmt: skip
 TOOLS = os.environ.get("WARC_TOOLS")
 
@@ -68,6 +68,24 @@ class Busy:
         )
 
 
+class Torn:
+    """A part, so many times, and then the whole."""
+
+    def __init__(self, text: str, times: int) -> None:
+        self._content = page(prose(text, 200))
+        self._left = times
+
+    def __call__(self, exchange: Exchange) -> None:
+        self._left -= 1
+        if self._left < 0:
+            exchange.answer(self._content)
+            return
+        length = str(len(self._content))
+        exchange.head(200, {"Content-Type": "text/html", "Content-Length": length})
+        exchange.wfile.write(self._content[:700])
+        exchange.hang_up()
+
+
 def furnish(site: ChangingSite) -> None:
     site.put("/plain", "plain")
     site.added["/copy"] = site.added["/plain"]
@@ -80,6 +98,8 @@ def furnish(site: ChangingSite) -> None:
     site.put("/noindex", "hidden", head='<meta name="robots" content="noindex">')
     site.added["/picture"] = lambda exchange: exchange.answer(b"\x89PNG\r\n", "image/png")
     site.added["/busy"] = Busy()
+    site.added["/torn"] = Torn("torn", 1)
+    site.added["/short"] = Torn("short", 1000)
     site.added["/latin"] = lambda exchange: exchange.answer(
         page("Été " + prose("latin", 200)).decode().encode("latin-1"),
         "text/html; charset=latin-1",
@@ -181,6 +201,14 @@ class TestRecords:
         first = [found.status for found in recorded.of(path)]
         assert first[: len(statuses)] == statuses
 
+    def test_are_of_parts_too_each_time_that_they_came(self, recorded: Recorded) -> None:
+        cut = {
+            path: [found.field("WARC-Truncated") for found in recorded.of(path)]
+            for path in ("/torn", "/short")
+        }
+        assert cut["/torn"][:2] == ["disconnect", None]
+        assert cut["/short"] == ["disconnect"] * 6, "with two retries in each of two visits"
+
     def test_same_bytes_are_written_once(self, recorded: Recorded) -> None:
         (copy, *_) = recorded.of("/copy", "revisit")
         assert copy.field("WARC-Refers-To-Target-URI") == recorded.site.at("/plain")
@@ -188,7 +216,7 @@ class TestRecords:
         digests = Counter(
             found.field("WARC-Payload-Digest")
             for found in recorded.records
-            if found.kind == "response" and found.payload
+            if found.kind == "response" and found.payload and found.field("WARC-Truncated") is None
         )
         assert max(digests.values()) == 1
 

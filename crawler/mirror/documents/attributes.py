@@ -6,6 +6,9 @@ import re
 from bisect import bisect_right
 from html.entities import html5
 from typing import NamedTuple
+from urllib.parse import quote
+
+from crawler.reading.link_extraction import REFERENCES
 
 WS = rb"\t\n\f\r "
 # A value that is not closed reaches to the end of the document: such a tag is none.
@@ -23,6 +26,8 @@ _ATTRIBUTE = re.compile(
 )
 _REFERENCE = re.compile(rb"&(?:#(?:[xX]([0-9a-fA-F]+)|([0-9]+));?|([a-zA-Z][a-zA-Z0-9]*+)(;?)(=?))")
 _DIGITS = 9  # more make no character
+
+_ENDS_OF_URLS = (b" ", b"\t", b"\n", b"\f", b"\r")
 
 DOUBLE, SINGLE, UNQUOTED = 2, 3, 4  # groups of _ATTRIBUTE
 _IN_QUOTES = {DOUBLE: ('"', "&quot;"), SINGLE: ("'", "&#39;")}
@@ -79,12 +84,19 @@ def read_value(written: bytes, encoding: str) -> Value:
         return Value(written)
     parts: list[bytes] = []
     decoded, places = [0], [0]
-    at = length = 0
+    at = length = seen = 0
+    in_query = False
     for match in _REFERENCE.finditer(written):
         character = _character(match)
         if character is None:
             continue
-        plain, new = written[at : match.start()], character.encode(encoding, "replace")
+        try:
+            new = character.encode(encoding)
+        except UnicodeEncodeError:
+            in_query = _is_in_query(written[seen : match.start()], was_in_query=in_query)
+            seen = match.start()
+            new = _as_in_url(character, encoding, in_query=in_query)
+        plain = written[at : match.start()]
         parts += plain, new
         length += len(plain)
         at = match.end() - len(match[5] or b"")
@@ -93,6 +105,17 @@ def read_value(written: bytes, encoding: str) -> Value:
         places += match.start(), at
         length += len(new)
     return Value(b"".join([*parts, written[at:]]), tuple(decoded), tuple(places))
+
+
+def _is_in_query(text: bytes, *, was_in_query: bool) -> bool:
+    """Return whether the end of a piece of a value is in the query of a URL, of maybe several."""
+    last = max((text.rfind(mark), mark == b"?") for mark in (b"?", *_ENDS_OF_URLS))
+    return was_in_query if last[0] < 0 else last[1]
+
+
+def _as_in_url(character: str, encoding: str, *, in_query: bool) -> bytes:
+    """Write a character that an encoding lacks as browsers send it in a URL."""
+    return character.encode(encoding, REFERENCES) if in_query else quote(character).encode()
 
 
 def _character(match: re.Match[bytes]) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crawler.mirror.endings import WantedNames
+from crawler.mirror.file_store import media_type
 
 
 @pytest.mark.parametrize(
@@ -37,3 +38,20 @@ def test_names_are_accepted_and_rejected(
     accept: str, reject: str, url: str, *, allowed: bool
 ) -> None:
     assert WantedNames(accept, reject).allows(url) is allowed
+
+
+@pytest.mark.parametrize(
+    ("declared", "body", "expected"),
+    [
+        ("application/octet-stream", b"", "application/octet-stream"),
+        ("text/plain; charset=utf-8", b"", "text/plain"),
+        ("text/html", b"", "text/html"),
+        (None, b"", "text/html"),
+        ("application/octet-stream", b"<!doctype html><p>A page", "text/html"),
+        ("application/octet-stream", b"\0\1", "application/octet-stream"),
+    ],
+)
+def test_empty_file_has_the_ending_of_its_declared_type(
+    declared: str | None, body: bytes, expected: str
+) -> None:
+    assert media_type(declared, body) == expected

@@ -54,6 +54,8 @@ _HTML = "text/html; charset=utf-8"
         ("https://example.org/a.html", "text/plain", "example.org/a.html.txt"),
         ("https://example.org/data.tar.gz", "application/x-a", "example.org/data.tar.gz"),
         ("https://example.org/download", "application/octet-stream", "example.org/download"),
+        ("https://h/site.webmanifest", "application/manifest+json", "h/site.webmanifest"),
+        ("https://h/Site.WebManifest", "application/json", "h/Site.WebManifest"),
         ("https://example.org/caf%C3%A9%20au%20lait", _HTML, "example.org/café au lait.html"),
         ("https://example.org/wiki/C%23_(x)", _HTML, "example.org/wiki/C#_(x).html"),
         ("https://example.org/wiki/Help:A", _HTML, "example.org/wiki/Help%3AA.html"),

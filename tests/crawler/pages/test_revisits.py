@@ -55,11 +55,12 @@ class Visiting:
         return replace(fetched(self.job, path, body), etag=etag, depth=1)
 
     def get(self, path: str, body: bytes, etag: str | None = '"1"') -> Captured:
-        answer = self.answer(path, body, etag)
-        return self.loop.run_until_complete(self.job.archivist.capture(answer))
+        return self.take(self.answer(path, body, etag))
 
     def get_part(self, path: str, body: bytes) -> Captured:
-        answer = replace(self.answer(path, body), is_cut=True)
+        return self.take(replace(self.answer(path, body), cut=Reason.CUT_TRANSFER))
+
+    def take(self, answer: Fetched) -> Captured:
         return self.loop.run_until_complete(self.job.archivist.capture(answer))
 
     def may_ask(self, path: str) -> bool:
@@ -354,3 +355,52 @@ class TestVersions:
         assert row.text is not None
         assert visiting.texts("/a") == [False, False, True]
         visiting.close()
+
+
+class TestParts:
+    """A part of a page says what others say so far; what is missing may be all that differs."""
+
+    def test_part_is_no_copy_of_a_page(self, visiting: Visiting) -> None:
+        whole = html(LONG)
+        visiting.get("/whole", whole)
+        for path, part in (("/bytes", whole), ("/text", whole[:-20]), ("/near", whole[:-60])):
+            found = visiting.get_part(path, part)
+            assert found.verdict == "new", path
+            assert visiting.outcome(path) == ("failed", "only a part of it came")
+
+    def test_page_is_no_copy_of_a_part(self, visiting: Visiting) -> None:
+        whole = html(LONG)
+        for path, part in (("/bytes", whole), ("/text", whole[:-20]), ("/near", whole[:-60])):
+            visiting.get_part(path, part)
+        assert visiting.get("/whole", whole).verdict == "new"
+
+    def test_parts_of_files_and_of_plain_text_are_no_copies(self, visiting: Visiting) -> None:
+        for path, body, content_type in (
+            ("/file", PDF, "application/x-unheard-of"),
+            ("/plain", LONG.encode(), "text/plain"),
+        ):
+            answer = replace(visiting.answer(path, body), content_type=content_type)
+            copy = replace(visiting.answer(f"{path}-copy", body), content_type=content_type)
+            assert not visiting.take(answer).is_duplicate
+            assert not visiting.take(replace(copy, cut=Reason.CUT_TRANSFER)).is_duplicate
+            other = replace(visiting.answer(f"{path}-other", body), content_type=content_type)
+            assert visiting.take(other).kept_url == answer.url
+
+    def test_page_is_new_when_the_whole_of_it_comes(self, visiting: Visiting) -> None:
+        visiting.get_part("/a", html(LONG)[:800])
+        visiting.again()
+        visiting.get_part("/a", html(LONG)[:900])
+        assert visiting.outcome("/a")[0] == "failed"
+        for outcome in ("new", "unchanged"):
+            visiting.again()
+            visiting.get("/a", html(LONG))
+            assert visiting.outcome("/a")[0] == outcome
+        assert visiting.get("/copy", html(LONG)).is_duplicate
+
+    def test_part_of_a_known_page_is_not_judged(self, visiting: Visiting) -> None:
+        visiting.get("/a", html(LONG))
+        visiting.get("/b", html(OTHER))
+        visiting.again()
+        assert visiting.get_part("/a", html(OTHER)).verdict == "unchanged"
+        assert visiting.outcome("/a") == ("failed", "only a part of it came")
+        assert visiting.texts("/a") == [True]

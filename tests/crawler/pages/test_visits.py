@@ -329,7 +329,7 @@ def test_a_part_of_a_page_does_not_take_the_place_of_the_whole(tmp_path: Path) -
         job = Job(tmp_path, OPTIONS)
         job.begin_visit()
         await job.start_pool()
-        part = replace(answer_of(job, A, D0[: len(D0) // 2]), is_cut=True)
+        part = replace(answer_of(job, A, D0[: len(D0) // 2]), cut=Reason.CUT_TRANSFER)
         await job.archivist.capture(part)
         await job.close_pool()
         job.close()

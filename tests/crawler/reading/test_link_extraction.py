@@ -67,7 +67,8 @@ def test_a_query_is_sent_in_the_encoding_of_the_page() -> None:
     assert resolve(PAGE, "s?q=ü", "cp1252") == "http://host.example/folder/s?q=%FC"
     assert resolve(PAGE, "s?q=ü", "utf-8") == "http://host.example/folder/s?q=ü"
     assert resolve(PAGE, "ü?q=%41&b", "cp1252") == "http://host.example/folder/ü?q=%41&b"
-    assert resolve(PAGE, "s?q=Ж", "cp1252") == "http://host.example/folder/s?q=Ж"
+    assert resolve(PAGE, "s?q=aЖ", "cp1252") == "http://host.example/folder/s?q=a%26%231046%3B"
+    assert resolve(PAGE, "s?q=日é", "cp932") == "http://host.example/folder/s?q=%93%FA%26%23233%3B"
 
 
 @pytest.mark.parametrize(

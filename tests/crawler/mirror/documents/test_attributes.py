@@ -66,6 +66,23 @@ def test_references_are_read_as_in_attributes(written: str, value: str) -> None:
     assert read_value(written.encode(), "utf-8").text.decode() == value
 
 
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        ("caf&eacute;", "caf%C3%A9"),
+        ("a?&eacute;", "a?%26%23233%3B"),
+        ("a?b&amp;&eacute;&eacute;", "a?b&%26%23233%3B%26%23233%3B"),
+        ("caf&eacute;?&eacute;", "caf%C3%A9?%26%23233%3B"),
+        ("a?&eacute; 1x, b&eacute; 2x", "a?%26%23233%3B 1x, b%C3%A9 2x"),
+        ("a?&#26085;", "a?日"),
+    ],
+)
+def test_character_that_the_encoding_lacks_is_read_as_browsers_send_it(
+    written: str, value: str
+) -> None:
+    assert read_value(written.encode(), "cp932").text.decode("cp932") == value
+
+
 class TestValueProperties:
     @given(st.text(alphabet="ab&;=#x1 \"'<>`ampcopy"))
     def test_what_is_escaped_reads_as_it_was(self, value: str) -> None:
