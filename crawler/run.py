@@ -93,6 +93,7 @@ class RunResult:
         started: Start of the run, by the monotonic clock.
         started_at: The same, in seconds since 1970.
         verdicts: Number of answers by the verdict that was given first; none ever falls.
+        first_verdicts: The same, without pages that an earlier run of this visit stored.
         promoted: Number of duplicates that were kept after all.
         failures: Number of failed requests, by the code of the reason and the HTTP status.
         fetched_bytes: Bytes of the bodies that came, under the name ``bytes``.
@@ -108,6 +109,7 @@ class RunResult:
         self.started = time.monotonic()
         self.started_at = time.time()
         self.verdicts: Counter[str] = Counter()
+        self.first_verdicts: Counter[str] = Counter()
         self.promoted = 0
         self.failures: Counter[tuple[str, str]] = Counter()
         self.fetched_bytes = {BYTES: 0}
@@ -136,12 +138,33 @@ class RunResult:
 
     @property
     def sums(self) -> Mapping[str, int]:
-        """The counts that are added up over all runs of a directory, live."""
+        """The counts of this run, live."""
         return ChainMap(self.fetched_bytes, self.verdicts)
 
-    def count(self, verdict: str, body_bytes: int = 0, *, reason: Stored | None = None) -> None:
-        """Count a verdict with the bytes of the body, and why a request failed."""
+    @property
+    def first_sums(self) -> Mapping[str, int]:
+        """The counts that are added up over all runs of a directory, live."""
+        return ChainMap(self.fetched_bytes, self.first_verdicts)
+
+    def count(
+        self,
+        verdict: str,
+        body_bytes: int = 0,
+        *,
+        reason: Stored | None = None,
+        is_again: bool = False,
+    ) -> None:
+        """Count a verdict with the bytes of the body, and why a request failed.
+
+        Args:
+            verdict: The verdict.
+            body_bytes: Bytes of the body.
+            reason: Why the request failed.
+            is_again: Whether an earlier run of this visit counted the page, and was killed before
+                it had queued its links.
+        """
         self.verdicts[verdict] += 1
+        self.first_verdicts[verdict] += not is_again
         self.fetched_bytes[BYTES] += body_bytes
         if verdict == FAILED:
             self.failures[code_and_number(reason)] += 1
