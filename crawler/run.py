@@ -103,6 +103,7 @@ class RunResult:
         stop_reason: Reason why the run cannot continue, beside a database that cannot be written.
         limit_reason: Reason why nothing more is requested, though ``max_pages`` is not reached.
         shortage: The same, where it is the disk, on which the crawl could not go on.
+        close_reason: Reason that Scrapy gave when it closed the spider; None: it did not.
     """
 
     def __init__(self) -> None:
@@ -119,6 +120,7 @@ class RunResult:
         self.stop_reason: str | None = None
         self.limit_reason: str | None = None
         self.shortage: str | None = None
+        self.close_reason: str | None = None
         self._files = 0
 
     @property
@@ -172,6 +174,11 @@ class RunResult:
     def note_promoted(self) -> None:
         """Count a page that is kept now and was dropped as a duplicate, in whatever run."""
         self.promoted += 1
+
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether a signal ended the run; a second one ends it before the spider is closed."""
+        return self.close_reason in {None, "shutdown"}
 
     def count_file(self) -> None:
         self._files += 1

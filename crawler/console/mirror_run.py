@@ -139,8 +139,8 @@ class Mirroring:
             say_or_go_on(f"mirror: {self._folder} ({stands.partition(';')[0]})")
             if self._remembered:
                 say_or_go_on(f"as before: {' '.join(self._remembered)}")
-            tidy_logs()
             scrapy = process()
+            tidy_logs()
             scrapy.crawl(MirrorSpider, **self._arguments)
             scrapy.start()
         finally:

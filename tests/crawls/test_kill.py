@@ -93,7 +93,8 @@ def test_ctrl_c_says_where_it_stands_and_goes_on(site: ManyPages, tmp_path: Path
     wait_for(site, FEWER_PAGES // 3, process)
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate(timeout=60)
-    assert "shutting down gracefully" in output + errors
+    assert process.returncode == 130
+    assert "stopping when what is under way is through; Ctrl-C again ends at once" in errors
     assert "the same command goes on" in output + errors
     assert "Traceback" not in errors, errors
     assert scrapy(*command).returncode == 0
@@ -110,10 +111,11 @@ def test_pages_that_a_second_ctrl_c_left_half_done_are_counted_once(
         wait_for(site, FEWER_PAGES // part, process)
         process.send_signal(signal.SIGINT)
         assert process.stderr is not None
-        while "shutting down" not in process.stderr.readline():
+        while "stopping when" not in process.stderr.readline():
             assert process.poll() is None
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=60)
+        assert process.returncode == 130
     assert scrapy(*command).returncode == 0
     assert_nothing_lost_or_kept_twice(site, tmp_path)
     assert answers_of(tmp_path) == FEWER_PAGES
