@@ -98,6 +98,7 @@ class RunResult:
         failures: Number of failed requests, by the code of the reason and the HTTP status.
         fetched_bytes: Bytes of the bodies that came, under the name ``bytes``.
         refused_links: Number of links that were not followed, by reason.
+        repaired_files: Number of files of a mirror that were written again.
         broken_requests: Number of requests that ended in an error of ours.
         dead_seeds: Reason for each seed that gave no page.
         stop_reason: Reason why the run cannot continue, beside a database that cannot be written.
@@ -115,6 +116,7 @@ class RunResult:
         self.failures: Counter[tuple[str, str]] = Counter()
         self.fetched_bytes = {BYTES: 0}
         self.refused_links: Counter[str] = Counter()
+        self.repaired_files = 0
         self.broken_requests = 0
         self.dead_seeds: dict[str, str] = {}
         self.stop_reason: str | None = None
