@@ -211,7 +211,8 @@ class Crawling:
         if job.result.limit_reason is not None and job.result.shortage is None:
             self._tell(f"stopped: {job.result.limit_reason}")
         if report.queued:
-            self._tell(f"not finished, {report.queued:,} queued: the same command goes on")
+            goes_on = "" if job.result.shortage else ": the same command goes on"
+            self._tell(f"not finished, {report.queued:,} queued{goes_on}")
         elif to_ask := sum(report.file_links_to_ask.values()):
             left = many(to_ask, "link")
             self._tell(f"not finished, {left} still to ask for: the same command goes on")

@@ -230,7 +230,8 @@ class Mirroring:
         if job.result.limit_reason is not None and job.result.shortage is None:
             say_or_go_on(f"stopped: {job.result.limit_reason}")
         if report.queued:
-            say_or_go_on(f"not finished, {report.queued:,} queued: the same command goes on")
+            goes_on = "" if job.result.shortage else ": the same command goes on"
+            say_or_go_on(f"not finished, {report.queued:,} queued{goes_on}")
         if not report.fetched and not report.kept:
             return report.queued
         say_or_go_on(f"open {self._folder / 'index.html'}")
@@ -359,7 +360,7 @@ def _mirror_lines(
 
 
 def _missing(connection: sqlite3.Connection) -> list[tuple[str, int]]:
-    """Return why URLs have no file, with their numbers, as ``pages --verdict failed`` lists them."""
+    """Return why URLs have no file, with their numbers; ``pages --verdict failed`` lists them."""
     counts: Counter[str] = Counter()
     for reason, count in connection.execute(_MISSING):
         counts[in_words(reason) or "?"] += count
