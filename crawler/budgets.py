@@ -66,5 +66,6 @@ class Budgets(CrawlerComponent):
             return None
         return (
             f"{decimal(free)} are free on the disk of {folder}, fewer than CRAWL_MIN_FREE_BYTES "
-            f"({decimal(self._min_free_bytes)}); make room, or set a smaller one"
+            f"({decimal(self._min_free_bytes)}); make room, or let it fill the disk further: "
+            "-s CRAWL_MIN_FREE_BYTES=10000000"
         )

@@ -115,8 +115,9 @@ class JobKeeper(CrawlerComponent):
         await self._crawler.engine.scraper.start_itemproc_async(page, response=None)
         self._alarm.wake()
 
-    def _closed(self) -> None:
+    def _closed(self, reason: str) -> None:
         self._loop.stop()
+        self._job.result.close_reason = reason
         self._job.end_visit()
 
     async def _stopped(self) -> None:

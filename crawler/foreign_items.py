@@ -165,7 +165,9 @@ class ForeignItems:
             captured = await archivist.capture(fetched, obey_robots_meta=False)
         else:
             captured = await archivist.capture_read(fetched, self._reading(fetched))
-        self._job.result.count(captured.verdict, captured.row.body_bytes)
+        self._job.result.count(
+            captured.verdict, captured.row.body_bytes, is_again=captured.is_again
+        )
         crawler = self._crawler()
         if crawler is not None:
             crawler.stats.inc_value(f"neardup/{captured.verdict}")

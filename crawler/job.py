@@ -173,7 +173,7 @@ class Job:
             self.database,
             (index, signatures, passages),
             archivist,
-            self.result.sums,
+            self.result.first_sums,
             self.result.refused_links,
             self.url_rules.save_refuted,
         )
@@ -271,7 +271,7 @@ class Job:
     def sums(self) -> Counter[str]:
         """The answers of all runs of this directory by their first verdict, and their bytes."""
         sums: Counter[str] = Counter()
-        for part in (self._commits.answers_before, self.result.sums):
+        for part in (self._commits.answers_before, self.result.first_sums):
             sums.update({name: int(count) for name, count in part.items()})
         return sums
 
@@ -314,7 +314,7 @@ class Job:
             canonical_url, key = url, payload_digest(url.encode("utf-8", "surrogatepass"))
         fetched = Fetched(url, canonical_url, key, way.depth, status, b"")
         captured = self.archivist.unsent.store_failure(fetched, verdict, reason, way.linked_from)
-        self.result.count(verdict, reason=reason)
+        self.result.count(verdict, reason=reason, is_again=captured.is_again)
         self.url_rules.note_failure([*way.redirected, url])
         return captured
 

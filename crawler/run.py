@@ -93,30 +93,36 @@ class RunResult:
         started: Start of the run, by the monotonic clock.
         started_at: The same, in seconds since 1970.
         verdicts: Number of answers by the verdict that was given first; none ever falls.
+        first_verdicts: The same, without pages that an earlier run of this visit stored.
         promoted: Number of duplicates that were kept after all.
         failures: Number of failed requests, by the code of the reason and the HTTP status.
         fetched_bytes: Bytes of the bodies that came, under the name ``bytes``.
         refused_links: Number of links that were not followed, by reason.
+        repaired_files: Number of files of a mirror that were written again.
         broken_requests: Number of requests that ended in an error of ours.
         dead_seeds: Reason for each seed that gave no page.
         stop_reason: Reason why the run cannot continue, beside a database that cannot be written.
         limit_reason: Reason why nothing more is requested, though ``max_pages`` is not reached.
         shortage: The same, where it is the disk, on which the crawl could not go on.
+        close_reason: Reason that Scrapy gave when it closed the spider; None: it did not.
     """
 
     def __init__(self) -> None:
         self.started = time.monotonic()
         self.started_at = time.time()
         self.verdicts: Counter[str] = Counter()
+        self.first_verdicts: Counter[str] = Counter()
         self.promoted = 0
         self.failures: Counter[tuple[str, str]] = Counter()
         self.fetched_bytes = {BYTES: 0}
         self.refused_links: Counter[str] = Counter()
+        self.repaired_files = 0
         self.broken_requests = 0
         self.dead_seeds: dict[str, str] = {}
         self.stop_reason: str | None = None
         self.limit_reason: str | None = None
         self.shortage: str | None = None
+        self.close_reason: str | None = None
         self._files = 0
 
     @property
@@ -136,12 +142,33 @@ class RunResult:
 
     @property
     def sums(self) -> Mapping[str, int]:
-        """The counts that are added up over all runs of a directory, live."""
+        """The counts of this run, live."""
         return ChainMap(self.fetched_bytes, self.verdicts)
 
-    def count(self, verdict: str, body_bytes: int = 0, *, reason: Stored | None = None) -> None:
-        """Count a verdict with the bytes of the body, and why a request failed."""
+    @property
+    def first_sums(self) -> Mapping[str, int]:
+        """The counts that are added up over all runs of a directory, live."""
+        return ChainMap(self.fetched_bytes, self.first_verdicts)
+
+    def count(
+        self,
+        verdict: str,
+        body_bytes: int = 0,
+        *,
+        reason: Stored | None = None,
+        is_again: bool = False,
+    ) -> None:
+        """Count a verdict with the bytes of the body, and why a request failed.
+
+        Args:
+            verdict: The verdict.
+            body_bytes: Bytes of the body.
+            reason: Why the request failed.
+            is_again: Whether an earlier run of this visit counted the page, and was killed before
+                it had queued its links.
+        """
         self.verdicts[verdict] += 1
+        self.first_verdicts[verdict] += not is_again
         self.fetched_bytes[BYTES] += body_bytes
         if verdict == FAILED:
             self.failures[code_and_number(reason)] += 1
@@ -149,6 +176,11 @@ class RunResult:
     def note_promoted(self) -> None:
         """Count a page that is kept now and was dropped as a duplicate, in whatever run."""
         self.promoted += 1
+
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether a signal ended the run; a second one ends it before the spider is closed."""
+        return self.close_reason in {None, "shutdown"}
 
     def count_file(self) -> None:
         self._files += 1

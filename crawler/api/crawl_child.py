@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 
+from crawler.console.command_line import INTERRUPTED
 from crawler.program import main
 
 
@@ -20,4 +21,6 @@ def _stop_with_parent() -> None:
 
 if __name__ == "__main__":
     threading.Thread(target=_stop_with_parent, daemon=True).start()
-    sys.exit(main(sys.argv[1:]))
+    status = main(sys.argv[1:])
+    # Its parent stops it in this way, and knows that it did.
+    sys.exit(0 if status == INTERRUPTED else status)

@@ -55,16 +55,22 @@ GROUPS = {
 """The commands that fetch, those for what a crawl left, and those that try other parameters."""
 
 
+_STOPPING = "stopping when what is under way is through; Ctrl-C again ends at once"
+
+
 class _Echo(logging.Handler):
-    """Prints Scrapy's messages about Ctrl-C, whose level is not shown by default."""
+    """Says in our words what Scrapy logs about Ctrl-C, at a level that is not shown by default."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        if str(record.msg).startswith("Received"):
-            say(f"\n{record.getMessage().strip()}", to_stderr=True, with_lines=True)
+        if not str(record.msg).startswith("Received"):
+            return
+        is_second = "twice" in str(record.msg)
+        words = "ending at once" if is_second else _STOPPING
+        say(f"\n{words}", to_stderr=True, with_lines=True)
 
 
 def tidy_logs() -> None:
-    """Print Scrapy's messages about signals."""
+    """Say that a signal was received; call it when Scrapy has configured its logs."""
     scrapys = logging.getLogger("scrapy.crawler")
     if not any(isinstance(handler, _Echo) for handler in scrapys.handlers):
         scrapys.addHandler(_Echo(logging.INFO))

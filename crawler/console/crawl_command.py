@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 class CrawlCommand(SpiderCommand):
     """Runs a crawl.
 
-    Exit status: 0 when the crawl ran, 1 when a seed gave no page, 2 when an
-    argument, a setting or the crawl directory is wrong.
+    Exit status: 0 when the crawl ran, also up to a limit, 1 when a seed gave no page or the crawl
+    could not go on, 2 when an argument, a setting or the crawl directory is wrong, 130 when a
+    signal stopped it before its end.
 
     Attributes:
         spider: The module and the name of the spider.

@@ -64,8 +64,16 @@ def _unfinished(job: Job, revisit: str, before: str | None) -> str:
     if queued or visits.is_queueing:
         return f"going on{which}: {many(queued, 'URL')} queued{after}"
     if before != visits.plan:
-        return f"adding to what it holds: {before}"
+        return f"adding to what it holds: {_plan_words(before)}"
     return f"going on{which}{after}"
+
+
+def _plan_words(plan: str | None) -> str:
+    """Return a plan as it was typed: the URL or the file first, then options."""
+    _, *arguments = (plan or "").split(" -a ")
+    parted = [argument.partition("=") for argument in arguments]
+    options = [f"--{name.replace('_', '-')} {value}" for name, _, value in parted[1:]]
+    return " ".join([*(value for _, _, value in parted[:1]), *options])
 
 
 def agenda_words(agenda: Agenda, now: float) -> str:

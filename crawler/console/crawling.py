@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.console.command_line import CommandError, tidy_logs
+from crawler.console.command_line import INTERRUPTED, CommandError, tidy_logs
 from crawler.console.crawl_places import crawl_place, kept_outside, refuse_mirror
 from crawler.console.crawl_run import prepared_archive, problems, standing
 from crawler.console.escaping import say_or_go_on
@@ -215,13 +215,20 @@ class Crawling:
         if job.result.limit_reason is not None and job.result.shortage is None:
             self._tell(f"stopped: {job.result.limit_reason}")
         if report.queued:
-            self._tell(f"not finished, {report.queued:,} queued: the same command goes on")
+            goes_on = "" if job.result.shortage else ": the same command goes on"
+            self._tell(f"not finished, {report.queued:,} queued{goes_on}")
         elif to_ask := sum(report.file_links_to_ask.values()):
             left = many(to_ask, "link")
             self._tell(f"not finished, {left} still to ask for: the same command goes on")
         self._tell(f"pages: crawl-once pages {folder} -o pages.jsonl")
-        status = 0
+        is_open = bool(report.queued or report.file_links_to_ask)
+        status = INTERRUPTED if is_open and _is_interrupted(job) else 0
         for problem in problems(job):
             self._teller.complain(problem)
             status = BROKEN
         return status
+
+
+def _is_interrupted(job: Job) -> bool:
+    """Return whether a signal ended a crawl that is alone; in a fleet others go on with it."""
+    return job.fleet is None and job.result.is_interrupted

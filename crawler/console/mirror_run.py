@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+from collections import Counter
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +20,7 @@ from crawler.console.escaping import say, say_or_go_on
 from crawler.console.progress_line import ProgressLine
 from crawler.console.report_text import change_lines
 from crawler.job_registry import prepare_job
-from crawler.maintenance.crawl_report import make_report
+from crawler.maintenance.crawl_report import count_queued, make_report
 from crawler.mirror.checking import Checker
 from crawler.mirror.errors import MirrorError
 from crawler.mirror.folder import MirrorFolder
@@ -28,6 +29,8 @@ from crawler.mirror.mirror_files import FileTable
 from crawler.mirror.paths import ARCHIVE, CHANGES, DUPLICATES, STATE_FOLDER
 from crawler.options import Options, is_fleet
 from crawler.page_rendering import wanted_rendering
+from crawler.pages.reasons import in_words
+from crawler.pages.verdicts import FAILED
 from crawler.pages.visits import YES
 from crawler.spiders.mirror import MirrorSpider
 from crawler.storage import meta_names
@@ -37,7 +40,7 @@ from crawler.storage.errors import JobError
 from crawler.urls.canonical import Canonicalizer
 from crawler.urls.scope_names import scope_folder
 from crawler.urls.seeds import host_folder, split_seeds
-from neardup.plurals import many
+from neardup.plurals import many, noun
 
 if TYPE_CHECKING:
     import sqlite3
@@ -59,6 +62,11 @@ SELECT coalesce(sum(state = 'own' AND is_page), 0), coalesce(sum(state = 'own' A
        coalesce(sum(state <> 'own'), 0)
 FROM files
 """
+
+_MISSING = f"""
+SELECT reason, count(*) FROM pages WHERE latest = 1 AND verdict = '{FAILED}'
+AND key NOT IN (SELECT key FROM files) GROUP BY 1 ORDER BY 2 DESC, 1
+"""  # noqa: S608
 
 DONE, INCOMPLETE = 0, 1
 INTERRUPTED = 130
@@ -139,8 +147,8 @@ class Mirroring:
             say_or_go_on(f"mirror: {self._folder} ({stands.partition(';')[0]})")
             if self._remembered:
                 say_or_go_on(f"as before: {' '.join(self._remembered)}")
-            tidy_logs()
             scrapy = process()
+            tidy_logs()
             scrapy.crawl(MirrorSpider, **self._arguments)
             scrapy.start()
         finally:
@@ -216,10 +224,14 @@ class Mirroring:
             report = make_report(connection)
             for line in _mirror_lines(connection, report, finished, self._folder):
                 say_or_go_on(line)
+        if repaired := job.result.repaired_files:
+            was = noun(repaired, "file was", "files were")
+            say_or_go_on(f"{repaired:,} {was} written again: missing or changed on the disk")
         if job.result.limit_reason is not None and job.result.shortage is None:
             say_or_go_on(f"stopped: {job.result.limit_reason}")
         if report.queued:
-            say_or_go_on(f"not finished, {report.queued:,} queued: the same command goes on")
+            goes_on = "" if job.result.shortage else ": the same command goes on"
+            say_or_go_on(f"not finished, {report.queued:,} queued{goes_on}")
         if not report.fetched and not report.kept:
             return report.queued
         say_or_go_on(f"open {self._folder / 'index.html'}")
@@ -275,7 +287,8 @@ def check(folder: Path) -> int:
         ProgressLine("checking") as steps,
     ):
         found = Checker(FileTable(connection.execute), files, steps.show).check()
-    for line in _check_lines(found, folder):
+        queued = count_queued(connection)
+    for line in _check_lines(found, folder, queued):
         say(line)
     return DONE if found.files and not found.problems else INCOMPLETE
 
@@ -333,9 +346,9 @@ def _mirror_lines(
             f"{many(report.skipped, 'request')} not made, by "
             f"{many(report.url_rules, 'learned URL rule')}: crawl-once rules {folder / '.mirror'}"
         )
-    if report.missing:
+    if missing := _missing(connection):
         yield "missing from the mirror:"
-        for why, count in report.missing.items():
+        for why, count in missing:
             yield f"  {count:>9,}  {why}"
         state = shlex.quote(str(folder / ".mirror"))
         yield f"  to list them: crawl-once pages {state} --verdict failed"
@@ -354,13 +367,25 @@ def _mirror_lines(
         yield f"all changes: {folder / CHANGES}"
 
 
+def _missing(connection: sqlite3.Connection) -> list[tuple[str, int]]:
+    """Return why URLs have no file, with their numbers; ``pages --verdict failed`` lists them."""
+    counts: Counter[str] = Counter()
+    for reason, count in connection.execute(_MISSING):
+        counts[in_words(reason) or "?"] += count
+    return counts.most_common()
+
+
 def _first(paths: Sequence[str]) -> Iterator[str]:
     yield from (f"  {path}" for path in paths[:_SHOWN])
     if len(paths) > _SHOWN:
         yield f"  and {len(paths) - _SHOWN:,} more"
 
 
-def _check_lines(found: Check, folder: Path) -> Iterator[str]:
+def _check_lines(found: Check, folder: Path, queued: int) -> Iterator[str]:
+    if queued:
+        command = f"crawl-once mirror {shlex.quote(str(folder))}"
+        state = f"{many(queued, 'URL is', 'URLs are')} queued"
+        yield f"{folder}: the mirror is not finished, {state}; this goes on with it: {command}"
     yield (
         f"{folder}: {many(found.files, 'file')}, {many(found.links, 'link')} within it, "
         f"{found.outward:,} to the network"
@@ -375,5 +400,5 @@ def _check_lines(found: Check, folder: Path) -> Iterator[str]:
         yield "  PROBLEM  nothing was mirrored yet"
     elif not found.problems:
         yield "  ok       every link leads to a file, every file is linked, every digest is right"
-    elif set(found.counts) - {"files that are not of the mirror"}:
+    elif not queued and set(found.counts) - {"files that are not of the mirror"}:
         yield "           the command that made the mirror fetches again what is missing or changed"

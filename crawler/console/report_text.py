@@ -104,10 +104,10 @@ def report_lines(report: Report, folder: str) -> Iterator[str]:
         f"{report.failed:,} failed, {report.queued:,} queued"
         + (f" (visit {report.visit})" if report.visit > 1 else "")
     )
-    if report.visit > 1 and report.verdicts.get(UNCHANGED):
+    if report.visit > 1:
         yield (
-            f"fetched and failed count visit {report.visit} alone, kept and duplicates all visits; "
-            "an unchanged page stays what it was"
+            f"fetched, failed and the list below count visit {report.visit}; kept and duplicates, "
+            "all that the directory holds now"
         )
     yield ""
     for verdict, count in report.verdicts.items():

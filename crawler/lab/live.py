@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from crawler.lab.snapshot import LivePage, Series, Snapshot
 from crawler.maintenance.crawl_report import Tally, make_tally
 from crawler.pages.live_parameters import history
-from crawler.pages.verdicts import DUPLICATES, KEPT
+from crawler.pages.verdicts import CHANGED, DUPLICATES, KEPT
 from crawler.storage import meta_names
 from crawler.storage.database import open_for_reading
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
     from crawler.pages.live_parameters import Tuned
@@ -46,7 +46,7 @@ LEFT JOIN pages AS kept
     ON kept.id = coalesce(pages.duplicate_of, pages.resembles, pages.part_of)
 LEFT JOIN elsewhere ON elsewhere.page = pages.id WHERE pages.id = ?
 """
-_NO_TALLY = Tally({}, 0, 0, 0)
+_NO_TALLY = Tally({}, 0, 0, 0, 0, 0)
 
 
 class LiveCrawl:
@@ -112,6 +112,8 @@ class LiveCrawl:
         return Snapshot(
             visit=self._visit,
             verdicts={name: count for name, count in counts.items() if count},
+            kept=self._tally.kept + self._sum_since(KEPT - {CHANGED}),
+            dropped=self._tally.duplicates + self._sum_since(DUPLICATES),
             queued=self._tally.queued,
             fetched_bytes=self._tally.fetched_bytes + self._since_bytes,
             saved_bytes=self._tally.saved_bytes + self._since_saved,
@@ -124,6 +126,9 @@ class LiveCrawl:
             tuned=tunings[-1] if tunings else None,
             tuned_at=tuple(one.since for one in tunings[1:]),
         )
+
+    def _sum_since(self, verdicts: Collection[str]) -> int:
+        return sum(self._since[verdict] for verdict in verdicts)
 
     def _is_judged_again(self, connection: sqlite3.Connection) -> bool:
         """Whether ``rejudge`` changed verdicts, which names its parameters in every row."""

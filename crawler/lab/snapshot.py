@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
-from crawler.pages.verdicts import DUPLICATES, EXACT_DUPLICATE, FAILED, KEPT
+from crawler.pages.verdicts import EXACT_DUPLICATE, FAILED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -105,6 +105,8 @@ class Snapshot:
     Attributes:
         visit: The visit that runs, or ran last; 0: none did.
         verdicts: Pages by verdict, in the order of reports; none with 0.
+        kept: Pages whose text the directory holds, whatever visit fetched them.
+        dropped: Pages of the directory that repeat a kept one, likewise.
         queued: Requests that were still to be made when they were counted last.
         fetched_bytes: The bytes of the bodies of this visit.
         saved_bytes: The bytes of those bodies that were not stored again.
@@ -120,6 +122,8 @@ class Snapshot:
 
     visit: int = 0
     verdicts: Mapping[str, int] = field(default_factory=dict)
+    kept: int = 0
+    dropped: int = 0
     queued: int = 0
     fetched_bytes: int = 0
     saved_bytes: int = 0
@@ -140,14 +144,6 @@ class Snapshot:
     @property
     def failed(self) -> int:
         return self.verdicts.get(FAILED, 0)
-
-    @property
-    def kept(self) -> int:
-        return sum(count for name, count in self.verdicts.items() if name in KEPT)
-
-    @property
-    def dropped(self) -> int:
-        return sum(count for name, count in self.verdicts.items() if name in DUPLICATES)
 
     @property
     def saved_extractions(self) -> int:

@@ -42,6 +42,8 @@ SELECT (SELECT count(*) FROM requests WHERE state = {WAITING})
 """
 _SKIPPED = f"SELECT count(*) FROM requests WHERE state = {SKIPPED} AND rule > 0"
 _DUPLICATES = ", ".join(f"'{verdict}'" for verdict in sorted(DUPLICATES))
+_KEPT = "SELECT count(*) FROM pages WHERE latest = 1 AND text IS NOT NULL"
+_REPEATING = f"SELECT count(*) FROM pages WHERE latest = 1 AND verdict IN ({_DUPLICATES})"
 
 LARGEST = 10
 """Name at most this many clusters, and this many URLs of each, in a report."""
@@ -104,16 +106,20 @@ WHERE {_IS_PART} ORDER BY pages.containment DESC, pages.id LIMIT ?
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Counts of one visit.
+    """Counts of one visit, and of what the directory holds after it.
 
     Attributes:
         verdicts: Number of pages by verdict, with every verdict, zeros included.
+        kept: Number of pages whose text is stored, whatever visit fetched them.
+        duplicates: Number of pages that repeat a kept one, likewise.
         queued: Requests that are still to be made.
         saved_bytes: Size of the bodies that repeat a kept page.
         fetched_bytes: Size of all bodies that came.
     """
 
     verdicts: dict[str, int]
+    kept: int
+    duplicates: int
     queued: int
     saved_bytes: int
     fetched_bytes: int
@@ -126,6 +132,8 @@ def make_tally(connection: sqlite3.Connection, visit: int) -> Tally:
     """
     return Tally(
         verdicts=_count_verdicts(connection, visit),
+        kept=scalar(connection, _KEPT),
+        duplicates=scalar(connection, _REPEATING),
         queued=count_queued(connection),
         saved_bytes=_sum_bytes(connection, visit, f"verdict IN ({_DUPLICATES})"),
         fetched_bytes=_sum_bytes(connection, visit, "1"),
@@ -224,8 +232,8 @@ class RestedHost:
 class Report:
     """The report of ``crawl-once report``.
 
-    All counts are those of the last visit, except ``kept``, ``clusters``, ``resembling`` and
-    ``walls``.
+    All counts are those of the last visit, except ``kept``, ``duplicates``, ``clusters``,
+    ``resembling`` and ``walls``, which are those of the directory as it is now.
     """
 
     visit: int
@@ -312,15 +320,14 @@ def _read(connection: sqlite3.Connection) -> Report:
     tally = make_tally(connection, visit)
     counts = tally.verdicts
     reasons = _count_reasons(connection, visit)
-    duplicates = sum(counts[verdict] for verdict in DUPLICATES)
     fetched = sum(counts.values()) - counts[FAILED]
     return Report(
         visit=visit,
         fetched=fetched,
-        kept=scalar(connection, "SELECT count(*) FROM pages WHERE latest = 1 AND text IS NOT NULL"),
+        kept=tally.kept,
         queued=tally.queued,
         failed=counts[FAILED],
-        duplicates=duplicates,
+        duplicates=tally.duplicates,
         verdicts=counts,
         reasons=_summed((f"{verdict}: {reason}", count) for verdict, reason, count in reasons),
         missing=_summed(

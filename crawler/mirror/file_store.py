@@ -42,9 +42,13 @@ class MirrorStore:
     Args:
         database: The crawl's database.
         folder: Folder of the mirror.
+
+    Attributes:
+        repaired: Number of files that were written again, since they were missing or changed.
     """
 
     def __init__(self, database: Database, folder: MirrorFolder) -> None:
+        self.repaired = 0
         self._database = database
         self._folder = folder
         database.write(FILE_PARTS)
@@ -80,7 +84,9 @@ class MirrorStore:
         row.is_cut = int(fetched.is_cut)
         row.has_modules = int(document is not None and document.has_modules)
         row.is_page = int(why_not_html(fetched.content_type, fetched.body) is None)
-        if row.state != OWN or row.payload_digest != digest or not self._is_intact(row):
+        is_same = row.state == OWN and row.payload_digest == digest
+        if not is_same or not self._is_intact(row):
+            self.repaired += is_same
             self._write(row, fetched.body, digest)
             self.note_stale()
         self.table.put(row)

@@ -91,6 +91,7 @@ class Archivist:
     walls: Walls = field(init=False)
     siblings: SiblingPromotion = field(init=False)
     unsent: UnsentPages = field(init=False)
+    _opened_at: float = field(default_factory=time.time, init=False)
 
     def __post_init__(self) -> None:
         self._judge = Judge(self.store, self.known, self.deduplicator, self.elsewhere)
@@ -238,10 +239,18 @@ class Archivist:
         self, page: PageContext, said: PageVerdict | None, *, is_final: bool = False
     ) -> Captured | None:
         started = time.perf_counter()
+        is_again = self.is_stored_before(page.previous)
         try:
-            return self._store(page, said, is_final=is_final)
+            captured = self._store(page, said, is_final=is_final)
         finally:
             self.seconds["judge and store"] += time.perf_counter() - started
+        return captured if captured is None else replace(captured, is_again=is_again)
+
+    def is_stored_before(self, previous: PageRow | None) -> bool:
+        """Return whether an earlier process stored a page in this visit."""
+        if previous is None or previous.seen_visit != self.visit:
+            return False
+        return previous.seen_at < self._opened_at
 
     def _store(
         self, page: PageContext, said: PageVerdict | None, *, is_final: bool = False

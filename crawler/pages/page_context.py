@@ -99,6 +99,8 @@ class Captured:
     """The document that a browser showed, where that is what was judged."""
     is_less_than_shown: bool = False
     """Whether what a browser showed of the page before stays, since there is less of it now."""
+    is_again: bool = False
+    """Whether an earlier process stored the page in the same visit, and left its request open."""
 
     @property
     def is_duplicate(self) -> bool:

@@ -253,6 +253,11 @@ class PageStore:
         ).fetchone()
         return None if row is None else row[0]
 
+    def has_failed(self, key: bytes, visit: int) -> bool:
+        """Return whether a URL gave no page in a visit before."""
+        sql = "SELECT 1 FROM pages WHERE key = ? AND visit = ? AND verdict = ? LIMIT 1"
+        return self.database.read(sql, (key, visit, FAILED)).fetchone() is not None
+
     def forget_failures(self, key: bytes, before: int) -> None:
         """Delete the failures of a page with smaller ids, except for its newest capture."""
         self.database.write(

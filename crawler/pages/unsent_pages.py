@@ -48,6 +48,7 @@ class UnsentPages:
         asks = self._archivist.obey_robots_meta and bool({"noindex", "none"} & fetched.robots)
         if previous is None or asks or not self._may_stay(previous):
             return None
+        is_again = self._archivist.is_stored_before(previous)
         previous = replace(
             previous,
             etag=fetched.etag or previous.etag,
@@ -56,7 +57,8 @@ class UnsentPages:
         self._store.names.note_same(self._archivist.visit, previous)
         links, nofollow = self._links.get(fetched.key) or ((), False)
         outcome = Outcome(verdicts.UNCHANGED, not_sent=True)
-        return self.keep_previous(previous, outcome, links, nofollow=nofollow)
+        kept = self.keep_previous(previous, outcome, links, nofollow=nofollow)
+        return replace(kept, is_again=is_again)
 
     def stored_links(self, key: bytes) -> Captured | None:
         """Return a page's newest capture with its links, or None if these are not stored."""
@@ -125,6 +127,7 @@ class UnsentPages:
 
         ``fetched.status`` is 0 without an answer.
         """
+        is_again = self._store.has_failed(fetched.key, self._archivist.visit)
         row = blank_row(self._store.new_id(), fetched, self._archivist.visit)
         row.verdict, row.reason = verdict, reason
         row.metadata = packed_source(linked_from) or self._store.failure_source(row.key)
@@ -134,7 +137,7 @@ class UnsentPages:
         # Seeds, robots.txt and sitemaps are requested in every visit, due or not.
         if fetched.depth or row.key in self._known:
             self._known.note(row.key, self._archivist.visit, Outcome(kind, reason), row.fetched_at)
-        return Captured(row, verdict)
+        return Captured(row, verdict, is_again=is_again)
 
     def note_moved(self, key: bytes, target: str, *, status: int, permanent: bool) -> None:
         """Record that a known page redirects; its text stays as it was."""

@@ -184,10 +184,12 @@ class MirrorSpider(SiteSpider):
 
     def _keep(self, fetched: Fetched, *, is_seed: bool) -> LinkedDocument | None:
         try:
-            return self.mirror.keep(fetched, is_seed=is_seed)
+            document = self.mirror.keep(fetched, is_seed=is_seed)
         except (MirrorError, OSError) as error:
             self.result.stop(str(error))
             raise CloseSpider("mirror") from error
+        self.result.repaired_files = self.mirror.repaired
+        return document
 
     def failed(self, failure: Failure) -> Iterator[Any]:
         """Store a failure; a body that cannot be decompressed is kept as it came, as a part."""

@@ -372,7 +372,8 @@ class PageSpider(Spider):
         return self.crawler.request_fingerprinter.fingerprint(request)
 
     def _count(self, captured: Captured, body_bytes: int) -> None:
-        self.result.count(captured.verdict, body_bytes, reason=captured.row.reason)
+        reason, is_again = captured.row.reason, captured.is_again
+        self.result.count(captured.verdict, body_bytes, reason=reason, is_again=is_again)
         self.crawler.stats.inc_value(f"neardup/{captured.verdict}")
 
     def _note_oddities(self, response: Response, captured: Captured) -> None:

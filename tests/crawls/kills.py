@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
@@ -10,6 +11,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from crawler.pages.export import KEPT_FILTER, PageFilter, export_pages
+from crawler.run import answers_in
+from crawler.storage import meta_names
 from crawler.storage.database import open_for_reading
 from tests.crawls.command import start_scrapy
 from tests.sites.many import page_text
@@ -105,6 +108,14 @@ def assert_nothing_lost_or_kept_twice(site: ManyPages, jobdir: Path) -> None:
     assert len(set(held)) == len(held), "a text is kept twice"
     without = [(row["url"], row["verdict"], row["reason"]) for row in rows if not row["text"]]
     assert len(held) == len(said), f"{len(said) - len(held)} texts lost: {without}"
+
+
+def answers_of(jobdir: Path) -> int:
+    """The pages that the numbers of a directory count, in all its runs."""
+    with closing(open_for_reading(jobdir)) as connection:
+        sql = "SELECT value FROM meta WHERE name = ?"
+        (stored,) = connection.execute(sql, (meta_names.ANSWERS,)).fetchone()
+    return int(answers_in(json.loads(stored)))
 
 
 def wait_for(site: ManyPages, total: int, process: subprocess.Popen[str]) -> None:

@@ -43,5 +43,7 @@ def test_a_crawl_stops_before_the_disk_is_full(tmp_path: Path) -> None:
         *_, line = done.stderr.strip().splitlines()
         assert line.startswith("scrapy crawl: stopped: ")
         assert "fewer than CRAWL_MIN_FREE_BYTES" in line
+        assert "let it fill the disk further: -s CRAWL_MIN_FREE_BYTES=10000000" in line
+        assert "the same command goes on" not in done.stdout + done.stderr
         crawl(site.url, tmp_path)
     assert report(tmp_path)["fetched"] == PAGES

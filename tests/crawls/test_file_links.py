@@ -132,7 +132,7 @@ def test_a_crawl_that_is_stopped_before_it_takes_links_back_asks_for_them_when_i
         try:
             wait_until(lambda: first <= set(site.paths()))
             process.send_signal(signal.SIGINT)
-            wait_for_line(process, "shutting down gracefully")
+            wait_for_line(process, "Ctrl-C again ends at once")
         finally:
             release.set()
             output, _ = process.communicate(timeout=120)

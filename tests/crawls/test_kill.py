@@ -29,6 +29,7 @@ from tests.crawler.maintenance.verify.crawled import check, make
 from tests.crawls.command import report, scrapy, start_scrapy
 from tests.crawls.kills import (
     KilledCrawl,
+    answers_of,
     assert_nothing_lost_or_kept_twice,
     crawl_command,
     kill_workers,
@@ -79,6 +80,7 @@ def test_nothing_is_lost_or_kept_twice_after_six_kills(tmp_path: Path) -> None:
         print(f"fetched again {crawl.fetched_again}, in the course of each process: {again}")
         assert "going on" in output.splitlines()[0]
         assert_nothing_lost_or_kept_twice(site, jobdir)
+        assert answers_of(jobdir) == PAGES
         assert crawl.fetched_again <= FETCHED_AGAIN * KILLS
     with closing(CrawlDirectory(jobdir)) as directory:
         assert verify(directory, NoWatch(), feed).findings == ()
@@ -91,12 +93,32 @@ def test_ctrl_c_says_where_it_stands_and_goes_on(site: ManyPages, tmp_path: Path
     wait_for(site, FEWER_PAGES // 3, process)
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate(timeout=60)
-    assert "shutting down gracefully" in output + errors
+    assert process.returncode == 130
+    assert "stopping when what is under way is through; Ctrl-C again ends at once" in errors
     assert "the same command goes on" in output + errors
     assert "Traceback" not in errors, errors
     assert scrapy(*command).returncode == 0
     assert_nothing_lost_or_kept_twice(site, tmp_path)
     assert len(site.asked) == site.total
+
+
+def test_pages_that_a_second_ctrl_c_left_half_done_are_counted_once(
+    site: ManyPages, tmp_path: Path
+) -> None:
+    command = crawl_command(site, tmp_path)
+    for part in (3, 2):
+        process = start_scrapy(*command)
+        wait_for(site, FEWER_PAGES // part, process)
+        process.send_signal(signal.SIGINT)
+        assert process.stderr is not None
+        while "stopping when" not in process.stderr.readline():
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+        assert process.returncode == 130
+    assert scrapy(*command).returncode == 0
+    assert_nothing_lost_or_kept_twice(site, tmp_path)
+    assert answers_of(tmp_path) == FEWER_PAGES
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="children are found in /proc")

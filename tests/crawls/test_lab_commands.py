@@ -125,7 +125,7 @@ def test_ctrl_c_pressed_twice_does_not_wait_for_an_answer() -> None:
         process = start_scrapy("compare", site.url, f"{site.url}1.html")
         wait_for(site, 1, process)
         process.send_signal(signal.SIGINT)
-        assert wait_for_line(process, "Send again to force")
+        assert wait_for_line(process, "Ctrl-C again ends at once")
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=30)
     assert process.returncode == 130

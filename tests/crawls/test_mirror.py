@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -144,6 +145,11 @@ class TestUpdate:
         assert [change["url"] for change in changes["gone"]] == [site.at("/docs/folder/inner")]
         assert f"{host(site)}/docs/added.html" in again.targets(f"{host(site)}/docs/b.html")
         assert f"{host(site)}/docs/folder/inner.html" in again.files
+        missing = again.done.stdout.partition("missing from the mirror:")[2].partition("to list")[0]
+        state = str(again.folder / ".mirror")
+        listed = scrapy("pages", state, "--verdict", "failed").stdout.splitlines()
+        counts = re.findall(r"^ +([\d,]+)  ", missing, re.MULTILINE)
+        assert sum(map(int, counts)) == len(listed) > 0
         assert check(again.folder).returncode == 0
 
     def test_the_folder_alone_is_enough(self, site: NeedingSite, mirrored: Mirrored) -> None:
@@ -266,6 +272,9 @@ class TestOptions:
     ) -> None:
         found = mirror(site.url, tmp_path / "m", "--max-bytes", "3k")
         assert "stopped: --max-bytes 3k are there" in found.done.stdout
+        first = check(found.folder).stdout.splitlines()[0]
+        assert first.startswith(f"{found.folder}: the mirror is not finished, ")
+        assert first.endswith(f"queued; this goes on with it: crawl-once mirror {found.folder}")
         asked = len(site.news())
         mirror(site.url, tmp_path / "m", "--max-bytes", "3k")
         assert len(site.news()) <= 2, "it is there already"

@@ -54,6 +54,7 @@ class TestDamage:
         (found.folder / host(site) / "docs" / "folder" / "inner.html").unlink()
         site.file("/docs/folder/inner", b"%PDF-1.4 a paper now", "application/pdf")
         again = mirror(site.url, found.folder)
+        assert "written again" not in again.done.stdout
         assert f"{host(site)}/docs/folder/inner.pdf" in again.files
         assert_whole(found.folder)
 
@@ -64,8 +65,16 @@ class TestDamage:
         path = found.folder / host(site) / "img" / "pixel.png"
         with path.open("r+b") as file:
             file.write(b"BAD")
-        mirror(site.url, found.folder)
+        again = mirror(site.url, found.folder)
+        assert "written again: missing or changed on the disk" in again.done.stdout
         assert path.read_bytes() == PIXEL
+        assert_whole(found.folder)
+
+    def test_a_file_that_was_removed_is_told(self, site: NeedingSite, tmp_path: Path) -> None:
+        found = mirror(site.url, tmp_path / "m")
+        (found.folder / host(site) / "docs" / "b.html").unlink()
+        told = mirror(site.url, found.folder).done.stdout.splitlines()
+        assert "1 file was written again: missing or changed on the disk" in told
         assert_whole(found.folder)
 
     def test_the_way_in_is_made_again(self, site: NeedingSite, tmp_path: Path) -> None:

@@ -288,7 +288,7 @@ class TestPauses:
             process = self.start(site, tmp_path)
             process.send_signal(signal.SIGINT)
             output, errors = process.communicate(timeout=PATIENCE_SECS)
-            assert process.returncode == 0, output + errors
+            assert process.returncode == 130, output + errors
             assert "queued: the same command goes on" in output
             assert "127.0.0.1: 1 time, 300 s in all (HTTP 429), rests " in output
             ((_, left_secs),) = resting(tmp_path / "job")

@@ -71,7 +71,7 @@ def test_a_directory_that_is_named_is_joined_and_it_says_so(
         "-O", str(feed),
     )  # fmt: skip
     host = site.origin.removeprefix("http://")
-    assert f"(adding to what it holds: site -a url={site.origin}/a/)" in done.stdout
+    assert f"(adding to what it holds: {site.origin}/a/)" in done.stdout
     others = f"3 of them outside this scope ({host}/a/)"
     assert f"the feed holds every kept page of {folder}, {others}" in done.stdout
     again = first_line(site, tmp_path, "/b/", "-s", f"JOBDIR={folder}")

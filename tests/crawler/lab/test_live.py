@@ -8,10 +8,12 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
+import zstandard
 
 from crawler.lab import live
 from crawler.lab.live import LiveCrawl
 from crawler.maintenance.crawl_report import make_report
+from crawler.pages.verdicts import KEPT
 from crawler.storage.database import open_for_reading
 from crawler.storage.errors import JobError
 from tests.crawls.command import crawl
@@ -26,8 +28,9 @@ if TYPE_CHECKING:
 
 COLUMNS = (
     "key, url, canonical_url, latest, visit, fetched_at, seen_visit, seen_at, depth, body_bytes,"
-    " title, words, links, verdict, better_copy, duplicate_of, parameters"
+    " title, words, links, verdict, better_copy, duplicate_of, parameters, text"
 )
+TEXT = zstandard.compress(b"A text.")
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +68,7 @@ def add(connection: sqlite3.Connection, count: int, verdict: str = "new", **more
         row = (
             number.to_bytes(16, "big"), url, url, 1, values["visit"], now, values["visit"], now,
             1, 1_000, "A title", 100, 0, verdict, 0, values["duplicate_of"], values["parameters"],
+            TEXT if verdict in KEPT else None,
         )  # fmt: skip
         marks = ", ".join("?" * len(row))
         connection.execute(f"INSERT INTO pages ({COLUMNS}) VALUES ({marks})", row)
@@ -82,7 +86,8 @@ def agrees(seen: Snapshot, report: Report) -> bool:
     return (
         dict(seen.verdicts) == verdicts
         and (seen.visit, seen.fetched, seen.failed) == (report.visit, report.fetched, report.failed)
-        and (seen.dropped, seen.queued) == (report.duplicates, report.queued)
+        and (seen.kept, seen.dropped) == (report.kept, report.duplicates)
+        and seen.queued == report.queued
         and (seen.saved_bytes, seen.fetched_bytes) == (report.saved_bytes, report.fetched_bytes)
         and seen.saved_extractions == report.saved_extractions
     )
@@ -95,6 +100,7 @@ class TestLook:
         found = reported(finished)
         assert found.visit == 2
         assert found.verdicts["unchanged"] > 80
+        assert (found.kept, found.duplicates) == (96, 4)  # pages 20, 40, 60, 80 are twins
         assert agrees(one.seen, found)
         assert dict(one.seen.stage_secs) == pytest.approx(found.stage_secs, abs=0.001)
 
@@ -194,7 +200,8 @@ class TestLook:
         add(written, 5)
         one.look()
         written.execute(
-            "UPDATE pages SET parameters = 2, verdict = 'near_duplicate', duplicate_of = 1"
+            "UPDATE pages SET parameters = 2, verdict = 'near_duplicate', duplicate_of = 1,"
+            " text = NULL"
             " WHERE id > 1"
         )
         written.execute("UPDATE pages SET parameters = 2 WHERE id = 1")

@@ -69,6 +69,10 @@ class Visiting:
     def not_modified(self, path: str) -> Captured | None:
         return self.job.archivist.unsent.not_modified(self.answer(path))
 
+    def fail(self, path: str) -> Captured:
+        url, reason = self.answer(path).url, Reason.HTTP_STATUS.stored(404)
+        return self.job.store_failure(url, FAILED, reason, status=404)
+
     def outcome(self, path: str) -> tuple[str, str | None]:
         outcome, reason = self.job.database.read(
             "SELECT outcome, reason FROM known WHERE key = ?", (self.answer(path).key,)
@@ -211,6 +215,44 @@ class TestNotModified:
         visiting.get("/other", html(OTHER))
         report = visiting.report(tmp_path)
         assert (report.saved_bytes, report.fetched_bytes) == (0, len(html(OTHER)))
+
+
+class TestAgain:
+    """Pages that a process stored whose requests it left open: the next one fetches them again."""
+
+    def test_only_what_an_earlier_process_stored_in_this_visit(self, tmp_path: Path) -> None:
+        first = Visiting(tmp_path)
+        assert not first.get("/same", html(LONG)).is_again
+        assert not first.get("/dynamic", html(OTHER)).is_again
+        assert not first.fail("/gone").is_again
+        assert not first.get("/same", html(LONG)).is_again
+        first.close()
+        second = Visiting(tmp_path)
+        second.job.archivist.visit = first.job.archivist.visit
+        assert second.get("/same", html(LONG)).is_again
+        assert second.get("/dynamic", html(NEAR)).is_again
+        assert second.fail("/gone").is_again
+        assert not second.get("/new", html(LONG + OTHER)).is_again
+        second.job.archivist.visit += 1
+        assert not second.get("/same", html(LONG)).is_again
+        assert not second.fail("/gone").is_again
+        second.close()
+
+    def test_a_page_that_was_found_unchanged_before(self, tmp_path: Path) -> None:
+        first = Visiting(tmp_path)
+        first.get("/a", html(LONG))
+        first.get("/b", html(OTHER))
+        first.again()
+        assert not first.get("/a", html(LONG)).is_again
+        visit = first.job.archivist.visit
+        first.close()
+        second = Visiting(tmp_path)
+        second.job.archivist.visit = visit
+        sent, not_sent = second.not_modified("/a"), second.not_modified("/b")
+        assert sent is not None
+        assert not_sent is not None
+        assert (sent.is_again, not_sent.is_again) == (True, False)
+        second.close()
 
 
 class TestValidators:

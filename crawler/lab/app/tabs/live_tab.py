@@ -106,8 +106,9 @@ def _over_time() -> Options:
 
 _OVER_TIME = ChartWords(
     "Kept and dropped over time",
-    "Both lines count the pages of this visit. Where dropped climbs and kept lies flat, the crawl "
-    "finds little that is new; a dashed line is an Apply, from which on other parameters hold.",
+    "Both lines count the pages that this visit judged; one that is unchanged is in neither. Where "
+    "dropped climbs and kept lies flat, the crawl finds little that is new; a dashed line is an "
+    "Apply, from which on other parameters hold.",
     "It fills with the first pages of this visit that are judged.",
 )
 
@@ -209,6 +210,7 @@ class _CrawlView:
         with ui.element().classes("stack"):
             crawl_choice(lab, self._choose_crawl)
             self._figures = FigureRow(_FIGURES)
+            self._counted = ui.label().classes("note")
             self._holds = ui.label().classes("note")
             with ui.element().classes("cards"):
                 with ui.element().classes("card wide"):
@@ -246,6 +248,11 @@ class _CrawlView:
     async def refresh(self) -> None:
         seen = self._crawl.seen
         self._figures.show(_figures(seen))
+        self._counted.text = (
+            "kept and dropped count all that the directory holds now, the other figures "
+            f"visit {seen.visit}."
+        )
+        self._counted.set_visibility(seen.visit > 1)
         self._holds.text = _holding(seen)
         # Of one crawl the bar says it, as soon as its parameters were changed.
         is_in_bar = len(self._lab.crawls) == 1 and seen.tuned and seen.tuned.origin != SETTINGS
