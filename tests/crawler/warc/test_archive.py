@@ -114,16 +114,26 @@ class TestRevisits:
     def test_not_modified_names_what_the_url_answered_last(self, tmp_path: Path) -> None:
         changed = exchange("/a", b"second", secs=1)
         record_all(tmp_path, exchange("/a", b"first"), changed)
-        record_all(tmp_path, exchange("/a", b"", status=304, secs=9))
-        again = read_all(tmp_path)[-2]
-        assert (again.kind, again.status) == ("revisit", 304)
+        told = ((b"ETag", b'"1"'), (b"X-Odd", b"caf\xe9  au lait"))
+        record_all(tmp_path, exchange("/a", b"", status=304, secs=9, headers=told))
+        again, _, head = read_all(tmp_path)[-3:]
+        assert (again.kind, again.http, again.payload) == ("revisit", None, b"")
         assert again.field("WARC-Profile") == NOT_MODIFIED
+        assert again.field("WARC-Refers-To-Target-URI") == changed.url
         assert again.field("WARC-Refers-To-Date") == warc_date(changed.at)
         assert again.field("WARC-Payload-Digest") == payload_digest(b"second")
+        assert head.field("WARC-Concurrent-To") == again.field("WARC-Record-ID")
+        assert (head.payload or b"").decode() == (
+            "http-status-line: HTTP/1.1 304 Not Modified\r\n"
+            'http-header-ETag: "1"\r\nhttp-header-X-Odd: café au lait\r\n'
+        )
 
     def test_not_modified_without_an_original_is_recorded_too(self, tmp_path: Path) -> None:
-        record_all(tmp_path, exchange("/a", b"", status=304))
-        assert read_all(tmp_path)[1].field("WARC-Refers-To-Date") is None
+        made = exchange("/a", b"", status=304)
+        record_all(tmp_path, made)
+        again = read_all(tmp_path)[1]
+        assert again.field("WARC-Refers-To-Date") is None
+        assert again.field("WARC-Refers-To-Target-URI") == made.url
 
     @pytest.mark.parametrize("fields", [{"body": b""}, {"truncated": "disconnect"}])
     def test_nothing_stands_for_what_is_empty_or_a_part(
