@@ -36,6 +36,9 @@ VERSION = "WARC/1.1"
 IDENTICAL_PAYLOAD = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 NOT_MODIFIED = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
 
+# warcio, and so every tool that is made with it, takes a record of another one for damaged.
+_PROTOCOLS = frozenset({"HTTP/1.0", "HTTP/1.1"})
+
 _builder = RecordBuilder(warc_version=VERSION)
 _LINE_BREAKS = bytes.maketrans(b"\r\n", b"  ")
 
@@ -46,6 +49,8 @@ class Exchange:
 
     Attributes:
         at: Time of the request, in UTC.
+        headers: Headers of the answer, in the server's spelling and order where they are known.
+        status_line: First line of the answer, if it is known.
         body: Body as it was transferred, compressed, but without chunks.
         address: IP address of the server.
         truncated: Reason for a cut body, a value of ``WARC-Truncated``.
@@ -56,6 +61,7 @@ class Exchange:
     status: int
     headers: Headers
     body: bytes
+    status_line: bytes | None = None
     method: str = "GET"
     request_headers: Headers = ()
     request_body: bytes = b""
@@ -220,7 +226,11 @@ def _answer_head(exchange: Exchange) -> RawHead:
 
 
 def _status_line(exchange: Exchange) -> str:
-    return f"{exchange.protocol} {exchange.status} {_phrase(exchange.status)}".strip()
+    told = exchange.status_line or b""
+    if told.partition(b" ")[0].decode("latin-1") in _PROTOCOLS:
+        return told.decode("latin-1")
+    protocol = exchange.protocol if exchange.protocol in _PROTOCOLS else "HTTP/1.1"
+    return f"{protocol} {exchange.status} {_phrase(exchange.status)}".strip()
 
 
 def _phrase(status: int) -> str:

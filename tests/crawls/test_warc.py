@@ -36,7 +36,7 @@ RECORDED = ("-s", "WARC_ENABLED=True")
 IN_TURN = ("-s", "CONCURRENT_REQUESTS=1", "-s", "READING_WORKERS=1")
 LINKED = (
     "/plain", "/copy", "/near", "/packed", "/chunked", "/old", "/missing", "/noindex",
-    "/picture", "/busy", "/latin",
+    "/picture", "/busy", "/latin", "/odd",
 )  # fmt: skip
 TOOLS = os.environ.get("WARC_TOOLS")
 
@@ -51,6 +51,25 @@ def answer_in_chunks(exchange: Exchange) -> None:
     body = page(prose("chunked", 200))
     for part in (body[:100], body[100:], b""):
         exchange.wfile.write(b"%x\r\n%s\r\n" % (len(part), part))
+    exchange.wfile.flush()
+
+
+ODD_HEAD = (
+    b"HTTP/1.1 200 Here it is",
+    b"server: Odd/1.0",
+    b"content-TYPE: text/html",
+    b"SET-COOKIE: a=1",
+    b"X-Odd: caf\xe9",
+    b"Set-Cookie: b=2",
+    b"Keep-Alive: timeout=5",
+    b"connection: Keep-Alive",
+)
+
+
+def answer_oddly(exchange: Exchange) -> None:
+    body = page(prose("odd", 200))
+    lines = (*ODD_HEAD, b"content-length: %d" % len(body), b"", body)
+    exchange.wfile.write(b"\r\n".join(lines))
     exchange.wfile.flush()
 
 
@@ -80,6 +99,7 @@ def furnish(site: ChangingSite) -> None:
     site.put("/noindex", "hidden", head='<meta name="robots" content="noindex">')
     site.added["/picture"] = lambda exchange: exchange.answer(b"\x89PNG\r\n", "image/png")
     site.added["/busy"] = Busy()
+    site.added["/odd"] = answer_oddly
     site.added["/latin"] = lambda exchange: exchange.answer(
         page("Été " + prose("latin", 200)).decode().encode("latin-1"),
         "text/html; charset=latin-1",
@@ -169,7 +189,18 @@ class TestRecords:
         (chunked,) = recorded.of("/chunked")
         assert chunked.payload == page(prose("chunked", 200))
         assert chunked.header("Transfer-Encoding") is None
+        assert chunked.header("X-Orig-Transfer-Encoding") == "chunked"
         assert chunked.field("WARC-IP-Address") == "127.0.0.1"
+
+    def test_heads_are_as_they_came(self, recorded: Recorded) -> None:
+        (odd, *_) = recorded.of("/odd")
+        (file, *_) = sorted(recorded.folder.glob("*.warc.gz"))
+        with file.open("rb") as archive:
+            archive.seek(odd.offset)
+            record = gzip.decompress(archive.read(odd.length))
+        length = b"content-length: %d" % len(odd.payload or b"")
+        head = b"\r\n".join((b"", *ODD_HEAD, length, b"", b""))
+        assert head in record
 
     @pytest.mark.parametrize(
         ("path", "statuses"),
@@ -308,7 +339,7 @@ def wait_for_player(port: int, process: subprocess.Popen[bytes], log: Path) -> N
 class TestPlayer:
     """With our index (``site``), and with the one that pywb makes of our files (``own``)."""
 
-    @pytest.mark.parametrize("path", ["/plain", "/copy", "/chunked", "/near", "/"])
+    @pytest.mark.parametrize("path", ["/plain", "/copy", "/chunked", "/near", "/odd", "/"])
     def test_shows_the_page_that_was_served(
         self, recorded: Recorded, player: str, collection: str, path: str
     ) -> None:

@@ -91,6 +91,25 @@ def test_headers_that_are_not_true_of_what_is_stored_are_renamed(tmp_path: Path)
     assert answer.header("X-Orig-Content-Length") == "99"
 
 
+@pytest.mark.parametrize(
+    ("told", "protocol", "written"),
+    [
+        (b"HTTP/1.1 200 Fine, thanks", "HTTP/1.1", "HTTP/1.1 200 Fine, thanks"),
+        (b"HTTP/1.0 200", "HTTP/1.0", "HTTP/1.0 200"),
+        (b"http/1.1 200 ok", "http/1.1", "HTTP/1.1 200 OK"),
+        (None, "HTTP/1.0", "HTTP/1.0 200 OK"),
+        (None, "h2", "HTTP/1.1 200 OK"),
+    ],
+)
+def test_status_line_is_that_of_the_server_where_readers_take_it(
+    tmp_path: Path, told: bytes | None, protocol: str, written: str
+) -> None:
+    record_all(tmp_path, exchange(status_line=told, protocol=protocol))
+    answer = read_all(tmp_path)[1]
+    assert answer.http is not None
+    assert f"{answer.http.protocol} {answer.http.statusline}" == written
+
+
 class TestRevisits:
     def test_same_payload_is_named_and_not_written(self, tmp_path: Path) -> None:
         first = exchange("/a", b"same" * 99)
