@@ -12,19 +12,27 @@ would fail, and so would robots.txt.
 from __future__ import annotations
 
 import resource
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
+<<<<<<< HEAD
 from twisted.web.http import _ChunkedTransferDecoder, _MalformedChunkedDataError
+=======
+from twisted.python.failure import Failure
+>>>>>>> h-warc
 
 from crawler.downloading.encodings import HeadTooLargeError
 from crawler.options import Options
+from crawler.received_heads import received_heads_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from scrapy.crawler import Crawler
     from twisted.internet.defer import Deferred
+
+    from crawler.received_heads import ReceivedHeads
 
 
 MAX_IDLE = 500
@@ -47,14 +55,18 @@ class BoundedHeadHandler(HTTP11DownloadHandler):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        limit = Options(crawler.settings).integer("CRAWL_MAX_HEADER_BYTES")
+        options = Options(crawler.settings)
+        limit = options.integer("CRAWL_MAX_HEADER_BYTES")
+        watch: Callable[[Any], HeadWatch] = partial(HeadWatch, limit=limit)
+        if options.boolean("WARC_ENABLED"):
+            watch = partial(HeadKeeper, limit=limit, heads=received_heads_of(crawler))
         original = getattr(getattr(self, "_pool", None), "_factory", None)
         if original is None:
             raise RuntimeError(
                 "this version of Scrapy keeps no _pool._factory, by which connections are watched; "
                 "use another version, or leave http and https out of DOWNLOAD_HANDLERS"
             )
-        self._pool._factory = _watched(original, limit)  # type: ignore[assignment]  # a callable does
+        self._pool._factory = _watched(original, watch)  # type: ignore[assignment]  # a callable does
         IdleConnections(self._pool, max_idle())
 
 
@@ -102,14 +114,14 @@ class IdleConnections:
         close(*arguments)
 
 
-def _watched(original: Callable[..., Any], limit: int) -> Callable[..., Any]:
+def _watched(original: Callable[..., Any], watch: Callable[[Any], HeadWatch]) -> Callable[..., Any]:
     def make(*arguments: Any) -> Any:
         factory = original(*arguments)
         build = factory.buildProtocol
 
         def build_watched(address: Any) -> Any:
             protocol = build(address)
-            HeadWatch(protocol, limit)
+            watch(protocol)
             return protocol
 
         factory.buildProtocol = build_watched
@@ -182,4 +194,29 @@ class HeadWatch:
         self._is_in_head = False
         if self._excess is not None:
             raise HeadTooLargeError(self._excess)
+        return result
+
+
+class HeadKeeper(HeadWatch):
+    """Notes the head of each answer as it came as well, for a crawl that is recorded."""
+
+    def __init__(self, protocol: Any, limit: int, heads: ReceivedHeads) -> None:
+        super().__init__(protocol, limit)
+        self._heads = heads
+        self._data = b""
+
+    def request(self, request: Any) -> Deferred[Any]:
+        self._data = b""
+        return super().request(request)
+
+    def receive(self, data: bytes) -> None:
+        if self._is_in_head:  # the head may end in these bytes, and the response be announced
+            self._data += data
+        super().receive(data)
+
+    def _end(self, result: Any) -> Any:
+        result = super()._end(result)
+        if not isinstance(result, Failure):
+            self._heads.note(self._data)
+        self._data = b""
         return result

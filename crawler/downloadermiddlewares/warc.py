@@ -18,6 +18,7 @@ from crawler.job_registry import CrawlerComponent, job_of
 from crawler.options import Options
 from crawler.pages import verdicts
 from crawler.pages.reasons import Stored, in_words
+from crawler.received_heads import received_heads_of
 from crawler.request_meta import RECORDED
 from crawler.spiders.page_spider import PageSpider
 from crawler.storage.errors import CrawlStorageError
@@ -58,6 +59,7 @@ class Recording(CrawlerComponent):
         # Those that a site gave are what was asked with; those of a user are theirs.
         is_given = bool(getattr(crawler.spider, "cookies", ""))
         self._secrets = _SECRETS | ({b"cookie", b"set-cookie"} if is_given else frozenset())
+        self._heads = received_heads_of(crawler)
         job = job_of(crawler)
         self._database = job.database
         folder = archive_folder(crawler.settings)
@@ -83,11 +85,13 @@ class Recording(CrawlerComponent):
     def _exchange(self, request: Request, response: Response) -> Exchange:
         address = response.ip_address
         latency = timedelta(seconds=request.meta.get("download_latency", 0.0))
+        head = self._heads.take(request)
         return Exchange(
             url=request.url.partition("#")[0],
             at=datetime.now(UTC) - latency,
             status=response.status,
-            headers=self._without_secrets(_pairs(response.headers)),
+            headers=self._without_secrets(head.headers if head else _pairs(response.headers)),
+            status_line=head.status_line if head else None,
             body=response.body,
             method=request.method,
             request_headers=self._without_secrets(_pairs(request.headers)),

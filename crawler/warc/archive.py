@@ -139,13 +139,16 @@ class Archive:
         """Write the answer, or a revisit record of its stored payload, and the request."""
         with self._noting_failure():
             answer = self._answer(exchange)
-            self._files.write([answer, records.request(exchange, answer)])
+            group = [answer, records.request(exchange, answer)]
+            if exchange.status == HTTPStatus.NOT_MODIFIED:
+                told = records.head_fields(exchange)
+                group.append(records.metadata(records.recorded(answer), told))
+            self._files.write(group)
         return records.recorded(answer)
 
     def _answer(self, exchange: Exchange) -> ArcWarcRecord:
         if exchange.status == HTTPStatus.NOT_MODIFIED:
-            original = self._payloads.last_of(exchange.url)
-            return records.revisit(exchange, original and original.digest, original)
+            return records.not_modified(exchange, self._payloads.last_of(exchange.url))
         digest = records.payload_digest(exchange.body)
         if exchange.status == HTTPStatus.OK:
             self._payloads.note_answer(exchange.url, digest)

@@ -93,7 +93,8 @@ class Captures:
             write("INSERT INTO payloads VALUES (?, ?, ?, ?, ?)", row)
         if _is_page(found):
             write("INSERT OR REPLACE INTO last VALUES (?, ?, ?)", (found.url, source, found.offset))
-        if found.kind == "metadata" and f"{REFUSED}: ".encode() in (found.payload or b""):
+        told = (found.payload or b"") if found.kind == "metadata" else b""
+        if told.startswith(f"{REFUSED}: ".encode()):
             write("INSERT OR IGNORE INTO refused VALUES (?)", (found.field("WARC-Concurrent-To"),))
 
     def pages(self, start_of: Callable[[WarcFile], int]) -> Iterator[Capture]:

@@ -131,8 +131,8 @@ def _written(lines: Iterable[bytes], folder: Path, stack: ExitStack) -> IO[bytes
 def write_cdxj(sources: Iterable[WarcFile], path: Path) -> int:
     """Write the index of WARC files; return its number of captures.
 
-    A "not modified" answer has no line: players would show it as the empty answer that it was, and
-    without it they show the earlier page.
+    A record with the head of a 304 has no line: other programs write some, and so did this one.
+    Players would show the empty answer, and without the line they show the earlier page.
 
     Complexity: O(n log n) in time, memory bounded (``RUN_LINES``).
     """

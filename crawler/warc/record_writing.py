@@ -36,6 +36,9 @@ VERSION = "WARC/1.1"
 IDENTICAL_PAYLOAD = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 NOT_MODIFIED = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
 
+# warcio, and so every tool that is made with it, takes a record of another one for damaged.
+_PROTOCOLS = frozenset({"HTTP/1.0", "HTTP/1.1"})
+
 _builder = RecordBuilder(warc_version=VERSION)
 _LINE_BREAKS = bytes.maketrans(b"\r\n", b"  ")
 
@@ -46,6 +49,8 @@ class Exchange:
 
     Attributes:
         at: Time of the request, in UTC.
+        headers: Headers of the answer, in the server's spelling and order where they are known.
+        status_line: First line of the answer, if it is known.
         body: Body as it was transferred, compressed, but without chunks.
         address: IP address of the server.
         truncated: Reason for a cut body, a value of ``WARC-Truncated``.
@@ -56,6 +61,7 @@ class Exchange:
     status: int
     headers: Headers
     body: bytes
+    status_line: bytes | None = None
     method: str = "GET"
     request_headers: Headers = ()
     request_body: bytes = b""
@@ -118,24 +124,50 @@ def response(exchange: Exchange, digest: str) -> ArcWarcRecord:
     return _record("response", exchange.url, fields, _answer_head(exchange), exchange.body)
 
 
-def revisit(
-    exchange: Exchange, digest: str | None, original: OriginalRecord | None
-) -> ArcWarcRecord:
+def revisit(exchange: Exchange, digest: str, original: OriginalRecord) -> ArcWarcRecord:
     """Make the record of an answer whose body is in an earlier record.
 
     Args:
-        exchange: Exchange with status 304, or with the body of an earlier one.
-        digest: Digest of the payload that it refers to, if known.
-        original: Record with the payload, if there is one.
+        exchange: Exchange with the body of an earlier one.
+        digest: Digest of the payload that it refers to.
+        original: Record with the payload.
     """
-    is_304 = exchange.status == HTTPStatus.NOT_MODIFIED
-    fields = {**_fields(exchange), "WARC-Profile": NOT_MODIFIED if is_304 else IDENTICAL_PAYLOAD}
-    if original is not None:
-        fields["WARC-Refers-To-Target-URI"] = original.url
-        fields["WARC-Refers-To-Date"] = original.date
-    if digest is not None:
-        fields["WARC-Payload-Digest"] = digest
+    fields = {
+        **_fields(exchange),
+        "WARC-Profile": IDENTICAL_PAYLOAD,
+        "WARC-Refers-To-Target-URI": original.url,
+        "WARC-Refers-To-Date": original.date,
+        "WARC-Payload-Digest": digest,
+    }
     return _record("revisit", exchange.url, fields, _answer_head(exchange), b"")
+
+
+def not_modified(exchange: Exchange, original: OriginalRecord | None) -> ArcWarcRecord:
+    """Make the record of an answer with status 304.
+
+    Its block is empty: players take status and headers from a revisit record that has them, and
+    would show an empty 304. Without them they take those of the record that it refers to.
+
+    Args:
+        exchange: Exchange with status 304.
+        original: Record with the payload, if the archive has it.
+    """
+    fields = {
+        **_fields(exchange),
+        "WARC-Profile": NOT_MODIFIED,
+        "WARC-Refers-To-Target-URI": exchange.url if original is None else original.url,
+    }
+    if original is not None:
+        fields["WARC-Refers-To-Date"] = original.date
+        fields["WARC-Payload-Digest"] = original.digest
+    return _record("revisit", exchange.url, fields, None, b"")
+
+
+def head_fields(exchange: Exchange) -> Iterable[tuple[str, str]]:
+    """Yield the head of an answer as the fields of a metadata record."""
+    yield "http-status-line", _status_line(exchange)
+    for name, value in exchange.headers:
+        yield f"http-header-{name.decode('latin-1')}", value.decode("latin-1")
 
 
 def request(exchange: Exchange, answer: ArcWarcRecord) -> ArcWarcRecord:
@@ -189,8 +221,16 @@ def _fields(exchange: Exchange) -> dict[str, str]:
 
 
 def _answer_head(exchange: Exchange) -> RawHead:
-    first_line = f"{exchange.protocol} {exchange.status} {_phrase(exchange.status)}".strip()
-    return RawHead(first_line.encode("latin-1", "replace"), tuple(_told(exchange)))
+    first_line = _status_line(exchange).encode("latin-1", "replace")
+    return RawHead(first_line, tuple(_told(exchange)))
+
+
+def _status_line(exchange: Exchange) -> str:
+    told = exchange.status_line or b""
+    if told.partition(b" ")[0].decode("latin-1") in _PROTOCOLS:
+        return told.decode("latin-1")
+    protocol = exchange.protocol if exchange.protocol in _PROTOCOLS else "HTTP/1.1"
+    return f"{protocol} {exchange.status} {_phrase(exchange.status)}".strip()
 
 
 def _phrase(status: int) -> str:

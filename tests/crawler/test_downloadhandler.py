@@ -5,6 +5,8 @@ from contextlib import nullcontext
 from typing import Any, cast
 
 import pytest
+from scrapy import Request as ScrapyRequest
+from scrapy import signals
 from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
 from scrapy.utils.test import get_crawler
 from twisted.internet.protocol import Protocol
@@ -16,12 +18,17 @@ from twisted.web.http_headers import Headers
 from crawler.downloadhandler import (
     MAX_IDLE,
     BoundedHeadHandler,
+<<<<<<< HEAD
     CheckedChunks,
+=======
+    HeadKeeper,
+>>>>>>> h-warc
     HeadWatch,
     IdleConnections,
     max_idle,
 )
 from crawler.downloading.encodings import HeadTooLargeError
+from crawler.received_heads import ReceivedHeads, received_heads_of
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n"
 
@@ -29,11 +36,14 @@ HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n"
 class Connection:
     """Twisted's client on a transport of memory, watched."""
 
-    def __init__(self, limit: int = 100) -> None:
+    def __init__(self, limit: int = 100, heads: ReceivedHeads | None = None) -> None:
         # Twisted has no types here.
         self.transport: Any = cast("Any", StringTransport)()
         self.protocol: Any = cast("Any", HTTP11ClientProtocol)()
-        self.watch = HeadWatch(self.protocol, limit)
+        if heads is None:
+            HeadWatch(self.protocol, limit)
+        else:
+            HeadKeeper(self.protocol, limit, heads)
         self.protocol.makeConnection(self.transport)
 
     def ask(self, *pieces: bytes) -> Any:
@@ -62,6 +72,36 @@ def test_every_answer_of_a_connection_is_counted_anew() -> None:
         assert answer.code == 200
         answer.deliverBody(cast("Any", Protocol)())
         connection.protocol.dataReceived(b"body")
+
+
+def test_head_is_kept_for_the_request_that_scrapy_announces() -> None:
+    crawler = get_crawler()
+    heads = received_heads_of(crawler)
+    connection = Connection(heads=heads)
+    asked = [ScrapyRequest(f"http://x/{number}") for number in range(3)]
+    for number, request in enumerate(asked[:2]):
+        answer = connection.ask(b"HTTP/1.1 200 N%d\r\ncontent-" % number, b"LENGTH: 0\r\n\r\n")
+        assert answer.code == 200
+        # Scrapy sends it in the callback of the response.
+        crawler.signals.send_catch_log(signals.headers_received, request=request)
+    # Another handler announces its response, without a head of ours.
+    crawler.signals.send_catch_log(signals.headers_received, request=asked[2])
+    taken = [heads.take(request) for request in asked]
+    assert [head and head.status_line for head in taken] == [
+        b"HTTP/1.1 200 N0", b"HTTP/1.1 200 N1", None
+    ]  # fmt: skip
+    assert taken[0] is not None
+    assert taken[0].headers == ((b"content-LENGTH", b"0"),)
+    assert heads.take(asked[0]) is None
+
+
+def test_head_of_an_answer_that_was_given_up_is_not_kept() -> None:
+    crawler = get_crawler()
+    heads = received_heads_of(crawler)
+    Connection(heads=heads).ask(HEAD, b"X-Long: x\r\n" * 20)
+    request = ScrapyRequest("http://x/")
+    crawler.signals.send_catch_log(signals.headers_received, request=request)
+    assert heads.take(request) is None
 
 
 def test_crawl_fails_where_connections_cannot_be_watched(monkeypatch: pytest.MonkeyPatch) -> None:

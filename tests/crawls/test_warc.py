@@ -36,7 +36,11 @@ RECORDED = ("-s", "WARC_ENABLED=True")
 IN_TURN = ("-s", "CONCURRENT_REQUESTS=1", "-s", "READING_WORKERS=1")
 LINKED = (
     "/plain", "/copy", "/near", "/packed", "/chunked", "/old", "/missing", "/noindex",
+<<<<<<< HEAD
     "/picture", "/busy", "/latin", "/torn", "/short",
+=======
+    "/picture", "/busy", "/latin", "/odd",
+>>>>>>> h-warc
 )  # fmt: skip
 TOOLS = os.environ.get("WARC_TOOLS")
 
@@ -51,6 +55,25 @@ def answer_in_chunks(exchange: Exchange) -> None:
     body = page(prose("chunked", 200))
     for part in (body[:100], body[100:], b""):
         exchange.wfile.write(b"%x\r\n%s\r\n" % (len(part), part))
+    exchange.wfile.flush()
+
+
+ODD_HEAD = (
+    b"HTTP/1.1 200 Here it is",
+    b"server: Odd/1.0",
+    b"content-TYPE: text/html",
+    b"SET-COOKIE: a=1",
+    b"X-Odd: caf\xe9",
+    b"Set-Cookie: b=2",
+    b"Keep-Alive: timeout=5",
+    b"connection: Keep-Alive",
+)
+
+
+def answer_oddly(exchange: Exchange) -> None:
+    body = page(prose("odd", 200))
+    lines = (*ODD_HEAD, b"content-length: %d" % len(body), b"", body)
+    exchange.wfile.write(b"\r\n".join(lines))
     exchange.wfile.flush()
 
 
@@ -98,8 +121,12 @@ def furnish(site: ChangingSite) -> None:
     site.put("/noindex", "hidden", head='<meta name="robots" content="noindex">')
     site.added["/picture"] = lambda exchange: exchange.answer(b"\x89PNG\r\n", "image/png")
     site.added["/busy"] = Busy()
+<<<<<<< HEAD
     site.added["/torn"] = Torn("torn", 1)
     site.added["/short"] = Torn("short", 1000)
+=======
+    site.added["/odd"] = answer_oddly
+>>>>>>> h-warc
     site.added["/latin"] = lambda exchange: exchange.answer(
         page("Été " + prose("latin", 200)).decode().encode("latin-1"),
         "text/html; charset=latin-1",
@@ -189,7 +216,18 @@ class TestRecords:
         (chunked,) = recorded.of("/chunked")
         assert chunked.payload == page(prose("chunked", 200))
         assert chunked.header("Transfer-Encoding") is None
+        assert chunked.header("X-Orig-Transfer-Encoding") == "chunked"
         assert chunked.field("WARC-IP-Address") == "127.0.0.1"
+
+    def test_heads_are_as_they_came(self, recorded: Recorded) -> None:
+        (odd, *_) = recorded.of("/odd")
+        (file, *_) = sorted(recorded.folder.glob("*.warc.gz"))
+        with file.open("rb") as archive:
+            archive.seek(odd.offset)
+            record = gzip.decompress(archive.read(odd.length))
+        length = b"content-length: %d" % len(odd.payload or b"")
+        head = b"\r\n".join((b"", *ODD_HEAD, length, b"", b""))
+        assert head in record
 
     @pytest.mark.parametrize(
         ("path", "statuses"),
@@ -221,8 +259,13 @@ class TestRecords:
         assert max(digests.values()) == 1
 
     def test_what_was_not_sent_again_is_a_revisit(self, recorded: Recorded) -> None:
-        (again,) = [found for found in recorded.of("/plain", "revisit") if found.status == 304]
-        assert "server-not-modified" in (again.field("WARC-Profile") or "")
+        (again,) = [
+            found
+            for found in recorded.of("/plain", "revisit")
+            if "server-not-modified" in (found.field("WARC-Profile") or "")
+        ]
+        (head,) = recorded.of("/plain", "metadata")
+        assert b"http-status-line: HTTP/1.1 304 Not Modified" in (head.payload or b"")
         assert again.field("WARC-Refers-To-Target-URI") == recorded.site.at("/plain")
 
     def test_near_duplicate_names_the_kept_page(self, recorded: Recorded) -> None:
@@ -302,6 +345,8 @@ def player(recorded: Recorded, tmp_path_factory: pytest.TempPathFactory) -> Iter
         (folder / "collections" / "site" / name).mkdir(parents=True)
         for file in recorded.folder.glob(pattern):
             os.link(file, folder / "collections" / "site" / name / file.name)
+    for action in (["init", "own"], ["add", "own", *map(str, recorded.folder.glob("*.warc.gz"))]):
+        subprocess.run([f"{TOOLS}/wb-manager", *action], cwd=folder, check=True)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -310,7 +355,7 @@ def player(recorded: Recorded, tmp_path_factory: pytest.TempPathFactory) -> Iter
         process = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log)
     try:
         wait_for_player(port, process, folder / "log")
-        yield f"http://127.0.0.1:{port}/site"
+        yield f"http://127.0.0.1:{port}"
     finally:
         process.kill()
         process.wait()
@@ -325,19 +370,25 @@ def wait_for_player(port: int, process: subprocess.Popen[bytes], log: Path) -> N
     wait_until(answers)
 
 
+@pytest.mark.parametrize("collection", ["site", "own"])
 class TestPlayer:
-    @pytest.mark.parametrize("path", ["/plain", "/copy", "/chunked", "/near", "/"])
+    """With our index (``site``), and with the one that pywb makes of our files (``own``)."""
+
+    @pytest.mark.parametrize("path", ["/plain", "/copy", "/chunked", "/near", "/odd", "/"])
     def test_shows_the_page_that_was_served(
-        self, recorded: Recorded, player: str, path: str
+        self, recorded: Recorded, player: str, collection: str, path: str
     ) -> None:
         with urllib.request.urlopen(recorded.site.at(path)) as served:
             wanted = served.read()
         for found in [*recorded.of(path), *recorded.of(path, "revisit")]:
-            # Of the time when it was not modified, the player has what was there before.
             stamp = "".join(filter(str.isdigit, found.field("WARC-Date") or ""))[:14]
-            with urllib.request.urlopen(f"{player}/{stamp}id_/{found.url}") as played:
+            with urllib.request.urlopen(f"{player}/{collection}/{stamp}id_/{found.url}") as played:
                 assert played.read() == wanted, (path, stamp, found.kind)
+                assert played.status == 200
 
-    def test_shows_what_was_sent_compressed(self, recorded: Recorded, player: str) -> None:
-        with urllib.request.urlopen(f"{player}/2026mp_/{recorded.site.at('/packed')}") as played:
+    def test_shows_what_was_sent_compressed(
+        self, recorded: Recorded, player: str, collection: str
+    ) -> None:
+        url = f"{player}/{collection}/2026mp_/{recorded.site.at('/packed')}"
+        with urllib.request.urlopen(url) as played:
             assert prose("packed", 200)[:100] in played.read().decode()

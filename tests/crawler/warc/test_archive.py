@@ -91,6 +91,25 @@ def test_headers_that_are_not_true_of_what_is_stored_are_renamed(tmp_path: Path)
     assert answer.header("X-Orig-Content-Length") == "99"
 
 
+@pytest.mark.parametrize(
+    ("told", "protocol", "written"),
+    [
+        (b"HTTP/1.1 200 Fine, thanks", "HTTP/1.1", "HTTP/1.1 200 Fine, thanks"),
+        (b"HTTP/1.0 200", "HTTP/1.0", "HTTP/1.0 200"),
+        (b"http/1.1 200 ok", "http/1.1", "HTTP/1.1 200 OK"),
+        (None, "HTTP/1.0", "HTTP/1.0 200 OK"),
+        (None, "h2", "HTTP/1.1 200 OK"),
+    ],
+)
+def test_status_line_is_that_of_the_server_where_readers_take_it(
+    tmp_path: Path, told: bytes | None, protocol: str, written: str
+) -> None:
+    record_all(tmp_path, exchange(status_line=told, protocol=protocol))
+    answer = read_all(tmp_path)[1]
+    assert answer.http is not None
+    assert f"{answer.http.protocol} {answer.http.statusline}" == written
+
+
 class TestRevisits:
     def test_same_payload_is_named_and_not_written(self, tmp_path: Path) -> None:
         first = exchange("/a", b"same" * 99)
@@ -114,16 +133,26 @@ class TestRevisits:
     def test_not_modified_names_what_the_url_answered_last(self, tmp_path: Path) -> None:
         changed = exchange("/a", b"second", secs=1)
         record_all(tmp_path, exchange("/a", b"first"), changed)
-        record_all(tmp_path, exchange("/a", b"", status=304, secs=9))
-        again = read_all(tmp_path)[-2]
-        assert (again.kind, again.status) == ("revisit", 304)
+        told = ((b"ETag", b'"1"'), (b"X-Odd", b"caf\xe9  au lait"))
+        record_all(tmp_path, exchange("/a", b"", status=304, secs=9, headers=told))
+        again, _, head = read_all(tmp_path)[-3:]
+        assert (again.kind, again.http, again.payload) == ("revisit", None, b"")
         assert again.field("WARC-Profile") == NOT_MODIFIED
+        assert again.field("WARC-Refers-To-Target-URI") == changed.url
         assert again.field("WARC-Refers-To-Date") == warc_date(changed.at)
         assert again.field("WARC-Payload-Digest") == payload_digest(b"second")
+        assert head.field("WARC-Concurrent-To") == again.field("WARC-Record-ID")
+        assert (head.payload or b"").decode() == (
+            "http-status-line: HTTP/1.1 304 Not Modified\r\n"
+            'http-header-ETag: "1"\r\nhttp-header-X-Odd: café au lait\r\n'
+        )
 
     def test_not_modified_without_an_original_is_recorded_too(self, tmp_path: Path) -> None:
-        record_all(tmp_path, exchange("/a", b"", status=304))
-        assert read_all(tmp_path)[1].field("WARC-Refers-To-Date") is None
+        made = exchange("/a", b"", status=304)
+        record_all(tmp_path, made)
+        again = read_all(tmp_path)[1]
+        assert again.field("WARC-Refers-To-Date") is None
+        assert again.field("WARC-Refers-To-Target-URI") == made.url
 
     @pytest.mark.parametrize("fields", [{"body": b""}, {"truncated": "disconnect"}])
     def test_nothing_stands_for_what_is_empty_or_a_part(
