@@ -16,11 +16,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
-<<<<<<< HEAD
-from twisted.web.http import _ChunkedTransferDecoder, _MalformedChunkedDataError
-=======
 from twisted.python.failure import Failure
->>>>>>> h-warc
+from twisted.web.http import _ChunkedTransferDecoder, _MalformedChunkedDataError
 
 from crawler.downloading.encodings import HeadTooLargeError
 from crawler.options import Options

@@ -18,11 +18,8 @@ from twisted.web.http_headers import Headers
 from crawler.downloadhandler import (
     MAX_IDLE,
     BoundedHeadHandler,
-<<<<<<< HEAD
     CheckedChunks,
-=======
     HeadKeeper,
->>>>>>> h-warc
     HeadWatch,
     IdleConnections,
     max_idle,

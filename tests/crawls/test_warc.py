@@ -36,11 +36,7 @@ RECORDED = ("-s", "WARC_ENABLED=True")
 IN_TURN = ("-s", "CONCURRENT_REQUESTS=1", "-s", "READING_WORKERS=1")
 LINKED = (
     "/plain", "/copy", "/near", "/packed", "/chunked", "/old", "/missing", "/noindex",
-<<<<<<< HEAD
-    "/picture", "/busy", "/latin", "/torn", "/short",
-=======
-    "/picture", "/busy", "/latin", "/odd",
->>>>>>> h-warc
+    "/picture", "/busy", "/latin", "/torn", "/short", "/odd",
 )  # fmt: skip
 TOOLS = os.environ.get("WARC_TOOLS")
 
@@ -121,12 +117,9 @@ def furnish(site: ChangingSite) -> None:
     site.put("/noindex", "hidden", head='<meta name="robots" content="noindex">')
     site.added["/picture"] = lambda exchange: exchange.answer(b"\x89PNG\r\n", "image/png")
     site.added["/busy"] = Busy()
-<<<<<<< HEAD
     site.added["/torn"] = Torn("torn", 1)
     site.added["/short"] = Torn("short", 1000)
-=======
     site.added["/odd"] = answer_oddly
->>>>>>> h-warc
     site.added["/latin"] = lambda exchange: exchange.answer(
         page("Été " + prose("latin", 200)).decode().encode("latin-1"),
         "text/html; charset=latin-1",
