@@ -36,10 +36,11 @@ def site() -> dict[str, bytes]:
 
 
 _AS_ANOTHER_USER = """
-import os, sys
+import contextlib, io, os, sys
 from crawler.program import main
-from crawler.maintenance.rejudge import rejudging
 if os.getuid() == 0:
+    with contextlib.redirect_stdout(io.StringIO()):
+        main(["rejudge", sys.argv[1], "--dry-run"])  # imports what another user may not read
     os.setuid(65534)
 sys.exit(main(["rejudge", sys.argv[1], *sys.argv[2:]]))
 """
