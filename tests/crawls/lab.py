@@ -75,7 +75,7 @@ def lab(*arguments: str, cwd: Path = PROJECT) -> Iterator[RunningLab]:
         yield RunningLab(process, address)
         output, errors = end(process)
         assert not output, output
-        assert not errors, errors
+        assert errors == "(Ctrl-C ends it)\n", errors
     finally:
         if process.poll() is None:
             process.kill()
