@@ -253,5 +253,5 @@ def _resting_words(resting: Sequence[HostPause]) -> str:
     first = resting[0]
     reason = f"({first.reason})"
     if len(resting) == 1:
-        return f"{first.name} rests {first.left_secs:.0f} s more {reason}"
-    return f"{len(resting):,} hosts rest, {first.name} {first.left_secs:.0f} s more {reason}"
+        return f"asks {first.name} again in {first.left_secs:.0f} s {reason}"
+    return f"{len(resting):,} hosts wait, {first.name} {first.left_secs:.0f} s {reason}"

@@ -14,7 +14,7 @@ from importlib import import_module
 from importlib.metadata import version
 from inspect import isabstract
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from crawler.console.command_line import (
     GROUPS,
@@ -115,6 +115,10 @@ class _Parser(argparse.ArgumentParser):
 
     def _parse_optional(self, arg_string: str) -> Any:
         return None if arg_string.startswith("-:") else super()._parse_optional(arg_string)
+
+    def error(self, message: str) -> NoReturn:
+        """Say in one line what is wrong, as commands do, without all options."""
+        self.exit(USAGE_ERROR, f"{self.prog}: {message.removeprefix('argument ')}; see --help\n")
 
 
 def make_parser(command: Command) -> argparse.ArgumentParser:

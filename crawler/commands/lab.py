@@ -76,6 +76,7 @@ def _serve(paths: list[Path], opts: argparse.Namespace) -> None:
 
         def announce() -> None:
             say(bound.address, flush=True)
+            say("(Ctrl-C ends it)", to_stderr=True)
             if not opts.no_browser:
                 open_browser(bound.address)
 

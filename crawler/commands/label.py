@@ -122,7 +122,8 @@ class LabelCommand(PlainCommand):
             try:
                 walk.walk(typed_keys("d/n/s/b/r/m/q> "))
             finally:
-                say(walk.summary())
+                total = many(len(read_labels(found.sources)), "label")
+                say(f"{walk.summary()}; {total} in all")
 
     def _change(self, paths: list[Path], opts: argparse.Namespace) -> None:
         from crawler.lab.labels import remove_label, store_labels

@@ -181,6 +181,11 @@ class MirrorCommand(SpiderCommand):
             raise CommandError(
                 f"a URL is needed; try: {self.host.program} mirror https://docs.python.org/3/"
             )
+        if len(args) == 1 and (Path(args[0]) / "index.html").is_file():
+            raise CommandError(
+                f"{args[0]}: has no {STATE_FOLDER}, so that it can be read, and neither updated "
+                "nor checked; update the mirror that it is a copy of"
+            )
         urls, folder = parted(args, "a URL", is_known=is_known)
         return urls, Path(folder) if folder is not None else None
 

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from crawler.maintenance.rejudge.rejudging import Rejudgement
 
 
-def rejudgement_lines(found: Rejudgement, folder: str, *, dry_run: bool) -> Iterator[str]:
+def rejudgement_lines(
+    found: Rejudgement, folder: str, *, dry_run: bool, has_feeds: bool
+) -> Iterator[str]:
     """Yield the lines of a report: the changes, and what to do next."""
     kept = f"{found.kept:,} {'would be kept' if dry_run else 'kept'}"
     yield f"{many(found.judged, 'page')} judged again: {kept}, {found.kept_before:,} before"
@@ -39,7 +41,7 @@ def rejudgement_lines(found: Rejudgement, folder: str, *, dry_run: bool) -> Iter
     yield ""
     if dry_run:
         yield "nothing was changed; without --dry-run, rejudge makes these changes"
-    else:
+    elif has_feeds:
         yield f"feeds hold what was kept before: export again with crawl-once pages {folder}"
 
 
@@ -87,8 +89,10 @@ class RejudgeCommand(PlainCommand):
         folder = one_directory(args)
         from crawler.maintenance.crawl_directory import CrawlDirectory
         from crawler.maintenance.rejudge.rejudging import rejudge
+        from crawler.storage import meta_names
 
-        with closing(CrawlDirectory(Path(folder))) as directory:
+        with closing(CrawlDirectory(Path(folder), only_reads=opts.dry_run)) as directory:
+            has_feeds = meta_names.FEEDS in directory.meta
             found = rejudge(directory, self.progress, dry_run=opts.dry_run, no_walls=opts.no_wall)
-        lines = rejudgement_lines(found, folder, dry_run=opts.dry_run)
+        lines = rejudgement_lines(found, folder, dry_run=opts.dry_run, has_feeds=has_feeds)
         self.say_result(opts, found.to_dict, lines)

@@ -95,6 +95,8 @@ class SweepCommand(PlainCommand):
             bound, choices = _varied(choice, distances, similarities)
             sweep = Sweep(bound, session.sweep(choices))
             evidence = session.evidence(choice, read_labels(found.sources)) if bound else None
+            if evidence is not None and sweep.is_same:
+                evidence = evidence.without_suggestion()
             self.say_notes(found.sources.notes)
             running = session.judge(Choice(session.running))
             self.say_result(

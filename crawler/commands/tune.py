@@ -48,13 +48,13 @@ def tuning_lines(report: TuningReport, folder: str) -> Iterator[str]:
     before: Tuned | None = None
     for tuned, pages in zip(report.history, report.pages, strict=True):
         said = (
-            "the first parameters"
+            "with the parameters that the crawl began with"
             if before is None
-            else in_words(before.parameters, tuned.parameters)
+            else f"after {tuned.origin}: {in_words(before.parameters, tuned.parameters)}"
         )
         since = iso_time(tuned.since)[:19].replace("T", " ")
         judged = f"{noun(pages, 'page')} judged since {since} UTC"
-        yield f"{pages:>11,} {judged}, by {tuned.origin}: {said}"
+        yield f"{pages:>11,} {judged}, {said}"
         before = tuned
     stale = sum(report.pages[:-1])
     if stale:

@@ -9,6 +9,7 @@ from crawler.lab.pair_label import DIFFERENT, DUPLICATE
 from crawler.lab.sides import ComparedText
 from crawler.lab.words import content_words, measures_of, name_text, part_sentence, rest_sentence
 from neardup.comparison.diff import EQUAL, WordRun, diff, render_diff
+from neardup.parts import MIN_CONTAINMENT
 from neardup.plurals import many
 
 if TYPE_CHECKING:
@@ -100,7 +101,9 @@ def _names(found: Comparison) -> Iterator[str]:
 
 def _reasons(found: Comparison, parameters: Parameters) -> Iterator[str]:
     part, rest_share = found.reasons.part, found.reasons.rest_share
-    if part is not None:
+    # Where each stands in the other one, they are near duplicates, and neither is an excerpt.
+    least = min(found.first_in_second, found.second_in_first)
+    if part is not None and least < MIN_CONTAINMENT:
         yield f"part          {part_sentence(part, ('A', 'B'))}"
     if rest_share is not None:
         yield f"boilerplate   {rest_sentence(rest_share, parameters.min_similarity)}"

@@ -165,6 +165,8 @@ def distances_of(written: str, option: str) -> list[int]:
         ends = (low, high) if dots else (low, low)
         if not all(end.isascii() and end.isdigit() and len(end) == 1 for end in ends):
             raise _no_distances(written, option)
+        if int(ends[0]) > int(ends[1]):
+            raise _wrong_order(low, high, option)
         found.update(range(int(ends[0]), int(ends[1]) + 1))
     if not found or max(found) > _FARTHEST:
         raise _no_distances(written, option)
@@ -186,6 +188,8 @@ def similarities_of(written: str, option: str) -> list[float]:
             first, last = float(low), float(high if dots else low)
         except ValueError:
             raise _no_similarities(written, option) from None
+        if first > last:
+            raise _wrong_order(low, high, option)
         if not 0 <= first <= last <= 1:
             raise _no_similarities(written, option)
         steps = int((last - first) * _STEPS + _ROUNDING)
@@ -216,6 +220,11 @@ def one_of(opts: argparse.Namespace, names: Iterable[str]) -> str | None:
             f"{' and '.join(f'--{name}' for name in given)} cannot be combined; give one of them"
         )
     return given[0] if given else None
+
+
+def _wrong_order(low: str, high: str, option: str) -> CommandError:
+    low, high = low.strip(), high.strip()
+    return CommandError(f"{option} {low}..{high}: the smaller one comes first: {high}..{low}")
 
 
 def _no_distances(written: str, option: str) -> CommandError:

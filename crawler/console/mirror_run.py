@@ -30,7 +30,7 @@ from crawler.mirror.paths import ARCHIVE, CHANGES, DUPLICATES, STATE_FOLDER
 from crawler.options import Options, is_fleet
 from crawler.page_rendering import wanted_rendering
 from crawler.pages.reasons import in_words
-from crawler.pages.verdicts import FAILED
+from crawler.pages.verdicts import FAILED, WITHOUT_PAGE, listed
 from crawler.pages.visits import YES
 from crawler.spiders.mirror import MirrorSpider
 from crawler.storage import meta_names
@@ -64,8 +64,8 @@ FROM files
 """
 
 _MISSING = f"""
-SELECT reason, count(*) FROM pages WHERE latest = 1 AND verdict = '{FAILED}'
-AND key NOT IN (SELECT key FROM files) GROUP BY 1 ORDER BY 2 DESC, 1
+SELECT verdict, reason, count(*) FROM pages WHERE latest = 1 AND verdict IN ({listed(WITHOUT_PAGE)})
+AND key NOT IN (SELECT key FROM files) GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2
 """  # noqa: S608
 
 DONE, INCOMPLETE = 0, 1
@@ -348,10 +348,12 @@ def _mirror_lines(
         )
     if missing := _missing(connection):
         yield "missing from the mirror:"
-        for why, count in missing:
-            yield f"  {count:>9,}  {why}"
+        for (verdict, why), count in missing.items():
+            kind = "" if verdict == FAILED else f"{verdict}: "
+            yield f"  {count:>9,}  {kind}{why}"
         state = shlex.quote(str(folder / ".mirror"))
-        yield f"  to list them: crawl-once pages {state} --verdict failed"
+        verdicts = " and with --verdict ".join(sorted({verdict for verdict, _ in missing}))
+        yield f"  to list them: crawl-once pages {state} --verdict {verdicts}"
     if finished.parts:
         are = "is only a part" if len(finished.parts) == 1 else "are only parts"
         yield (
@@ -367,12 +369,12 @@ def _mirror_lines(
         yield f"all changes: {folder / CHANGES}"
 
 
-def _missing(connection: sqlite3.Connection) -> list[tuple[str, int]]:
-    """Return why URLs have no file, with their numbers; ``pages --verdict failed`` lists them."""
-    counts: Counter[str] = Counter()
-    for reason, count in connection.execute(_MISSING):
-        counts[in_words(reason) or "?"] += count
-    return counts.most_common()
+def _missing(connection: sqlite3.Connection) -> dict[tuple[str, str], int]:
+    """Return the numbers of URLs without a file by verdict and reason, the most first."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for verdict, reason, count in connection.execute(_MISSING):
+        counts[verdict, in_words(reason) or "?"] += count
+    return dict(counts.most_common())
 
 
 def _first(paths: Sequence[str]) -> Iterator[str]:

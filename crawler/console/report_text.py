@@ -226,7 +226,7 @@ def _rested(hosts: Sequence[RestedHost]) -> Iterator[str]:
         yield ""
         yield "hosts that refused or did not answer, and were paused:"
     for host in hosts:
-        rests = f", rests {host.left_secs:.0f} s more" if host.left_secs else ""
+        rests = f", asked again in {host.left_secs:.0f} s" if host.left_secs else ""
         times = many(host.pauses, "time")
         yield f"  {host.name}: {times}, {host.secs:,.0f} s in all ({host.reason}){rests}"
 

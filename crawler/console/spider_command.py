@@ -89,7 +89,8 @@ class SpiderCommand(Command):
 
     def words(self, line: str) -> str:
         """Return a line with the options of this command in place of ``-a``."""
-        return as_options(line)
+        # It was given without a name.
+        return as_options(line.removeprefix(f"-a {self.first}: "))
 
     def arguments(self, opts: argparse.Namespace) -> dict[str, str]:
         """Return the arguments of the spider: of the configuration file, then of options.
@@ -130,7 +131,8 @@ def check_values(arguments: Mapping[str, str], table: Mapping[str, Argument]) ->
             hint = did_you_mean(value, choices)
             raise CommandError(f"-a {name} must be {among}, got {value!r}{hint}")
         if name in _COUNTS and not value.isdecimal():
-            raise CommandError(f"-a {name} must be a whole number, got {value!r}")
+            least = "above 0" if name == "max_pages" else "of at least 0"
+            raise CommandError(f"-a {name} must be a whole number {least}, got {value!r}")
 
 
 def parted(
@@ -149,7 +151,9 @@ def parted(
     urls = [word for word in args if "://" in word]
     others = [word for word in args if "://" not in word]
     if not urls and others and not is_known:
-        raise CommandError(f"{wanted} is needed, got {' '.join(others)}{scheme_hint(others[0])}")
+        hint = scheme_hint(others[0])
+        got = others[0] if hint else " ".join(others)
+        raise CommandError(f"{wanted} is needed, got {got}{hint}")
     if len(others) > 1:
         raise CommandError(f"one directory or none is needed, got {' '.join(others)}")
     return urls, others[0] if others else None
@@ -157,9 +161,10 @@ def parted(
 
 def scheme_hint(word: str) -> str:
     """Return a hint for a word that is a URL but for its scheme, or an empty text."""
-    host = word.partition("/")[0]
-    is_host = "." in host.strip(".") or host.partition(":")[0] == "localhost"
-    return f"; did you mean https://{word}?" if is_host else ""
+    host, _, port = word.partition("/")[0].partition(":")
+    is_host = "." in host.strip(".") or host == "localhost"
+    is_own = bool(port) and (host == "localhost" or host.startswith("127."))
+    return f"; did you mean {'http' if is_own else 'https'}://{word}?" if is_host else ""
 
 
 def spider_class(spider: tuple[str, str]) -> type[PageSpider]:

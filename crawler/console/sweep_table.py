@@ -60,7 +60,7 @@ def parameters_text(parameters: Parameters) -> str:
     """Return parameters in one line."""
     within = f"within {many(parameters.max_distance, 'bit')}"
     confirmed = f"confirmed by similarity {parameters.min_similarity:g}"
-    verified = f"{within} or sharing a band, {confirmed}"
+    verified = f"{within} or found by MinHash, {confirmed}"
     return _joined(parameters, verified if parameters.verify else f"{within}, unconfirmed")
 
 
@@ -73,9 +73,9 @@ def _tried_text(sweep: Sweep) -> str:
         return _joined(parameters, "unconfirmed")
     if sweep.bound == MIN_SIMILARITY:
         within = f"within {many(parameters.max_distance, 'bit')}"
-        return _joined(parameters, f"{within} or sharing a band")
+        return _joined(parameters, f"{within} or found by MinHash")
     confirmed = f"confirmed by similarity {parameters.min_similarity:g}"
-    return _joined(parameters, f"sharing a band or nearer, {confirmed}")
+    return _joined(parameters, f"found by MinHash or nearer, {confirmed}")
 
 
 def _joined(parameters: Parameters, decided: str) -> str:
@@ -143,14 +143,14 @@ def _cells(
 
 
 def _footnotes(sweep: Sweep, evidence: DistanceEvidence | None) -> Iterator[str]:
-    yield "now kept, now dropped: pages whose verdict differs from the stored one"
+    yield "now kept: pages that the crawl dropped and this row keeps; now dropped: the reverse"
     if evidence is None:
         return
     if sweep.bound == MIN_SIMILARITY:
         yield from _of_similarity(evidence)
         return
     if sweep.lines[0].choice.parameters.verify:
-        yield "candidates that share a band are confirmed by similarity at every distance"
+        yield "candidates found by MinHash are confirmed by similarity at every distance"
     basis = (
         in_pairs(evidence.pairs, "labelled")
         if evidence.basis == LABELS

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -29,6 +29,11 @@ _LABEL_SOME = "; label some with crawl-once label"
 _NO_LABELS = "which similarity is right cannot be told by similarity itself; no labels"
 _SHARE_BELOW = 0.01
 """The share of pairs that may be on the wrong side where Jaccard stands for labels."""
+
+_MIN_PRECISION = 0.5
+"""No distance is suggested within which fewer pairs are duplicates than others."""
+
+_ALL_SAME = "all these values keep and drop the same, so that the choice changes nothing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +92,11 @@ class DistanceEvidence:
     reason: str
     similarity: float | None = None
     similarity_reason: str = ""
+
+    def without_suggestion(self) -> DistanceEvidence:
+        """Return the same where every value that was tried keeps and drops the same."""
+        nothing = replace(self, suggestion=None, reason=_ALL_SAME)
+        return replace(nothing, similarity=None, similarity_reason=_ALL_SAME)
 
 
 def line(bound: float, found: int, right: int, duplicates: int) -> EvidenceLine:
@@ -203,6 +213,11 @@ def _widest_needed(lines: tuple[EvidenceLine, ...], least: float) -> tuple[int |
         return None, f"no pair within 8 bits has a similarity of {least:g}; no labels"
     wanted = (1 - _SHARE_BELOW) * similar
     best = next(bits for bits, one in enumerate(lines) if one.right >= wanted)
+    if lines[best].right < _MIN_PRECISION * lines[best].found:
+        return None, (
+            f"of {lines[best].found:,} pairs at or below {best} only {lines[best].right:,} are "
+            "similar enough, and similarity confirms at every distance; no labels"
+        )
     return best, (
         f"{best}: similarity confirms, and {lines[best].right:,} of {similar:,} pairs that are "
         f"similar enough are at or below {best}; no labels"

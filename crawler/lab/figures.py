@@ -70,6 +70,12 @@ class Sweep(NamedTuple):
         """The value of the bound in each line."""
         return [self.value_of(line.choice.parameters) for line in self.lines]
 
+    @property
+    def is_same(self) -> bool:
+        """Whether several values were tried, and all keep and drop the same numbers of pages."""
+        counts = {(one.kept, one.dropped, one.now_kept, one.now_dropped) for one in self.lines}
+        return len(self.lines) > 1 and len(counts) == 1
+
     def value_of(self, parameters: Parameters) -> float:
         """Return the value of the bound in parameters."""
         return float(getattr(parameters, self.bound))

@@ -144,8 +144,8 @@ def rest_sentence(rest_share: float, min_similarity: float) -> str:
     """
     said = "the same" if rest_share >= min_similarity else "other things"
     return (
-        f"Boilerplate aside they say {said}: {share(rest_share, min_similarity)} of the shorter "
-        f"rest stands in the other one, where {min_similarity:g} is needed."
+        f"Without what the site repeats they say {said}: {share(rest_share, min_similarity)} of "
+        f"the shorter one stands in the other, where {min_similarity:g} is needed."
     )
 
 

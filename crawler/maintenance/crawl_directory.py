@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
@@ -23,6 +24,8 @@ class CrawlDirectory:
 
     Args:
         folder: The crawl directory.
+        only_reads: Whether nothing is changed, so that a directory that cannot be written is opened
+            without a lock: no crawl can write to it either.
 
     Raises:
         JobInUseError: A crawl has it open.
@@ -30,15 +33,16 @@ class CrawlDirectory:
         JobError: There is no crawl in it, or it cannot be opened.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, only_reads: bool = False) -> None:
         self.folder = folder
         open_for_reading(folder).close()  # complains before a lock is left in a foreign folder
-        self._lock = _locked(folder)
+        is_open = only_reads and not os.access(folder, os.W_OK)
+        self._lock = None if is_open else _locked(folder)
         try:
             self.connection = open_for_reading(folder)
             self.connection.row_factory = None
         except BaseException:
-            self._lock.release()
+            self._release()
             raise
 
     @property
@@ -78,7 +82,11 @@ class CrawlDirectory:
 
     def close(self) -> None:
         self.connection.close()
-        self._lock.release()
+        self._release()
+
+    def _release(self) -> None:
+        if self._lock is not None:
+            self._lock.release()
 
 
 def _locked(folder: Path) -> FileLock:

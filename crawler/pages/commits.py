@@ -191,4 +191,5 @@ class Commits:
         try:
             yield
         except (CrawlStorageError, NearDupError, OSError) as error:
-            self.database.fail(f"{self.folder}: cannot be written: {error}")
+            why = getattr(error, "strerror", None) or str(error)
+            self.database.fail(f"{self.folder}: cannot be written: {why}")

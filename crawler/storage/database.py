@@ -330,7 +330,10 @@ def beside(folder: Path) -> Iterator[sqlite3.Connection]:
     open_for_reading(folder).close()  # raises if it is no crawl
     path = folder / FILE_NAME
     if not os.access(path, os.W_OK) or not os.access(folder, os.W_OK):
-        raise JobError(f"{path}: cannot be written")
+        which = path if not os.access(path, os.W_OK) else folder
+        raise JobError(
+            f"{path}: cannot be written: {which} is read-only, or belongs to another user"
+        )
     with closing(sqlite3.connect(path, isolation_level=None, timeout=0)) as connection:
         connection.execute("PRAGMA synchronous = NORMAL")
         # The crawl copies its log into the file; here it would be waited for.

@@ -44,7 +44,17 @@ def errors_of(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         ("mirorr http://a.example/", "no command 'mirorr'; did you mean mirror?"),
         ("config -L nois", "--loglevel nois: no such level; there are DEBUG, INFO"),
         ("example.com", "crawl-once: no command 'example.com'; did you mean https://example.com?"),
-        ("localhost:8000/a", "did you mean https://localhost:8000/a?"),
+        (
+            "mirror 127.0.0.1:8721 m6",
+            "a URL is needed, got 127.0.0.1:8721; did you mean http://127.0.0.1:8721?",
+        ),
+        ("replay nofile", "crawl-once replay: nofile: No such file or directory"),
+        ("urls nofile", "crawl-once urls: nofile: No such file or directory"),
+        ("http://a.example/ --max-pages=-1", "must be a whole number above 0, got '-1'"),
+        ("http://a.example/ --max-depth=-1", "must be a whole number of at least 0, got '-1'"),
+        ("sweep . --min-similarity 0.9..0.6", "the smaller one comes first: 0.6..0.9"),
+        ("sweep . --max-distance 6..2", "the smaller one comes first: 2..6"),
+        ("localhost:8000/a", "did you mean http://localhost:8000/a?"),
         ("xyzzyx", "crawl-once: no command 'xyzzyx'; see crawl-once --help"),
         ("crawl", "crawl-once crawl: a URL is needed; try: crawl-once https://"),
         (
@@ -55,7 +65,10 @@ def errors_of(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
             "http://a.example/ --scope hots",
             "--scope must be prefix, host or domain, got 'hots'; did",
         ),
-        ("http://a.example/ --max-pages ten", "--max-pages must be a whole number, got 'ten'"),
+        (
+            "http://a.example/ --max-pages ten",
+            "--max-pages must be a whole number above 0, got 'ten'",
+        ),
         ("http://a.example/ --max-pags 10", "unknown option --max-pags; did you mean --max-pages?"),
         ("http://a.example/ one two", "one directory or none is needed, got one two"),
         ("http://a.example/ -a scop=host", "unknown argument --scop; did you mean scope?"),
@@ -239,3 +252,11 @@ def test_a_shell_completes_commands_and_options() -> None:
 def test_completion_prints_a_script(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["completion", shell]) == 0
     assert "crawl-once" in capsys.readouterr().out
+
+
+def test_an_option_without_its_values_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["label", ".", "--pair", "http://a.example/"])
+    assert ended.value.code == 2
+    said = "crawl-once label: --pair: expected 3 arguments; see --help\n"
+    assert capsys.readouterr().err == said

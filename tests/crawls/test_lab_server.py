@@ -182,7 +182,7 @@ class TestProcess:
         process = start_lab(str(texts), "--port", "0", "--no-browser", cwd=tmp_path)
         assert process.stdout is not None
         assert process.stdout.readline().startswith("http://127.0.0.1:")
-        assert end(process) == ("", "")
+        assert end(process) == ("", "(Ctrl-C ends it)\n")
         assert process.returncode == 130
         assert list(tmp_path.iterdir()) == []
 

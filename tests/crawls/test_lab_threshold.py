@@ -164,6 +164,15 @@ def test_names_are_switched_off_as_a_sweep_does(page: Page, served: Served) -> N
     assert counts(page) == {name: expected[name] for name in FIGURES.values()}
 
 
+def test_a_number_that_is_not_allowed_is_marked_and_taken_back(page: Page) -> None:
+    field = page.one("input[aria-label=min_similarity]")
+    field.send_keys(Keys.CONTROL + "a", Keys.BACKSPACE)
+    page.wait(lambda: "0 to 1; 0.8 is tried" in page.one(".scale .q-field--error").text)
+    field.send_keys(Keys.TAB)
+    page.wait(lambda: field.get_attribute("value") == "0.8")
+    page.wait(lambda: not page.all(".scale .q-field--error"))
+
+
 def test_typed_number_counts_like_a_slider(page: Page, served: Served) -> None:
     field = page.one("input[aria-label=min_similarity]")
     field.send_keys(Keys.CONTROL + "a" + Keys.NULL, "0.95")

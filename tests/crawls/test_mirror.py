@@ -147,7 +147,9 @@ class TestUpdate:
         assert f"{host(site)}/docs/folder/inner.html" in again.files
         missing = again.done.stdout.partition("missing from the mirror:")[2].partition("to list")[0]
         state = str(again.folder / ".mirror")
-        listed = scrapy("pages", state, "--verdict", "failed").stdout.splitlines()
+        verdicts = ("failed", "unreadable")
+        exports = [scrapy("pages", state, "--verdict", one).stdout for one in verdicts]
+        listed = "".join(exports).splitlines()
         counts = re.findall(r"^ +([\d,]+)  ", missing, re.MULTILINE)
         assert sum(map(int, counts)) == len(listed) > 0
         assert check(again.folder).returncode == 0

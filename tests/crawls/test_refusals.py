@@ -290,14 +290,14 @@ class TestPauses:
             output, errors = process.communicate(timeout=PATIENCE_SECS)
             assert process.returncode == 130, output + errors
             assert "queued: the same command goes on" in output
-            assert "127.0.0.1: 1 time, 300 s in all (HTTP 429), rests " in output
+            assert "127.0.0.1: 1 time, 300 s in all (HTTP 429), asked again in " in output
             ((_, left_secs),) = resting(tmp_path / "job")
             assert left_secs > 200
             # The next process asks for nothing either.
             asked = len(site.asked)
             process = self.start(site, tmp_path, "-s", "PROGRESS_INTERVAL_SECS=0.2")
             assert process.stderr is not None
-            while "127.0.0.1 rests" not in (line := process.stderr.readline()):
+            while "asks 127.0.0.1 again in" not in (line := process.stderr.readline()):
                 assert line or process.poll() is None
             process.send_signal(signal.SIGINT)
             process.communicate(timeout=PATIENCE_SECS)

@@ -105,6 +105,7 @@ class ScaleField:
         self._scale = scale
         self._choose = choose
         self._is_showing = False
+        self._value: float | None = None
         with ui.element().classes("scale") as whole:
             unit = f" ({scale.unit})" if scale.unit else ""
             ui.label(f"{scale.name}{unit}").classes("scale-name")
@@ -115,7 +116,9 @@ class ScaleField:
                 # The browser writes a number as it is: 0.7996 is not 0.80.
                 format=None if scale.step < 1 else "%d",
                 on_change=self._changed,
+                validation=self._fault,
             )
+            self._number.on("blur", self._take_back, [])
             self._number.props(f'dense outlined aria-label="{scale.name}"')
             self._slider = _Slider(
                 min=scale.lowest, max=scale.highest, step=scale.step, on_change=self._changed
@@ -126,6 +129,7 @@ class ScaleField:
     def show(self, value: float, *, is_used: bool) -> None:
         """Show a number that was chosen here or elsewhere, and whether it counts for anything."""
         self._is_showing = True
+        self._value = value
         try:
             self._slider.value = min(value, self._scale.highest)
             if self._number.value != value:
@@ -134,6 +138,17 @@ class ScaleField:
             self._is_showing = False
         self._slider.set_enabled(is_used)
         self._number.set_enabled(is_used)
+
+    def _fault(self, value: float | None) -> str | None:
+        """Return why a number is not tried, None for one that is."""
+        if self._value is None or self._scale.checked(value) is not None:
+            return None
+        return f"{self._scale.lowest:g} to {self._scale.most:,g}; {self._value:g} is tried"
+
+    def _take_back(self) -> None:
+        """Show again what is tried, where the reader leaves a number that is not allowed."""
+        if self._value is not None and self._scale.checked(self._number.value) is None:
+            self._number.value = self._value
 
     def _changed(self, event: ValueChangeEventArguments[float | None]) -> Awaitable[None] | None:
         """Pass on what the reader chose; what is half typed waits for the rest."""

@@ -52,7 +52,7 @@ class TestKeys:
         assert "d = duplicate, n = not" in done.stdout
         last = done.stdout.splitlines()[-1]
         assert last.startswith("labelled: 2 of ")
-        assert last.endswith("(1 duplicate, 1 different)")
+        assert last.endswith("(1 duplicate, 1 different); 2 labels in all")
 
     def test_pairs_are_shown_with_their_differences(self, folder: Path) -> None:
         done = label(folder, keys="q\n")

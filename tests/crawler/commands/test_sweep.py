@@ -40,7 +40,7 @@ def test_table_has_a_line_for_each_similarity_where_it_confirms(folder: Path) ->
     lines = done.stdout.splitlines()
     assert lines[0] == "8 pages"
     assert lines[1] == (
-        "holds:  word-1-log_count, at least 50 words, within 3 bits or sharing a band, "
+        "holds:  word-1-log_count, at least 50 words, within 3 bits or found by MinHash, "
         "confirmed by similarity 0.8, names decide"
     )
     start = next(place for place, line in enumerate(lines) if "similarity  kept" in line)
@@ -94,6 +94,9 @@ def test_distance_names_the_layer_where_similarity_confirms(folder: Path) -> Non
     assert found["varied"] == "max_distance"
     assert [line["max_distance"] for line in lines] == list(range(9))
     assert len({line["dropped"] for line in lines}) == 1
+    assert found["evidence"]["suggestion"] is None
+    said = run("sweep", str(folder), *options).stdout.splitlines()[-1]
+    assert said.endswith("keep and drop the same, so that the choice changes nothing")
     by_layer = [(line["layers"]["simhash"], line["layers"]["candidate"]) for line in lines]
     assert (by_layer[0], by_layer[-1]) == ((0, 3), (3, 0))
     assert by_layer == sorted(by_layer, key=lambda of: of[0])

@@ -39,7 +39,7 @@ def test_it_prints_what_holds_and_what_rests_on_it(folder: Path) -> None:
     lines = done.stdout.splitlines()
     assert lines[0].split() == ["features", "word-1-log_count"]
     assert lines[1].split() == ["max_distance", "3"]
-    assert lines[-1].endswith("by settings: the first parameters")
+    assert lines[-1].endswith("with the parameters that the crawl began with")
     changed = scrapy("tune", str(folder), "max_distance=5", "verify=no", "min_similarity=.9")
     assert changed.returncode == 0, changed.stderr
     assert "tune: max_distance 3 -> 5, min_similarity 0.8 -> 0.9, verify True" in changed.stdout

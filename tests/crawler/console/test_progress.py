@@ -129,10 +129,12 @@ class TestPanel:
 
 class TestPlainLine:
     def test_it_has_all_numbers(self) -> None:
-        assert plain_line(replace(LIMITED, is_new=False, resting="a.example rests 3 s more")) == (
+        assert plain_line(
+            replace(LIMITED, is_new=False, resting="asks a.example again in 3 s")
+        ) == (
             "0:02:13, 10 fetched, 7 kept, 2 duplicates, 1 other, 3 failed, 9.2 pages/s, "
             "8,000 queued, 12 in flight, 45 % of max_pages 1,000, about 1:02:05 left, "
-            "a.example rests 3 s more, directory: 75 fetched, 70 kept, 0 duplicates, 5 unchanged"
+            "asks a.example again in 3 s, directory: 75 fetched, 70 kept, 0 duplicates, 5 unchanged"
         )
 
     def test_an_ending_crawl_says_so_first(self) -> None:

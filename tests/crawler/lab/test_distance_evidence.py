@@ -179,6 +179,7 @@ SURE = [(100, 100)] * 3 + [(300, 298)] * 3 + [(500, 400)] * 3
         (SURE, False, 5, "5: of 300 pairs at or below 5 2 are less similar than 0.8"),
         ([(100, 50)] * 9, False, None, "at every distance pairs are less similar than 0.8"),
         (SURE, True, 6, "6: similarity confirms, and 400 of 400 pairs"),
+        ([(100, 7)] * 9, True, None, "of 100 pairs at or below 0 only 7 are similar enough"),
         ([(100, 0)] * 9, True, None, "no pair within 8 bits has a similarity of 0.8"),
     ],
 )

@@ -102,8 +102,12 @@ def test_boilerplate_is_marked_and_left_aside() -> None:
     assert found.rest_share == 0
     for text, own, spans in zip(pair, (LINES[5], LINES[6]), found.spans, strict=True):
         assert spans == [(0, text.index(own))]
-    assert rest_sentence(0.0, 0.8).startswith("Boilerplate aside they say other things: 0.000")
-    assert rest_sentence(1.0, 0.8).startswith("Boilerplate aside they say the same: 1.000")
+    assert rest_sentence(0.0, 0.8).startswith(
+        "Without what the site repeats they say other things: 0.000"
+    )
+    assert rest_sentence(1.0, 0.8).startswith(
+        "Without what the site repeats they say the same: 1.000"
+    )
 
 
 @pytest.mark.parametrize("known", [None, frozenset()])
