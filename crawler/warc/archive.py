@@ -168,7 +168,8 @@ class Archive:
     def flush(self) -> None:
         """Hand all records to the operating system, so that a killed process loses none.
 
-        A failure of the machine may lose the last seconds.
+        They are synced to the disk in a thread. A failure of the machine may lose what was written
+        since the sync before.
         """
         if self._is_closed:
             return
@@ -190,6 +191,7 @@ class Archive:
                     self._files.close()
         finally:
             self._is_closed = True
+            self._files.abandon()
             self._payloads.close()
             self._lock.release()
 
