@@ -104,7 +104,9 @@ def test_wacz_holds_what_it_says(folder: Path, done: Finished) -> None:
             assert gzip.decompress(part).startswith(prefix.encode() + b" {")
         pages = [json.loads(line) for line in archive.read("pages/pages.jsonl").splitlines()]
         assert pages[0]["format"] == "json-pages-1.0"
+        assert not pages[0]["hasText"]
         assert pages[1]["ts"] == "2026-05-01T12:00:00Z"
+        assert len(pages) == PAGES + 2 - 50, "a revisit alone is not known to be a page"
 
 
 def test_records_are_read_out_of_a_wacz(folder: Path, done: Finished) -> None:
@@ -131,7 +133,28 @@ def test_index_is_that_of_cdxj_indexer(folder: Path, done: Finished) -> None:
     assert made.stdout == done.cdxj.read_bytes()
 
 
+@pytest.mark.skipif(TOOLS is None, reason="WARC_TOOLS names no environment with cdxj-indexer in it")
+def test_compressed_index_is_that_of_cdxj_indexer(
+    folder: Path, done: Finished, tmp_path: Path
+) -> None:
+    files = map(str, sorted(folder.glob("*.warc.gz")))
+    fields = "url,mime,status,digest,length,offset,filename"
+    command = [f"{TOOLS}/cdxj-indexer", "-s", "-d", "-c", "index.cdx.gz", "-o", "index.idx",
+               "--replace-fields", fields, *files]  # fmt: skip
+    subprocess.run(command, check=True, cwd=tmp_path)
+    assert done.wacz is not None
+    with zipfile.ZipFile(done.wacz) as archive:
+        for name in ("index.cdx.gz", "index.idx"):
+            assert archive.read(f"indexes/{name}") == (tmp_path / name).read_bytes(), name
+
+
 class TestCommand:
+    def test_crawl_that_is_named_must_be_there(
+        self, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert main([str(folder), "--wacz", "--crawl", str(tmp_path)]) == 2
+        assert len(capsys.readouterr().err.splitlines()) == 1
+
     def test_indexes_and_packs(
         self, folder: Path, done: Finished, capsys: pytest.CaptureFixture[str]
     ) -> None:
