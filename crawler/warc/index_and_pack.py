@@ -55,7 +55,7 @@ MAX_RUNS = 200
 """Merge at most this many files at a time."""
 
 _INDEX = "index.cdxj"
-_INDEXED = frozenset({"response", "revisit"})
+_INDEXED = frozenset({"response", "revisit", "resource"})
 _END_OF_TYPE = re.compile(r"[;\s]")
 _NO_DIGIT = re.compile(r"\D")
 _SECONDS = 14
@@ -212,7 +212,8 @@ def timestamp(found: WholeRecord) -> str:
 def _media_type(found: WholeRecord) -> str | None:
     if found.kind == "revisit":
         return "warc/revisit"
-    declared = found.header("Content-Type")
+    is_resource = found.kind == "resource"
+    declared = found.field("Content-Type") if is_resource else found.header("Content-Type")
     return None if declared is None else _END_OF_TYPE.split(declared.strip(), 1)[0]
 
 
