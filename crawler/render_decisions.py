@@ -273,6 +273,8 @@ class PageRendering:
             await asyncio.to_thread(self._pictures.put, fetched.key, picture)
         except OSError as error:
             self._say_once(f"no picture is kept: {error.strerror}")
+        else:
+            self._spider.job.callbacks.pictured(fetched.url, picture)
 
     def _was_shown(self, fetched: Fetched) -> bool:
         """Return whether the browser showed the last capture of a page, or was to show it."""

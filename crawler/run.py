@@ -212,12 +212,14 @@ class RunCallbacks:
     Attributes:
         after_capture: Called with the ``Request.meta`` of each captured answer, and the capture.
         after_refusal: Called with that of each refused answer, and the reason.
+        after_picture: Called with the URL of each page whose picture was kept, and the WebP file.
         at_close: Called before the directory is closed.
     """
 
     def __init__(self) -> None:
         self.after_capture: list[Callable[[Mapping[str, Any], Captured], None]] = []
         self.after_refusal: list[Callable[[Mapping[str, Any], Stored], None]] = []
+        self.after_picture: list[Callable[[str, bytes], None]] = []
         self.at_close: list[Callable[[], None]] = []
 
     def captured(self, meta: Mapping[str, Any], captured: Captured) -> None:
@@ -227,6 +229,10 @@ class RunCallbacks:
     def refused(self, meta: Mapping[str, Any], reason: Stored) -> None:
         for act in self.after_refusal:
             act(meta, reason)
+
+    def pictured(self, url: str, picture: bytes) -> None:
+        for act in self.after_picture:
+            act(url, picture)
 
     def closing(self) -> None:
         for act in self.at_close:

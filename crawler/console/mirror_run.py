@@ -207,7 +207,12 @@ class Mirroring:
         from crawler.warc.sources import ArchiveError  # noqa: PLC0415  # warcio, where it is used
 
         try:
-            done = finish_archive(self._folder / ARCHIVE, self._packs, title=self._arguments["url"])
+            done = finish_archive(
+                self._folder / ARCHIVE,
+                self._packs,
+                title=self._arguments["url"],
+                crawl=self._folder / STATE_FOLDER,
+            )
         except ArchiveError as error:
             raise CommandError(str(error)) from None
         say_or_go_on(f"archive: {done.wacz or done.cdxj.parent}, {done.captures:,} captures")

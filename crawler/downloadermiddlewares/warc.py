@@ -68,6 +68,7 @@ class Recording(CrawlerComponent):
         self._database.before_commit.append(self._flush)
         job.callbacks.after_capture.append(self._note_verdict)
         job.callbacks.after_refusal.append(self._note_refusal)
+        job.callbacks.after_picture.append(self._record_picture)
         job.callbacks.at_close.append(self._close)
 
     def process_response(self, request: Request, response: Response) -> Response:
@@ -131,6 +132,12 @@ class Recording(CrawlerComponent):
             return
         try:
             self._archive.note(Recorded(*about), fields)
+        except ArchiveError as error:
+            self._database.fail(str(error))
+
+    def _record_picture(self, url: str, picture: bytes) -> None:
+        try:
+            self._archive.record_view(url.partition("#")[0], datetime.now(UTC), picture)
         except ArchiveError as error:
             self._database.fail(str(error))
 

@@ -17,6 +17,7 @@ from crawler.warc.warc_files import WarcFiles, mend
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from datetime import datetime
     from pathlib import Path
 
     from filelock import FileLock
@@ -66,9 +67,13 @@ class Payloads:
 
     def last_of(self, url: str) -> OriginalRecord | None:
         """Return the response with the last payload of a URL, or None."""
+        digest = self.last_digest(url)
+        return None if digest is None else self.find(digest)
+
+    def last_digest(self, url: str) -> str | None:
         sql = "SELECT digest FROM urls WHERE url = ?"
         row = self._connection.execute(sql, (_short(url),)).fetchone()
-        return None if row is None else self.find(row[0])
+        return None if row is None else str(row[0])
 
     def add(self, original: OriginalRecord) -> None:
         self._write("INSERT OR IGNORE INTO payloads VALUES (?, ?, ?)",
@@ -165,10 +170,20 @@ class Archive:
         with self._noting_failure():
             self._files.write([records.metadata(about, fields)])
 
+    def record_view(self, url: str, at: datetime, picture: bytes) -> None:
+        """Write the picture of a page as a resource, unless the last one of it was the same."""
+        with self._noting_failure():
+            view = records.view(url, at, picture)
+            name, digest = records.recorded(view).url, records.payload_digest(picture)
+            if self._payloads.last_digest(name) != digest:
+                self._files.write([view])
+                self._payloads.note_answer(name, digest)
+
     def flush(self) -> None:
         """Hand all records to the operating system, so that a killed process loses none.
 
-        A failure of the machine may lose the last seconds.
+        They are synced to the disk in a thread. A failure of the machine may lose what was written
+        since the sync before.
         """
         if self._is_closed:
             return
@@ -190,6 +205,7 @@ class Archive:
                     self._files.close()
         finally:
             self._is_closed = True
+            self._files.abandon()
             self._payloads.close()
             self._lock.release()
 

@@ -11,7 +11,6 @@ by its offset, also over HTTP.
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import heapq
 import json
@@ -19,16 +18,21 @@ import os
 import re
 import tempfile
 import zipfile
-from contextlib import ExitStack
+import zlib
+from contextlib import ExitStack, closing
 from datetime import UTC, datetime
 from http import HTTPStatus
 from io import BytesIO
 from itertools import islice
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import surt
 
+from crawler.pages.export import KEPT_FILTER, PageFilter, export_pages
+from crawler.storage.database import open_for_reading
+from crawler.storage.errors import JobError
 from crawler.warc.archive import lock
+from crawler.warc.page_lists import OTHERS, PAGES, PageLists
 from crawler.warc.record_reading import read_records
 from crawler.warc.sources import ArchiveError, find_sources
 from crawler.warc.warc_files import mend
@@ -41,8 +45,8 @@ if TYPE_CHECKING:
     from crawler.warc.sources import WarcFile
 
 _BLOCK_LINES = 300
+_GZIP = zlib.MAX_WBITS + 16
 _PIECE_BYTES = 1 << 20
-_PAGES_HEADER = {"format": "json-pages-1.0", "id": "pages", "title": "All Pages", "hasText": False}
 
 RUN_LINES = 100_000
 """Sort this many lines in memory at a time; of CDXJ, some 60 MB."""
@@ -51,7 +55,7 @@ MAX_RUNS = 200
 """Merge at most this many files at a time."""
 
 _INDEX = "index.cdxj"
-_INDEXED = frozenset({"response", "revisit"})
+_INDEXED = frozenset({"response", "revisit", "resource"})
 _END_OF_TYPE = re.compile(r"[;\s]")
 _NO_DIGIT = re.compile(r"\D")
 _SECONDS = 14
@@ -65,15 +69,20 @@ class Finished(NamedTuple):
     captures: int
 
 
-def finish(folder: Path, wacz: bool = False, *, title: str | None = None) -> Finished:
+def finish(
+    folder: Path, wacz: bool = False, *, title: str | None = None, crawl: Path | None = None
+) -> Finished:
     """Mend and index the files of a folder, and pack them if wanted. Can be repeated.
 
     Args:
         folder: Folder with the WARC files.
         wacz: Whether to pack them in the folder, as ``NAME.wacz`` after its name.
         title: Title that players show; by default the name of the folder.
+        crawl: Crawl directory from which the list of pages has titles and texts; by default the
+            folder above, if it is one.
 
     Raises:
+        JobError: The crawl cannot be read.
         ArchiveError: There are no WARC files in it, it cannot be written to, or a process still
             writes to it.
     """
@@ -88,12 +97,29 @@ def finish(folder: Path, wacz: bool = False, *, title: str | None = None) -> Fin
         name = folder.resolve().name
         packed = folder / f"{name}.wacz" if wacz else None
         if packed is not None:
-            write_wacz(packed, [source.path for source in sources], index, title or name)
+            warcs = [source.path for source in sources]
+            with ExitStack() as stack:
+                pages = _kept_pages(folder, crawl, stack)
+                write_wacz(packed, warcs, index, title or name, pages)
     except OSError as error:
         raise ArchiveError(f"{folder}: cannot be written: {error.strerror}") from error
     finally:
         taken.release()
     return Finished(index, packed, captures)
+
+
+def _kept_pages(
+    folder: Path, crawl: Path | None, stack: ExitStack
+) -> Iterator[dict[str, Any]] | None:
+    """Return the kept pages of the crawl; None if none is given and none is above the folder."""
+    try:
+        connection = open_for_reading(crawl or folder.resolve().parent)
+    except JobError:
+        if crawl is not None:
+            raise
+        return None
+    stack.enter_context(closing(connection))
+    return export_pages(connection, PageFilter(KEPT_FILTER))
 
 
 def sorted_lines(
@@ -186,7 +212,8 @@ def timestamp(found: WholeRecord) -> str:
 def _media_type(found: WholeRecord) -> str | None:
     if found.kind == "revisit":
         return "warc/revisit"
-    declared = found.header("Content-Type")
+    is_resource = found.kind == "resource"
+    declared = found.field("Content-Type") if is_resource else found.header("Content-Type")
     return None if declared is None else _END_OF_TYPE.split(declared.strip(), 1)[0]
 
 
@@ -214,7 +241,7 @@ class WaczFile:
                 out.write(piece)
                 digest.update(piece)
                 count += len(piece)
-        name = path.rpartition("/")[2]
+        name = path.rpartition("/")[2].lower()  # a rule of data packages
         self._resources.append(
             {"name": name, "path": path, "hash": f"sha256:{digest.hexdigest()}", "bytes": count}
         )
@@ -238,7 +265,13 @@ class WaczFile:
         self._zip.writestr("datapackage-digest.json", described, zipfile.ZIP_DEFLATED)
 
 
-def write_wacz(path: Path, warcs: Iterable[Path], cdxj: Path, title: str) -> None:
+def write_wacz(
+    path: Path,
+    warcs: Iterable[Path],
+    cdxj: Path,
+    title: str,
+    kept: Iterable[dict[str, Any]] | None = None,
+) -> None:
     """Pack WARC files with their index.
 
     Args:
@@ -246,6 +279,7 @@ def write_wacz(path: Path, warcs: Iterable[Path], cdxj: Path, title: str) -> Non
         warcs: The WARC files.
         cdxj: Index of the files.
         title: Title that players show.
+        kept: Kept pages of the crawl, as ``export_pages`` yields them, if it is known.
     """
     new = path.with_name(f"{path.name}.new")
     with new.open("wb") as file:
@@ -257,8 +291,10 @@ def write_wacz(path: Path, warcs: Iterable[Path], cdxj: Path, title: str) -> Non
                 summary = BytesIO()
                 wacz.add("indexes/index.cdx.gz", _blocks(lines, summary))
             wacz.add("indexes/index.idx", [summary.getvalue()], stored=False)
-            with cdxj.open("rb") as lines:
-                wacz.add("pages/pages.jsonl", _pages(lines), stored=False)
+            with cdxj.open("rb") as lines, closing(PageLists(lines, kept)) as lists:
+                wacz.add(PAGES, lists.pages(), stored=False)
+                if kept is not None:
+                    wacz.add(OTHERS, lists.others(), stored=False)
             wacz.end(title)
         file.flush()
         os.fsync(file.fileno())
@@ -272,47 +308,22 @@ def _pieces(path: Path) -> Iterator[bytes]:
 
 
 def _blocks(lines: Iterable[bytes], summary: BytesIO) -> Iterator[bytes]:
-    """Yield the index in gzip members of some lines each; write a summary of their first lines."""
+    """Yield the index in gzip members of some lines each; write a summary of their first lines.
+
+    Both are byte for byte what cdxj-indexer makes, with which the other makers of WACZ files write.
+    """
     meta = json.dumps({"format": "cdxj-gzip-1.0", "filename": "index.cdx.gz"})
     summary.write(f"!meta 0 {meta}\n".encode())
     rest, offset = iter(lines), 0
     while block := list(islice(rest, _BLOCK_LINES)):
-        packed = gzip.compress(b"".join(block), mtime=0)
+        compressor = zlib.compressobj(wbits=_GZIP)
+        packed = compressor.compress(b"".join(block)) + compressor.flush()
         where = {
             "offset": offset,
             "length": len(packed),
             "digest": f"sha256:{hashlib.sha256(packed).hexdigest()}",
-            "filename": "index.cdx.gz",
         }
         first = block[0].partition(b" {")[0]
         summary.write(first + f" {json.dumps(where)}\n".encode())
         offset += len(packed)
         yield packed
-
-
-def _pages(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the first capture of each HTML page, in the order of the index."""
-    yield json.dumps(_PAGES_HEADER).encode() + b"\n"
-    before = None
-    for line in lines:
-        key, stamp, entry = line.split(b" ", 2)
-        capture = json.loads(entry)
-        is_page = capture.get("status") == "200" and capture.get("mime") in {
-            "text/html",
-            "application/xhtml+xml",
-        }
-        if is_page and key != before:
-            before = key
-            yield (
-                json.dumps({"id": _id(line), "url": capture["url"], "ts": _time(stamp)}).encode()
-                + b"\n"
-            )
-
-
-def _id(line: bytes) -> str:
-    return hashlib.blake2b(line, digest_size=10).hexdigest()
-
-
-def _time(stamp: bytes) -> str:
-    at = datetime.strptime(stamp.decode("ascii"), "%Y%m%d%H%M%S").replace(tzinfo=UTC)
-    return at.strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -195,6 +195,16 @@ def metadata(about: Recorded, fields: Iterable[tuple[str, str]]) -> ArcWarcRecor
     return _record("metadata", about.url, headers, None, "".join(lines).encode())
 
 
+def view(url: str, at: datetime, picture: bytes) -> ArcWarcRecord:
+    """Make a resource record of the picture of a page, named as browsers' archives name theirs."""
+    fields = {
+        "WARC-Date": warc_date(at),
+        "WARC-Payload-Digest": payload_digest(picture),
+        "Content-Type": "image/webp",
+    }
+    return _record("resource", f"urn:view:{url}", fields, None, picture)
+
+
 def recorded(record: ArcWarcRecord) -> Recorded:
     """Return the identity of a record, to which later records can refer."""
     field = record.rec_headers.get_header

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, BinaryIO
@@ -15,6 +16,7 @@ from crawler.warc.sources import OPEN_SUFFIX
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from concurrent.futures import Future
     from pathlib import Path
 
     from warcio.recordloader import ArcWarcRecord
@@ -45,6 +47,7 @@ class WarcFiles:
         self._about = about
         self._file: BinaryIO | None = None
         self._path: Path | None = None
+        self._syncs = Syncs()
 
     def write(self, group: Iterable[ArcWarcRecord]) -> None:
         if self._file is not None and self._file.tell() >= self._max_bytes:
@@ -56,12 +59,18 @@ class WarcFiles:
             _write(self._file, record)
 
     def flush(self) -> None:
-        """Hand all records to the operating system: a killed process loses none."""
+        """Hand all records to the operating system, and have it write them to the disk.
+
+        Raises:
+            OSError: It cannot, or could not write the records of an earlier call.
+        """
         if self._file is not None:
             self._file.flush()
+            self._syncs.sync(self._file)
 
     def close(self) -> None:
         """End the open file; the next record begins another one."""
+        self._syncs.close()
         if self._file is None or self._path is None:
             return
         with self._file as file:
@@ -69,6 +78,15 @@ class WarcFiles:
             os.fsync(file.fileno())
         self._file = None
         self._path.rename(self._path.with_suffix(""))
+
+    def abandon(self) -> None:
+        """Close the open file as it is after a failure; ``mend`` takes it from there."""
+        with suppress(OSError):
+            self._syncs.close()
+        if self._file is not None:
+            with suppress(OSError):
+                self._file.close()
+            self._file = None
 
     def _begin(self) -> None:
         path = self._free_path()
@@ -83,6 +101,58 @@ class WarcFiles:
             self._serial += 1
             if not path.exists() and not path.with_suffix("").exists():
                 return path
+
+
+class Syncs:
+    """Syncs a file to the disk in a thread: a sync takes as long as hundreds of pages.
+
+    One that is asked for while another one runs is left to the next: commits are a fraction of a
+    second apart.
+    """
+
+    def __init__(self) -> None:
+        self._thread: ThreadPoolExecutor | None = None
+        self._running: Future[None] | None = None
+        self._synced_bytes = -1
+
+    def sync(self, file: BinaryIO) -> None:
+        """Begin to sync what was written to a file, if there is anything new.
+
+        Raises:
+            OSError: An earlier sync failed.
+        """
+        if self._running is not None:
+            if not self._running.done():
+                return
+            self._running.result()
+            self._running = None
+        size = file.tell()
+        if size == self._synced_bytes:
+            return
+        if self._thread is None:
+            self._thread = ThreadPoolExecutor(1, "warc-sync")
+        self._synced_bytes = size
+        self._running = self._thread.submit(_sync, os.dup(file.fileno()))
+
+    def close(self) -> None:
+        """Wait for the running sync; the next one may be of another file.
+
+        Raises:
+            OSError: It failed.
+        """
+        if self._thread is not None:
+            self._thread.shutdown()
+            self._thread = None
+        running, self._running, self._synced_bytes = self._running, None, -1
+        if running is not None:
+            running.result()
+
+
+def _sync(descriptor: int) -> None:
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 class _Member:

@@ -14,6 +14,7 @@ import pytest
 from crawler.pages.export import export_pages
 from crawler.storage.database import open_for_reading
 from crawler.url_rules.render_kinds import FIRST_OF_HOST
+from tests.crawler.warc.exchanges import read_all
 from tests.crawls.command import crawl, report, scrapy, start_scrapy
 from tests.sites.scripted import PAGES, ScriptedSite
 from tests.waiting import wait_until
@@ -143,11 +144,16 @@ def test_a_mixed_site_is_shown_where_that_shows_more(tmp_path: Path) -> None:
 
 def test_screenshots_are_of_all_pages_and_of_none_that_is_not_asked_for(tmp_path: Path) -> None:
     with ScriptedSite(2) as site:
-        crawl(site.url, tmp_path, "-a", "screenshots=yes")
+        crawl(site.url, tmp_path, "-a", "screenshots=yes", "-s", "WARC_ENABLED=True")
         rows = rows_of(tmp_path, site)
-    pictures = list((tmp_path / "screenshots").glob("*.webp"))
-    assert len(pictures) == len(rows) == 4
-    assert all(picture.read_bytes()[8:12] == b"WEBP" for picture in pictures)
+    pictures = {file.read_bytes() for file in (tmp_path / "screenshots").glob("*.webp")}
+    assert len(list((tmp_path / "screenshots").glob("*.webp"))) == len(rows) == 4
+    assert all(picture[8:12] == b"WEBP" for picture in pictures)
+    views = [found for found in read_all(tmp_path / "warc") if found.kind == "resource"]
+    assert {view.url for view in views} == {
+        f"urn:view:{site.url.rstrip('/')}{path}" for path in rows
+    }
+    assert {view.payload for view in views} == pictures
 
 
 def test_always_shows_pages_with_scripts_and_no_shows_none(tmp_path: Path) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import socket
 import subprocess
 import sys
 import urllib.request
+import zipfile
 from collections import Counter
 from contextlib import closing
 from dataclasses import dataclass
@@ -270,6 +272,41 @@ class TestRecords:
         assert told["duplicate-of"] == recorded.site.at("/plain")
         assert int(told["distance"]) <= 8
         assert float(told["similarity"]) > 0.9
+
+
+class TestPacked:
+    def test_lists_kept_pages_with_titles_and_texts(self, recorded: Recorded) -> None:
+        kept = {url: row for url, row in items(recorded.jobdir).items() if row["text"]}
+        with zipfile.ZipFile(recorded.folder / "warc.wacz") as packed:
+            pages = [json.loads(line) for line in packed.read("pages/pages.jsonl").splitlines()]
+            others = [
+                json.loads(line) for line in packed.read("pages/otherPages.jsonl").splitlines()
+            ]
+        assert pages[0]["hasText"]
+        assert {page["url"]: page["text"] for page in pages[1:]} == {
+            url: row["text"] for url, row in kept.items()
+        }
+        assert {page["title"] for page in pages[1:]} == {row["title"] for row in kept.values()}
+        found = {page["url"] for page in others[1:]}
+        assert recorded.site.at("/near") in found
+        assert not found & set(kept)
+
+    @pytest.mark.skipif(TOOLS is None, reason="WARC_TOOLS names no environment with wacz in it")
+    def test_is_valid(self, recorded: Recorded) -> None:
+        command = [f"{TOOLS}/wacz", "validate", "-f", str(recorded.folder / "warc.wacz")]
+        checked = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert "the passed WACZ is valid" in checked.stdout, checked.stdout + checked.stderr
+
+    @pytest.mark.skipif(TOOLS is None, reason="WARC_TOOLS names no environment with wacz in it")
+    def test_page_lists_are_those_that_wacz_takes(self, recorded: Recorded, tmp_path: Path) -> None:
+        with zipfile.ZipFile(recorded.folder / "warc.wacz") as packed:
+            packed.extract("pages/pages.jsonl", tmp_path)
+        files = map(str, recorded.folder.glob("*.warc.gz"))
+        command = [f"{TOOLS}/wacz", "create", "-o", str(tmp_path / "again.wacz"),
+                   "-p", str(tmp_path / "pages" / "pages.jsonl"), *files]  # fmt: skip
+        made = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert made.returncode == 0, made.stdout + made.stderr
+        assert "Invalid passed page" not in made.stdout, made.stdout
 
 
 class TestReplay:

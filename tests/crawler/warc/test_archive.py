@@ -22,7 +22,7 @@ from crawler.warc.record_writing import (
     warc_date,
 )
 from crawler.warc.sources import ArchiveError
-from tests.crawler.warc.exchanges import HTML, exchange, kinds, read_all, record_all
+from tests.crawler.warc.exchanges import HTML, START, exchange, kinds, read_all, record_all
 
 PROJECT = Path(__file__).parents[3]
 TOKEN = st.text("abcXYZ-09", min_size=1, max_size=8).map(str.encode)
@@ -189,6 +189,17 @@ def test_note_names_its_response(tmp_path: Path) -> None:
     assert note.field("WARC-Concurrent-To") == recorded.id
     assert note.field("Content-Type") == "application/warc-fields"
     assert note.payload == b"verdict: near_duplicate\r\nduplicate-of: http://x/ b\r\n"
+
+
+def test_picture_of_a_page_is_a_resource_once(tmp_path: Path) -> None:
+    archive = Archive(tmp_path, "test")
+    for picture in (b"one", b"one", b"two"):
+        archive.record_view("http://x/a?b", START, picture)
+    archive.close()
+    first, second = (found for found in read_all(tmp_path) if found.kind == "resource")
+    assert (first.url, first.payload, second.payload) == ("urn:view:http://x/a?b", b"one", b"two")
+    assert first.field("Content-Type") == "image/webp"
+    assert first.field("WARC-Payload-Digest") == payload_digest(b"one")
 
 
 def test_files_roll_at_their_size_and_end_whole(tmp_path: Path) -> None:

@@ -16,10 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.warc.__main__ import main
+from crawler.warc.archive import Archive
 from crawler.warc.index_and_pack import finish, sorted_lines, url_key
 from crawler.warc.record_reading import read_records
 from crawler.warc.sources import find_sources
-from tests.crawler.warc.exchanges import MAX_COUNT, exchange, read_all, record_all
+from tests.crawler.warc.exchanges import MAX_COUNT, START, exchange, read_all, record_all
 
 if TYPE_CHECKING:
     from crawler.warc.index_and_pack import Finished
@@ -53,6 +54,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("indexed") / "site"
     pages = [exchange(f"/{number}", b"<p>%d" % (number % 650)) for number in range(PAGES)]
     record_all(made, *pages, exchange("/robots.txt", kind="other"), max_file_bytes=50_000)
+    archive = Archive(made, "test")
+    archive.record_view(pages[0].url, START, b"a picture")
+    archive.close()
     return made
 
 
@@ -63,7 +67,7 @@ def done(folder: Path) -> Finished:
 
 def test_every_line_leads_to_its_record(folder: Path, done: Finished) -> None:
     lines = done.cdxj.read_bytes().splitlines(keepends=True)
-    assert done.captures == len(lines) == PAGES + 1
+    assert done.captures == len(lines) == PAGES + 2, "and robots.txt and a picture"
     assert lines == sorted(lines)
     for line in lines[::20]:
         _, stamp, entry = line.split(b" ", 2)
@@ -76,6 +80,7 @@ def test_every_line_leads_to_its_record(folder: Path, done: Finished) -> None:
         assert stamp == b"20260501120000"
     mimes = [json.loads(line.split(b" ", 2)[2])["mime"] for line in lines]
     assert mimes.count("warc/revisit") == 50
+    assert mimes.count("image/webp") == 1
 
 
 def test_wacz_holds_what_it_says(folder: Path, done: Finished) -> None:
@@ -104,7 +109,9 @@ def test_wacz_holds_what_it_says(folder: Path, done: Finished) -> None:
             assert gzip.decompress(part).startswith(prefix.encode() + b" {")
         pages = [json.loads(line) for line in archive.read("pages/pages.jsonl").splitlines()]
         assert pages[0]["format"] == "json-pages-1.0"
+        assert not pages[0]["hasText"]
         assert pages[1]["ts"] == "2026-05-01T12:00:00Z"
+        assert len(pages) == PAGES + 2 - 50, "a revisit alone is not known to be a page"
 
 
 def test_records_are_read_out_of_a_wacz(folder: Path, done: Finished) -> None:
@@ -131,12 +138,33 @@ def test_index_is_that_of_cdxj_indexer(folder: Path, done: Finished) -> None:
     assert made.stdout == done.cdxj.read_bytes()
 
 
+@pytest.mark.skipif(TOOLS is None, reason="WARC_TOOLS names no environment with cdxj-indexer in it")
+def test_compressed_index_is_that_of_cdxj_indexer(
+    folder: Path, done: Finished, tmp_path: Path
+) -> None:
+    files = map(str, sorted(folder.glob("*.warc.gz")))
+    fields = "url,mime,status,digest,length,offset,filename"
+    command = [f"{TOOLS}/cdxj-indexer", "-s", "-d", "-c", "index.cdx.gz", "-o", "index.idx",
+               "--replace-fields", fields, *files]  # fmt: skip
+    subprocess.run(command, check=True, cwd=tmp_path)
+    assert done.wacz is not None
+    with zipfile.ZipFile(done.wacz) as archive:
+        for name in ("index.cdx.gz", "index.idx"):
+            assert archive.read(f"indexes/{name}") == (tmp_path / name).read_bytes(), name
+
+
 class TestCommand:
+    def test_crawl_that_is_named_must_be_there(
+        self, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert main([str(folder), "--wacz", "--crawl", str(tmp_path)]) == 2
+        assert len(capsys.readouterr().err.splitlines()) == 1
+
     def test_indexes_and_packs(
         self, folder: Path, done: Finished, capsys: pytest.CaptureFixture[str]
     ) -> None:
         assert main([str(folder), "--wacz"]) == 0
-        assert f"{PAGES + 1} captures" in capsys.readouterr().out
+        assert f"{PAGES + 2} captures" in capsys.readouterr().out
 
     def test_says_in_one_line_what_is_wrong(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
