@@ -118,7 +118,7 @@ class TestRefused:
         with closing(Database(one)) as database:
             database.write(
                 "INSERT INTO files VALUES (1, x'00', '', '', '', NULL, 0, 0, 0, x'00', 'own', NULL,"
-                " 0, x'00', x'', NULL, NULL, 0, 0)"
+                " 0, x'00', x'', NULL, NULL, 0, 0, 0)"
             )
         with pytest.raises(JobError, match="belongs to a mirror"):
             merged(tmp_path, one)
