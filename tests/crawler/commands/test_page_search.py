@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
-from pathlib import Path
-from tempfile import gettempdir
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,7 +13,10 @@ from crawler.pages.page_search import INDEX_NAME, PageSearch
 from neardup import Parameters
 from tests.crawler.commands.in_process import run
 from tests.crawler.maintenance.rejudge.captured import Said, capture
-from tests.crawls.command import PROJECT
+from tests.read_only import run_read_only
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SAID = {
     "/harbour": "The harbour light burns at night, and the pilot sees it from the sea.",
@@ -131,27 +131,8 @@ def test_it_combines_with_the_choice_of_pages(folder: Path) -> None:
     assert "--search prints a list; leave --format out" in done.stderr
 
 
-_AS_ANOTHER_USER = """
-import contextlib, io, os, sys
-from crawler.program import main
-search = ["pages", sys.argv[1], "--search", "light"]
-if os.getuid() == 0:
-    with contextlib.redirect_stdout(io.StringIO()):
-        main(search)  # imports what another user may not read
-    os.unlink(os.path.join(sys.argv[1], "search.db"))
-    os.setuid(65534)
-sys.exit(main(search))
-"""
-
-
 def test_a_directory_that_cannot_be_written_is_told_so(folder: Path) -> None:
-    for path in folder.parents:
-        if Path(gettempdir()) in path.parents:
-            path.chmod(0o755)
-    folder.chmod(0o555)
-    command = [sys.executable, "-c", _AS_ANOTHER_USER, str(folder)]
-    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
-    folder.chmod(0o755)
+    done = run_read_only(folder, "pages", str(folder), "--search", "light")
     assert (done.returncode, done.stdout) == (2, ""), done.stderr
     assert "the index of words, search.db, cannot be written there" in done.stderr
     assert done.stderr.endswith("make the directory writable, or search a copy of it\n")
