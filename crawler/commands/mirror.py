@@ -117,6 +117,7 @@ class MirrorCommand(SpiderCommand):
 
     def crawl(self, args: list[str], opts: argparse.Namespace) -> int:
         """Mirror a site, check a mirror, or serve it."""
+        _check_modes(opts)
         args = _with_places(args, opts)
         if opts.check:
             from crawler.console.mirror_run import check
@@ -129,9 +130,6 @@ class MirrorCommand(SpiderCommand):
 
             folder = _one_folder(args, "--serve")
             return serve(folder, self.host.settings, opts.host or "127.0.0.1", opts.port)
-        for name in ("port", "host"):
-            if getattr(opts, name) is not None:
-                raise CommandError(f"--{name} goes with --serve")
         from crawler.spiders.arguments import check_site
 
         arguments = self.arguments(opts)
@@ -215,6 +213,15 @@ def _with_places(args: Sequence[str], opts: argparse.Namespace) -> list[str]:
         places.insert(0 if "://" in given else len(places), given)
         setattr(opts, name, usual)
     return places
+
+
+def _check_modes(opts: argparse.Namespace) -> None:
+    given = [f"--{name}" for name in ("check", "prove", "serve") if getattr(opts, name)]
+    if len(given) > 1:
+        raise CommandError(f"give one of {' and '.join(given)}")
+    for name in ("port", "host"):
+        if getattr(opts, name) is not None and not opts.serve:
+            raise CommandError(f"--{name} goes with --serve")
 
 
 def _one_folder(args: Sequence[str], option: str) -> Path:

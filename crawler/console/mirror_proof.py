@@ -76,6 +76,8 @@ def prove(folder: Path, settings: BaseSettings, pages: int) -> int:
             proved = asyncio.run(_proved(browser, prover, _sample(table, total, pages), place))
         except NoBrowserError as error:
             raise CommandError(str(error)) from None
+        except OSError as error:
+            raise CommandError(f"{place} cannot be written: {error.strerror}") from None
     worse = [each for each in proved if each.faults]
     for each in worse:
         say(f"  WORSE    {each.path}: {'; '.join(each.faults)}")
@@ -107,7 +109,7 @@ async def _proved(
     proved: list[_Proved] = []
     try:
         shutil.rmtree(place, ignore_errors=True)
-        place.mkdir()
+        place.mkdir(exist_ok=True)
         with ProgressLine("opening pages") as steps:
             async for proof in prover.prove(rows):
                 proved.append(_kept(len(proved) + 1, proof, place))
@@ -135,5 +137,7 @@ def _write(proved: Sequence[_Proved], folder: Path, place: Path) -> Path:
     page = place / "index.html"
     # Those that are worse come first.
     lines = sorted(proved, key=lambda each: not each.faults)
-    page.write_text(environment.get_template("proof.html").render(folder=folder, proved=lines))
+    page.write_text(
+        environment.get_template("proof.html").render(folder=folder, proved=lines), "utf-8"
+    )
     return page

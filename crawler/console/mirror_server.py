@@ -14,7 +14,7 @@ from twisted.web.static import File
 
 from crawler.console.command_line import CommandError
 from crawler.console.escaping import say
-from crawler.lab.app.binding import BindingError, bind
+from crawler.lab.app.binding import BindingError, Door, bind
 from crawler.mirror.folder import MirrorFolder
 from crawler.mirror.mirror_files import FileTable
 from crawler.mirror.paths import INDEX
@@ -65,24 +65,33 @@ def serve(folder: Path, settings: BaseSettings, host: str, port: str | None) -> 
             say(f"{replace(bound, token=None).address}  (Ctrl-C ends it)", flush=True)
             listening.setblocking(False)  # of the library
             loop: Any = reactor
-            loop.adoptStreamPort(listening.fileno(), listening.family, Site(_Mirror(folder, files)))
+            site = Site(_Mirror(folder, files, Door.of(bound)))
+            loop.adoptStreamPort(listening.fileno(), listening.family, site)
             loop.run()
     return os.EX_OK
 
 
 class _Mirror(Resource):
-    """Answers with the files of a mirror, of which a browser may ask for a part."""
+    """Answers with the files of a mirror, of which a browser may ask for a part.
+
+    Refused are a foreign Host (a name that was pointed to this machine), and what a page of another
+    site asks for within itself: a mirror may hold what its owner alone may read.
+    """
 
     isLeaf = True  # noqa: N815  # of the library
 
-    def __init__(self, folder: Path, files: ServedFiles) -> None:
+    def __init__(self, folder: Path, files: ServedFiles, door: Door) -> None:
         Resource.__init__(self)
         self._folder = folder
         self._files = files
+        self._door = door
 
     def render_GET(  # noqa: N802  # of the library
         self, request: Request
     ) -> bytes | int:
+        if not self._is_own(request):
+            request.setResponseCode(403)
+            return b"not the address of this mirror\n"
         target = request.uri.decode("ascii", "replace")
         found = self._files.find(target, request.getHeader("referer") or "")
         if found is None:
@@ -93,6 +102,18 @@ class _Mirror(Resource):
             request.redirect(found.address.encode())
             return b""
         file = File(str(self._folder / found.path))
-        file.type, file.encoding = found.content_type or _UNKNOWN_TYPE, None
+        file.type, file.encoding = _as_header(found.content_type), None
         answer: bytes | int = file.render_GET(request)
         return answer
+
+    def _is_own(self, request: Request) -> bool:
+        if not self._door.is_ours(request.getHeader("host") or ""):
+            return False
+        is_foreign = request.getHeader("sec-fetch-site") == "cross-site"
+        return not is_foreign or request.getHeader("sec-fetch-mode") == "navigate"
+
+
+def _as_header(content_type: str | None) -> str:
+    """Return a type that Twisted sends: of some sites it has other characters."""
+    written = (content_type or _UNKNOWN_TYPE).encode("ascii", "ignore").decode()
+    return "".join(filter(str.isprintable, written)) or _UNKNOWN_TYPE

@@ -106,11 +106,14 @@ class ConditionalRequests(CrawlerComponent):
 
 
 def continues(response: Response, part: StoredPart) -> bool:
-    """Return whether an answer is the rest of a part, of the same version and in no coding."""
+    """Return whether an answer is the rest of a part, of the same version and in no coding.
+
+    An answer without an ETag is not known to be: some servers take no notice of If-Range.
+    """
     if response.status != HTTPStatus.PARTIAL_CONTENT or b"Content-Encoding" in response.headers:
         return False
     etag = response.headers.get(b"ETag")
-    if etag is not None and etag.decode("latin-1") != part.etag:
+    if etag is None or etag.decode("latin-1") != part.etag:
         return False
     found = content_range(response)
     is_all = DATA_LOSS in response.flags or (

@@ -26,6 +26,7 @@ MAX_DIFFERENCE = 0.01
 _VIEWPORT = {"width": 1280, "height": 1024}
 _PAGE_MS = 20_000
 _QUIET_MS = 500
+_PROOF_SECS = 90.0
 _CHANNEL_STEPS = 16
 """Take pixels for the same where no channel differs by more than this, of 255: smoothed edges."""
 
@@ -134,7 +135,9 @@ class Prover:
         for row in rows:
             try:
                 original(self._folder, row)
-                yield await self._prove(row)
+                yield await asyncio.wait_for(self._prove(row), _PROOF_SECS)
+            except TimeoutError:
+                yield Proof(row.url, row.path, why=f"not shown within {_PROOF_SECS:g} s")
             except Exception as error:  # whatever Playwright raises
                 lines = str(error).strip().splitlines() or [type(error).__name__]
                 yield Proof(row.url, row.path, why=lines[0])

@@ -109,4 +109,7 @@ class ServedFiles:
 
 
 def _first_folder(url: str) -> str:
-    return urlsplit(url).path.removeprefix("/").partition("/")[0]
+    try:
+        return urlsplit(url).path.removeprefix("/").partition("/")[0]
+    except ValueError:
+        return ""

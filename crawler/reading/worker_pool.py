@@ -159,9 +159,11 @@ class WorkerPool:
             await worker.end()
 
     def _count_failure(self, cause: str) -> None:
-        self._failures += 1
         if self._broken is not None:
             return
+        if self._workers:
+            return  # they go on alone, and another one is started while pages wait
+        self._failures += 1
         if self._failures >= _MAX_FAILURES:
             self._break(WorkerStartError(f"reading workers do not start: {cause}"))
         else:

@@ -81,7 +81,7 @@ class PageLists:
                 yield _page(url, row[0], page["title"], page["text"])
 
     def others(self) -> Iterator[bytes]:
-        """Yield the lines of the list of all other HTML pages: duplicates, errors and the like."""
+        """Yield the lines of the list of all other HTML pages, such as near-duplicates."""
         yield _line({"format": "json-pages-1.0", "id": "other-pages", "title": "Other Pages"})
         yield from self._rest()
 

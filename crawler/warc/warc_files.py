@@ -7,6 +7,7 @@ import zlib
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime
+from threading import Lock
 from typing import TYPE_CHECKING, BinaryIO
 
 from warcio.warcwriter import WARCWriter
@@ -106,14 +107,15 @@ class WarcFiles:
 class Syncs:
     """Syncs a file to the disk in a thread: a sync takes as long as hundreds of pages.
 
-    One that is asked for while another one runs is left to the next: commits are a fraction of a
-    second apart.
+    What is asked for while one runs is done when it ends.
     """
 
     def __init__(self) -> None:
         self._thread: ThreadPoolExecutor | None = None
         self._running: Future[None] | None = None
         self._synced_bytes = -1
+        self._lock = Lock()
+        self._is_busy = self._is_wanted = False
 
     def sync(self, file: BinaryIO) -> None:
         """Begin to sync what was written to a file, if there is anything new.
@@ -121,18 +123,36 @@ class Syncs:
         Raises:
             OSError: An earlier sync failed.
         """
-        if self._running is not None:
-            if not self._running.done():
-                return
-            self._running.result()
-            self._running = None
         size = file.tell()
         if size == self._synced_bytes:
             return
+        with self._lock:
+            if self._is_busy:
+                self._is_wanted, self._synced_bytes = True, size
+                return
+        if self._running is not None:
+            self._running.result()
         if self._thread is None:
             self._thread = ThreadPoolExecutor(1, "warc-sync")
-        self._synced_bytes = size
-        self._running = self._thread.submit(_sync, os.dup(file.fileno()))
+        self._is_busy, self._synced_bytes = True, size
+        self._running = self._thread.submit(self._run, os.dup(file.fileno()))
+
+    def _run(self, descriptor: int) -> None:
+        try:
+            while self._goes_on(descriptor):
+                pass
+        finally:
+            with self._lock:
+                self._is_busy = self._is_wanted = False
+            os.close(descriptor)
+
+    def _goes_on(self, descriptor: int) -> bool:
+        with self._lock:
+            self._is_wanted = False
+        os.fsync(descriptor)
+        with self._lock:
+            self._is_busy = self._is_wanted
+            return self._is_wanted
 
     def close(self) -> None:
         """Wait for the running sync; the next one may be of another file.
@@ -146,13 +166,6 @@ class Syncs:
         running, self._running, self._synced_bytes = self._running, None, -1
         if running is not None:
             running.result()
-
-
-def _sync(descriptor: int) -> None:
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 class _Member:

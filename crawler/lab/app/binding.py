@@ -1,7 +1,8 @@
-"""Bind the lab's socket, and make the URL to print and the token that it may need."""
+"""Bind a socket, make the URL to print and the token it may need, and know its names again."""
 
 from __future__ import annotations
 
+import hmac
 import ipaddress
 import secrets
 import socket
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 USUAL_PORT = 8765
 """The port tried first where none is given: browsers remember what they store by port."""
 
+_LOCAL_NAMES = ("127.0.0.1", "localhost", "[::1]")
 _HIGHEST_PORT = 65_535
 _TOKEN_BYTES = 24
 
@@ -99,3 +101,59 @@ def _words(host: str, port: int, error: OSError) -> str:
         return f"--host {host}: no address of this machine"
     where = f"{host} port {port}" if port else host
     return f"{where}: {error.strerror}"
+
+
+@dataclass(frozen=True)
+class Door:
+    """The proofs that a request must show.
+
+    Attributes:
+        port: The port of the server.
+        hosts: The names that are ours, as in a Host header without the port.
+        is_any_address: Whether every number is ours: bound to all of a machine's addresses.
+        token: The token that a cookie must hold; None: no token is needed.
+    """
+
+    port: int
+    hosts: frozenset[str]
+    is_any_address: bool = False
+    token: str | None = None
+
+    @classmethod
+    def of(cls, bound: Bound) -> Door:
+        address = bound.listening.getsockname()[0]
+        number = ipaddress.ip_address(address)
+        named = [f"[{name}]" if ":" in name else name for name in (bound.host, address)]
+        if number.is_unspecified:
+            named.append(socket.gethostname())
+        hosts = frozenset(name.lower() for name in (*_LOCAL_NAMES, *named) if name)
+        return cls(bound.port, hosts, number.is_unspecified, bound.token)
+
+    @property
+    def cookie(self) -> str:
+        """The name of the token's cookie: cookies know no ports, and two labs may run."""
+        return f"lab-{self.port}"
+
+    def is_ours(self, host: str) -> bool:
+        """Return whether a Host header names us, unlike a name that a stranger points here."""
+        host = host.lower()
+        name, _, port = host.rpartition(":")
+        if not name or port.endswith("]"):
+            name, port = host, "80"
+        if port != str(self.port):
+            return False
+        return name in self.hosts or (self.is_any_address and _is_number(name))
+
+    def knows(self, given: str | None) -> bool:
+        """Return whether this is the token, in a time that says nothing about it."""
+        if self.token is None:
+            return True
+        return given is not None and hmac.compare_digest(given.encode(), self.token.encode())
+
+
+def _is_number(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name.strip("[]"))
+    except ValueError:
+        return False
+    return True

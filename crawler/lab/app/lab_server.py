@@ -17,8 +17,9 @@ from nicegui import Client, background_tasks, ui
 from starlette.datastructures import MutableHeaders
 from starlette.responses import PlainTextResponse
 
+from crawler.lab.app.binding import Door
 from crawler.lab.app.frame import Frame, use_themes
-from crawler.lab.app.guard import Door, Guard
+from crawler.lab.app.guard import Guard
 
 if TYPE_CHECKING:
     import socket

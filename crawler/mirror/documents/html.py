@@ -104,7 +104,8 @@ class _HtmlScan:
         elif name == b"script" and start < end:
             self._script(start, end)
         elif name == b"noframes" and self._depth < _MAX_DEPTH:
-            _HtmlScan(elements, self._depth + 1).run(start, end)
+            # Its base and its robots are not those of the page.
+            _HtmlScan(Elements(elements.places), self._depth + 1).run(start, end)
         elif name == b"iframe" and elements.srcdoc is not None and self._depth < _MAX_DEPTH:
             self._srcdoc(elements.srcdoc)
 
@@ -116,12 +117,17 @@ class _HtmlScan:
             self._elements.places.script(start, read_script(code, is_inline=True))
 
     def _srcdoc(self, attribute: Attribute) -> None:
-        """Read the document that an attribute holds, whose URLs are relative to the page."""
+        """Read the document that an attribute holds, whose URLs are relative to the page.
+
+        One with a base of its own is left as it is.
+        """
         places = self._elements.places
         value = places.read(attribute)
         inner = Elements(Places(value.text, places.encoding))
         _HtmlScan(inner, self._depth + 1).run(0, len(value.text))
-        places.srcdoc(attribute, value, inner.places.found)
+        if inner.base is None:
+            self._elements.fixes += places.srcdoc(attribute, value, inner.places.found, inner.fixes)
+            self._elements.has_modules |= inner.has_modules
 
     def _enter(self, name: bytes, last: int, end: int) -> None:
         if end <= last or self._text[end - 1 : end] != b"/":

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from crawler.mirror.documents.scripts import ScriptAddress
 
 _QUOTINGS = (DOUBLE, SINGLE, UNQUOTED)
+_QUOTES = re.compile(r"[\"'`\\]")
 _REFRESH = re.compile(
     rb"\s*\d*(?:\.\d*)?[\s;,]*(?:url\s*=\s*)?(?:\"([^\"]*)|'([^']*)|(.*))",
     re.IGNORECASE | re.DOTALL,
@@ -169,11 +170,12 @@ def write_cdata(address: str) -> bytes:
 def _write_module(address: str) -> bytes:
     """Write the specifier of a module: a name without a dot in front means another thing."""
     is_bare = not address.startswith((".", "/")) and "://" not in address
-    return f"./{address}".encode() if is_bare else address.encode()
+    return _write_in_script(f"./{address}" if is_bare else address)
 
 
-def _as_it_is(address: str) -> bytes:
-    return address.encode()
+def _write_in_script(address: str) -> bytes:
+    """Write an address within any quotes of a script."""
+    return _QUOTES.sub(lambda found: f"%{ord(found[0]):02X}", address).encode()
 
 
 def _constant(written: bytes) -> Callable[[str], bytes]:
@@ -245,8 +247,14 @@ class Places:
         written, write = self.decode(match[match.lastindex]), _PLAIN[attribute.quotes]
         self.add(LinkPlace(start, end, written, LinkKind.PAGE, False, write))
 
-    def srcdoc(self, attribute: Attribute, value: Value, inner: Iterable[LinkPlace]) -> None:
-        """Add what was found in the document that is the value of an attribute."""
+    def srcdoc(
+        self, attribute: Attribute, value: Value, inner: Iterable[LinkPlace], fixes: Iterable[Edit]
+    ) -> list[Edit]:
+        """Add what was found in the document that is the value of an attribute.
+
+        Returns:
+            The edits that the copy needs, for their places in this document.
+        """
 
         def outer(edit: Edit) -> Edit:
             start, end = (attribute.start + value.place(at) for at in (edit.start, edit.end))
@@ -257,6 +265,7 @@ class Places:
             write = _nested(attribute.quotes, place.write)
             companions = tuple(map(outer, place.companions))
             self.add(place._replace(start=start, end=end, write=write, companions=companions))
+        return list(map(outer, fixes))
 
     def script(self, start: int, addresses: Iterable[ScriptAddress]) -> None:
         """Add URLs of a script that begins at an offset."""
@@ -266,7 +275,7 @@ class Places:
             if found.is_left:
                 write = _constant(written)
             else:
-                write = _write_module if found.is_module else _as_it_is
+                write = _write_module if found.is_module else _write_in_script
             kind, address = LinkKind.REQUISITE, self.decode(written)
             self.add(LinkPlace(first, last, address, kind, False, write))
 

@@ -20,12 +20,16 @@ SCRIPT_ENDINGS = (".js", ".mjs")
 
 _ADDRESS = rb"[^\"'`\\\s${}<>]{1,2000}"
 _OF_MODULE = rb"(?:\.{0,2}/|https?://)" + _ADDRESS
-# https://tc39.es/ecma262/#sec-imports and https://html.spec.whatwg.org/#hostgetimportmetaproperties
-_IMPORT = rb"\b(?:from|import)\s*+\(?\s*+([\"'])(?P<module>%b)\1" % _OF_MODULE
-_BESIDE = rb"\bnew\s++URL\(\s*+([\"'])(?P<beside>%b)\3\s*+,\s*+import\.meta\.url" % _ADDRESS
-_FETCH = rb"\bfetch\(\s*+([\"'`])(?P<fetched>%b)\5\s*+[,)]" % _ADDRESS
+# https://tc39.es/ecma262/#sec-imports; the names in between hold no quotes.
+_STATEMENT = rb"\b(?:im|ex)port\b(?P<clause>[^\"'`;()]{0,1000}+)"
+_IMPORT = rb"(?:%b|\bimport\s*+\(\s*+)([\"'])(?P<module>%b)\2" % (_STATEMENT, _OF_MODULE)
+# https://html.spec.whatwg.org/#hostgetimportmetaproperties
+_BESIDE = rb"\bnew\s++URL\(\s*+([\"'])(?P<beside>%b)\4\s*+,\s*+import\.meta\.url" % _ADDRESS
+# With further arguments it may change something on the server.
+_FETCH = rb"\bfetch\(\s*+([\"'`])(?P<fetched>%b)\6\s*+\)" % _ADDRESS
 _PLACES = re.compile(rb"%b|%b|%b" % (_IMPORT, _BESIDE, _FETCH))
 _MAPPED = re.compile(rb":\s*+\"(?P<module>%b)\"" % _OF_MODULE)
+_KEYED = re.compile(rb"\"(?:scopes|integrity)\"")
 
 
 class ScriptAddress(NamedTuple):
@@ -67,12 +71,24 @@ def read_script(code: bytes, *, is_inline: bool) -> Iterator[ScriptAddress]:
                 is_rooted = address.startswith(b"/") and not address.startswith(b"//")
                 if is_inline or is_rooted:
                     yield ScriptAddress(*found.span("fetched"), is_left=not is_inline)
-            case name:
-                yield ScriptAddress(*found.span(name or 0), is_module=name == "module")
+            case "beside":
+                yield ScriptAddress(*found.span("beside"))
+            case _:
+                if _names_module((found["clause"] or b"").rstrip()):
+                    yield ScriptAddress(*found.span("module"), is_module=True)
+
+
+def _names_module(clause: bytes) -> bool:
+    """Return whether what stands between ``import`` or ``export`` and a text makes it a module."""
+    return not clause or re.search(rb"(?:\A|[\s}*])from\Z", clause) is not None
 
 
 def read_import_map(text: bytes) -> Iterator[ScriptAddress]:
-    """Yield the URLs of modules that an import map names; those of folders are left out."""
+    """Yield the URLs of modules that an import map names; those of folders are left out.
+
+    All of a map stay as written where some of them are its keys.
+    """
+    is_left = _KEYED.search(text) is not None
     for found in _MAPPED.finditer(text):
         if not found["module"].endswith(b"/"):
-            yield ScriptAddress(*found.span("module"), is_module=True)
+            yield ScriptAddress(*found.span("module"), is_module=True, is_left=is_left)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crawler.lab.app.guard import Door, Guard
+from crawler.lab.app.binding import Door
+from crawler.lab.app.guard import Guard
 from crawler.lab.app.lab_server import SecurityHeaders
 
 if TYPE_CHECKING:

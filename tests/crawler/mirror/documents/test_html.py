@@ -63,8 +63,11 @@ def rewritten(page: str, content_type: str = HTML) -> str:
          [("x&y", NEEDED), ("z", PAGES)]),
         ("<script type=module>import a from './x';import'../y';import('/z')</script>",
          [("./x", NEEDED), ("../y", NEEDED), ("/z", NEEDED)]),
-        ("<script>fetch('x', {}); fetch(`/y`); fetch('no' + z); fetch(`no${z}`)</script>",
+        ("<script>fetch('x'); fetch(`/y`); fetch('no' + z); fetch(`no${z}`)</script>",
          [("x", NEEDED), ("/y", NEEDED)]),
+        ("<script>fetch('no', {method: 'POST'}); a = 'a text from \"/no\" here'</script>", []),
+        ("<script>export {a as b}from'./x';import*as c from './y';export default './no'</script>",
+         [("./x", NEEDED), ("./y", NEEDED)]),
         ("<script type=importmap>{\"imports\": {\"./no\": \"./x\", \"no/\": \"/no/\"}}</script>",
          [("./x", NEEDED)]),
         ("<script type=text/template><a href=no>import './no'</script>", []),
@@ -106,6 +109,11 @@ def test_addresses_are_found_with_their_kinds(page: str, found: list[tuple[str, 
         ("<a style='a:url(&quot;x&quot;)'>", "<a style='a:url(&quot;x\\27 \\22 &amp;x&quot;)'>"),
         ("<style>a{b:url(x)}</style>", "<style>a{b:url(x\\27 \\22 &x)}</style>"),
         ("<img srcset='x 1x,y 2x'>", "<img srcset='x&#39;\"&amp;x 1x,y&#39;\"&amp;x 2x'>"),
+        ("<script>fetch('x')</script>", "<script>fetch('x%27%22&x')</script>"),
+        ("<iframe srcdoc=\"<base href='/no/'><img src='x'>\"></iframe>",
+         "<iframe srcdoc=\"<base href='/no/'><img src='x'>\"></iframe>"),
+        ("<iframe srcdoc=\"<meta http-equiv='Content-Security-Policy' content=a>\"></iframe>",
+         "<iframe srcdoc=\"<meta data-http-equiv='Content-Security-Policy' content=a>\"></iframe>"),
         ("<iframe srcdoc=\"<img src='x'>\"></iframe>",
          "<iframe srcdoc=\"<img src='x&amp;#39;&quot;&amp;amp;x'>\"></iframe>"),
         ("<a href='mailto:a@b'><a href=http://[::1>", "<a href='mailto:a@b'><a href=http://[::1>"),
@@ -224,3 +232,21 @@ def test_documents_within_each_other_are_read_to_a_depth() -> None:
     for _ in range(12):
         page = f"<a href=x><iframe srcdoc='{escape(page)}'></iframe>"
     assert [link.written for link in read(page).links] == ["x", "x", "x"]
+
+
+def test_what_stands_in_noframes_is_not_said_of_the_page() -> None:
+    document = read(
+        "<noframes><base href='http://other.example/'><meta name=robots content=nofollow>"
+        "</noframes><a href=x>"
+    )
+    assert not document.nofollow
+    assert [link.url for link in document.links] == ["http://host.example/a/x"]
+
+
+def test_an_import_map_whose_keys_are_urls_stays() -> None:
+    page = (
+        '<script type=importmap>{"imports": {"a": "/a.js"}, "integrity": {"/a.js": "b"}}</script>'
+    )
+    new, _ = read(page).rewrite(lambda _: "other.js")
+    assert new.decode().endswith(page)
+    assert [link.written for link in read(page).links] == ["/a.js"]
