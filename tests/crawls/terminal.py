@@ -110,12 +110,12 @@ class OnTerminal:
             assert self._read(), self.screen.text
         raise AssertionError(f"{pattern} in vain: {self.screen.text}")
 
-    def finish(self) -> Screen:
-        """Wait until all that write to the terminal are gone."""
+    def finish(self, status: int = 0) -> Screen:
+        """Wait until all that write to the terminal are gone, and expect an exit status."""
         while self._read():
             pass
         self.screen.feed(self._rest.decode())
-        assert self.process.wait() == 0, self.screen.text
+        assert self.process.wait() == status, self.screen.text
         return self.screen
 
     def _read(self) -> bool:

@@ -150,7 +150,7 @@ class TestApply:
                 assert "min_similarity" in page.one(".parameter.other").text
                 page.press("Apply…")
                 page.wait(lambda: "would be judged otherwise" in page.text())
-                assert "takes this over within a second" in page.text()
+                page.wait(lambda: "takes this over within a second" in page.text())
                 page.click(".confirm")
                 page.wait(lambda: not page.all(".parameter.other"))
                 page.wait(lambda: "no page was judged by it yet" in page.one(".bar-note").text)

@@ -74,7 +74,7 @@ def test_ctrl_c_shows_how_many_pages_it_finishes_and_the_next_run_goes_on(
         assert terminal.wait_for(r"(\d+) in flight")[1] == finishing[1]
         assert "directory  " not in terminal.screen.text
         site.hold_after(None)
-        screen = terminal.finish()
+        screen = terminal.finish(status=130)
         assert screen.widest <= 76
         fetched = HELD_AFTER + in_flight
         assert f"{fetched} fetched, " in screen.text, screen.text
