@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from rich.filesize import decimal
 
+from crawler.console.html_templates import template_environment
 from crawler.maintenance.crawl_report import make_report
 from crawler.maintenance.selection_report import report_selection
 from crawler.maintenance.site_faults import find_faults
@@ -42,13 +42,7 @@ def html_report(
     """
     counts = report_selection(connection, ALL)
     first = connection.execute(_FIRST).fetchone()
-    environment = Environment(
-        loader=PackageLoader("crawler.console", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = template_environment()
     environment.filters |= {"number": _number, "percent": _percent, "link": _link}
     return environment.get_template("report.html").render(
         site=urlsplit(first[0]).netloc if first else folder,

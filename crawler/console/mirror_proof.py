@@ -7,10 +7,9 @@ import shutil
 from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from crawler.console.command_line import CommandError
 from crawler.console.escaping import say
+from crawler.console.html_templates import template_environment
 from crawler.console.progress_line import ProgressLine
 from crawler.mirror.folder import MirrorFolder
 from crawler.mirror.mirror_files import FileTable
@@ -127,17 +126,11 @@ def _kept(number: int, proof: Proof, place: Path) -> _Proved:
 
 
 def _write(proved: Sequence[_Proved], folder: Path, place: Path) -> Path:
-    environment = Environment(
-        loader=PackageLoader("crawler.console", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     page = place / "index.html"
     # Those that are worse come first.
     lines = sorted(proved, key=lambda each: not each.faults)
     page.write_text(
-        environment.get_template("proof.html").render(folder=folder, proved=lines), "utf-8"
+        template_environment().get_template("proof.html").render(folder=folder, proved=lines),
+        "utf-8",
     )
     return page

@@ -17,7 +17,7 @@ from crawler.console.escaping import say
 from crawler.lab.app.binding import BindingError, Door, bind
 from crawler.mirror.folder import MirrorFolder
 from crawler.mirror.mirror_files import FileTable
-from crawler.mirror.paths import INDEX
+from crawler.mirror.paths import INDEX, STATE_FOLDER
 from crawler.mirror.serving import ServedFiles
 from crawler.mirror.targets import Targets
 from crawler.options import Options
@@ -50,7 +50,7 @@ def serve(folder: Path, settings: BaseSettings, host: str, port: str | None) -> 
         CommandError: The address cannot be had.
         JobError: There is no mirror, or its database cannot be read.
     """
-    state = folder / ".mirror"
+    state = folder / STATE_FOLDER
     with closing(open_for_reading(state)) as connection, MirrorFolder(folder, read_only=True) as of:
         table = FileTable(connection.execute)
         key = Canonicalizer(Options(settings).names("URLS_DISABLED_RULES")).key
