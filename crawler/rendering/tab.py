@@ -330,7 +330,12 @@ class PageTab:
         Raises:
             TimeoutError: The page is busy with its own scripts.
         """
-        asked = {"expression": expression, "contextId": self._world, "returnByValue": True}
+        asked = {
+            "expression": expression,
+            "contextId": self._world,
+            "returnByValue": True,
+            "awaitPromise": True,
+        }
         secs = max(self._ends_at - time.monotonic(), _READ_SECS)
         got = await asyncio.wait_for(self._cdp.send("Runtime.evaluate", asked), secs)
         if "exceptionDetails" in got:

@@ -23,8 +23,8 @@ def mirrored(site: ChangingSite, mirror: Path, head: str = HEAD) -> str:
     """Mirror three pages with a style sheet and a script; return the folder of their host."""
     site.added["/style"] = lambda exchange: exchange.answer(STYLE, "text/css")
     site.added["/said"] = lambda exchange: exchange.answer(SAYING, "text/javascript")
-    site.put("/", "home", ["/a/", "/b?c=1"], head=head)
-    site.put("/a/", "one", ["/"], head=head)
+    site.put("/", "home", ["/a/"], head=head)
+    site.put("/a/", "one", ["/", "/b?c=1"], head=head)
     site.put("/b", "two", ["/"], head=head)
     done = scrapy("mirror", site.url, str(mirror))
     assert done.returncode == 0, done.stdout + done.stderr
