@@ -20,13 +20,16 @@ from twisted.python.failure import Failure
 from twisted.web.http import _ChunkedTransferDecoder, _MalformedChunkedDataError
 
 from crawler.downloading.encodings import HeadTooLargeError
+from crawler.large_bodies import large_bodies_of
 from crawler.options import Options
 from crawler.received_heads import received_heads_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from scrapy import Request
     from scrapy.crawler import Crawler
+    from scrapy.http import Response
     from twisted.internet.defer import Deferred
 
     from crawler.received_heads import ReceivedHeads
@@ -54,9 +57,16 @@ class BoundedHeadHandler(HTTP11DownloadHandler):
         super().__init__(crawler)
         options = Options(crawler.settings)
         limit = options.integer("CRAWL_MAX_HEADER_BYTES")
-        watch: Callable[[Any], HeadWatch] = partial(HeadWatch, limit=limit)
+        self._bodies = large_bodies_of(crawler)
+        watch: Callable[[Any], HeadWatch]
+        watch = partial(HeadWatch, limit=limit, deliver=self._bodies.deliver)
         if options.boolean("WARC_ENABLED"):
-            watch = partial(HeadKeeper, limit=limit, heads=received_heads_of(crawler))
+            watch = partial(
+                HeadKeeper,
+                limit=limit,
+                heads=received_heads_of(crawler),
+                deliver=self._bodies.deliver,
+            )
         original = getattr(getattr(self, "_pool", None), "_factory", None)
         if original is None:
             raise RuntimeError(
@@ -65,6 +75,15 @@ class BoundedHeadHandler(HTTP11DownloadHandler):
             )
         self._pool._factory = _watched(original, watch)  # type: ignore[assignment]  # a callable does
         IdleConnections(self._pool, max_idle())
+
+    async def download_request(self, request: Request) -> Response:
+        """Download a request; a large body of which nothing is read goes to the disk."""
+        try:
+            response = await super().download_request(request)
+        except BaseException:
+            self._bodies.ended(request)
+            raise
+        return self._bodies.finished(request, response)
 
 
 def max_idle() -> int:
@@ -150,11 +169,15 @@ class HeadWatch:
     Args:
         protocol: The protocol of Twisted's client; its two methods are replaced.
         limit: Bytes after which the connection is aborted.
+        deliver: Called in place of ``deliverBody`` of each answer, with that and its argument.
     """
 
-    def __init__(self, protocol: Any, limit: int) -> None:
+    def __init__(
+        self, protocol: Any, limit: int, deliver: Callable[..., None] | None = None
+    ) -> None:
         self._protocol = protocol
         self._limit = limit
+        self._deliver = deliver
         self._count = 0
         self._is_in_head = False
         self._excess: str | None = None
@@ -191,14 +214,22 @@ class HeadWatch:
         self._is_in_head = False
         if self._excess is not None:
             raise HeadTooLargeError(self._excess)
+        if self._deliver is not None and not isinstance(result, Failure):
+            result.deliverBody = partial(self._deliver, result.deliverBody)
         return result
 
 
 class HeadKeeper(HeadWatch):
     """Notes the head of each answer as it came as well, for a crawl that is recorded."""
 
-    def __init__(self, protocol: Any, limit: int, heads: ReceivedHeads) -> None:
-        super().__init__(protocol, limit)
+    def __init__(
+        self,
+        protocol: Any,
+        limit: int,
+        heads: ReceivedHeads,
+        deliver: Callable[..., None] | None = None,
+    ) -> None:
+        super().__init__(protocol, limit, deliver)
         self._heads = heads
         self._data = b""
 

@@ -25,7 +25,7 @@ from crawler.pages.reasons import Reason
 from crawler.reading.content_types import why_not_html
 from crawler.reading.link_kinds import ANCHOR, Follow
 from crawler.render_choice import NO, RenderChoice
-from crawler.request_meta import FOR_A_PAGE, LINK_KIND, SEED, WHOLE
+from crawler.request_meta import FOR_A_PAGE, LINK_KIND, RETRY_TIMES, SEED, WHOLE
 from crawler.spiders.argument_table import MIRROR
 from crawler.spiders.arguments import size_of, yes_or_no
 from crawler.spiders.site import SiteSpider
@@ -137,12 +137,14 @@ class MirrorSpider(SiteSpider):
         )
         spider.job.tell(told)
         folder = MirrorFolder(spider.job.folder.parent)
-        spider.job.callbacks.at_close.append(folder.close)
         spider.mirror = MirrorStore(spider.job.database, folder)
+        spider.job.callbacks.at_close.append(spider.mirror.close)
         spider.around = _around(spider.within)
         spider.wanted = WantedNames(spider.accept, spider.reject)
         spider.most_bytes = size_of(kwargs)
         spider._is_recorded = Options(crawler.settings).boolean("WARC_ENABLED")
+        if not spider._is_recorded and not crawler.settings.getbool("HTTPCACHE_ENABLED"):
+            spider.large_bodies = spider.mirror
         spider._sent_bytes = 0
         spider._count_bytes(spider.mirror.bytes)
         spider._documents = WeakKeyDictionary()
@@ -158,7 +160,7 @@ class MirrorSpider(SiteSpider):
         self, fetched: Fetched, response: Response, turn: Awaitable[object] | None = None
     ) -> Captured:
         """Judge an answer and write it to its file, with nothing awaited in between."""
-        self._count_bytes(len(fetched.body))
+        self._count_bytes(fetched.size)
         if self.reads_text:
             found = await super().captured(fetched, response, turn)
         else:
@@ -202,6 +204,9 @@ class MirrorSpider(SiteSpider):
                 cut=Reason.CUT_STREAM,
             )
             self._keep(fetched, is_seed=SEED in request.meta)
+        if isinstance(failure.value, MirrorError):  # a large body could not be written
+            self.result.stop(str(failure.value))
+            raise CloseSpider("mirror") from failure.value
         yield from super().failed(failure)
 
     def _count_bytes(self, count: int) -> None:
@@ -226,8 +231,21 @@ class MirrorSpider(SiteSpider):
         return super().still(fetched, response)
 
     def part_of(self, request: Request) -> StoredPart | None:
-        """Return the stored part of a file; None where an archive is to have the whole answer."""
-        return None if self._is_recorded else self.mirror.part(self.key_of(request))
+        """Return the stored part of a file; None where an archive is to have the whole answer.
+
+        A retry continues a body whose download broke off, and requests the whole of any other.
+        """
+        if self._is_recorded:
+            return None
+        key = self.key_of(request)
+        part = self.mirror.downloads.part(key)
+        is_first = WHOLE in request.meta and RETRY_TIMES not in request.meta
+        return self.mirror.part(key) if part is None and is_first else part
+
+    def drop_part(self, request: Request) -> None:
+        """Request the whole next time: what came is not the rest of the part."""
+        if not self._is_recorded:
+            self.mirror.downloads.drop(self.key_of(request))
 
     def page_request(self, url: str, meta: dict[str, Any] | None = None) -> Request | None:
         request = super().page_request(url, meta)

@@ -38,5 +38,20 @@ def payload_digest(payload: bytes) -> bytes:
     return xxhash.xxh3_128_digest(payload)
 
 
+class PayloadHash:
+    """Makes the payload digest of bytes that come in pieces. Complexity: O(length)."""
+
+    def __init__(self) -> None:
+        self._hash = xxhash.xxh3_128()
+
+    def update(self, piece: bytes) -> None:
+        """Add the next bytes."""
+        self._hash.update(piece)
+
+    def digest(self) -> bytes:
+        """Return the ``payload_digest`` of all bytes so far; more may follow."""
+        return self._hash.digest()
+
+
 # The digest of every text in which a reader would see nothing.
 EMPTY_DIGEST = payload_digest(b"")
