@@ -27,7 +27,7 @@ from crawler.reading.link_kinds import ANCHOR, Follow
 from crawler.render_choice import NO, RenderChoice
 from crawler.request_meta import FOR_A_PAGE, LINK_KIND, RETRY_TIMES, SEED, WHOLE
 from crawler.spiders.argument_table import MIRROR
-from crawler.spiders.arguments import size_of, yes_or_no
+from crawler.spiders.arguments import yes_or_no
 from crawler.spiders.site import SiteSpider
 from crawler.suggestions import did_you_mean
 from crawler.urls.scope import Scope
@@ -93,8 +93,6 @@ class MirrorSpider(SiteSpider):
     around: Scope
     wanted: WantedNames
     reads_text: bool
-    most_bytes: int | None
-    _sent_bytes: int
     _is_recorded: bool
     _documents: WeakKeyDictionary[Response, LinkedDocument]
     _needed_lately: RecentDepths[str]
@@ -141,12 +139,10 @@ class MirrorSpider(SiteSpider):
         spider.job.callbacks.at_close.append(spider.mirror.close)
         spider.around = _around(spider.within)
         spider.wanted = WantedNames(spider.accept, spider.reject)
-        spider.most_bytes = size_of(kwargs)
         spider._is_recorded = Options(crawler.settings).boolean("WARC_ENABLED")
         if not spider._is_recorded and not crawler.settings.getbool("HTTPCACHE_ENABLED"):
             spider.large_bodies = spider.mirror
-        spider._sent_bytes = 0
-        spider._count_bytes(spider.mirror.bytes)
+        spider.job.tell(replace(spider.job.run, bytes_before=spider.mirror.bytes))
         spider._documents = WeakKeyDictionary()
         spider._needed_lately = RecentDepths(RECENT_URLS)
         spider._followed_lately = RecentDepths(RECENT_URLS)
@@ -160,7 +156,6 @@ class MirrorSpider(SiteSpider):
         self, fetched: Fetched, response: Response, turn: Awaitable[object] | None = None
     ) -> Captured:
         """Judge an answer and write it to its file, with nothing awaited in between."""
-        self._count_bytes(fetched.size)
         if self.reads_text:
             found = await super().captured(fetched, response, turn)
         else:
@@ -208,17 +203,6 @@ class MirrorSpider(SiteSpider):
             self.result.stop(str(failure.value))
             raise CloseSpider("mirror") from failure.value
         yield from super().failed(failure)
-
-    def _count_bytes(self, count: int) -> None:
-        """Count bytes; request nothing more at the limit, but continue to queue links.
-
-        An answer counts before it is read, so that few bytes are sent beyond the limit.
-        """
-        self._sent_bytes += count
-        if self.most_bytes is not None and self._sent_bytes >= self.most_bytes:
-            self.result.stop_requests(
-                f"--max-bytes {self.max_bytes} are there; with a larger one it goes on"
-            )
 
     def still(self, fetched: Fetched, response: Response) -> Captured | None:
         """Accept "not modified" for an answer if its file is unchanged since it was written."""

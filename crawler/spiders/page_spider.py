@@ -216,6 +216,8 @@ class PageSpider(Spider):
             return (self._whole(response),)
         self.job.frontier.leased.note_stored(response)
         self.archivist.seconds["download"] += response.meta.get("download_latency", 0.0)
+        if response.request is not None:
+            self.result.under_way.pop(response.request, None)
         self._count(captured, body_size(response))
         self._learn(response, captured)
         self._note_seed(response, captured)

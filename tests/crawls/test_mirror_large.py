@@ -18,6 +18,8 @@ from tests.sites.needing import body
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tests.sites.exchange import Exchange
     from tests.sites.needing import NeedingSite
 
@@ -145,3 +147,35 @@ def part_of(found: Mirrored, site: NeedingSite, content: bytes, size: int) -> st
     assert path is not None
     assert found.read(path) == content[:size]
     return path
+
+
+def test_limit_of_bytes_is_exceeded_by_one_answer_at_most(
+    site: NeedingSite, tmp_path: Path
+) -> None:
+    """All files are under way at the same time, and one in two does not announce its length."""
+    size, limit = 2**20, 5 * 2**19
+    paths = [f"/small/{number}.bin" for number in range(12)]
+    site.file("/small/", body("small", links(paths)))
+    for number, path in enumerate(paths):
+        site.added[path] = sending(path.encode() * (size // len(path)), in_chunks=number % 2 == 0)
+    found = start(site, tmp_path / "m", "--max-bytes", str(limit))
+    assert "stopped: the limit of --max-bytes, 2.6 MB, is reached" in found.done.stdout
+    sizes = [(found.folder / path).stat().st_size for path in found.files if ".bin" in path]
+    assert limit - size < sum(sizes) < limit + size
+    found = start(site, tmp_path / "m")
+    assert len([path for path in found.files if path.endswith(".bin")]) == len(paths)
+    assert check(found.folder).returncode == 0
+
+
+def sending(content: bytes, *, in_chunks: bool) -> Callable[[Exchange], None]:
+    def send(exchange: Exchange) -> None:
+        how = {"Transfer-Encoding": "chunked"}
+        exchange.head(200, how if in_chunks else {"Content-Length": str(len(content))})
+        with suppress(OSError):
+            for at in range(0, len(content), 2**14):
+                piece = content[at : at + 2**14]
+                exchange.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece) if in_chunks else piece)
+            exchange.wfile.write(b"0\r\n\r\n" if in_chunks else b"")
+        exchange.hang_up()
+
+    return send
