@@ -11,9 +11,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakKeyDictionary
 
-from scrapy.core.downloader.handlers.http11 import _ResponseReader
 from scrapy.http import Response
-from twisted.web.iweb import UNKNOWN_LENGTH
 
 from crawler.downloadermiddlewares.limits import range_in
 from crawler.downloading.encodings import codings
@@ -89,6 +87,9 @@ class LargeBodies:
     """
 
     def __init__(self, crawler: Crawler) -> None:
+        # Commands that crawl nothing import spiders too, and this takes half a second.
+        from scrapy.core.downloader.handlers.http11 import _ResponseReader  # noqa: PLC0415
+
         if "_bodybuf" not in _ResponseReader.__init__.__code__.co_names:
             raise RuntimeError(
                 "this version of Scrapy keeps no _ResponseReader._bodybuf, by which large bodies "
@@ -111,7 +112,7 @@ class LargeBodies:
                 buffer.cancel = reader._finished.cancel
                 reader._bodybuf = self._buffers[request] = buffer
         deliver(reader)
-        is_told = response.length is not UNKNOWN_LENGTH
+        is_told = isinstance(response.length, int)
         if reader._maxsize and is_told and response.length > reader._maxsize:
             reader._finished.cancel()
 
@@ -130,7 +131,7 @@ class LargeBodies:
         etag = _text(_header(response, b"ETag"))
         part = self.parts.get(request)
         if response.code == HTTPStatus.OK:
-            is_long = response.length is not UNKNOWN_LENGTH and response.length >= LARGE_BYTES
+            is_long = isinstance(response.length, int) and response.length >= LARGE_BYTES
             content_type = _text(_header(response, b"Content-Type"))
 
             def begin(head: bytes) -> Download | None:

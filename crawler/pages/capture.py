@@ -213,7 +213,8 @@ class Archivist:
 
     async def capture_read(self, fetched: Fetched, reading: Reading) -> Captured:
         """Judge and store an answer with a given reading, such as the text of an item."""
-        await self.loops.finished()
+        if reading.extract is not None and reading.extract.fingerprint is not None:
+            await self.loops.finished()  # other texts are compared by their digests alone
         return await self._settle(self._context(fetched, reading), None)
 
     async def _settle(self, page: PageContext, known: PageVerdict | None) -> Captured:
