@@ -40,6 +40,8 @@ class Download(BodyFile, Protocol):
 
     def end(self) -> None: ...
 
+    def drop(self) -> None: ...
+
 
 class BodyStore(Protocol):
     """Where large bodies go."""
@@ -170,6 +172,8 @@ class LargeBodies:
         if buffer is None or buffer.file is None:
             return None
         buffer.file.end()
+        if buffer.is_too_large:
+            buffer.file.drop()
         if buffer.error is not None:
             raise buffer.error
         return buffer.file
@@ -182,6 +186,7 @@ class _Buffer(BytesIO):
         super().__init__()
         self.file: Download | None = None
         self.error: Exception | None = None
+        self.is_too_large = False
         self.cancel: Callable[[], None]
         self._begin: Callable[[bytes], Download | None] | None = begin
         self._min_bytes = min_bytes
@@ -206,7 +211,12 @@ class _Buffer(BytesIO):
         if self.file is not None:
             self.file.write(self.getvalue())
             self.seek(0)
-            self.truncate()
+            super().truncate()
+
+    def truncate(self, size: int | None = None, /) -> int:
+        """Forget the body; Scrapy calls it where more came than ``DOWNLOAD_MAXSIZE``."""
+        self.is_too_large = True
+        return super().truncate(size)
 
 
 _made: WeakKeyDictionary[Crawler, LargeBodies] = WeakKeyDictionary()

@@ -108,6 +108,10 @@ class Download:
             self._file.close()
             self.note()
 
+    def drop(self) -> None:
+        """Remove the file."""
+        self._downloads.drop(self.key)
+
 
 class Downloads:
     """The large bodies of a mirror that are on their way.

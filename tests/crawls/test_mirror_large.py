@@ -14,7 +14,7 @@ from neardup.fingerprints.digest import payload_digest
 from tests.crawls.command import start_scrapy
 from tests.crawls.mirrored import Mirrored, check
 from tests.crawls.test_mirror_cut import QUICK, links, site, start, told
-from tests.sites.needing import body
+from tests.sites.needing import PIXEL, body
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -124,7 +124,11 @@ def test_rest_of_a_large_file_that_breaks_off_is_requested_at_once_and_bounded(
     }
     site.file("/small/", body("small", links(served)))
     site.added.update(served)
-    found = start(site, tmp_path / "m", *LARGE, status=1)
+    site.file("/small/", body("small", links([*served, "/small/endless.bin"])))
+    site.added["/small/endless.bin"] = sending(content + content, in_chunks=True)
+    limited = ("--max-file-bytes", str(len(content)))
+    found = start(site, tmp_path / "m", *limited, status=1)
+    assert not list((found.folder / ".mirror" / "downloads").iterdir()), "what is too large goes"
     assert served["/small/once.bin"].firsts == [0, half]
     assert served["/small/weak.bin"].firsts == [0, 0]
     assert served["/small/often.bin"].firsts == [0, half, half + 5]
@@ -135,6 +139,7 @@ def test_rest_of_a_large_file_that_breaks_off_is_requested_at_once_and_bounded(
     assert "files of which only a part came: 1" in check(found.folder).stdout
     found = start(site, tmp_path / "m", "--max-file-bytes", str(most), status=1)
     assert part_of(found, site, content, half + 9) == part, "with its rest it is too large"
+    site.file("/small/endless.bin", PIXEL, "image/png")
     found = start(site, tmp_path / "m", *LARGE)
     assert served["/small/often.bin"].firsts[-1] == half + 9
     assert part_of(found, site, content, len(content)) == part

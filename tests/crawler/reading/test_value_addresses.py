@@ -6,7 +6,12 @@ from hypothesis import strategies as st
 
 from crawler.mirror.documents.edits import undo
 from crawler.mirror.documents.linked_document import read_document
-from crawler.reading.value_addresses import read_css, read_escapes, write_css
+from crawler.reading.value_addresses import (
+    may_hold_addresses,
+    read_css,
+    read_escapes,
+    write_css,
+)
 
 
 def _addresses(css: str) -> list[str]:
@@ -72,3 +77,21 @@ class TestCssProperties:
             (link.written + "'(1)" if link.url else link.written).replace("<", "%3C")
             for link in document.links
         ]
+
+
+_PIECES = (
+    "url", "URL", "src", "image-set", "-webkit-image-set", "u\\72l", "@import", "@namespace", "rgb",
+    "(", ")", '"a"', "'b'", "a.png", "#c", " ", ";", ":", "{", "}", ",", "\\", "\n", "/*", "*/",
+    "\u017f", "\u0130",
+)  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(_PIECES), max_size=12).map("".join))
+def test_css_that_may_hold_no_address_has_none(css: str) -> None:
+    text = css.encode()
+    assert may_hold_addresses(text) or not list(read_css(text))
+
+
+@pytest.mark.parametrize("css", ["fill: rgb(0, 0, 0)", "transform: rotate(9deg)", "top: 0"])
+def test_colours_and_transformations_are_not_read(css: str) -> None:
+    assert not may_hold_addresses(css.encode())
