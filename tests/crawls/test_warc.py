@@ -74,8 +74,8 @@ asked_oddly: list[bytes] = []
 
 
 def answer_oddly(exchange: Exchange) -> None:
-    lines = [f"{name}: {value}" for name, value in exchange.headers.items()]
-    asked_oddly.append("\r\n".join([exchange.requestline, *lines, "", ""]).encode())
+    asked = [f"{name}: {value}" for name, value in exchange.headers.items()]
+    asked_oddly.append("\r\n".join([exchange.requestline, *asked, "", ""]).encode())
     body = page(prose("odd", 200))
     lines = (*ODD_HEAD, b"content-length: %d" % len(body), b"", body)
     exchange.wfile.write(b"\r\n".join(lines))
