@@ -19,7 +19,9 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urljoin, urlsplit
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -30,6 +32,9 @@ from measuring import write  # noqa: E402
 
 from tests.sites.changing import ChangingSite  # noqa: E402
 from tests.sites.prose import prose  # noqa: E402
+
+if TYPE_CHECKING:
+    from tests.sites.exchange import Exchange
 
 PAGES = 60
 FILE_BYTES = 300_000
@@ -63,13 +68,15 @@ class Changing:
         for name, size in ((picture, 2_000), (large, FILE_BYTES)):
             content = self._chance.randbytes(size)
             self.files[name] = content
-            self._site.added[name] = lambda exchange, content=content: exchange.answer(
-                content, "application/octet-stream"
-            )
+            self._site.added[name] = partial(_answer, content)
 
     def change(self) -> None:
         for number in self._chance.sample(range(PAGES), 4):
             self._write(number)
+
+
+def _answer(content: bytes, exchange: Exchange) -> None:
+    exchange.answer(content, "application/octet-stream")
 
 
 def _mirror(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -109,9 +116,9 @@ def _faults(changing: Changing, site: ChangingSite, folder: Path) -> Counter[str
         if not file.is_file():
             faults["pages missing"] += 1
             continue
-        content = file.read_text("utf-8")
-        faults["pages not as served"] += f"{token} " not in content or "</html>" not in content
-        for _, _, link, _ in html.fromstring(content).iterlinks():
+        page = file.read_text("utf-8")
+        faults["pages not as served"] += f"{token} " not in page or "</html>" not in page
+        for _, _, link, _ in html.fromstring(page).iterlinks():
             parts = urlsplit(urljoin(file.as_uri(), link))
             if parts.scheme == "file" and not Path(unquote(parts.path)).is_file():
                 faults["broken links"] += 1
