@@ -371,8 +371,8 @@ class Job:
             await self.archivist.pool.start()
 
     def load_loops(self) -> asyncio.Task[None] | None:
-        """Load what verdicts need in a thread; return its task if it begins now."""
-        return self.archivist.loops.begin()
+        """Load what verdicts on texts need in a thread; return its task if it begins now."""
+        return self.archivist.loops.begin() if self.run.needs_workers else None
 
     async def close_pool(self) -> None:
         await self.archivist.pool.close()

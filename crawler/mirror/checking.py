@@ -94,16 +94,28 @@ class Checker:
     def _file(self, row: FileRow) -> None:
         self._check.files += 1
         try:
-            body = self._folder.read(row.path)
+            if row.is_document or row.patch:
+                self._document(row, self._folder.read(row.path))
+            else:
+                self._digest(row, self._folder.digest(row.path))
         except MirrorError as error:
             self._check.add("missing files", str(error))
             return
         if row.is_cut:
             self._check.add("files of which only a part came", f"{row.path} ({row.url})")
+
+    def _document(self, row: FileRow, body: bytes) -> None:
         served = self._served(row, body)
         kind = document_type(served, row.url, row.content_type) if row.is_document else None
         if kind is not None:
             self._links(row.path, body, row.content_type, kind)
+
+    def _digest(self, row: FileRow, digest: bytes) -> None:
+        """Check a file whose bytes are as they were served."""
+        if row.patch_of(digest) is None:
+            self._check.add("files changed since they were written", row.path)
+        elif digest != row.payload_digest:
+            self._check.add("files from which the served bytes cannot be restored", row.path)
 
     def _served(self, row: FileRow, body: bytes) -> bytes:
         """Return the body as served, by which links are read, or the file if that is lost."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from crawler.mirror.documents.linked_document import DEAD, absolute_address, read_document
 from crawler.mirror.errors import MirrorError
-from crawler.mirror.file_store import held, holds
+from crawler.mirror.file_store import held
 from crawler.mirror.folder import MirrorFolder
 from crawler.mirror.mirror_files import FileTable
 from crawler.mirror.paths import STATE_FOLDER, address_between
@@ -275,14 +275,14 @@ class Finisher:
         kept: str | None = None
         for path in paths:
             try:
-                body = self._folder.read(path)
+                is_same = self._folder.digest(path) == digest
             except MirrorError:
                 continue
-            if payload_digest(body) != digest:
+            if not is_same:
                 continue
             if kept is None:
                 kept = path
-            elif holds(self._folder, kept, body):
+            elif self._folder.is_same(path, kept):
                 self._folder.link(path, kept)
 
     def _inode(self, path: str) -> tuple[int, int] | None:

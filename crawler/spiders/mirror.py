@@ -25,9 +25,9 @@ from crawler.pages.reasons import Reason
 from crawler.reading.content_types import why_not_html
 from crawler.reading.link_kinds import ANCHOR, Follow
 from crawler.render_choice import NO, RenderChoice
-from crawler.request_meta import FOR_A_PAGE, LINK_KIND, SEED, WHOLE
+from crawler.request_meta import FOR_A_PAGE, LINK_KIND, RETRY_TIMES, SEED, WHOLE
 from crawler.spiders.argument_table import MIRROR
-from crawler.spiders.arguments import size_of, yes_or_no
+from crawler.spiders.arguments import yes_or_no
 from crawler.spiders.site import SiteSpider
 from crawler.suggestions import did_you_mean
 from crawler.urls.scope import Scope
@@ -94,8 +94,6 @@ class MirrorSpider(SiteSpider):
     around: Scope
     wanted: WantedNames
     reads_text: bool
-    most_bytes: int | None
-    _sent_bytes: int
     _is_recorded: bool
     _documents: WeakKeyDictionary[Response, LinkedDocument]
     _needed_lately: RecentDepths[str]
@@ -142,14 +140,14 @@ class MirrorSpider(SiteSpider):
         )
         spider.job.tell(told)
         folder = MirrorFolder(spider.job.folder.parent)
-        spider.job.callbacks.at_close.append(folder.close)
         spider.mirror = MirrorStore(spider.job.database, folder)
+        spider.job.callbacks.at_close.append(spider.mirror.close)
         spider.around = _around(spider.within)
         spider.wanted = WantedNames(spider.accept, spider.reject)
-        spider.most_bytes = size_of(kwargs)
         spider._is_recorded = Options(crawler.settings).boolean("WARC_ENABLED")
-        spider._sent_bytes = 0
-        spider._count_bytes(spider.mirror.bytes)
+        if not spider._is_recorded and not crawler.settings.getbool("HTTPCACHE_ENABLED"):
+            spider.large_bodies = spider.mirror
+        spider.job.tell(replace(spider.job.run, bytes_before=spider.mirror.bytes))
         spider._documents = WeakKeyDictionary()
         spider._needed_lately = RecentDepths(RECENT_URLS)
         spider._followed_lately = RecentDepths(RECENT_URLS)
@@ -163,7 +161,6 @@ class MirrorSpider(SiteSpider):
         self, fetched: Fetched, response: Response, turn: Awaitable[object] | None = None
     ) -> Captured:
         """Judge an answer and write it to its file, with nothing awaited in between."""
-        self._count_bytes(len(fetched.body))
         if self.reads_text:
             found = await super().captured(fetched, response, turn)
         else:
@@ -207,18 +204,10 @@ class MirrorSpider(SiteSpider):
                 cut=Reason.CUT_STREAM,
             )
             self._keep(fetched, is_seed=SEED in request.meta)
+        if isinstance(failure.value, MirrorError):  # a large body could not be written
+            self.result.stop(str(failure.value))
+            raise CloseSpider("mirror") from failure.value
         yield from super().failed(failure)
-
-    def _count_bytes(self, count: int) -> None:
-        """Count bytes; request nothing more at the limit, but continue to queue links.
-
-        An answer counts before it is read, so that few bytes are sent beyond the limit.
-        """
-        self._sent_bytes += count
-        if self.most_bytes is not None and self._sent_bytes >= self.most_bytes:
-            self.result.stop_requests(
-                f"--max-bytes {self.max_bytes} are there; with a larger one it goes on"
-            )
 
     def still(self, fetched: Fetched, response: Response) -> Captured | None:
         """Accept "not modified" for an answer if its file is unchanged since it was written."""
@@ -231,8 +220,21 @@ class MirrorSpider(SiteSpider):
         return super().still(fetched, response)
 
     def part_of(self, request: Request) -> StoredPart | None:
-        """Return the stored part of a file; None where an archive is to have the whole answer."""
-        return None if self._is_recorded else self.mirror.part(self.key_of(request))
+        """Return the stored part of a file; None where an archive is to have the whole answer.
+
+        A retry continues a body whose download broke off, and requests the whole of any other.
+        """
+        if self._is_recorded:
+            return None
+        key = self.key_of(request)
+        part = self.mirror.downloads.part(key)
+        is_first = WHOLE in request.meta and RETRY_TIMES not in request.meta
+        return self.mirror.part(key) if part is None and is_first else part
+
+    def drop_part(self, request: Request) -> None:
+        """Request the whole next time: what came is not the rest of the part."""
+        if not self._is_recorded:
+            self.mirror.downloads.drop(self.key_of(request))
 
     def page_request(self, url: str, meta: dict[str, Any] | None = None) -> Request | None:
         request = super().page_request(url, meta)

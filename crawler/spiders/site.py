@@ -129,7 +129,7 @@ class SiteSpider(SitemapSpider):
             spider.job.run,
             max_pages=max_pages,
             max_secs=secs_of(kwargs),
-            max_bytes=None if cls.is_mirror else size_of(kwargs),  # of a mirror: bytes on the disk
+            max_bytes=size_of(kwargs),
             seeds=frozenset(spider.seeds),
             may_ask=spider.may_ask,
         )

@@ -25,6 +25,16 @@ CREATE TABLE IF NOT EXISTS file_parts (
 """
 """The table of parts that can be continued, which mirrors of earlier versions lack."""
 
+DOWNLOADS = """
+CREATE TABLE IF NOT EXISTS downloads (
+    key    BLOB PRIMARY KEY,        -- of the URL; in hexadecimal, the name of the file
+    etag   TEXT NOT NULL,           -- of the version that it is of, by which the rest is requested
+    size   INTEGER NOT NULL,        -- its first bytes, as many as are known to be there
+    digest BLOB NOT NULL            -- their payload digest
+) WITHOUT ROWID;
+"""
+"""The table of bodies that are on their way to the disk, which mirrors of earlier versions lack."""
+
 BOILERPLATE = f"CREATE TEMP TABLE {HOST_BLOCKS}"
 """The table ``host_blocks`` for counts that are made beside those of the crawl."""
 

@@ -73,13 +73,23 @@ def document_type(body: bytes, url: str, content_type: str | None) -> DocumentTy
     If the declared type is of no use, the first bytes tell HTML and XML, and the end of the URL's
     path a style sheet.
     """
+    kind = _type_by_start(body, url, content_type)
+    return None if kind is DocumentType.SCRIPT and not names_files(body) else kind
+
+
+def may_be_document(start: bytes, url: str, content_type: str | None) -> bool:
+    """Return whether a body with these first bytes can hold links."""
+    return _type_by_start(start, url, content_type) is not None
+
+
+def _type_by_start(start: bytes, url: str, content_type: str | None) -> DocumentType | None:
     declared = (content_type or "").partition(";")[0].strip().lower()
     kind = _DECLARED.get(declared)
-    if kind is None and why_not_html(content_type, body) is None:
+    if kind is None and why_not_html(content_type, start) is None:
         kind = DocumentType.HTML
     if kind is None and declared in _VAGUE_TYPES:
-        kind = _sniffed(body, url)
-    return None if kind is DocumentType.SCRIPT and not names_files(body) else kind
+        kind = _sniffed(start, url)
+    return kind
 
 
 def _sniffed(body: bytes, url: str) -> DocumentType | None:
