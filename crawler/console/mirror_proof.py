@@ -21,6 +21,7 @@ from crawler.page_rendering import render_options
 from crawler.rendering.browser import Browser
 from crawler.rendering.rendered_pages import NoBrowserError
 from crawler.storage.database import open_for_reading
+from crawler.url_rules.variants import separate_keys
 from crawler.urls.canonical import Canonicalizer
 from neardup.plurals import many
 
@@ -68,9 +69,10 @@ def prove(folder: Path, settings: BaseSettings, pages: int) -> int:
         total = table.count(_PAGES)
         if not total:
             raise CommandError(f"{folder}: no page to prove")
-        key = Canonicalizer(Options(settings).names("URLS_DISABLED_RULES")).key
+        canonicalizer = Canonicalizer(Options(settings).names("URLS_DISABLED_RULES"))
+        canonicalizer.separate(separate_keys(connection.execute))
         browser = Browser(render_options(settings))
-        prover = Prover(browser, of, table, Targets(connection.execute, table, key))
+        prover = Prover(browser, of, table, Targets(connection.execute, table, canonicalizer.key))
         try:
             proved = asyncio.run(_proved(browser, prover, _sample(table, total, pages), place))
         except NoBrowserError as error:
