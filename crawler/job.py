@@ -115,6 +115,8 @@ class Job:
                 self.archivist.promotion.after_promotion.append(self.visits.notes.follow_from)
             siblings = self.archivist.siblings
             self.callbacks.after_capture.append(lambda _, captured: siblings.note(captured))
+            fixed = self.url_rules.fixed
+            self.callbacks.after_capture.append(lambda _, captured: fixed.observe(captured.row))
             if not len(self.frontier.queue):
                 self.url_rules.regroup_all()  # what it puts back shows that the visit is not over
         except BaseException:
@@ -241,6 +243,7 @@ class Job:
         """Whether requests of this visit wait, or may do so when it continues."""
         is_queueing = self.visits.is_queueing or self.visits.notes.is_following_again
         is_queueing = is_queueing or len(self.frontier.queue) > 0
+        is_queueing = is_queueing or self.url_rules.fixed.is_unsettled
         return is_queueing or self.url_rules.is_unvalidated or has_releasable(self.database)
 
     def begin_visit(self) -> bool:
@@ -257,6 +260,7 @@ class Job:
         self.visits.end()
         self.url_rules.begin_visit(self.visits.number + 1)
         self.frontier.begin_visit()
+        self.url_rules.fixed.begin_visit()
         expected = self.visits.expected(self.run.revisit or NO)
         self.visits.begin(self.run.revisit or NO)
         self._commits.begin_visit()
@@ -316,6 +320,7 @@ class Job:
         captured = self.archivist.unsent.store_failure(fetched, verdict, reason, way.linked_from)
         self.result.count(verdict, reason=reason, is_again=captured.is_again)
         self.url_rules.note_failure([*way.redirected, url])
+        self.url_rules.fixed.note_failure(key)
         return captured
 
     def note_moved(self, url: str, target: str, status: int, *, permanent: bool) -> None:

@@ -28,6 +28,7 @@ from crawler.storage.states import HOLDS
 from crawler.url_rules.learning.address import Address
 from crawler.url_rules.rule_set import RuleSet
 from crawler.url_rules.rule_store import RuleStore
+from crawler.url_rules.variants import separate_keys
 from crawler.urls.parts import MalformedUrl
 from neardup.fingerprints.digest import payload_digest
 
@@ -334,6 +335,7 @@ def finish(
         MirrorError: A file cannot be written.
     """
     with closing(Database(root / STATE_FOLDER)) as database, MirrorFolder(root) as folder:
+        canonicalizer.separate(separate_keys(database.read))
         finisher = Finisher(
             database, folder, start, canonicalizer, watch, removes_gone=removes_gone
         )
