@@ -85,6 +85,11 @@ class MirrorCommand(SpiderCommand):
         parser.add_argument(
             "--host", metavar="H", help="with --serve: address to listen on (default 127.0.0.1)"
         )
+        parser.add_argument(
+            "--dry-run",
+            action="store_true",
+            help="count what would be fetched, by host: reads pages, and of files only the size",
+        )
         super().add_own_options(parser)
         group = parser.add_argument_group("what is written")
         group.add_argument(
@@ -166,6 +171,10 @@ class MirrorCommand(SpiderCommand):
             settings.set("DOWNLOAD_MAXSIZE", size, priority="cmdline")
         MirrorSpider.check_arguments(arguments)
         folder = named or usual_folder(settings, arguments["url"])
+        if opts.dry_run:
+            from crawler.console.mirror_dry_run import dry_run
+
+            return dry_run(folder, arguments, settings, lambda: self.host.crawler_process)
         mirroring = Mirroring(folder, arguments, settings, packs=opts.wacz)
         return mirroring.run(lambda: self.host.crawler_process)
 
@@ -216,7 +225,8 @@ def _with_places(args: Sequence[str], opts: argparse.Namespace) -> list[str]:
 
 
 def _check_modes(opts: argparse.Namespace) -> None:
-    given = [f"--{name}" for name in ("check", "prove", "serve") if getattr(opts, name)]
+    modes = ("check", "prove", "serve", "dry_run")
+    given = [f"--{name.replace('_', '-')}" for name in modes if getattr(opts, name)]
     if len(given) > 1:
         raise CommandError(f"give one of {' and '.join(given)}")
     for name in ("port", "host"):

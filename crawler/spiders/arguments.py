@@ -113,18 +113,18 @@ def byte_count(written: str) -> int:
     return count
 
 
-def size_of(arguments: Mapping[str, str]) -> int | None:
-    """Return the bytes of ``max_bytes``, or None without it.
+def size_of(arguments: Mapping[str, str], name: str = "max_bytes") -> int | None:
+    """Return the bytes of an argument, or None without it.
 
     Raises:
         ValueError: It is no size.
     """
-    if not arguments.get("max_bytes"):
+    if not arguments.get(name):
         return None
     try:
-        return byte_count(arguments["max_bytes"])
+        return byte_count(arguments[name])
     except ValueError as error:
-        raise ValueError(f"-a max_bytes: {error}") from None
+        raise ValueError(f"-a {name}: {error}") from None
 
 
 def secs_of(arguments: Mapping[str, str]) -> float | None:
@@ -179,13 +179,15 @@ def scope_of(seeds: list[str], arguments: Mapping[str, str]) -> Scope:
     """Return which URLs belong to a crawl.
 
     Raises:
-        ValueError: A regular expression or the kind of scope is wrong.
+        ValueError: An expression, a pattern or the kind of scope is wrong.
     """
     return Scope(
         seeds,
         kind=arguments.get("scope", "prefix"),
         allow=arguments.get("allow"),
         deny=arguments.get("deny"),
+        include=arguments.get("include"),
+        exclude=arguments.get("exclude"),
     )
 
 

@@ -31,7 +31,7 @@ from crawler.spiders.file_requests import FileRequests
 from crawler.spiders.sitemaps import SitemapSpider
 from crawler.storage.errors import CrawlStorageError
 from crawler.urls.parts import MalformedUrl
-from crawler.urls.scope import DENIED, Scope, may_lead_back, moved_scope
+from crawler.urls.scope import RULED_OUT, Scope, may_lead_back, moved_scope
 from crawler.urls.scope_names import scope_folder, scope_name
 from crawler.urls.seeds import host_folder
 
@@ -62,7 +62,15 @@ class SiteSpider(SitemapSpider):
     is_mirror: ClassVar[bool] = False
     arguments: ClassVar[Mapping[str, Argument]] = SITE
 
-    planned: ClassVar[tuple[str, ...]] = ("url", "scope", "allow", "deny", "links")
+    planned: ClassVar[tuple[str, ...]] = (
+        "url",
+        "scope",
+        "allow",
+        "deny",
+        "include",
+        "exclude",
+        "links",
+    )
 
     url: str
     scope: str = "prefix"
@@ -73,6 +81,8 @@ class SiteSpider(SitemapSpider):
     sitemaps: str = "yes"
     allow: str | None = None
     deny: str | None = None
+    include: str | None = None
+    exclude: str | None = None
     links: str = ""
     cookies: str = ""
 
@@ -256,7 +266,7 @@ class SiteSpider(SitemapSpider):
         if refusal is None:
             return True
         try:
-            return refusal != DENIED and may_lead_back(meta["redirect_urls"][0], url)
+            return refusal not in RULED_OUT and may_lead_back(meta["redirect_urls"][0], url)
         except MalformedUrl:
             return True  # who is to ask for it says what is wrong with it
 

@@ -82,6 +82,19 @@ def document_type(body: bytes, url: str, content_type: str | None) -> DocumentTy
     return None if kind is DocumentType.SCRIPT and not names_files(body) else kind
 
 
+def may_be_document(content_type: str | None) -> bool:
+    """Return whether a body of this type can hold links, as far as its head tells."""
+    declared = (content_type or "").partition(";")[0].strip().lower()
+    is_known = declared in _DECLARED or declared in _VAGUE_TYPES
+    return is_known or why_not_html(content_type, b"") is None
+
+
+def may_begin_document(begin: bytes, url: str, content_type: str | None) -> bool:
+    """Return whether a body that begins with these bytes can hold links."""
+    declared = (content_type or "").partition(";")[0].strip().lower()
+    return declared in _DECLARED or document_type(begin, url, content_type) is not None
+
+
 def _sniffed(body: bytes, url: str) -> DocumentType | None:
     if _XML_START.match(body[:_SNIFFED_BYTES]):
         return DocumentType.XML
