@@ -17,6 +17,7 @@ from neardup import Parameters
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from crawler.downloading.hours import Hours
     from crawler.pages.page_context import Captured
     from crawler.pages.reasons import Stored
     from crawler.url_rules.learning.hypothesis import LearningPolicy
@@ -64,6 +65,7 @@ class RunOptions:
         max_pages: Number of pages after which the run stops; None for no limit.
         max_secs: Seconds after which the run stops; None for no limit.
         max_bytes: Bytes of bodies after which the run stops; None for no limit.
+        hours: Hours of the day at which the run makes requests; None for all.
         urgent_priority: Minimum priority of requests that are made beyond ``max_pages``; None makes
             no such requests.
         seeds: URLs that the user gave.
@@ -78,6 +80,7 @@ class RunOptions:
     max_pages: int | None = None
     max_secs: float | None = None
     max_bytes: int | None = None
+    hours: Hours | None = None
     urgent_priority: int | None = None
     seeds: frozenset[str] = frozenset()
     may_ask: Callable[[str, Mapping[str, Any]], bool] = _any_url

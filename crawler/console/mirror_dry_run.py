@@ -130,6 +130,7 @@ class CountingSpider(MirrorSpider):
     async def captured(
         self, fetched: Fetched, response: Response, turn: Awaitable[object] | None = None
     ) -> Captured:
+        assert response.request is not None
         self.received += len(fetched.body)
         size = self._sizes.pop(response.request, len(fetched.body))
         self._count_bytes(max(size - len(fetched.body), 0))

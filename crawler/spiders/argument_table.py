@@ -74,6 +74,10 @@ SITE: Mapping[str, Argument] = {
         "TIME", "stop after so long, such as 90s, 30m or 1h30m; the same command goes on"
     ),
     "max_bytes": Argument("SIZE", "stop when about so many bytes came, such as 500M"),
+    "max_rate": Argument("SIZE", "bytes per second over all connections, at most, such as 500K"),
+    "hours": Argument(
+        "FROM-TO", "requests at these hours of the day alone, local time, such as 22-6"
+    ),
     "max_depth": Argument("N", "links away from the URL, at most"),
     "allow": Argument("REGEX", "only URLs that contain a match"),
     "deny": Argument("REGEX", "no URLs that contain a match"),

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawler.downloading.cookie_files import read_cookies
+from crawler.downloading.hours import Hours
 from crawler.pages.visits import NO, REVISITS
 from crawler.reading.link_kinds import followed_kinds
 from crawler.render_choice import render_choice
@@ -127,6 +128,20 @@ def size_of(arguments: Mapping[str, str], name: str = "max_bytes") -> int | None
         raise ValueError(f"-a {name}: {error}") from None
 
 
+def hours_of(arguments: Mapping[str, str]) -> Hours | None:
+    """Return the hours of ``hours``, or None without it.
+
+    Raises:
+        ValueError: There are no such hours.
+    """
+    if not arguments.get("hours"):
+        return None
+    try:
+        return Hours.of(arguments["hours"])
+    except ValueError as error:
+        raise ValueError(f"-a hours: {error}") from None
+
+
 def secs_of(arguments: Mapping[str, str]) -> float | None:
     """Return the seconds of ``max_time``, such as ``90s`` or ``1h30m``, or None without it.
 
@@ -159,6 +174,8 @@ def check_site(
         whole_number(name, arguments.get(name, ""))
     secs_of(arguments)
     size_of(arguments)
+    size_of(arguments, "max_rate")
+    hours_of(arguments)
     yes_or_no("sitemaps", arguments.get("sitemaps", "yes"))
     kinds_of_links(arguments, is_mirror=is_mirror)
 

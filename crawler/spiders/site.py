@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from scrapy import Request, signals
 
 from crawler.downloadermiddlewares.limits import OutOfScopeError
+from crawler.downloading.transfer_rate import TransferRate
 from crawler.options import Options
 from crawler.pages.page_context import Way
 from crawler.pages.reasons import Reason
@@ -19,6 +20,7 @@ from crawler.request_meta import FIXED, LED_BY, LINK_KIND, SEED, SPELLING
 from crawler.spiders.argument_table import SITE
 from crawler.spiders.arguments import (
     check_site,
+    hours_of,
     kinds_of_links,
     scope_of,
     secs_of,
@@ -78,6 +80,8 @@ class SiteSpider(SitemapSpider):
     max_depth: str = ""
     max_time: str = ""
     max_bytes: str = ""
+    max_rate: str = ""
+    hours: str = ""
     sitemaps: str = "yes"
     allow: str | None = None
     deny: str | None = None
@@ -87,6 +91,7 @@ class SiteSpider(SitemapSpider):
     cookies: str = ""
 
     seeds: list[str]
+    transfer_rate: TransferRate | None
     obey_nofollow: bool
     notes: VisitNotes
     frontier: Frontier
@@ -140,10 +145,13 @@ class SiteSpider(SitemapSpider):
             max_pages=max_pages,
             max_secs=secs_of(kwargs),
             max_bytes=None if cls.is_mirror else size_of(kwargs),  # of a mirror: bytes on the disk
+            hours=hours_of(kwargs),
             seeds=frozenset(spider.seeds),
             may_ask=spider.may_ask,
         )
         spider.job.tell(told)
+        rate = size_of(kwargs, "max_rate")
+        spider.transfer_rate = None if rate is None else TransferRate(rate)
         spider.archivist.keep_links = True
         spider.notes, spider.frontier = spider.job.visits.notes, spider.job.frontier
         for seed, target in spider.notes.moved_seeds().items():
