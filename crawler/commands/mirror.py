@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from crawler.console.command_line import CommandError, close_stdout
+from crawler.console.command_line import INTERRUPTED, CommandError, close_stdout
 from crawler.console.spider_command import SpiderCommand, parted
 from crawler.spiders.argument_table import MIRROR
 from crawler.suggestions import did_you_mean
@@ -90,6 +90,11 @@ class MirrorCommand(SpiderCommand):
             action="store_true",
             help="count what would be fetched, by host: reads pages, and of files only the size",
         )
+        parser.add_argument(
+            "--pack",
+            metavar="zip|zim",
+            help="pack a mirror in one file beside its folder; fetches nothing",
+        )
         super().add_own_options(parser)
         group = parser.add_argument_group("what is written")
         group.add_argument(
@@ -100,6 +105,12 @@ class MirrorCommand(SpiderCommand):
         )
         group.add_argument(
             "--wacz", action="store_true", help="as --warc, and pack them as a WACZ file"
+        )
+        group.add_argument(
+            "--format",
+            metavar="zip|zim|wacz",
+            help="pack the mirror at the end, in DIR.zip or DIR.zim (for Kiwix; needs the extra "
+            "zim); wacz: as --wacz; several by commas",
         )
 
     def add_argument_option(
@@ -130,6 +141,12 @@ class MirrorCommand(SpiderCommand):
             return check(_one_folder(args, "--check"))
         if opts.prove is not None:
             return self._prove(args, opts)
+        if opts.pack:
+            from crawler.console.mirror_packing import ZIM, ZIP, formats_of, pack
+
+            formats = formats_of(opts.pack, (ZIP, ZIM), "--pack")
+            pack(_one_folder(args, "--pack"), formats)
+            return os.EX_OK
         if opts.serve:
             from crawler.console.mirror_server import serve
 
@@ -156,11 +173,14 @@ class MirrorCommand(SpiderCommand):
     def _mirror(
         self, arguments: dict[str, str], named: Path | None, opts: argparse.Namespace
     ) -> int:
+        from crawler.console.mirror_packing import WACZ, ZIM, ZIP, formats_of, pack
         from crawler.console.mirror_run import Mirroring, usual_folder
         from crawler.spiders.arguments import byte_count
         from crawler.spiders.mirror import MirrorSpider
 
         settings = self.host.settings
+        formats = formats_of(opts.format, (ZIP, ZIM, WACZ), "--format") if opts.format else []
+        opts.wacz = opts.wacz or WACZ in formats
         if opts.warc or opts.wacz:
             settings.set("WARC_ENABLED", True, priority="cmdline")
         if opts.max_file_bytes:
@@ -176,7 +196,10 @@ class MirrorCommand(SpiderCommand):
 
             return dry_run(folder, arguments, settings, lambda: self.host.crawler_process)
         mirroring = Mirroring(folder, arguments, settings, packs=opts.wacz)
-        return mirroring.run(lambda: self.host.crawler_process)
+        status = mirroring.run(lambda: self.host.crawler_process)
+        if status != INTERRUPTED:
+            pack(folder, formats)
+        return status
 
     def _places(self, args: Sequence[str], *, is_known: bool) -> tuple[list[str], Path | None]:
         """Return URLs and folder; one argument is enough if the folder is a mirror."""
@@ -225,7 +248,7 @@ def _with_places(args: Sequence[str], opts: argparse.Namespace) -> list[str]:
 
 
 def _check_modes(opts: argparse.Namespace) -> None:
-    modes = ("check", "prove", "serve", "dry_run")
+    modes = ("check", "prove", "serve", "dry_run", "pack")
     given = [f"--{name.replace('_', '-')}" for name in modes if getattr(opts, name)]
     if len(given) > 1:
         raise CommandError(f"give one of {' and '.join(given)}")

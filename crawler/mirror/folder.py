@@ -22,6 +22,7 @@ from crawler.mirror.paths import STATE_FOLDER
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
+    from typing import BinaryIO
 
 logger = logging.getLogger(__name__)
 
@@ -122,7 +123,15 @@ class MirrorFolder:
             os.close(source)
 
     def read(self, path: str) -> bytes:
-        """Read a file.
+        """Read a file. Raises as `open`."""
+        with self.open(path) as file:
+            try:
+                return file.read()
+            except OSError as error:
+                raise self._handles.refused("read", path, error) from error
+
+    def open(self, path: str) -> BinaryIO:
+        """Open a file for reading.
 
         Raises:
             UnsafePathError: The path leads out of the mirror or into its state.
@@ -133,8 +142,7 @@ class MirrorFolder:
         """
         folder, _ = self._find(path)
         try:
-            with open(os.open(_last(path), _OLD_FILE, dir_fd=folder), "rb") as file:
-                return file.read()
+            return open(os.open(_last(path), _OLD_FILE, dir_fd=folder), "rb")
         except OSError as error:
             raise self._handles.refused("read", path, error) from error
 
