@@ -95,6 +95,11 @@ class MirrorCommand(SpiderCommand):
             metavar="zip|zim",
             help="pack a mirror in one file beside its folder; fetches nothing",
         )
+        parser.add_argument(
+            "--single-file",
+            action="store_true",
+            help="write one page with all it needs to one file: mirror --single-file URL OUT.html",
+        )
         super().add_own_options(parser)
         group = parser.add_argument_group("what is written")
         group.add_argument(
@@ -155,6 +160,8 @@ class MirrorCommand(SpiderCommand):
         from crawler.spiders.arguments import check_site
 
         arguments = self.arguments(opts)
+        if opts.single_file:
+            return self._single_file(args, arguments)
         urls, named = self._places(args, is_known="url" in arguments)
         if urls:
             arguments["url"] = ",".join(urls)
@@ -169,6 +176,16 @@ class MirrorCommand(SpiderCommand):
         if not (opts.prove.isdecimal() and int(opts.prove)):
             raise CommandError(f"--prove takes a number of pages, got {opts.prove!r}")
         return prove(_one_folder(args, "--prove"), self.host.settings, int(opts.prove))
+
+    def _single_file(self, args: Sequence[str], arguments: dict[str, str]) -> int:
+        from crawler.console.mirror_single_file import single_file
+
+        urls, out = parted(args, "a URL")
+        if len(urls) != 1 or out is None:
+            raise CommandError("--single-file takes a URL and a file, such as page.html")
+        arguments["url"] = urls[0]
+        settings = self.host.settings
+        return single_file(Path(out), arguments, settings, lambda: self.host.crawler_process)
 
     def _mirror(
         self, arguments: dict[str, str], named: Path | None, opts: argparse.Namespace
@@ -248,7 +265,7 @@ def _with_places(args: Sequence[str], opts: argparse.Namespace) -> list[str]:
 
 
 def _check_modes(opts: argparse.Namespace) -> None:
-    modes = ("check", "prove", "serve", "dry_run", "pack")
+    modes = ("check", "prove", "serve", "dry_run", "pack", "single_file")
     given = [f"--{name.replace('_', '-')}" for name in modes if getattr(opts, name)]
     if len(given) > 1:
         raise CommandError(f"give one of {' and '.join(given)}")

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
@@ -15,11 +13,11 @@ from rich.filesize import decimal
 from scrapy import signals
 from scrapy.exceptions import StopDownload
 
-from crawler.console.command_line import INTERRUPTED, tidy_logs
+from crawler.console.command_line import INTERRUPTED
 from crawler.console.count_tables import table_lines
 from crawler.console.crawl_run import problems
 from crawler.console.escaping import say_or_go_on
-from crawler.job_registry import prepare_job
+from crawler.console.temporary_mirror import temporary_mirror
 from crawler.maintenance.crawl_report import count_queued
 from crawler.mirror.documents.linked_document import (
     may_be_document,
@@ -34,6 +32,7 @@ from neardup.plurals import many
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
+    from pathlib import Path
     from typing import Self
 
     from scrapy import Request
@@ -177,29 +176,15 @@ def dry_run(
         for line in _update_lines(folder):
             say_or_go_on(line)
         return _DONE
-    settings.set("WARC_ENABLED", False, priority="cmdline")
-    with TemporaryDirectory(prefix="crawl-once-") as place:
-        state = Path(place) / "mirror" / STATE_FOLDER
-        settings.set("JOBDIR", str(state), priority="cmdline")
-        job = prepare_job(settings)
-        try:
-            job.claim(MirrorSpider.plan(arguments), MirrorSpider.scope_name(arguments))
-            say_or_go_on(f"dry run: pages are read, nothing is written to {folder}")
-            scrapy = process()
-            tidy_logs()
-            crawler = scrapy.create_crawler(CountingSpider)
-            scrapy.crawl(crawler, **arguments)
-            scrapy.start()
-        finally:
-            job.close()
-        spider = crawler.spider
-        if not isinstance(spider, CountingSpider):
-            return _INCOMPLETE  # it did not start; the log says why
-        with closing(open_for_reading(state)) as connection:
+    what = f"dry run: pages are read, nothing is written to {folder}"
+    with temporary_mirror(CountingSpider, arguments, settings, process, what) as made:
+        if not isinstance(made.spider, CountingSpider):
+            return _INCOMPLETE
+        with closing(open_for_reading(made.folder / STATE_FOLDER)) as connection:
             waiting = count_queued(connection)
-    for line in _walk_lines(spider, waiting):
-        say_or_go_on(line)
-    return _status(job, waiting)
+        for line in _walk_lines(made.spider, waiting):
+            say_or_go_on(line)
+        return _status(made.job, waiting)
 
 
 def _status(job: Job, waiting: int) -> int:

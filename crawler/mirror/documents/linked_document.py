@@ -303,7 +303,7 @@ class LinkedDocument:
                 address = absolute_address(link)
             if address != link.written:
                 yield Edit(place.start, place.end, place.write(address))
-            if place.companions and is_local(address):
+            if place.companions and (is_local(address) or address.startswith("data:")):
                 yield from place.companions
 
 
