@@ -100,6 +100,12 @@ class MirrorCommand(SpiderCommand):
             action="store_true",
             help="write one page with all it needs to one file: mirror --single-file URL OUT.html",
         )
+        parser.add_argument(
+            "--login",
+            action="store_true",
+            help="log in first, in a window of Chromium, whose cookies the mirror then sends; "
+            "needs the extra render and a display",
+        )
         super().add_own_options(parser)
         group = parser.add_argument_group("what is written")
         group.add_argument(
@@ -160,13 +166,25 @@ class MirrorCommand(SpiderCommand):
         from crawler.spiders.arguments import check_site
 
         arguments = self.arguments(opts)
+        if opts.login and "cookies" in arguments:
+            raise CommandError("give one of --login and --cookies")
         if opts.single_file:
-            return self._single_file(args, arguments)
-        urls, named = self._places(args, is_known="url" in arguments)
+            urls, out = parted(args, "a URL")
+            if len(urls) != 1 or out is None:
+                raise CommandError("--single-file takes a URL and a file, such as page.html")
+            named: Path | None = Path(out)
+        else:
+            urls, named = self._places(args, is_known="url" in arguments)
         if urls:
             arguments["url"] = ",".join(urls)
         check_site(arguments, MIRROR, is_mirror=True)
-        return self._mirror(arguments, named, opts)
+        if not opts.login:
+            return self._mirror(arguments, named, opts)
+        from crawler.console.login import login_cookies
+
+        first = arguments["url"].partition(",")[0].strip()
+        with login_cookies(first, self.host.settings) as arguments["cookies"]:
+            return self._mirror(arguments, named, opts)
 
     def _prove(self, args: list[str], opts: argparse.Namespace) -> int:
         from crawler.console.mirror_proof import prove
@@ -176,16 +194,6 @@ class MirrorCommand(SpiderCommand):
         if not (opts.prove.isdecimal() and int(opts.prove)):
             raise CommandError(f"--prove takes a number of pages, got {opts.prove!r}")
         return prove(_one_folder(args, "--prove"), self.host.settings, int(opts.prove))
-
-    def _single_file(self, args: Sequence[str], arguments: dict[str, str]) -> int:
-        from crawler.console.mirror_single_file import single_file
-
-        urls, out = parted(args, "a URL")
-        if len(urls) != 1 or out is None:
-            raise CommandError("--single-file takes a URL and a file, such as page.html")
-        arguments["url"] = urls[0]
-        settings = self.host.settings
-        return single_file(Path(out), arguments, settings, lambda: self.host.crawler_process)
 
     def _mirror(
         self, arguments: dict[str, str], named: Path | None, opts: argparse.Namespace
@@ -207,6 +215,11 @@ class MirrorCommand(SpiderCommand):
                 raise CommandError(f"--max-file-bytes: {error}") from None
             settings.set("DOWNLOAD_MAXSIZE", size, priority="cmdline")
         MirrorSpider.check_arguments(arguments)
+        if opts.single_file:
+            from crawler.console.mirror_single_file import single_file
+
+            assert named is not None  # it is required
+            return single_file(named, arguments, settings, lambda: self.host.crawler_process)
         folder = named or usual_folder(settings, arguments["url"])
         if opts.dry_run:
             from crawler.console.mirror_dry_run import dry_run
@@ -266,6 +279,8 @@ def _with_places(args: Sequence[str], opts: argparse.Namespace) -> list[str]:
 
 def _check_modes(opts: argparse.Namespace) -> None:
     modes = ("check", "prove", "serve", "dry_run", "pack", "single_file")
+    if opts.login and any(getattr(opts, name) for name in ("check", "prove", "serve", "pack")):
+        raise CommandError("--login goes with a mirror that is made or updated")
     given = [f"--{name.replace('_', '-')}" for name in modes if getattr(opts, name)]
     if len(given) > 1:
         raise CommandError(f"give one of {' and '.join(given)}")
