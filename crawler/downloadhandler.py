@@ -24,9 +24,10 @@ from crawler.downloading.tls import tls_facts
 from crawler.exchange_heads import Crossed, exchange_heads_of
 from crawler.large_bodies import large_bodies_of
 from crawler.options import Options
+from crawler.pacing import PacedConnection
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from scrapy import Request
     from scrapy.crawler import Crawler
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 
 MAX_IDLE = 500
 """Keep at most this many connections that wait for a next request, of all hosts together."""
+
+_YEAR_SECS = 365 * 86_400.0
 
 _SHARE_OF_FILES = 4
 """Let idle connections take at most one in this many of the files that a process may open."""
@@ -76,11 +79,25 @@ class BoundedHeadHandler(HTTP11DownloadHandler):
                 "this version of Scrapy keeps no _pool._factory, by which connections are watched; "
                 "use another version, or leave http and https out of DOWNLOAD_HANDLERS"
             )
-        self._pool._factory = _watched(original, watch)  # type: ignore[assignment]  # a callable does
+        watches: list[Callable[[Any], object]] = [watch]
+        self._whole_secs: float | None = None
+        rate = getattr(crawler.spider, "transfer_rate", None)
+        if rate is not None:
+            secs = crawler.settings.getfloat("DOWNLOAD_TIMEOUT")
+            watches.append(partial(PacedConnection, rate=rate, idle_secs=secs))
+            shares = crawler.settings.getint("CONCURRENT_REQUESTS")
+            largest = crawler.settings.getint("DOWNLOAD_MAXSIZE")
+            self._whole_secs = (
+                secs + shares * largest / rate.bytes_per_sec if largest else _YEAR_SECS
+            )
+        self._pool._factory = _watched(original, watches)  # type: ignore[assignment]  # a callable does
         IdleConnections(self._pool, max_idle())
 
     async def download_request(self, request: Request) -> Response:
         """Download a request; a large body of which nothing is read goes to the disk."""
+        if self._whole_secs is not None:
+            # The largest file takes so long beside others, by the rate that the user wants.
+            request.meta["download_timeout"] = self._whole_secs
         try:
             response = await super().download_request(request)
         except BaseException:
@@ -133,14 +150,17 @@ class IdleConnections:
         close(*arguments)
 
 
-def _watched(original: Callable[..., Any], watch: Callable[[Any], HeadWatch]) -> Callable[..., Any]:
+def _watched(
+    original: Callable[..., Any], watches: Sequence[Callable[[Any], object]]
+) -> Callable[..., Any]:
     def make(*arguments: Any) -> Any:
         factory = original(*arguments)
         build = factory.buildProtocol
 
         def build_watched(address: Any) -> Any:
             protocol = build(address)
-            watch(protocol)
+            for watch in watches:
+                watch(protocol)
             return protocol
 
         factory.buildProtocol = build_watched

@@ -15,7 +15,7 @@ from rich.filesize import decimal
 
 from crawler.console.command_line import CommandError, tidy_logs
 from crawler.console.crawl_places import chosen_place
-from crawler.console.crawl_run import prepared_archive, problems, standing
+from crawler.console.crawl_run import option_words, prepared_archive, problems, standing
 from crawler.console.escaping import say, say_or_go_on
 from crawler.console.progress_line import ProgressLine
 from crawler.console.report_text import change_lines
@@ -182,7 +182,7 @@ class Mirroring:
             name: value for name, value in stored.items() if value and name not in self._arguments
         }
         self._arguments |= taken
-        return [f"--{name.replace('_', '-')} {value}" for name, value in taken.items()]
+        return [option_words(name, value) for name, value in taken.items()]
 
     def _conclude(self, job: Job) -> int:
         if job.database.failure is not None and job.result.stop_reason is None:

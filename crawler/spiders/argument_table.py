@@ -27,6 +27,9 @@ class Argument(NamedTuple):
 
 _YES_NO = ("yes", "no")
 
+PATTERNS = ("include", "exclude")
+"""Arguments that are patterns, one a line: options that can be repeated, or come from a file."""
+
 _SHARED = {
     "revisit": Argument(
         "WHICH",
@@ -71,9 +74,22 @@ SITE: Mapping[str, Argument] = {
         "TIME", "stop after so long, such as 90s, 30m or 1h30m; the same command goes on"
     ),
     "max_bytes": Argument("SIZE", "stop when about so many bytes came, such as 500M"),
+    "max_rate": Argument("SIZE", "bytes per second over all connections, at most, such as 500K"),
+    "hours": Argument(
+        "FROM-TO", "requests at these hours of the day alone, local time, such as 22-6"
+    ),
     "max_depth": Argument("N", "links away from the URL, at most"),
     "allow": Argument("REGEX", "only URLs that contain a match"),
     "deny": Argument("REGEX", "no URLs that contain a match"),
+    "include": Argument(
+        "PATTERN",
+        "only pages that match a pattern as in gitignore, such as '/docs/**'; can be repeated",
+    ),
+    "exclude": Argument(
+        "PATTERN",
+        "nothing that matches, such as 'downloads/*.iso', '*.mp4' or 'cdn.example.org/'; can be "
+        "repeated",
+    ),
     "sitemaps": Argument(
         "yes|no", "take URLs from the sitemaps that robots.txt names (default yes)", _YES_NO
     ),

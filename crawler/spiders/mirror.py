@@ -78,6 +78,8 @@ class MirrorSpider(SiteSpider):
         "scope",
         "allow",
         "deny",
+        "include",
+        "exclude",
         "requisites",
         "accept",
         "reject",
@@ -335,6 +337,8 @@ class MirrorSpider(SiteSpider):
         return (FOR_A_PAGE in meta and self._may_need(url)) or super().may_be_led(url, meta)
 
     def _may_need(self, url: str) -> bool:
+        if self.within.excludes(url):
+            return False
         return self.requisites == "all" or self.around.allows(url)
 
     def _pages(

@@ -92,6 +92,13 @@ def _type_by_start(start: bytes, url: str, content_type: str | None) -> Document
     return kind
 
 
+def may_hold_links(content_type: str | None) -> bool:
+    """Return whether a body of this type can hold links, as far as its head tells."""
+    declared = (content_type or "").partition(";")[0].strip().lower()
+    is_known = declared in _DECLARED or declared in _VAGUE_TYPES
+    return is_known or why_not_html(content_type, b"") is None
+
+
 def _sniffed(body: bytes, url: str) -> DocumentType | None:
     if _XML_START.match(body[:_SNIFFED_BYTES]):
         return DocumentType.XML
@@ -300,7 +307,7 @@ class LinkedDocument:
                 address = absolute_address(link)
             if address != link.written:
                 yield Edit(place.start, place.end, place.write(address))
-            if place.companions and is_local(address):
+            if place.companions and (is_local(address) or address.startswith("data:")):
                 yield from place.companions
 
 

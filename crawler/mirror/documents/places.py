@@ -169,7 +169,7 @@ def write_cdata(address: str) -> bytes:
 
 def _write_module(address: str) -> bytes:
     """Write the specifier of a module: a name without a dot in front means another thing."""
-    is_bare = not address.startswith((".", "/")) and "://" not in address
+    is_bare = not address.startswith((".", "/", "data:")) and "://" not in address
     return _write_in_script(f"./{address}" if is_bare else address)
 
 
