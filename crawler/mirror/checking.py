@@ -10,6 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 from crawler.mirror.documents.edits import PatchError, undo
 from crawler.mirror.documents.linked_document import DocumentType, LinkedDocument, document_type
+from crawler.mirror.documents.places import LinkKind
 from crawler.mirror.errors import MirrorError
 from crawler.mirror.paths import ARCHIVE, CONTENTS, INDEX, OUR_FILES, address_between
 from neardup.fingerprints.digest import payload_digest
@@ -153,10 +154,19 @@ class Checker:
             if kind is DocumentType.SCRIPT and link.written.startswith("/"):
                 # It is left as written, and leads to a file where the mirror is served.
                 self._fetched.add(f"{path.partition('/')[0]}{link.written}")
+            elif link.kind is LinkKind.NAMED:
+                self._named(path, link.url)
             elif link.url.startswith(_BASE):
                 yield unquote(urlsplit(link.url).path.removeprefix("/"))
             else:
                 self._check.outward += 1
+
+    def _named(self, path: str, url: str) -> None:
+        """Note that a script names a file, if there is one."""
+        if url.startswith(_BASE):
+            file_id, _ = self._look_at(unquote(urlsplit(url).path.removeprefix("/")))
+            if file_id is not None:
+                self._linked[file_id] = 1
 
     def _unlinked(self) -> None:
         for row in self._table.rows("state = 'own'"):

@@ -9,11 +9,12 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from crawler.mirror.documents.linked_document import DEAD, absolute_address, read_document
+from crawler.mirror.documents.places import LinkKind
 from crawler.mirror.errors import MirrorError
 from crawler.mirror.file_store import held, holds
 from crawler.mirror.folder import MirrorFolder
 from crawler.mirror.mirror_files import FileTable
-from crawler.mirror.paths import STATE_FOLDER, address_between
+from crawler.mirror.paths import STATE_FOLDER, address_between, is_at
 from crawler.mirror.reports import write_changes, write_duplicates, write_entries
 from crawler.mirror.targets import Targets, leave_one_file
 from crawler.storage import meta_names
@@ -65,6 +66,10 @@ class Linker:
             if link.url is None:
                 return None
             target = self._targets.find(link.url)
+            if link.kind is LinkKind.NAMED:  # it stays as written
+                if target is not None and is_at(row.path, link.written, target.path):
+                    self.is_linked[target.id] |= target.id != row.id
+                return None
             if target is not None:
                 self.is_linked[target.id] |= target.id != row.id
                 return address_between(row.path, target.path, link.fragment)

@@ -17,8 +17,9 @@ import re
 import unicodedata
 from functools import lru_cache
 from itertools import count
+from posixpath import normpath
 from typing import TYPE_CHECKING
-from urllib.parse import quote, unquote_to_bytes
+from urllib.parse import quote, unquote, unquote_to_bytes
 
 import xxhash
 
@@ -184,6 +185,15 @@ def address_between(source: str, target: str, fragment: str = "") -> str:
     if not _PLAIN_NAME.fullmatch(name):
         name = quote(name, safe=_SAFE_IN_PATH)
     return _way(source.rpartition("/")[0], folder) + name + fragment
+
+
+def is_at(source: str, written: str, target: str) -> bool:
+    """Return whether a reference leads from one file of the mirror to another, as it is written."""
+    path = written.partition("#")[0].partition("?")[0]
+    if "?" in written or path.startswith("/"):
+        return False
+    folder = source.rpartition("/")[0]
+    return normpath(f"{folder}/{unquote(path)}") == target
 
 
 def _segments(path: str) -> tuple[list[str], str]:
