@@ -33,6 +33,10 @@ _USUAL = {
         "store pages as Chromium shows them: auto (where nothing is said), those that show more "
         "there; always, all with scripts; no (default); docs/rendering.md",
     ),
+    "search": (
+        "yes",
+        "write DIR/search.html, a search of pages that works from the disk (default no)",
+    ),
     "screenshots": (
         "yes",
         "keep a picture of each page below DIR/.mirror/screenshots (default no)",

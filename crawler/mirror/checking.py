@@ -12,7 +12,7 @@ from crawler.mirror.documents.edits import PatchError, undo
 from crawler.mirror.documents.linked_document import DocumentType, LinkedDocument, document_type
 from crawler.mirror.documents.places import LinkKind
 from crawler.mirror.errors import MirrorError
-from crawler.mirror.paths import ARCHIVE, CONTENTS, INDEX, OUR_FILES, address_between
+from crawler.mirror.paths import CONTENTS, INDEX, OUR_FILES, OUR_FOLDERS, address_between
 from neardup.fingerprints.digest import payload_digest
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ class Checker:
     def _strangers(self) -> None:
         for path in self._folder.paths():
             row = self._table.of_path(path)
-            is_ours = path in OUR_FILES or path.startswith(f"{ARCHIVE}/")
+            is_ours = path in OUR_FILES or path.partition("/")[0] in OUR_FOLDERS
             if not is_ours and (row is None or row.state != "own"):
                 self._check.add("files that are not of the mirror", path)
 

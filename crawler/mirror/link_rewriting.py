@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING
@@ -14,6 +14,12 @@ from crawler.mirror.errors import MirrorError
 from crawler.mirror.file_store import held, holds
 from crawler.mirror.folder import MirrorFolder
 from crawler.mirror.mirror_files import FileTable
+from crawler.mirror.offline_search import (
+    OfflineSearch,
+    is_wanted,
+    remove_search,
+    write_search,
+)
 from crawler.mirror.paths import STATE_FOLDER, address_between, is_at
 from crawler.mirror.reports import write_changes, write_duplicates, write_entries
 from crawler.mirror.targets import Targets, leave_one_file
@@ -91,6 +97,7 @@ class FinishedMirror:
         parts: Paths of files that came only in part.
         needs_server: Whether a page runs scripts that browsers load from no disk.
         size: Bytes of the files on the disk; those of hard links count once.
+        search: The search of the mirror, if it has one.
     """
 
     documents: int = 0
@@ -99,6 +106,7 @@ class FinishedMirror:
     damaged: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
     needs_server: bool = False
+    search: OfflineSearch | None = None
 
 
 class Finisher:
@@ -186,7 +194,7 @@ class Finisher:
     def _write_entries(self) -> None:
         target = self._targets().find(self._start)
         start = None if target is None else self._table.get(target.id)
-        write_entries(self._table, self._folder, start)
+        write_entries(self._table, self._folder, start, has_search=is_wanted(self._database))
 
     def _standing(self) -> str:
         """Return the state that the mirror's files depend on, besides their own content."""
@@ -322,4 +330,7 @@ def finish(
         finished = Finisher(database, folder, start, canonicalizer, watch).finish()
         write_changes(database, folder)
         write_duplicates(database, folder)
+        if is_wanted(database):
+            return replace(finished, search=write_search(database, folder))
+        remove_search(folder)
         return finished

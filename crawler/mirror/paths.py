@@ -58,8 +58,12 @@ STATE_FOLDER = ".mirror"
 ARCHIVE = "warc"
 INDEX, CONTENTS = "index.html", "contents.html"
 CHANGES, DUPLICATES = "changes.json", "duplicates.json"
+#: The page of the search, and the folder of its index.
+SEARCH, SEARCH_FOLDER = "search.html", "search"
 #: Files of ours beside the folders of hosts; a host may have such a name.
-OUR_FILES = frozenset({INDEX, CONTENTS, CHANGES, DUPLICATES})
+OUR_FILES = frozenset({INDEX, CONTENTS, CHANGES, DUPLICATES, SEARCH})
+#: Folders of ours; a host may have such a name.
+OUR_FOLDERS = frozenset({ARCHIVE, SEARCH_FOLDER})
 
 _HOST_MAX_BYTES = 100
 _CUT_NAME_MAX_BYTES = 80
@@ -231,7 +235,7 @@ def _host_folder(parts: Parts) -> str:
 def _host_and_port(host: str, port: int | None) -> str:
     host = canonical_host(host)
     name = host.replace(":", "-") if host.startswith("[") else readable(host).replace("+", "%2B")
-    if name in OUR_FILES or name == ARCHIVE:
+    if name in OUR_FILES or name in OUR_FOLDERS:
         name = name.replace(".", "%2E")
     name = portable(name)
     if len(name) > _HOST_MAX_BYTES:

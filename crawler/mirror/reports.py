@@ -7,7 +7,7 @@ import json
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from crawler.mirror.paths import CHANGES, CONTENTS, DUPLICATES, INDEX, address_between
+from crawler.mirror.paths import CHANGES, CONTENTS, DUPLICATES, INDEX, SEARCH, address_between
 from crawler.pages.reasons import in_words
 from crawler.pages.verdicts import OUTCOMES, WITHOUT_PAGE, listed
 from crawler.storage import meta_names
@@ -54,13 +54,16 @@ WHERE one.state <> 'own' ORDER BY one.id
 """
 
 
-def write_entries(table: FileTable, folder: MirrorFolder, start: FileRow | None) -> None:
+def write_entries(
+    table: FileTable, folder: MirrorFolder, start: FileRow | None, *, has_search: bool = False
+) -> None:
     """Write index.html, and contents.html for what no page leads to.
 
     Args:
         table: Table of the mirror's files.
         folder: Folder of the mirror.
         start: File of the first seed, or None if it leads to no file.
+        has_search: Whether the mirror has a search.
 
     Complexity: O(files).
     """
@@ -71,7 +74,9 @@ def write_entries(table: FileTable, folder: MirrorFolder, start: FileRow | None)
         folder.write(CONTENTS, _contents(_others(table, first)))
     elif folder.exists(CONTENTS):
         folder.remove(CONTENTS)
-    folder.write(INDEX, _index(table, first, has_contents=has_others))
+    further = {CONTENTS: "What no page of it leads to"} if has_others else {}
+    further |= {SEARCH: "Search"} if has_search else {}
+    folder.write(INDEX, _index(table, first, further))
 
 
 def _others(table: FileTable, first: FileRow | None) -> Iterator[FileRow]:
@@ -80,7 +85,7 @@ def _others(table: FileTable, first: FileRow | None) -> Iterator[FileRow]:
     return (row for row in rows if first is None or row.id != first.id)
 
 
-def _index(table: FileTable, first: FileRow | None, *, has_contents: bool) -> bytes:
+def _index(table: FileTable, first: FileRow | None, further: Mapping[str, str]) -> bytes:
     address = CONTENTS if first is None else address_between(INDEX, first.path)
     title = "A mirror" if first is None else first.url
     # Headless Chromium waits for ever for a refresh after 0 seconds.
@@ -94,7 +99,7 @@ def _index(table: FileTable, first: FileRow | None, *, has_contents: bool) -> by
             '\n<script>if (location.protocol !== "file:")'
             f" location.replace({json.dumps(address)})</script>"
         )
-    if first is None and not has_contents:
+    if first is None and CONTENTS not in further:
         address, refresh = "", ""
     page = io.StringIO()
     page.write(_HEAD.format(title=escape(title), more=refresh))
@@ -104,8 +109,8 @@ def _index(table: FileTable, first: FileRow | None, *, has_contents: bool) -> by
         page.write("<p>Nothing was mirrored yet.</p>\n")
     if served:
         page.write(_NEEDS_SERVER)
-    if has_contents:
-        page.write(f'<p><a href="{CONTENTS}">What no page of it leads to</a></p>\n')
+    for name, title in further.items():
+        page.write(f'<p><a href="{name}">{title}</a></p>\n')
     page.write(_END)
     return page.getvalue().encode()
 

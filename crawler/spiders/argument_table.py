@@ -99,6 +99,9 @@ REPLAY: Mapping[str, Argument] = {
 
 MIRROR: Mapping[str, Argument] = {
     **SITE,
+    "search": Argument(
+        "yes|no", "write DIR/search.html, a search that works from the disk (default no)", _YES_NO
+    ),
     "requisites": Argument(
         "FROM",
         "styles, images and the like: from the host of the site (default) or all",

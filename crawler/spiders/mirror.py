@@ -90,6 +90,7 @@ class MirrorSpider(SiteSpider):
     accept: str = ""
     reject: str = ""
     text: str = "yes"
+    search: str = "no"
 
     mirror: MirrorStore
     around: Scope
@@ -317,8 +318,8 @@ class MirrorSpider(SiteSpider):
                 request = request.replace(priority=0)
             if request is not None:
                 yield request
-        yield from self._pages(response, captured, document)
-        if not self._asks_not(captured, document):
+        if not ((captured.nofollow or document.nofollow) and self.obey_nofollow):
+            yield from self._pages(response, captured, document)
             yield from self._named.requests(response, document)
 
     def _needed(self, url: str, kind: LinkKind, response: Response) -> Request | None:
@@ -349,8 +350,7 @@ class MirrorSpider(SiteSpider):
         self, response: Response, captured: Captured, document: LinkedDocument
     ) -> Iterator[Request]:
         depth = response.meta.get("depth", 0) + 1
-        is_too_deep = self.depth_limit is not None and depth > self.depth_limit
-        if is_too_deep or self._asks_not(captured, document):
+        if self.depth_limit is not None and depth > self.depth_limit:
             return
         if not self.within.allows(response.url):  # a frame, or a style, from elsewhere
             return
@@ -369,9 +369,6 @@ class MirrorSpider(SiteSpider):
                         self.link_counts.note_found(ANCHOR)
                     yield request
         yield from self._others(captured, depth)
-
-    def _asks_not(self, captured: Captured, document: LinkedDocument) -> bool:
-        return (captured.nofollow or document.nofollow) and self.obey_nofollow
 
     def _others(self, captured: Captured, depth: int) -> Iterator[Request]:
         """Yield requests for links that are not in the markup as links, or may lead nowhere."""
