@@ -17,6 +17,7 @@ from crawler.console.command_line import CommandError, tidy_logs
 from crawler.console.crawl_places import chosen_place
 from crawler.console.crawl_run import prepared_archive, problems, standing
 from crawler.console.escaping import say, say_or_go_on
+from crawler.console.mirror_history import begin_version, end_version
 from crawler.console.mirror_lines import check_lines, search_line
 from crawler.console.progress_line import ProgressLine
 from crawler.console.report_text import change_lines
@@ -68,8 +69,7 @@ SELECT verdict, reason, count(*) FROM pages WHERE latest = 1 AND verdict IN ({li
 AND key NOT IN (SELECT key FROM files) GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2
 """  # noqa: S608
 
-DONE, INCOMPLETE = 0, 1
-INTERRUPTED = 130
+DONE, INCOMPLETE, INTERRUPTED = 0, 1, 130
 
 _KEPT_ARGUMENTS = (
     *(name for name in MirrorSpider.planned if name != "url"),
@@ -78,6 +78,7 @@ _KEPT_ARGUMENTS = (
     "render",
     "screenshots",
     "search",
+    "keep_versions",
 )
 
 
@@ -148,6 +149,8 @@ class Mirroring:
             wants_bodies = archive is not None and is_new_archive
             job.tell(replace(job.run, wants_bodies=wants_bodies))
             stands = standing(job, self._arguments.get("revisit", "no"), before, adds="")
+            if job.is_over:
+                begin_version(self._folder, self._arguments)
             # What follows speaks of an option that spiders have.
             say_or_go_on(f"mirror: {self._folder} ({stands.partition(';')[0]})")
             if self._remembered:
@@ -226,7 +229,9 @@ class Mirroring:
         canonicalizer = Canonicalizer(Options(self._settings).names("URLS_DISABLED_RULES"))
         with _locked(self._folder), ProgressLine("rewriting links") as steps:
             start = split_seeds(self._arguments["url"])[0]
-            return finish(self._folder, start, canonicalizer, steps.show)
+            finished = finish(self._folder, start, canonicalizer, steps.show)
+            end_version(self._folder, self._arguments)
+            return finished
 
     def _say(self, job: Job, finished: FinishedMirror) -> int:
         """Print a report; return how many requests wait."""

@@ -20,9 +20,10 @@ from crawler.mirror.offline_search import (
     remove_search,
     write_search,
 )
-from crawler.mirror.paths import STATE_FOLDER, address_between, is_at
+from crawler.mirror.paths import SEARCH, STATE_FOLDER, VERSIONS, address_between, is_at
 from crawler.mirror.reports import write_changes, write_duplicates, write_entries
 from crawler.mirror.targets import Targets, leave_one_file
+from crawler.mirror.versions import keeps_versions, write_versions
 from crawler.storage import meta_names
 from crawler.storage.database import Database
 from crawler.storage.states import HOLDS
@@ -194,7 +195,10 @@ class Finisher:
     def _write_entries(self) -> None:
         target = self._targets().find(self._start)
         start = None if target is None else self._table.get(target.id)
-        write_entries(self._table, self._folder, start, has_search=is_wanted(self._database))
+        further = {SEARCH: "Search"} if is_wanted(self._database) else {}
+        if self._folder.exists(VERSIONS):
+            further[VERSIONS] = "Earlier versions"
+        write_entries(self._table, self._folder, start, further)
 
     def _standing(self) -> str:
         """Return the state that the mirror's files depend on, besides their own content."""
@@ -327,6 +331,8 @@ def finish(
         MirrorError: A file cannot be written.
     """
     with closing(Database(root / STATE_FOLDER)) as database, MirrorFolder(root) as folder:
+        if keeps_versions(database):
+            write_versions(root, folder)
         finished = Finisher(database, folder, start, canonicalizer, watch).finish()
         write_changes(database, folder)
         write_duplicates(database, folder)

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any
 
 import xxhash
 
+from crawler.mirror.mirror_files import is_chosen
 from crawler.mirror.paths import SEARCH, SEARCH_FOLDER, address_between
 from crawler.pages.export import text_of
-from crawler.storage import meta_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,8 +73,7 @@ class OfflineSearch:
 
 def is_wanted(database: Database) -> bool:
     """Return whether the mirror is to have a search."""
-    options = json.loads(database.meta(meta_names.MIRROR_OPTIONS) or "{}")
-    return bool(options.get("search") == "yes")
+    return is_chosen(database, "search")
 
 
 def write_search(database: Database, folder: MirrorFolder) -> OfflineSearch:

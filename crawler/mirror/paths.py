@@ -60,8 +60,10 @@ INDEX, CONTENTS = "index.html", "contents.html"
 CHANGES, DUPLICATES = "changes.json", "duplicates.json"
 #: The page of the search, and the folder of its index.
 SEARCH, SEARCH_FOLDER = "search.html", "search"
+#: The list of earlier versions.
+VERSIONS = "versions.html"
 #: Files of ours beside the folders of hosts; a host may have such a name.
-OUR_FILES = frozenset({INDEX, CONTENTS, CHANGES, DUPLICATES, SEARCH})
+OUR_FILES = frozenset({INDEX, CONTENTS, CHANGES, DUPLICATES, SEARCH, VERSIONS})
 #: Folders of ours; a host may have such a name.
 OUR_FOLDERS = frozenset({ARCHIVE, SEARCH_FOLDER})
 

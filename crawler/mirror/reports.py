@@ -7,7 +7,7 @@ import json
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from crawler.mirror.paths import CHANGES, CONTENTS, DUPLICATES, INDEX, SEARCH, address_between
+from crawler.mirror.paths import CHANGES, CONTENTS, DUPLICATES, INDEX, address_between
 from crawler.pages.reasons import in_words
 from crawler.pages.verdicts import OUTCOMES, WITHOUT_PAGE, listed
 from crawler.storage import meta_names
@@ -55,7 +55,7 @@ WHERE one.state <> 'own' ORDER BY one.id
 
 
 def write_entries(
-    table: FileTable, folder: MirrorFolder, start: FileRow | None, *, has_search: bool = False
+    table: FileTable, folder: MirrorFolder, start: FileRow | None, others: Mapping[str, str]
 ) -> None:
     """Write index.html, and contents.html for what no page leads to.
 
@@ -63,20 +63,18 @@ def write_entries(
         table: Table of the mirror's files.
         folder: Folder of the mirror.
         start: File of the first seed, or None if it leads to no file.
-        has_search: Whether the mirror has a search.
+        others: Titles of further pages of ours by their paths.
 
     Complexity: O(files).
     """
     first = start or next(table.rows("is_seed = 1 AND state = 'own'"), None)
-    others = _others(table, first)
-    has_others = next(others, None) is not None
+    has_others = next(_others(table, first), None) is not None
     if has_others:
         folder.write(CONTENTS, _contents(_others(table, first)))
     elif folder.exists(CONTENTS):
         folder.remove(CONTENTS)
     further = {CONTENTS: "What no page of it leads to"} if has_others else {}
-    further |= {SEARCH: "Search"} if has_search else {}
-    folder.write(INDEX, _index(table, first, further))
+    folder.write(INDEX, _index(table, first, {**further, **others}))
 
 
 def _others(table: FileTable, first: FileRow | None) -> Iterator[FileRow]:

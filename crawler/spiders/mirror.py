@@ -91,6 +91,7 @@ class MirrorSpider(SiteSpider):
     reject: str = ""
     text: str = "yes"
     search: str = "no"
+    keep_versions: str = "no"
 
     mirror: MirrorStore
     around: Scope
