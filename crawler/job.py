@@ -226,14 +226,15 @@ class Job:
     @property
     def is_finished(self) -> bool:
         """Whether the last visit left nothing to do, and had today's plan."""
-        return self._is_over and self.visits.has_todays_plan
+        return self.is_over and self.visits.has_todays_plan
 
     @property
     def _is_unused(self) -> bool:
         return self.frontier.queue.is_untouched and self.store.last_visit < self.visits.number
 
     @property
-    def _is_over(self) -> bool:
+    def is_over(self) -> bool:
+        """Whether the last visit left nothing to do."""
         # A visit of what is due may have had nothing to ask for.
         is_unused = self._is_unused and not self.visits.has_queued
         return bool(self.visits.number) and not (is_unused or self._is_something_left)
@@ -253,7 +254,7 @@ class Job:
         continued, for seeds that are new; else another one begins.
         """
         is_finished_for_good = self.run.revisit == NO and self.is_finished
-        if (self.visits.number and not self._is_over) or is_finished_for_good:
+        if (self.visits.number and not self.is_over) or is_finished_for_good:
             self.url_rules.continue_visit()
             return True
         self.archivist.settle()  # where the last visit ended with a killed process
