@@ -20,23 +20,28 @@ from twisted.python.failure import Failure
 from twisted.web.http import _ChunkedTransferDecoder, _MalformedChunkedDataError
 
 from crawler.downloading.encodings import HeadTooLargeError
+from crawler.downloading.tls import tls_facts
+from crawler.exchange_heads import Crossed, exchange_heads_of
 from crawler.large_bodies import large_bodies_of
 from crawler.options import Options
-from crawler.received_heads import received_heads_of
+from crawler.pacing import PacedConnection
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from twisted.internet.defer import Deferred
 
-    from crawler.received_heads import ReceivedHeads
+    from crawler.downloading.tls import TlsFacts
+    from crawler.exchange_heads import ExchangeHeads
 
 
 MAX_IDLE = 500
 """Keep at most this many connections that wait for a next request, of all hosts together."""
+
+_YEAR_SECS = 365 * 86_400.0
 
 _SHARE_OF_FILES = 4
 """Let idle connections take at most one in this many of the files that a process may open."""
@@ -64,7 +69,8 @@ class BoundedHeadHandler(HTTP11DownloadHandler):
             watch = partial(
                 HeadKeeper,
                 limit=limit,
-                heads=received_heads_of(crawler),
+                heads=exchange_heads_of(crawler),
+                with_tls=options.boolean("WARC_NETWORK"),
                 deliver=self._bodies.deliver,
             )
         original = getattr(getattr(self, "_pool", None), "_factory", None)
@@ -73,11 +79,25 @@ class BoundedHeadHandler(HTTP11DownloadHandler):
                 "this version of Scrapy keeps no _pool._factory, by which connections are watched; "
                 "use another version, or leave http and https out of DOWNLOAD_HANDLERS"
             )
-        self._pool._factory = _watched(original, watch)  # type: ignore[assignment]  # a callable does
+        watches: list[Callable[[Any], object]] = [watch]
+        self._whole_secs: float | None = None
+        rate = getattr(crawler.spider, "transfer_rate", None)
+        if rate is not None:
+            secs = crawler.settings.getfloat("DOWNLOAD_TIMEOUT")
+            watches.append(partial(PacedConnection, rate=rate, idle_secs=secs))
+            shares = crawler.settings.getint("CONCURRENT_REQUESTS")
+            largest = crawler.settings.getint("DOWNLOAD_MAXSIZE")
+            self._whole_secs = (
+                secs + shares * largest / rate.bytes_per_sec if largest else _YEAR_SECS
+            )
+        self._pool._factory = _watched(original, watches)  # type: ignore[assignment]  # a callable does
         IdleConnections(self._pool, max_idle())
 
     async def download_request(self, request: Request) -> Response:
         """Download a request; a large body of which nothing is read goes to the disk."""
+        if self._whole_secs is not None:
+            # The largest file takes so long beside others, by the rate that the user wants.
+            request.meta["download_timeout"] = self._whole_secs
         try:
             response = await super().download_request(request)
         except BaseException:
@@ -130,14 +150,17 @@ class IdleConnections:
         close(*arguments)
 
 
-def _watched(original: Callable[..., Any], watch: Callable[[Any], HeadWatch]) -> Callable[..., Any]:
+def _watched(
+    original: Callable[..., Any], watches: Sequence[Callable[[Any], object]]
+) -> Callable[..., Any]:
     def make(*arguments: Any) -> Any:
         factory = original(*arguments)
         build = factory.buildProtocol
 
         def build_watched(address: Any) -> Any:
             protocol = build(address)
-            watch(protocol)
+            for watch in watches:
+                watch(protocol)
             return protocol
 
         factory.buildProtocol = build_watched
@@ -220,21 +243,37 @@ class HeadWatch:
 
 
 class HeadKeeper(HeadWatch):
-    """Notes the head of each answer as it came as well, for a crawl that is recorded."""
+    """Notes the heads of each exchange as they crossed as well, for a crawl that is recorded.
+
+    Args:
+        protocol: The protocol of Twisted's client.
+        limit: Bytes after which the connection is aborted.
+        heads: Takes the heads.
+        with_tls: Whether it also takes what the handshake settled.
+        deliver: As of ``HeadWatch``.
+    """
 
     def __init__(
         self,
         protocol: Any,
         limit: int,
-        heads: ReceivedHeads,
+        heads: ExchangeHeads,
+        *,
+        with_tls: bool = False,
         deliver: Callable[..., None] | None = None,
     ) -> None:
         super().__init__(protocol, limit, deliver)
         self._heads = heads
+        self._with_tls = with_tls
+        self._tls: TlsFacts | None = None
+        self._sent: list[bytes] = []
         self._data = b""
 
     def request(self, request: Any) -> Deferred[Any]:
         self._data = b""
+        self._sent = []
+        write = request.writeTo
+        request.writeTo = lambda transport: write(_HeadCopy(transport, self._sent))
         return super().request(request)
 
     def receive(self, data: bytes) -> None:
@@ -245,6 +284,23 @@ class HeadKeeper(HeadWatch):
     def _end(self, result: Any) -> Any:
         result = super()._end(result)
         if not isinstance(result, Failure):
-            self._heads.note(self._data)
+            if self._with_tls and self._tls is None:
+                self._tls = tls_facts(self._protocol.transport)
+            self._heads.note(Crossed(b"".join(self._sent), self._data, self._tls))
         self._data = b""
         return result
+
+
+class _HeadCopy:
+    """A transport that copies what is written as a sequence, as Twisted writes a head."""
+
+    def __init__(self, transport: Any, copy: list[bytes]) -> None:
+        self._transport = transport
+        self._copy = copy
+
+    def writeSequence(self, lines: list[bytes]) -> None:  # noqa: N802 - the name is Twisted's
+        self._copy.extend(lines)
+        self._transport.writeSequence(lines)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)

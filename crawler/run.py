@@ -18,6 +18,7 @@ from neardup import Parameters
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from crawler.downloading.hours import Hours
     from crawler.pages.page_context import Captured
     from crawler.pages.reasons import Stored
     from crawler.url_rules.learning.hypothesis import LearningPolicy
@@ -66,6 +67,7 @@ class RunOptions:
         max_secs: Seconds after which the run stops; None for no limit.
         max_bytes: Bytes of bodies after which the run stops; None for no limit.
         bytes_before: Bytes of earlier runs that count too, of a mirror; None where none do.
+        hours: Hours of the day at which the run makes requests; None for all.
         urgent_priority: Minimum priority of requests that are made beyond ``max_pages``; None makes
             no such requests.
         seeds: URLs that the user gave.
@@ -81,6 +83,7 @@ class RunOptions:
     max_secs: float | None = None
     max_bytes: int | None = None
     bytes_before: int | None = None
+    hours: Hours | None = None
     urgent_priority: int | None = None
     seeds: frozenset[str] = frozenset()
     may_ask: Callable[[str, Mapping[str, Any]], bool] = _any_url

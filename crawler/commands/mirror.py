@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from crawler.console.command_line import CommandError, close_stdout
+from crawler.console.command_line import INTERRUPTED, CommandError, close_stdout
 from crawler.console.spider_command import SpiderCommand, parted
 from crawler.spiders.argument_table import MIRROR
 from crawler.suggestions import did_you_mean
@@ -32,6 +32,15 @@ _USUAL = {
         "auto",
         "store pages as Chromium shows them: auto (where nothing is said), those that show more "
         "there; always, all with scripts; no (default); docs/rendering.md",
+    ),
+    "keep_versions": (
+        "yes",
+        "keep the state before each update below DIR/.mirror/versions, and show what changed in "
+        "DIR/versions.html (default no)",
+    ),
+    "search": (
+        "yes",
+        "write DIR/search.html, a search of pages that works from the disk (default no)",
     ),
     "screenshots": (
         "yes",
@@ -77,6 +86,12 @@ class MirrorCommand(SpiderCommand):
             "what was recorded; needs the extra render",
         )
         parser.add_argument(
+            "--player",
+            metavar="FOLDER",
+            help="with --prove: open the pages of the mirror's WACZ file in ReplayWeb.page, which "
+            "is in FOLDER, instead of those on the disk",
+        )
+        parser.add_argument(
             "--serve",
             action="store_true",
             help="serve a mirror on this machine, for pages whose scripts do not run from the disk",
@@ -84,6 +99,27 @@ class MirrorCommand(SpiderCommand):
         parser.add_argument("--port", metavar="N", help="with --serve: port (default 8765, or any)")
         parser.add_argument(
             "--host", metavar="H", help="with --serve: address to listen on (default 127.0.0.1)"
+        )
+        parser.add_argument(
+            "--dry-run",
+            action="store_true",
+            help="count what would be fetched, by host: reads pages, and of files only the size",
+        )
+        parser.add_argument(
+            "--pack",
+            metavar="zip|zim",
+            help="pack a mirror in one file beside its folder; fetches nothing",
+        )
+        parser.add_argument(
+            "--single-file",
+            action="store_true",
+            help="write one page with all it needs to one file: mirror --single-file URL OUT.html",
+        )
+        parser.add_argument(
+            "--login",
+            action="store_true",
+            help="log in first, in a window of Chromium, whose cookies the mirror then sends; "
+            "needs the extra render and a display",
         )
         super().add_own_options(parser)
         group = parser.add_argument_group("what is written")
@@ -96,6 +132,12 @@ class MirrorCommand(SpiderCommand):
         group.add_argument(
             "--wacz", action="store_true", help="as --warc, and pack them as a WACZ file"
         )
+        group.add_argument(
+            "--format",
+            metavar="zip|zim|wacz",
+            help="pack the mirror at the end, in DIR.zip or DIR.zim (for Kiwix; needs the extra "
+            "zim); wacz: as --wacz; several by commas",
+        )
 
     def add_argument_option(
         self, group: argparse._ArgumentGroup, name: str, argument: Argument
@@ -105,7 +147,7 @@ class MirrorCommand(SpiderCommand):
             return
         usual, meaning = _USUAL[name]
         metavar = "|".join(argument.choices)
-        group.add_argument(f"--{name}", nargs="?", const=usual, metavar=metavar, help=meaning)
+        group.add_argument(_option(name), nargs="?", const=usual, metavar=metavar, help=meaning)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         signal.signal(signal.SIGHUP, _as_for_termination())
@@ -125,6 +167,12 @@ class MirrorCommand(SpiderCommand):
             return check(_one_folder(args, "--check"))
         if opts.prove is not None:
             return self._prove(args, opts)
+        if opts.pack:
+            from crawler.console.mirror_packing import ZIM, ZIP, formats_of, pack
+
+            formats = formats_of(opts.pack, (ZIP, ZIM), "--pack")
+            pack(_one_folder(args, "--pack"), formats)
+            return os.EX_OK
         if opts.serve:
             from crawler.console.mirror_server import serve
 
@@ -133,11 +181,25 @@ class MirrorCommand(SpiderCommand):
         from crawler.spiders.arguments import check_site
 
         arguments = self.arguments(opts)
-        urls, named = self._places(args, is_known="url" in arguments)
+        if opts.login and "cookies" in arguments:
+            raise CommandError("give one of --login and --cookies")
+        if opts.single_file:
+            urls, out = parted(args, "a URL")
+            if len(urls) != 1 or out is None:
+                raise CommandError("--single-file takes a URL and a file, such as page.html")
+            named: Path | None = Path(out)
+        else:
+            urls, named = self._places(args, is_known="url" in arguments)
         if urls:
             arguments["url"] = ",".join(urls)
         check_site(arguments, MIRROR, is_mirror=True)
-        return self._mirror(arguments, named, opts)
+        if not opts.login:
+            return self._mirror(arguments, named, opts)
+        from crawler.console.login import login_cookies
+
+        first = arguments["url"].partition(",")[0].strip()
+        with login_cookies(first, self.host.settings) as arguments["cookies"]:
+            return self._mirror(arguments, named, opts)
 
     def _prove(self, args: list[str], opts: argparse.Namespace) -> int:
         from crawler.console.mirror_proof import prove
@@ -146,16 +208,20 @@ class MirrorCommand(SpiderCommand):
             args, opts.prove = [opts.prove], str(_PROVED)
         if not (opts.prove.isdecimal() and int(opts.prove)):
             raise CommandError(f"--prove takes a number of pages, got {opts.prove!r}")
-        return prove(_one_folder(args, "--prove"), self.host.settings, int(opts.prove))
+        player = Path(opts.player) if opts.player else None
+        return prove(_one_folder(args, "--prove"), self.host.settings, int(opts.prove), player)
 
     def _mirror(
         self, arguments: dict[str, str], named: Path | None, opts: argparse.Namespace
     ) -> int:
+        from crawler.console.mirror_packing import WACZ, ZIM, ZIP, formats_of, pack
         from crawler.console.mirror_run import Mirroring, usual_folder
         from crawler.spiders.arguments import byte_count
         from crawler.spiders.mirror import MirrorSpider
 
         settings = self.host.settings
+        formats = formats_of(opts.format, (ZIP, ZIM, WACZ), "--format") if opts.format else []
+        opts.wacz = opts.wacz or WACZ in formats
         if opts.warc or opts.wacz:
             settings.set("WARC_ENABLED", True, priority="cmdline")
         if opts.max_file_bytes:
@@ -165,9 +231,21 @@ class MirrorCommand(SpiderCommand):
                 raise CommandError(f"--max-file-bytes: {error}") from None
             settings.set("DOWNLOAD_MAXSIZE", size, priority="cmdline")
         MirrorSpider.check_arguments(arguments)
+        if opts.single_file:
+            from crawler.console.mirror_single_file import single_file
+
+            assert named is not None  # it is required
+            return single_file(named, arguments, settings, lambda: self.host.crawler_process)
         folder = named or usual_folder(settings, arguments["url"])
+        if opts.dry_run:
+            from crawler.console.mirror_dry_run import dry_run
+
+            return dry_run(folder, arguments, settings, lambda: self.host.crawler_process)
         mirroring = Mirroring(folder, arguments, settings, packs=opts.wacz)
-        return mirroring.run(lambda: self.host.crawler_process)
+        status = mirroring.run(lambda: self.host.crawler_process)
+        if status != INTERRUPTED:
+            pack(folder, formats)
+        return status
 
     def _places(self, args: Sequence[str], *, is_known: bool) -> tuple[list[str], Path | None]:
         """Return URLs and folder; one argument is enough if the folder is a mirror."""
@@ -195,6 +273,10 @@ def _as_for_termination() -> Any:
     return lambda *_: os.kill(os.getpid(), signal.SIGTERM)
 
 
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
 def _with_places(args: Sequence[str], opts: argparse.Namespace) -> list[str]:
     """Return URL and directory also where one of them followed an option that needs no value.
 
@@ -203,7 +285,7 @@ def _with_places(args: Sequence[str], opts: argparse.Namespace) -> list[str]:
     """
     places = list(args)
     for name, (usual, _) in _USUAL.items():
-        option, values = f"--{name}", MIRROR[name].choices
+        option, values = _option(name), MIRROR[name].choices
         given = getattr(opts, name)
         if given is None or given in values:
             continue
@@ -216,12 +298,17 @@ def _with_places(args: Sequence[str], opts: argparse.Namespace) -> list[str]:
 
 
 def _check_modes(opts: argparse.Namespace) -> None:
-    given = [f"--{name}" for name in ("check", "prove", "serve") if getattr(opts, name)]
+    modes = ("check", "prove", "serve", "dry_run", "pack", "single_file")
+    if opts.login and any(getattr(opts, name) for name in ("check", "prove", "serve", "pack")):
+        raise CommandError("--login goes with a mirror that is made or updated")
+    given = [f"--{name.replace('_', '-')}" for name in modes if getattr(opts, name)]
     if len(given) > 1:
         raise CommandError(f"give one of {' and '.join(given)}")
     for name in ("port", "host"):
         if getattr(opts, name) is not None and not opts.serve:
             raise CommandError(f"--{name} goes with --serve")
+    if opts.player is not None and opts.prove is None:
+        raise CommandError("--player goes with --prove")
 
 
 def _one_folder(args: Sequence[str], option: str) -> Path:

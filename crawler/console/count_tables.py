@@ -20,7 +20,7 @@ def link_lines(links: Mapping[str, LinkCount]) -> Iterator[str]:
     if not links:
         yield "no link was followed"
         return
-    yield from _table(_HEADINGS, ((kind, *count) for kind, count in links.items()))
+    yield from table_lines(_HEADINGS, ((kind, *count) for kind, count in links.items()))
     yield ""
     yield "found: URLs within the scope that a link of the kind was the first to lead to"
     if any(count.aside for count in links.values()):
@@ -36,7 +36,7 @@ def rendering_lines(kinds: Mapping[str, RenderKind]) -> Iterator[str]:
     listed = tried or list(kinds.items())
     shown = listed[:_MAX_KINDS]
     rows = ((name, *kind, "all" if kind.needs_browser else "some") for name, kind in shown)
-    yield from _table(_KINDS, rows)
+    yield from table_lines(_KINDS, rows)
     if len(shown) < len(kinds):
         yield f"and {len(kinds) - len(shown):,} more; --json has all of them"
     yield ""
@@ -44,7 +44,10 @@ def rendering_lines(kinds: Mapping[str, RenderKind]) -> Iterator[str]:
     yield "unclear: showed no more, and something kept the browser from showing all"
 
 
-def _table(headings: tuple[str, ...], counts: Iterable[tuple[str | int, ...]]) -> Iterator[str]:
+def table_lines(
+    headings: tuple[str, ...], counts: Iterable[tuple[str | int, ...]]
+) -> Iterator[str]:
+    """Yield the lines of a table: its headings, then a line for each row, numbers to the right."""
     rows = [headings]
     for count in counts:
         cells = (f"{cell:,}" if isinstance(cell, int) else cell for cell in count)

@@ -76,8 +76,14 @@ def _plan_words(plan: str | None) -> str:
     """Return a plan as it was typed: the URL or the file first, then options."""
     _, *arguments = (plan or "").split(" -a ")
     parted = [argument.partition("=") for argument in arguments]
-    options = [f"--{name.replace('_', '-')} {value}" for name, _, value in parted[1:]]
+    options = [option_words(name, value) for name, _, value in parted[1:]]
     return " ".join([*(value for _, _, value in parted[:1]), *options])
+
+
+def option_words(name: str, value: str) -> str:
+    """Return an argument as it was typed: of several lines, an option for each."""
+    option = f"--{name.replace('_', '-')}"
+    return " ".join(f"{option} {line}" for line in value.splitlines() or [value])
 
 
 def agenda_words(agenda: Agenda, now: float) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from crawler.console.command_line import (
@@ -17,6 +18,7 @@ from crawler.console.escaping import say
 from crawler.console.profile import check_profile_options
 from crawler.frontier.redis import FleetError
 from crawler.mirror.errors import MirrorError
+from crawler.spiders.argument_table import PATTERNS
 from crawler.storage.errors import JobError
 from crawler.suggestions import did_you_mean
 from neardup.errors import NearDupError
@@ -64,7 +66,18 @@ class SpiderCommand(Command):
     ) -> None:
         """Add the option of one argument of the spider."""
         option = f"--{name.replace('_', '-')}"
-        group.add_argument(option, dest=name, metavar=argument.metavar, help=argument.meaning)
+        if name not in PATTERNS:
+            group.add_argument(option, dest=name, metavar=argument.metavar, help=argument.meaning)
+            return
+        group.add_argument(
+            option, dest=name, metavar=argument.metavar, help=argument.meaning, action="append"
+        )
+        group.add_argument(
+            f"{option}-from",
+            metavar="FILE",
+            help=f"the patterns of {option} in a file, one a line; # begins a comment",
+            action="append",
+        )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Check what is given before anything heavy is imported; then crawl."""
@@ -102,9 +115,29 @@ class SpiderCommand(Command):
         found = {name: value for name, value in stored.items() if name in self.table}
         found |= _pairs(getattr(opts, "spargs", ()))
         given = {name: getattr(opts, name, None) for name in self.table}
+        given |= {name: _patterns(name, opts) for name in PATTERNS if name in self.table}
         found |= {name: value for name, value in given.items() if value is not None}
         check_values(found, self.table)
         return found
+
+
+def _patterns(name: str, opts: argparse.Namespace) -> str | None:
+    """Return the patterns of an option and of its files, one a line; None where there are none.
+
+    Raises:
+        CommandError: A file cannot be read.
+    """
+    lines = list(getattr(opts, name, None) or ())
+    files = getattr(opts, f"{name}_from", None) or ()
+    for file in files:
+        try:
+            written = Path(file).read_text("utf-8-sig").splitlines()
+        except OSError as error:
+            raise CommandError(f"--{name}-from: {file}: {error.strerror}") from None
+        except UnicodeDecodeError:
+            raise CommandError(f"--{name}-from: {file} is no text in UTF-8") from None
+        lines += (line for line in written if line.strip() and not line.startswith("#"))
+    return "\n".join(lines) if lines or files else None
 
 
 def _pairs(written: Sequence[str]) -> dict[str, str]:

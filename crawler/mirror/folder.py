@@ -214,7 +214,11 @@ class MirrorFolder:
         Symbolic links are neither followed nor yielded. Files that are removed meanwhile are left
         out.
         """
-        waiting = [""]
+        return self.paths_below("")
+
+    def paths_below(self, folder: str) -> Iterator[str]:
+        """Yield the paths of all ordinary files below a folder, as ``paths`` does."""
+        waiting = [folder]
         while waiting:
             path = waiting.pop()
             files, folders = self._listed(path)

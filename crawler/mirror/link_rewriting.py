@@ -3,25 +3,40 @@
 from __future__ import annotations
 
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from crawler.mirror.documents.linked_document import DEAD, absolute_address, read_document
+from crawler.mirror.documents.places import LinkKind
 from crawler.mirror.errors import MirrorError
 from crawler.mirror.file_store import held
 from crawler.mirror.folder import MirrorFolder
 from crawler.mirror.mirror_files import FileTable
-from crawler.mirror.paths import STATE_FOLDER, address_between
+from crawler.mirror.offline_search import (
+    OfflineSearch,
+    is_wanted,
+    remove_search,
+    write_search,
+)
+from crawler.mirror.paths import SEARCH, STATE_FOLDER, VERSIONS, address_between, is_at
 from crawler.mirror.reports import write_changes, write_duplicates, write_entries
-from crawler.mirror.targets import Targets, leave_one_file
+from crawler.mirror.targets import (
+    NOTHING_GONE,
+    Gone,
+    Targets,
+    leave_gone_out,
+    leave_one_file,
+)
+from crawler.mirror.versions import keeps_versions, write_versions
 from crawler.storage import meta_names
 from crawler.storage.database import Database
 from crawler.storage.states import HOLDS
 from crawler.url_rules.learning.address import Address
 from crawler.url_rules.rule_set import RuleSet
 from crawler.url_rules.rule_store import RuleStore
+from crawler.url_rules.variants import separate_keys
 from crawler.urls.parts import MalformedUrl
 from neardup.fingerprints.digest import payload_digest
 
@@ -65,6 +80,10 @@ class Linker:
             if link.url is None:
                 return None
             target = self._targets.find(link.url)
+            if link.kind is LinkKind.NAMED:  # it stays as written
+                if target is not None and is_at(row.path, link.written, target.path):
+                    self.is_linked[target.id] |= target.id != row.id
+                return None
             if target is not None:
                 self.is_linked[target.id] |= target.id != row.id
                 return address_between(row.path, target.path, link.fragment)
@@ -86,6 +105,8 @@ class FinishedMirror:
         parts: Paths of files that came only in part.
         needs_server: Whether a page runs scripts that browsers load from no disk.
         size: Bytes of the files on the disk; those of hard links count once.
+        gone: What became of the files of URLs that are gone.
+        search: The search of the mirror, if it has one.
     """
 
     documents: int = 0
@@ -94,6 +115,8 @@ class FinishedMirror:
     damaged: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
     needs_server: bool = False
+    gone: Gone = NOTHING_GONE
+    search: OfflineSearch | None = None
 
 
 class Finisher:
@@ -109,6 +132,7 @@ class Finisher:
         start: URL of the first seed.
         canonicalizer: Canonicalizer of the crawl's URLs.
         watch: Callback for progress: finished documents, and their total.
+        removes_gone: Whether files of URLs that are gone are taken out.
     """
 
     def __init__(
@@ -118,6 +142,8 @@ class Finisher:
         start: str,
         canonicalizer: Canonicalizer,
         watch: Callable[[int, int], None],
+        *,
+        removes_gone: bool = False,
     ) -> None:
         self._database = database
         self._table = FileTable(database.read, database.write)
@@ -125,6 +151,8 @@ class Finisher:
         self._start = start
         self._canonicalizer = canonicalizer
         self._watch = watch
+        self._removes_gone = removes_gone
+        self._gone = NOTHING_GONE
         self._damaged: list[str] = []
 
     def finish(self) -> FinishedMirror:
@@ -135,6 +163,9 @@ class Finisher:
             CrawlStorageError: The database cannot be written.
         """
         wanted = self._standing()
+        self._gone = leave_gone_out(self._database, removes=self._removes_gone)
+        if self._gone.removed:
+            self._database.set_meta(meta_names.MIRROR_STALE, "1")
         if (
             self._database.meta(meta_names.MIRROR_STALE) == "0"
             and self._database.meta(meta_names.MIRROR_FINISHED) == wanted
@@ -161,6 +192,7 @@ class Finisher:
             damaged=tuple(self._damaged),
             parts=parts,
             needs_server=self._table.has_modules(),
+            gone=self._gone,
         )
 
     def _by_rules(self) -> Callable[[str], Address | str]:
@@ -181,7 +213,10 @@ class Finisher:
     def _write_entries(self) -> None:
         target = self._targets().find(self._start)
         start = None if target is None else self._table.get(target.id)
-        write_entries(self._table, self._folder, start)
+        further = {SEARCH: "Search"} if is_wanted(self._database) else {}
+        if self._folder.exists(VERSIONS):
+            further[VERSIONS] = "Earlier versions"
+        write_entries(self._table, self._folder, start, further)
 
     def _standing(self) -> str:
         """Return the state that the mirror's files depend on, besides their own content."""
@@ -300,6 +335,8 @@ def finish(
     start: str,
     canonicalizer: Canonicalizer,
     watch: Callable[[int, int], None],
+    *,
+    removes_gone: bool = False,
 ) -> FinishedMirror:
     """Rewrite links, store the same bytes once, write index.html and the reports.
 
@@ -308,13 +345,23 @@ def finish(
         start: URL of the first seed.
         canonicalizer: Canonicalizer of the crawl's URLs.
         watch: Callback for progress: finished documents, and their total.
+        removes_gone: Whether files of URLs that are gone are taken out.
 
     Raises:
         JobError: There is no mirror, or its database cannot be used.
         MirrorError: A file cannot be written.
     """
     with closing(Database(root / STATE_FOLDER)) as database, MirrorFolder(root) as folder:
-        finished = Finisher(database, folder, start, canonicalizer, watch).finish()
+        canonicalizer.separate(separate_keys(database.read))
+        if keeps_versions(database):
+            write_versions(root, folder)
+        finisher = Finisher(
+            database, folder, start, canonicalizer, watch, removes_gone=removes_gone
+        )
+        finished = finisher.finish()
         write_changes(database, folder)
         write_duplicates(database, folder)
+        if is_wanted(database):
+            return replace(finished, search=write_search(database, folder))
+        remove_search(folder)
         return finished

@@ -27,6 +27,9 @@ class Argument(NamedTuple):
 
 _YES_NO = ("yes", "no")
 
+PATTERNS = ("include", "exclude")
+"""Arguments that are patterns, one a line: options that can be repeated, or come from a file."""
+
 _SHARED = {
     "revisit": Argument(
         "WHICH",
@@ -71,9 +74,22 @@ SITE: Mapping[str, Argument] = {
         "TIME", "stop after so long, such as 90s, 30m or 1h30m; the same command goes on"
     ),
     "max_bytes": Argument("SIZE", "stop when about so many bytes came, such as 500M"),
+    "max_rate": Argument("SIZE", "bytes per second over all connections, at most, such as 500K"),
+    "hours": Argument(
+        "FROM-TO", "requests at these hours of the day alone, local time, such as 22-6"
+    ),
     "max_depth": Argument("N", "links away from the URL, at most"),
     "allow": Argument("REGEX", "only URLs that contain a match"),
     "deny": Argument("REGEX", "no URLs that contain a match"),
+    "include": Argument(
+        "PATTERN",
+        "only pages that match a pattern as in gitignore, such as '/docs/**'; can be repeated",
+    ),
+    "exclude": Argument(
+        "PATTERN",
+        "nothing that matches, such as 'downloads/*.iso', '*.mp4' or 'cdn.example.org/'; can be "
+        "repeated",
+    ),
     "sitemaps": Argument(
         "yes|no", "take URLs from the sitemaps that robots.txt names (default yes)", _YES_NO
     ),
@@ -99,6 +115,14 @@ REPLAY: Mapping[str, Argument] = {
 
 MIRROR: Mapping[str, Argument] = {
     **SITE,
+    "keep_versions": Argument(
+        "yes|no",
+        "keep the state before each update, and show what changed (default no)",
+        _YES_NO,
+    ),
+    "search": Argument(
+        "yes|no", "write DIR/search.html, a search that works from the disk (default no)", _YES_NO
+    ),
     "requisites": Argument(
         "FROM",
         "styles, images and the like: from the host of the site (default) or all",
@@ -113,6 +137,12 @@ MIRROR: Mapping[str, Argument] = {
         "read the text of pages (default yes); no: a third of the CPU, but no URL rule is learned, "
         "so that a site whose URLs never end (session ids, calendars) needs --max-pages",
         _YES_NO,
+    ),
+    "gone": Argument(
+        "KEEP",
+        "files of URLs that are gone (404 or 410): keep (default) or remove, unless they are half "
+        "of all or more",
+        ("keep", "remove"),
     ),
     "max_bytes": Argument("SIZE", "stop when the mirror has so many bytes, such as 500M"),
 }

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawler.downloading.cookie_files import read_cookies
+from crawler.downloading.hours import Hours
 from crawler.pages.visits import NO, REVISITS
 from crawler.reading.link_kinds import followed_kinds
 from crawler.render_choice import render_choice
@@ -113,18 +114,32 @@ def byte_count(written: str) -> int:
     return count
 
 
-def size_of(arguments: Mapping[str, str]) -> int | None:
-    """Return the bytes of ``max_bytes``, or None without it.
+def size_of(arguments: Mapping[str, str], name: str = "max_bytes") -> int | None:
+    """Return the bytes of an argument, or None without it.
 
     Raises:
         ValueError: It is no size.
     """
-    if not arguments.get("max_bytes"):
+    if not arguments.get(name):
         return None
     try:
-        return byte_count(arguments["max_bytes"])
+        return byte_count(arguments[name])
     except ValueError as error:
-        raise ValueError(f"-a max_bytes: {error}") from None
+        raise ValueError(f"-a {name}: {error}") from None
+
+
+def hours_of(arguments: Mapping[str, str]) -> Hours | None:
+    """Return the hours of ``hours``, or None without it.
+
+    Raises:
+        ValueError: There are no such hours.
+    """
+    if not arguments.get("hours"):
+        return None
+    try:
+        return Hours.of(arguments["hours"])
+    except ValueError as error:
+        raise ValueError(f"-a hours: {error}") from None
 
 
 def secs_of(arguments: Mapping[str, str]) -> float | None:
@@ -159,6 +174,8 @@ def check_site(
         whole_number(name, arguments.get(name, ""))
     secs_of(arguments)
     size_of(arguments)
+    size_of(arguments, "max_rate")
+    hours_of(arguments)
     yes_or_no("sitemaps", arguments.get("sitemaps", "yes"))
     kinds_of_links(arguments, is_mirror=is_mirror)
 
@@ -179,13 +196,15 @@ def scope_of(seeds: list[str], arguments: Mapping[str, str]) -> Scope:
     """Return which URLs belong to a crawl.
 
     Raises:
-        ValueError: A regular expression or the kind of scope is wrong.
+        ValueError: An expression, a pattern or the kind of scope is wrong.
     """
     return Scope(
         seeds,
         kind=arguments.get("scope", "prefix"),
         allow=arguments.get("allow"),
         deny=arguments.get("deny"),
+        include=arguments.get("include"),
+        exclude=arguments.get("exclude"),
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakKeyDictionary
 
 from scrapy.exceptions import CloseSpider
+from scrapy.spidermiddlewares.httperror import HttpError
 
 from crawler.downloadermiddlewares.limits import UnopenedBodyError
 from crawler.frontier.seen import RECENT_URLS, RecentDepths
@@ -28,12 +29,13 @@ from crawler.render_choice import NO, RenderChoice
 from crawler.request_meta import FOR_A_PAGE, LINK_KIND, RETRY_TIMES, SEED, WHOLE
 from crawler.spiders.argument_table import MIRROR
 from crawler.spiders.arguments import yes_or_no
+from crawler.spiders.named_files import PAGE_OF, NamedFiles
 from crawler.spiders.site import SiteSpider
 from crawler.suggestions import did_you_mean
 from crawler.urls.scope import Scope
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping
+    from collections.abc import AsyncIterator, Awaitable, Iterable, Iterator, Mapping
     from typing import Self
 
     from scrapy import Request
@@ -78,6 +80,8 @@ class MirrorSpider(SiteSpider):
         "scope",
         "allow",
         "deny",
+        "include",
+        "exclude",
         "requisites",
         "accept",
         "reject",
@@ -88,6 +92,9 @@ class MirrorSpider(SiteSpider):
     accept: str = ""
     reject: str = ""
     text: str = "yes"
+    gone: str = "keep"
+    search: str = "no"
+    keep_versions: str = "no"
 
     mirror: MirrorStore
     around: Scope
@@ -95,6 +102,7 @@ class MirrorSpider(SiteSpider):
     reads_text: bool
     _is_recorded: bool
     _documents: WeakKeyDictionary[Response, LinkedDocument]
+    _named: NamedFiles
     _needed_lately: RecentDepths[str]
     _followed_lately: RecentDepths[str]
 
@@ -105,6 +113,10 @@ class MirrorSpider(SiteSpider):
         if requisites not in REQUISITES:
             hint = did_you_mean(requisites, REQUISITES)
             raise ValueError(f"-a requisites must be host or all, got {requisites!r}{hint}")
+        gone = arguments.get("gone", "keep")
+        if gone not in MIRROR["gone"].choices:
+            hint = did_you_mean(gone, MIRROR["gone"].choices)
+            raise ValueError(f"-a gone must be keep or remove, got {gone!r}{hint}")
         reads_text = yes_or_no("text", arguments.get("text", "yes"))
         if not reads_text and cls.render_choice(arguments).mode != NO:
             raise ValueError("-a text=no reads no page, and -a render needs what is read of it")
@@ -144,6 +156,7 @@ class MirrorSpider(SiteSpider):
             spider.large_bodies = spider.mirror
         spider.job.tell(replace(spider.job.run, bytes_before=spider.mirror.bytes))
         spider._documents = WeakKeyDictionary()
+        spider._named = NamedFiles(spider)
         spider._needed_lately = RecentDepths(RECENT_URLS)
         spider._followed_lately = RecentDepths(RECENT_URLS)
         return spider
@@ -188,10 +201,19 @@ class MirrorSpider(SiteSpider):
         self.result.repaired_files = self.mirror.repaired
         return document
 
+    async def parse(self, response: Response) -> Iterable[Any]:
+        """Capture an answer, unless it is none to what was asked for."""
+        if self._named.is_another(response):
+            return self._named.not_there(response.url, response.meta)
+        return await super().parse(response)
+
     def failed(self, failure: Failure) -> Iterator[Any]:
         """Store a failure; a body that cannot be decompressed is kept as it came, as a part."""
+        request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy puts it there
+        if PAGE_OF in request.meta and isinstance(failure.value, HttpError):
+            yield from self._named.not_there(request.url, request.meta)
+            return
         if isinstance(failure.value, UnopenedBodyError):
-            request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy puts it there
             fetched = replace(
                 self.fetched_of(failure.value.response),
                 key=self.key_of(request),
@@ -306,7 +328,9 @@ class MirrorSpider(SiteSpider):
                 request = request.replace(priority=0)
             if request is not None:
                 yield request
-        yield from self._pages(response, captured, document)
+        if not ((captured.nofollow or document.nofollow) and self.obey_nofollow):
+            yield from self._pages(response, captured, document)
+            yield from self._named.requests(response, document)
 
     def _needed(self, url: str, kind: LinkKind, response: Response) -> Request | None:
         steps = response.meta.get(FOR_A_PAGE, 0)
@@ -330,14 +354,15 @@ class MirrorSpider(SiteSpider):
         return (FOR_A_PAGE in meta and self._may_need(url)) or super().may_be_led(url, meta)
 
     def _may_need(self, url: str) -> bool:
+        if self.within.excludes(url):
+            return False
         return self.requisites == "all" or self.around.allows(url)
 
     def _pages(
         self, response: Response, captured: Captured, document: LinkedDocument
     ) -> Iterator[Request]:
         depth = response.meta.get("depth", 0) + 1
-        nofollow = (captured.nofollow or document.nofollow) and self.obey_nofollow
-        if nofollow or (self.depth_limit is not None and depth > self.depth_limit):
+        if self.depth_limit is not None and depth > self.depth_limit:
             return
         if not self.within.allows(response.url):  # a frame, or a style, from elsewhere
             return

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from scrapy import Request, signals
 
 from crawler.downloadermiddlewares.limits import OutOfScopeError
+from crawler.downloading.transfer_rate import TransferRate
 from crawler.options import Options
 from crawler.pages.page_context import Way
 from crawler.pages.reasons import Reason
@@ -19,6 +20,7 @@ from crawler.request_meta import FIXED, LED_BY, LINK_KIND, SEED, SPELLING
 from crawler.spiders.argument_table import SITE
 from crawler.spiders.arguments import (
     check_site,
+    hours_of,
     kinds_of_links,
     scope_of,
     secs_of,
@@ -31,7 +33,7 @@ from crawler.spiders.file_requests import FileRequests
 from crawler.spiders.sitemaps import SitemapSpider
 from crawler.storage.errors import CrawlStorageError
 from crawler.urls.parts import MalformedUrl
-from crawler.urls.scope import DENIED, Scope, may_lead_back, moved_scope
+from crawler.urls.scope import RULED_OUT, Scope, may_lead_back, moved_scope
 from crawler.urls.scope_names import scope_folder, scope_name
 from crawler.urls.seeds import host_folder
 
@@ -62,7 +64,15 @@ class SiteSpider(SitemapSpider):
     is_mirror: ClassVar[bool] = False
     arguments: ClassVar[Mapping[str, Argument]] = SITE
 
-    planned: ClassVar[tuple[str, ...]] = ("url", "scope", "allow", "deny", "links")
+    planned: ClassVar[tuple[str, ...]] = (
+        "url",
+        "scope",
+        "allow",
+        "deny",
+        "include",
+        "exclude",
+        "links",
+    )
 
     url: str
     scope: str = "prefix"
@@ -70,13 +80,18 @@ class SiteSpider(SitemapSpider):
     max_depth: str = ""
     max_time: str = ""
     max_bytes: str = ""
+    max_rate: str = ""
+    hours: str = ""
     sitemaps: str = "yes"
     allow: str | None = None
     deny: str | None = None
+    include: str | None = None
+    exclude: str | None = None
     links: str = ""
     cookies: str = ""
 
     seeds: list[str]
+    transfer_rate: TransferRate | None
     obey_nofollow: bool
     notes: VisitNotes
     frontier: Frontier
@@ -130,10 +145,13 @@ class SiteSpider(SitemapSpider):
             max_pages=max_pages,
             max_secs=secs_of(kwargs),
             max_bytes=size_of(kwargs),
+            hours=hours_of(kwargs),
             seeds=frozenset(spider.seeds),
             may_ask=spider.may_ask,
         )
         spider.job.tell(told)
+        rate = size_of(kwargs, "max_rate")
+        spider.transfer_rate = None if rate is None else TransferRate(rate)
         spider.archivist.keep_links = True
         spider.notes, spider.frontier = spider.job.visits.notes, spider.job.frontier
         for seed, target in spider.notes.moved_seeds().items():
@@ -256,7 +274,7 @@ class SiteSpider(SitemapSpider):
         if refusal is None:
             return True
         try:
-            return refusal != DENIED and may_lead_back(meta["redirect_urls"][0], url)
+            return refusal not in RULED_OUT and may_lead_back(meta["redirect_urls"][0], url)
         except MalformedUrl:
             return True  # who is to ask for it says what is wrong with it
 
@@ -277,7 +295,8 @@ class SiteSpider(SitemapSpider):
         for link in captured.links:
             known = self.frontier.seen.depth(link.key)
             is_seen = known is not None and known <= depth
-            if is_seen and link.is_canonical and not link.others:
+            is_plain = link.is_canonical and not link.others
+            if is_seen and is_plain and not self._may_be_variant(link):
                 continue  # nearly all of them
             if link.nofollow and self.obey_nofollow:
                 continue
@@ -296,6 +315,9 @@ class SiteSpider(SitemapSpider):
                 is_seen = True
                 if request is not None:
                     yield self.files.rank(request)
+
+    def _may_be_variant(self, link: Link) -> bool:
+        return self.job.url_rules.fixed.may_be_variant(link.url, link.key, is_canonical=True)
 
     def _is_wanted(self, url: str) -> bool:
         refused = self.within.refusal(url)
@@ -317,6 +339,8 @@ class SiteSpider(SitemapSpider):
         """Return the request for a link, for a further spelling only if it is wanted now."""
         if not is_seen:
             return self.page_request(url, None if link.kind == ANCHOR else {LINK_KIND: link.kind})
+        if self.job.url_rules.fixed.may_be_variant(url, link.key):
+            return self.page_request(url)
         if self.job.canonicalizer.known_as(url).is_canonical:
             return None
         if not self.frontier.spellings.is_wanted(link.key, url):

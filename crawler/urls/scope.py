@@ -9,6 +9,7 @@ from urllib.parse import unquote, urlsplit
 
 from crawler.urls.canonical import Canonicalizer, MalformedUrl
 from crawler.urls.parts import PLAIN_HOST, PLAIN_PATH, PLAIN_PORT, shown
+from crawler.urls.patterns import UrlPatterns
 from crawler.urls.requested import requestable
 
 if TYPE_CHECKING:
@@ -24,7 +25,11 @@ KINDS = {
 }
 
 OUT_OF_SCOPE, DENIED, NOT_ALLOWED = "out of scope", "by deny", "by allow"
+EXCLUDED, NOT_INCLUDED = "by exclude", "by include"
 """Reasons that keep a URL out, as reports print them."""
+
+RULED_OUT = frozenset({DENIED, EXCLUDED})
+"""Reasons for which a URL is not even a step of a redirect."""
 
 _canonicalize = Canonicalizer()
 # Canonical already, as most URLs are. No dot segment may hide in the path: "/3/../private" is not
@@ -44,15 +49,17 @@ class Scope:
     """The URLs of a crawl.
 
     http and https count as the same; so do different spellings of a URL. A seed is always in
-    scope, whatever ``allow`` and ``deny`` say of it. Immutable; can be pickled.
+    scope, whatever expressions and patterns say of it. Immutable; can be pickled.
     """
 
-    def __init__(
+    def __init__(  # what users give, each under its name
         self,
         seeds: Sequence[str],
         kind: str = "prefix",
         allow: str | None = None,
         deny: str | None = None,
+        include: str | None = None,
+        exclude: str | None = None,
     ) -> None:
         """Draw the scope around the seeds.
 
@@ -61,15 +68,21 @@ class Scope:
             kind: One of ``KINDS``.
             allow: Regular expression that must be found in a URL.
             deny: Regular expression that must not be found in it; stronger than ``allow``.
+            include: Patterns as in gitignore, one a line, of which the last that matches must not
+                begin with ``!``.
+            exclude: Patterns for URLs that are left out; stronger than ``include``.
 
         Raises:
-            ValueError: An unknown kind or a bad regular expression, in one line that names it.
+            ValueError: An unknown kind, a bad regular expression or pattern, in one line that
+                names it.
             MalformedUrl: A seed is no URL.
         """
         if kind not in KINDS:
             raise ValueError(f"scope: {shown(kind)} is none of {', '.join(KINDS)}")
         self._allow = _compile("allow", allow)
         self._deny = _compile("deny", deny)
+        self._include = _patterns("include", include)
+        self._exclude = _patterns("exclude", exclude)
         self.seeds = tuple(seeds)
         self.kind = kind
         self._canonical_seeds = frozenset(map(_canonicalize, self.seeds))
@@ -87,7 +100,7 @@ class Scope:
         return self.refusal(url) is None
 
     def refusal(self, url: str) -> str | None:
-        """Return what keeps a URL out: the scope, ``deny`` or ``allow``; None where nothing does.
+        """Return what keeps a URL out, such as the scope or ``deny``; None where nothing does.
 
         Nothing is ever raised.
         """
@@ -107,7 +120,18 @@ class Scope:
         """
         allow = self._allow.pattern if self._allow else None
         deny = self._deny.pattern if self._deny else None
-        return Scope(seeds, self.kind, allow, deny)
+        include = self._include.written if self._include else None
+        exclude = self._exclude.written if self._exclude else None
+        return Scope(seeds, self.kind, allow, deny, include, exclude)
+
+    def excludes(self, url: str) -> bool:
+        """Return whether a URL is left out wherever it is; of a seed it is not. Never raises."""
+        if self._exclude is None:
+            return False
+        try:
+            return self._exclude.match(url) and _canonicalize(url) not in self._canonical_seeds
+        except ValueError:
+            return False
 
     def _covers(self, place: _Place) -> bool:
         if self.kind == "host":
@@ -119,7 +143,11 @@ class Scope:
     def _pattern_against(self, url: str) -> str | None:
         if self._deny and self._deny.search(url):
             return DENIED
-        return NOT_ALLOWED if self._allow and not self._allow.search(url) else None
+        if self._exclude and self._exclude.match(url):
+            return EXCLUDED
+        if self._allow and not self._allow.search(url):
+            return NOT_ALLOWED
+        return NOT_INCLUDED if self._include and not self._include.match(url) else None
 
 
 def _compile(argument: str, pattern: str | None) -> re.Pattern[str] | None:
@@ -131,6 +159,15 @@ def _compile(argument: str, pattern: str | None) -> re.Pattern[str] | None:
         raise ValueError(
             f"{argument}: {shown(pattern)} is not a regular expression: {error}"
         ) from None
+
+
+def _patterns(argument: str, written: str | None) -> UrlPatterns | None:
+    if not written:
+        return None
+    try:
+        return UrlPatterns(written)
+    except ValueError as error:
+        raise ValueError(f"{argument}: {error}") from None
 
 
 def _place(url: str) -> _Place:

@@ -1,0 +1,76 @@
+"""Pack a mirror in one file, for ``crawl-once mirror --format`` and ``--pack``."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from rich.filesize import decimal
+
+from crawler.console.command_line import CommandError
+from crawler.console.escaping import say_or_go_on
+from crawler.console.progress_line import ProgressLine
+from crawler.mirror.folder import MirrorFolder
+from crawler.mirror.packing import Packer
+from crawler.mirror.paths import STATE_FOLDER
+from crawler.storage import meta_names
+from crawler.storage.database import open_for_reading
+from crawler.suggestions import did_you_mean
+from neardup.installing import install_command
+from neardup.plurals import many
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+ZIP, ZIM, WACZ = "zip", "zim", "wacz"
+
+
+def formats_of(written: str, known: Sequence[str], option: str) -> list[str]:
+    """Return the formats that an option names, separated by commas.
+
+    Raises:
+        CommandError: One is unknown, or what it needs is not installed.
+    """
+    names = [name.strip().lower() for name in written.split(",")]
+    for name in names:
+        if name not in known:
+            hint = did_you_mean(name, known)
+            among = f"{', '.join(known[:-1])} or {known[-1]}"
+            raise CommandError(f"{option} must be {among}, got {name!r}{hint}")
+    if ZIM in names and find_spec("libzim") is None:
+        raise CommandError(f"{option} zim needs libzim: {install_command('zim')}")
+    return names
+
+
+def pack(folder: Path, formats: Sequence[str]) -> None:
+    """Write a mirror to a file of each format, beside its folder.
+
+    Args:
+        folder: Folder of the mirror.
+        formats: ``zip`` and ``zim``; another is left to its owner.
+
+    Raises:
+        MirrorError: A file of the mirror is missing, or the packed file cannot be written.
+        JobError: The database of the mirror cannot be read.
+    """
+    folder = folder.resolve()
+    with (
+        closing(open_for_reading(folder / STATE_FOLDER)) as connection,
+        MirrorFolder(folder, read_only=True) as files,
+    ):
+        for name in formats:
+            target = folder.with_name(f"{folder.name}.{name}")
+            with ProgressLine(f"packing {target.name}") as steps:
+                packer = Packer(files, connection, steps.show)
+                if name == ZIP:
+                    count = packer.write_zip(target)
+                elif name == ZIM:
+                    sql = "SELECT value FROM meta WHERE name = ?"
+                    row = connection.execute(sql, (meta_names.MIRROR_URL,)).fetchone()
+                    count = packer.write_zim(target, folder.name if row is None else str(row[0]))
+                else:
+                    continue
+            size = decimal(target.stat().st_size)
+            say_or_go_on(f"packed: {target}, {many(count, 'file')}, {size}")

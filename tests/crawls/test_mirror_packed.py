@@ -1,0 +1,77 @@
+"""``--format`` and ``--pack``: a mirror in one file, read back by the libraries of the formats."""
+
+from __future__ import annotations
+
+import zipfile
+from typing import TYPE_CHECKING
+
+import pytest
+from libzim.reader import Archive
+from libzim.search import Query, Searcher
+
+from tests.crawls.command import scrapy
+from tests.crawls.mirrored import host, mirror
+from tests.sites.needing import NeedingSite, body
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.slow
+
+
+def test_packed_files_hold_every_file_of_the_mirror(tmp_path: Path) -> None:
+    folder = tmp_path / "m"
+    with NeedingSite() as site:
+        site.file("/docs/%C3%BC%20b.html", body("Zwiebelfisch", "Zwiebelfisch"))
+        site.file("/docs/b.html", body("b", '<a href="%C3%BC%20b.html">ü</a>'))
+        made = mirror(site.url, folder, "--format", "zip, zim")
+        first = (tmp_path / "m.zip").read_bytes()
+        asked = len(site.asked)
+        done = scrapy("mirror", "--pack", "zip", str(folder))
+        assert done.returncode == 0, done.stderr
+        assert len(site.asked) == asked
+    assert (tmp_path / "m.zip").read_bytes() == first, "the same files are the same bytes"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m", "m.zim", "m.zip"]
+    assert "ZIM file is ready" not in made.done.stdout
+
+    with zipfile.ZipFile(tmp_path / "m.zip") as packed:
+        assert packed.testzip() is None
+        names = [name.removeprefix("m/") for name in packed.namelist()]
+        assert set(names) == made.files
+        assert [name for name in names if packed.read(f"m/{name}") != made.read(name)] == []
+
+    archive = Archive(tmp_path / "m.zim")
+    assert archive.check()
+    assert archive.main_entry.get_item().path == "index.html"
+    contents = {path: archive.get_entry_by_path(path).get_item() for path in made.files}
+    assert [path for path, item in contents.items() if bytes(item.content) != made.read(path)] == []
+    page = f"{host(site)}/docs/ü b.html"
+    assert contents[page].mimetype.startswith("text/html")
+    assert contents[page].title == "Zwiebelfisch"
+    assert contents[f"{host(site)}/img/back.png"].mimetype == "image/png"
+    assert archive.get_metadata("Language").decode() == "eng"
+    assert archive.has_illustration(48)
+    found = Searcher(archive).search(Query().set_query("Zwiebelfisch"))
+    assert list(found.getResults(0, 5)) == [page]
+
+    (folder / page).unlink()
+    done = scrapy("mirror", "--pack", "zip", str(folder))
+    assert done.returncode == 2
+    assert "there is no file" in done.stderr
+    assert (tmp_path / "m.zip").read_bytes() == first, "what was packed before stays"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("http://127.0.0.1:9/", "--format", "zpi"), "--format must be zip, zim or wacz"),
+        (("--pack", "wacz", "nowhere"), "--pack must be zip or zim, got 'wacz'"),
+        (("--pack", "zip", "nowhere"), "nowhere: no mirror in it"),
+        (("--pack", "zip", "--check", "nowhere"), "give one of --check and --pack"),
+    ],
+)
+def test_what_is_wrong_is_one_line(arguments: tuple[str, ...], words: str) -> None:
+    done = scrapy("mirror", *arguments)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert len(done.stderr.splitlines()) == 1
