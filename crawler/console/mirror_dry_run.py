@@ -91,6 +91,7 @@ class CountingSpider(MirrorSpider):
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
         spider = super().from_crawler(crawler, *args, **kwargs)
+        spider.large_bodies = None  # nothing is stored
         spider.counts, spider.received = defaultdict(HostCount), 0
         spider._max_file_bytes = crawler.settings.getint("DOWNLOAD_MAXSIZE")
         spider._counted = set()
