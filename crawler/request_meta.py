@@ -28,6 +28,9 @@ FIXED: Final = "crawl_fixed"
 SPELLING: Final = "crawl_spelling"
 """bool: the request tries another spelling of a URL that gave no page."""
 
+CONTROL: Final = "crawl_control"
+"""str: the key, in hexadecimal digits, of the variant for whose trial a page is fetched again."""
+
 LINK_KIND: Final = "crawl_link_kind"
 """str: the kind of the link that led there, where it is no anchor."""
 

@@ -5,18 +5,20 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+from scrapy import Request
+
 from crawler.frontier.request_records import MalformedRequestError
 from crawler.job_registry import job_of
 from crawler.reading.link_kinds import DESCRIPTIONS
 from crawler.request_codec import UnstorableError, decode_request, encode_request
-from crawler.request_meta import AGAIN, FIXED, GUESS, LINK_KIND, SPELLING, depth_of
+from crawler.request_meta import AGAIN, CONTROL, FIXED, GUESS, LINK_KIND, SPELLING, depth_of
 from crawler.storage.states import VariantState
 from crawler.urls.parts import MalformedUrl
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from scrapy import Request, Spider
+    from scrapy import Spider
     from scrapy.crawler import Crawler
 
 logger = logging.getLogger(__name__)
@@ -125,7 +127,18 @@ class VariantRequests:
         return self._is_on and self._rules.is_releasing
 
     def release(self) -> Iterator[Request]:
-        """Yield some requests that a revoked rule skipped; each is queued at once."""
+        """Yield some requests that a revoked rule skipped, and those for controls; each is queued.
+
+        A spider that follows no links cannot meet sessions without end, and needs no control.
+        """
+        for key, url in self._rules.take_controls() if self._is_on else ():
+            parse = getattr(self._spider, "parse_control", None)
+            if parse is None:
+                self._rules.decide(key)
+                continue
+            failed = getattr(self._spider, "control_failed", None)
+            meta = {FIXED: True, CONTROL: key.hex()}
+            yield Request(url, parse, errback=failed, meta=meta, dont_filter=True)
         for variant in self._rules.release() if self.is_releasing else ():
             try:
                 request = decode_request(

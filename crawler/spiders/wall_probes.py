@@ -15,7 +15,7 @@ from scrapy.spidermiddlewares.httperror import HttpError
 
 from crawler.reading.worker_pool import ReadingError
 from crawler.request_meta import FIXED
-from crawler.spiders.page_spider import PageSpider
+from crawler.spiders.trial_controls import ControllingSpider, unknown
 from crawler.storage.errors import CrawlStorageError
 
 if TYPE_CHECKING:
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
-    from crawler.reading.reading import Extract, WallSigns
+    from crawler.reading.reading import WallSigns
 
 
 _NO_SUCH_PAGE = frozenset(range(400, 500)) - {408, 425, 429}
 """Statuses of the class "client error", without those that ask for another try."""
 
 
-class ProbingSpider(PageSpider):
+class ProbingSpider(ControllingSpider):
     """Captures pages, and probes hosts that seem to answer unknown URLs with a page."""
 
     async def parse(self, response: Response) -> Iterable[Any]:
@@ -52,7 +52,7 @@ class ProbingSpider(PageSpider):
         content_type = (response.headers.get(b"Content-Type") or b"").decode("latin-1")
         try:
             reading = await self.archivist.pool.read(
-                response.url, response.body, content_type, known=_unknown
+                response.url, response.body, content_type, known=unknown
             )
         except ReadingError as error:
             self.result.stop(str(error))
@@ -75,8 +75,3 @@ class ProbingSpider(PageSpider):
         except CrawlStorageError as error:
             self.result.stop(str(error))
             raise CloseSpider("storage") from error
-
-
-def _unknown(visible_digest: bytes) -> Extract | None:
-    """Let the answer be read whether or not its text is stored."""
-    return None

@@ -13,17 +13,14 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from crawler.frontier.seen import RecentDepths
-from crawler.pages.page_store import PageStore
-from crawler.pages.shared_verdicts import Elsewhere
-from crawler.storage import meta_names
 from crawler.storage.states import VariantState
-from crawler.url_rules.learning.evidence import UNREAD, agreement
-from crawler.url_rules.url_groups import content_of
+from crawler.url_rules.variant_comparison import VariantComparison
 from crawler.url_rules.variants import (
     MAX_OF_SESSIONS,
     HostRule,
     Variant,
     Variants,
+    place_of,
     separate_keys,
     tried_rules,
 )
@@ -36,12 +33,6 @@ if TYPE_CHECKING:
     from crawler.storage.database import Database
     from crawler.url_rules.variants import SkippedVariant
     from crawler.urls.canonical import Canonicalizer
-
-GROWTH: Final = 4
-"""After a trial, the next one of the rule on the host comes when it met this many times more."""
-
-MAX_PLACES: Final = 4
-"""Try a rule at once in each new folder, or with new names of arguments, this many times a host."""
 
 MAX_UNDECIDED: Final = 4
 """Replace at most this many trials of a rule on a host whose pages could not be compared."""
@@ -66,11 +57,12 @@ class FixedRules:
     """
 
     def __init__(self, database: Database, canonicalizer: Canonicalizer) -> None:
-        self._database = database
         self._canonical = canonicalizer
         canonicalizer.separate(separate_keys(database.read))
-        self._store = PageStore(database)
-        self._elsewhere = Elsewhere(database, self._store)
+        self._comparison = VariantComparison(database, canonicalizer)
+        self._controls: dict[bytes, str] = {}
+        self._controlled: set[bytes] = set()
+        self._reasons: dict[bytes, str] = {}
         self._variants = Variants(database)
         self._rules = {(rule.host, rule.name): rule for rule in tried_rules(database.read)}
         self._met = RecentDepths[bytes](_RECENT)
@@ -96,6 +88,8 @@ class FixedRules:
         self._tried.clear()
         self._waiting.clear()
         self._unqueued.clear()
+        self._controls.clear()
+        self._controlled.clear()
         self._released.clear()
 
     def note_first(self, page: bytes, url: str) -> None:
@@ -112,11 +106,11 @@ class FixedRules:
         """
         if not self._revoked_hosts or self._host(url) not in self._revoked_hosts:
             return None
-        before = self._store.previous(page)
+        before = self._comparison.url_of(page)
         without = self._canonical.without(self._revoked(self._host(url)))
-        if before is None or without(before.url) == without(url):
+        if before is None or without(before) == without(url):
             return None
-        self._variants.note_first(page, self._host(url), before.url)
+        self._variants.note_first(page, self._host(url), before)
         variant = self.meet(url, page)
         is_own = variant is not None and variant.state == VariantState.SEPARATE
         return variant if is_own else None
@@ -187,15 +181,13 @@ class FixedRules:
         self, host: str, names: tuple[str, ...], canonical_url: str, page: bytes
     ) -> VariantState:
         """Return whether a variant is tried or skipped; FIRST: others stand for it already."""
-        rules, place = self._of(host, names), _place(canonical_url)
+        rules, place = self._of(host, names), place_of(canonical_url)
         for rule in rules:
             rule.met += 1
             self._variants.note_change(rule)
-        if any(_is_due(rule, place) for rule in rules):
+        if any(rule.is_due(place) for rule in rules):
             for rule in rules:
-                rule.tried += 1
-                rule.places.add(place)
-                rule.due_at = max(rule.due_at, GROWTH * rule.met)
+                rule.note_try(place)
             return VariantState.TRIED
         are_ids = _SESSIONS.issuperset(names) and all(rule.agreed >= _PROVEN for rule in rules)
         if are_ids and self._variants.count_skipped(page, names) >= MAX_OF_SESSIONS:
@@ -219,13 +211,47 @@ class FixedRules:
                 self._compare(key)
 
     def _compare(self, key: bytes) -> None:
-        one, other = self._store.previous(key), self._store.previous(self._tried[key][0])
-        if one is None or other is None or not (self._is_current(one) and self._is_current(other)):
+        standing, host, names = self._tried[key]
+        found = self._comparison.captures(key, standing)
+        if found is None:
             return
+        agrees = self._comparison.agree(*found, are_many=bool(_SESSIONS.intersection(names)))
+        self._reasons[key] = f"{found[0].url} is another page than {found[1].url}"
+        blamed = self._blamed(host, names)
+        if agrees is False and blamed is not None and blamed.name in _SESSIONS:
+            # There may be no end of them: the page may be another one at each request.
+            self._controls.setdefault(key, found[1].url)
+        else:
+            self.decide(key, agrees=agrees)
+
+    def take_controls(self) -> list[tuple[bytes, str]]:
+        """Return URLs to request once more for ``note_control``, with the keys of variants."""
+        taken = {key: url for key, url in self._controls.items() if key not in self._controlled}
+        self._controlled.update(taken)
+        return list(taken.items())
+
+    def note_control(self, key: bytes, digest: bytes | None, text: str | None = None) -> bool:
+        """Revoke a rule if a page was the same at another request; return whether it was decided.
+
+        Args:
+            key: The key of the variant.
+            digest: Digest of the bytes of the answer; None where there was none.
+            text: Its text, which is wanted where the rule is not decided on without it.
+        """
+        if key not in self._tried:
+            return True
+        is_steady = False
+        if digest is not None:
+            found = self._comparison.is_steady(self._tried[key][0], digest, text)
+            if found is None:
+                return False
+            is_steady = found
+        self.decide(key, agrees=False if is_steady else None)
+        return True
+
+    def decide(self, key: bytes, *, agrees: bool | None = False) -> None:
+        """Decide on the rules of a trial; None where it says nothing."""
         _, host, names = self._ended(key)
-        agrees = self._agree(one, other)
-        if agrees is None and self._is_unread(one, other) and not _SESSIONS.intersection(names):
-            agrees = False  # there are few of them, and what each says is not known
         if agrees:
             for rule in self._of(host, names):
                 rule.agreed += 1
@@ -233,31 +259,19 @@ class FixedRules:
         elif agrees is None:
             self._try_another(host, names)
         else:
-            self._revoke(host, names, f"{one.url} is another page than {other.url}")
+            self._revoke(host, names, self._reasons.pop(key))
 
-    def _is_current(self, row: PageRow) -> bool:
-        visit = int(self._database.meta(meta_names.VISIT) or 0)
-        return max(row.visit, row.seen_visit) == visit
-
-    def _agree(self, one: PageRow, other: PageRow) -> bool | None:
-        if self._canonical.exact(one.url) == self._canonical.exact(other.url):
+    def _blamed(self, host: str, names: Sequence[str]) -> HostRule | None:
+        """Return the rule to revoke: the one with the least evidence; None if one is revoked."""
+        rules = self._of(host, names)
+        if any(rule.reason for rule in rules):
             return None
-        if one.payload_digest is not None and one.payload_digest == other.payload_digest:
-            return True
-        contents = [content_of(row, self._elsewhere.kept_url(row)) for row in (one, other)]
-        if contents[0] is None or contents[1] is None:
-            return None
-        return agreement(contents[0], contents[1])
-
-    def _is_unread(self, one: PageRow, other: PageRow) -> bool:
-        """Return whether two pages with other bytes have no text that was read."""
-        if self._canonical.exact(one.url) == self._canonical.exact(other.url):
-            return False
-        contents = [content_of(row) for row in (one, other)]
-        return all(content is None or content.similarity == UNREAD for content in contents)
+        return min(rules, key=lambda one: (one.agreed, one.name in _SESSIONS))
 
     def _ended(self, key: bytes) -> tuple[bytes, str, tuple[str, ...]]:
         trial = self._tried.pop(key)
+        self._controls.pop(key, None)
+        self._controlled.discard(key)
         self._waiting[trial[0]].discard(key)
         if not self._waiting[trial[0]]:
             del self._waiting[trial[0]]
@@ -298,17 +312,16 @@ class FixedRules:
 
     def _revoke(self, host: str, names: Sequence[str], reason: str) -> None:
         """Revoke the rule with the least evidence, and reconsider all that is skipped there."""
-        rules = self._of(host, names)
-        if not any(rule.reason for rule in rules):
-            rule = min(rules, key=lambda one: (one.agreed, one.name in _SESSIONS))
+        rule = self._blamed(host, names)
+        if rule is not None:
             rule.reason = reason
             self._variants.note_change(rule)
             self._released[host] = _START
             self._revoked_hosts.add(host)
-        others = [rule for rule in rules if rule.reason is None]
-        for rule in others:  # it may be wrong too, and this trial says nothing about it
-            rule.tried -= 1
-        self._try_another(host, [rule.name for rule in others])
+        others = [other for other in self._of(host, names) if other.reason is None]
+        for other in others:  # it may be wrong too, and this trial says nothing about it
+            other.tried -= 1
+        self._try_another(host, [other.name for other in others])
 
     def resume(self) -> None:
         """Continue what a process left that was killed: pages that were not compared yet."""
@@ -318,7 +331,8 @@ class FixedRules:
     @property
     def is_releasing(self) -> bool:
         """Whether variants of hosts with a revoked rule are still to be reconsidered."""
-        return bool(self._released or self._unqueued)
+        are_unasked = len(self._controls) > len(self._controlled)
+        return bool(self._released or self._unqueued) or are_unasked
 
     @property
     def is_unsettled(self) -> bool:
@@ -362,8 +376,7 @@ class FixedRules:
         standing, names = found
         if (standing, ",".join(names)) == (variant.standing, variant.rules):
             return VariantState.SKIPPED
-        canonical_url = self._canonical.without(())(variant.url)
-        state = self._tries(variant.host, names, canonical_url, variant.page)
+        state = self._tries(variant.host, names, self._merged(variant.url), variant.page)
         if state != VariantState.TRIED:
             state = VariantState.SKIPPED
         self._variants.regroup(variant.key, standing, names, state)
@@ -375,20 +388,11 @@ class FixedRules:
         return self._standing(variant.url, variant.page, self._first_of(variant)) is None
 
     def _first_of(self, variant: SkippedVariant) -> str:
-        return self._variants.first(variant.page) or self._canonical.without(())(variant.url)
+        return self._variants.first(variant.page) or self._merged(variant.url)
+
+    def _merged(self, url: str) -> str:
+        """Return the canonical URL by all fixed rules, whether they hold on its host or not."""
+        return self._canonical.without(())(url)
 
     def _host(self, url: str) -> str:
         return urlsplit(self._canonical.exact(url)).netloc
-
-
-def _place(canonical_url: str) -> str:
-    """Return the folder of a URL with the names of its arguments."""
-    parts = urlsplit(canonical_url)
-    names = sorted({argument.partition("=")[0] for argument in parts.query.split("&")})
-    return f"{parts.path.rpartition('/')[0]}?{'&'.join(names)}"[:200]
-
-
-def _is_due(rule: HostRule, place: str) -> bool:
-    if rule.met >= rule.due_at:
-        return True
-    return rule.tried < MAX_PLACES and place not in rule.places

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
+from urllib.parse import urlsplit
 
 from crawler.storage.states import VariantState
 
@@ -14,6 +15,12 @@ if TYPE_CHECKING:
     from crawler.storage.database import Database
 
 SKIPPED, TRIED, SEPARATE = VariantState.SKIPPED, VariantState.TRIED, VariantState.SEPARATE
+
+GROWTH: Final = 4
+"""After a trial, the next one of the rule on the host comes when it met this many times more."""
+
+MAX_PLACES: Final = 4
+"""Try a rule at once in each new folder, or with new names of arguments, this many times a host."""
 
 MAX_OF_SESSIONS: Final = 8
 """Store at most this many variants of a page that differ in sessions alone, once that is proven."""
@@ -87,6 +94,22 @@ class HostRule:
     due_at: int = 1
     reason: str | None = None
     places: set[str] = field(default_factory=set)
+
+    def is_due(self, place: str) -> bool:
+        """Return whether the variant that was met last is to be tried."""
+        return self.met >= self.due_at or (self.tried < MAX_PLACES and place not in self.places)
+
+    def note_try(self, place: str) -> None:
+        self.tried += 1
+        self.places.add(place)
+        self.due_at = max(self.due_at, GROWTH * self.met)
+
+
+def place_of(canonical_url: str) -> str:
+    """Return the folder of a URL with the names of its arguments."""
+    parts = urlsplit(canonical_url)
+    names = sorted({argument.partition("=")[0] for argument in parts.query.split("&")})
+    return f"{parts.path.rpartition('/')[0]}?{'&'.join(names)}"[:200]
 
 
 def separate_keys(read: Callable[[str], sqlite3.Cursor]) -> list[bytes]:

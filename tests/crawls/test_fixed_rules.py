@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import random
+from contextlib import closing
 from itertools import product
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
 
+from crawler.storage.database import open_for_reading
+from tests.crawls.command import scrapy, start_scrapy
 from tests.crawls.crawled import crawl_site
+from tests.crawls.mirrored import check, mirror
 from tests.sites.changing import ChangingSite, page
 from tests.sites.prose import prose
+from tests.waiting import some_moment, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,7 +27,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
-PAGES = 30
+PAGES = 10
 SOURCES = ("one", "two", "three")
 
 
@@ -69,17 +75,63 @@ def asked(crawled: Crawled, name: str) -> list[str]:
     return [path for path in crawled.asked if path.startswith(f"/{name}")]
 
 
+def linked_pages(numbers: Sequence[int]) -> set[str]:
+    return {link for number in numbers for link in variants(number)}
+
+
+def keys(jobdir: Path) -> dict[str, bytes]:
+    with closing(open_for_reading(jobdir)) as connection:
+        rows = connection.execute("SELECT url, key FROM pages WHERE latest = 1").fetchall()
+        return dict(rows)
+
+
 def test_all_pages_are_kept_where_fixed_rules_are_wrong(tmp_path: Path) -> None:
     with open_site(whole, range(PAGES)) as site:
-        crawled = crawl_site(site, tmp_path / "job")
-    wanted = {link for number in range(PAGES) for link in variants(number)}
-    assert wanted <= crawled.kept
-    assert len(crawled.asked) == len(set(crawled.asked))
+        crawled = crawl_site(site, tmp_path)
+        assert linked_pages(range(PAGES)) <= crawled.kept
+        assert len(crawled.asked) <= len(set(crawled.asked)) + 1  # the control of the sessions
+        before = keys(tmp_path)
+        again = crawl_site(site, tmp_path, "-a", "revisit=yes")
+    assert again.asked.count("/") == 2
+    assert keys(tmp_path) == before
+    assert again.kept == crawled.kept
+    verified = scrapy("verify", str(tmp_path))
+    assert verified.returncode == 0, verified.stdout
+    assert "sort_arguments does not hold" in scrapy("rules", str(tmp_path)).stdout
 
 
 def test_a_handful_of_requests_try_fixed_rules_that_are_right(tmp_path: Path) -> None:
-    with open_site(without_tracking, range(PAGES)) as site:
-        crawled = crawl_site(site, tmp_path / "job")
+    with open_site(without_tracking, range(3 * PAGES)) as site:
+        crawled = crawl_site(site, tmp_path)
     for name in ("order", "landing", "cart"):
-        assert len(crawled.kept & set(asked(crawled, name))) == PAGES
-        assert len(asked(crawled, name)) <= PAGES + 8
+        assert len(crawled.kept & set(asked(crawled, name))) == 3 * PAGES
+        assert len(asked(crawled, name)) <= 3 * PAGES + 5
+
+
+def test_a_killed_crawl_keeps_all_pages(tmp_path: Path) -> None:
+    chance = random.Random(23)
+    with open_site(whole, range(PAGES)) as site:
+        arguments = ["crawl", "site", "-a", f"url={site.url}", "-s", f"JOBDIR={tmp_path}"]
+        for pages in (5, 20, 30):
+            target = len(site.paths()) + pages
+            process = start_scrapy(*arguments)
+            wait_until(lambda: len(site.paths()) >= target or process.poll() is not None)  # noqa: B023
+            some_moment(chance, 0.5)
+            process.kill()
+            process.communicate()
+        crawled = crawl_site(site, tmp_path)
+    assert linked_pages(range(PAGES)) <= crawled.kept
+
+
+@pytest.mark.parametrize("text", ["yes", "no"])
+def test_a_mirror_has_a_file_for_each_page(text: str, tmp_path: Path) -> None:
+    with open_site(whole, range(4)) as site:
+        mirrored = mirror(site.url, tmp_path, "--text", text)
+        start = mirrored.path_of(site.url)
+        assert start is not None
+        paths = {link: mirrored.path_of(site.at(link)) for link in linked_pages(range(4))}
+    wanted = {link: path for link, path in paths.items() if text == "yes" or "/cart" not in link}
+    assert None not in wanted.values()
+    assert len(set(wanted.values())) == len(wanted)
+    assert set(wanted.values()) <= mirrored.targets(start)
+    assert check(tmp_path).returncode == 0

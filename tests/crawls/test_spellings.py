@@ -7,7 +7,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from crawler.url_rules.fixed_rules import MAX_PLACES, MAX_UNDECIDED
+from crawler.url_rules.fixed_rules import MAX_UNDECIDED
+from crawler.url_rules.variants import MAX_PLACES
 from tests.crawls.crawled import crawl_site
 from tests.sites.changing import ChangingSite, page
 from tests.sites.prose import prose

@@ -16,9 +16,11 @@ from hypothesis import strategies as st
 
 from crawler.pages.page_row import PageRow
 from crawler.pages.page_store import PageStore
+from crawler.reading.frames import compress
 from crawler.storage.database import Database
 from crawler.storage.states import VariantState
-from crawler.url_rules.fixed_rules import MAX_PLACES, FixedRules
+from crawler.url_rules.fixed_rules import FixedRules
+from crawler.url_rules.variants import MAX_PLACES
 from crawler.urls.canonical import Canonicalizer
 
 HOST = "http://site.test"
@@ -112,7 +114,7 @@ class SmallCrawl:
             text_digest=digest, payload_digest=digest,
         )  # fmt: skip
         if kept is None:
-            row.text = said.encode()
+            row.text = compress(said.encode())
         else:
             row.duplicate_of, row.similarity = kept.id, 1.0
         self.store.insert(row)
@@ -121,6 +123,10 @@ class SmallCrawl:
 
     def release(self) -> None:
         while self.rules.is_releasing:
+            for key, url in self.rules.take_controls():
+                self.fetched.append(url)
+                digest = xxhash.xxh3_128_digest(self.said(url).encode())
+                assert self.rules.note_control(key, digest)
             for variant in self.rules.release():
                 if variant.key not in self.seen:
                     self._queue(variant.url, variant.key)
@@ -223,6 +229,22 @@ def test_a_variant_that_gives_no_page_is_replaced_by_a_skipped_one(tmp_path: Pat
         crawl.rules.note_failure(tried)
         crawl.finish()
         assert crawl.said(urls[3]) in crawl.texts
+
+
+def test_a_page_that_always_changes_revokes_no_rule_about_sessions(tmp_path: Path) -> None:
+    urls = [f"{HOST}/p?PHPSESSID={number:032x}" for number in range(2)]
+    with closing(SmallCrawl(tmp_path, frozenset({"phpsessid"}))) as crawl:
+        for url in urls:
+            crawl.meet(url)
+        crawl.answer()
+        crawl.answer()
+        ((key, url),) = crawl.rules.take_controls()
+        assert url == urls[0]
+        assert not crawl.rules.note_control(key, b"another")
+        assert crawl.rules.note_control(key, b"another", "another text altogether")
+        crawl.database.commit()
+        rows = crawl.database.read("SELECT tried, agreed, reason FROM fixed_rules").fetchall()
+    assert rows == [(1, 0, None)]
 
 
 def test_only_rules_that_no_standard_promises_are_tried() -> None:
