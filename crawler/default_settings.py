@@ -199,6 +199,9 @@ WARC_ENABLED = False
 WARC_FOLDER = ""
 """Directory of the WARC files; empty: the folder warc below JOBDIR."""
 
+WARC_NETWORK = False
+"""Record the address of each host and its TLS, with its certificates, in the WARC files too."""
+
 WARC_MAX_FILE_BYTES = 1_000_000_000
 """End a WARC file at this size, and begin the next one."""
 

@@ -20,9 +20,10 @@ from twisted.python.failure import Failure
 from twisted.web.http import _ChunkedTransferDecoder, _MalformedChunkedDataError
 
 from crawler.downloading.encodings import HeadTooLargeError
+from crawler.downloading.tls import tls_facts
+from crawler.exchange_heads import Crossed, exchange_heads_of
 from crawler.options import Options
 from crawler.pacing import PacedConnection
-from crawler.received_heads import received_heads_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.internet.defer import Deferred
 
-    from crawler.received_heads import ReceivedHeads
+    from crawler.downloading.tls import TlsFacts
+    from crawler.exchange_heads import ExchangeHeads
 
 
 MAX_IDLE = 500
@@ -61,7 +63,12 @@ class BoundedHeadHandler(HTTP11DownloadHandler):
         limit = options.integer("CRAWL_MAX_HEADER_BYTES")
         watch: Callable[[Any], HeadWatch] = partial(HeadWatch, limit=limit)
         if options.boolean("WARC_ENABLED"):
-            watch = partial(HeadKeeper, limit=limit, heads=received_heads_of(crawler))
+            watch = partial(
+                HeadKeeper,
+                limit=limit,
+                heads=exchange_heads_of(crawler),
+                with_tls=options.boolean("WARC_NETWORK"),
+            )
         original = getattr(getattr(self, "_pool", None), "_factory", None)
         if original is None:
             raise RuntimeError(
@@ -220,15 +227,30 @@ class HeadWatch:
 
 
 class HeadKeeper(HeadWatch):
-    """Notes the head of each answer as it came as well, for a crawl that is recorded."""
+    """Notes the heads of each exchange as they crossed as well, for a crawl that is recorded.
 
-    def __init__(self, protocol: Any, limit: int, heads: ReceivedHeads) -> None:
+    Args:
+        protocol: The protocol of Twisted's client.
+        limit: Bytes after which the connection is aborted.
+        heads: Takes the heads.
+        with_tls: Whether it also takes what the handshake settled.
+    """
+
+    def __init__(
+        self, protocol: Any, limit: int, heads: ExchangeHeads, *, with_tls: bool = False
+    ) -> None:
         super().__init__(protocol, limit)
         self._heads = heads
+        self._with_tls = with_tls
+        self._tls: TlsFacts | None = None
+        self._sent: list[bytes] = []
         self._data = b""
 
     def request(self, request: Any) -> Deferred[Any]:
         self._data = b""
+        self._sent = []
+        write = request.writeTo
+        request.writeTo = lambda transport: write(_HeadCopy(transport, self._sent))
         return super().request(request)
 
     def receive(self, data: bytes) -> None:
@@ -239,6 +261,23 @@ class HeadKeeper(HeadWatch):
     def _end(self, result: Any) -> Any:
         result = super()._end(result)
         if not isinstance(result, Failure):
-            self._heads.note(self._data)
+            if self._with_tls and self._tls is None:
+                self._tls = tls_facts(self._protocol.transport)
+            self._heads.note(Crossed(b"".join(self._sent), self._data, self._tls))
         self._data = b""
         return result
+
+
+class _HeadCopy:
+    """A transport that copies what is written as a sequence, as Twisted writes a head."""
+
+    def __init__(self, transport: Any, copy: list[bytes]) -> None:
+        self._transport = transport
+        self._copy = copy
+
+    def writeSequence(self, lines: list[bytes]) -> None:  # noqa: N802 - the name is Twisted's
+        self._copy.extend(lines)
+        self._transport.writeSequence(lines)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)

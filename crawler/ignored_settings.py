@@ -33,6 +33,7 @@ _NEEDED = {
     "NEARDUP_MIN_SIMILARITY": "NEARDUP_VERIFY",
     "WARC_FOLDER": "WARC_ENABLED",
     "WARC_MAX_FILE_BYTES": "WARC_ENABLED",
+    "WARC_NETWORK": "WARC_ENABLED",
     **{
         name: "FLEET_ENABLED"
         for name in our_settings()

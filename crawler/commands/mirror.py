@@ -77,6 +77,12 @@ class MirrorCommand(SpiderCommand):
             "what was recorded; needs the extra render",
         )
         parser.add_argument(
+            "--player",
+            metavar="FOLDER",
+            help="with --prove: open the pages of the mirror's WACZ file in ReplayWeb.page, which "
+            "is in FOLDER, instead of those on the disk",
+        )
+        parser.add_argument(
             "--serve",
             action="store_true",
             help="serve a mirror on this machine, for pages whose scripts do not run from the disk",
@@ -193,7 +199,8 @@ class MirrorCommand(SpiderCommand):
             args, opts.prove = [opts.prove], str(_PROVED)
         if not (opts.prove.isdecimal() and int(opts.prove)):
             raise CommandError(f"--prove takes a number of pages, got {opts.prove!r}")
-        return prove(_one_folder(args, "--prove"), self.host.settings, int(opts.prove))
+        player = Path(opts.player) if opts.player else None
+        return prove(_one_folder(args, "--prove"), self.host.settings, int(opts.prove), player)
 
     def _mirror(
         self, arguments: dict[str, str], named: Path | None, opts: argparse.Namespace
@@ -227,8 +234,9 @@ class MirrorCommand(SpiderCommand):
             return dry_run(folder, arguments, settings, lambda: self.host.crawler_process)
         mirroring = Mirroring(folder, arguments, settings, packs=opts.wacz)
         status = mirroring.run(lambda: self.host.crawler_process)
-        if status != INTERRUPTED:
-            pack(folder, formats)
+        packed = [name for name in formats if name != WACZ]
+        if packed and status != INTERRUPTED:
+            pack(folder, packed)
         return status
 
     def _places(self, args: Sequence[str], *, is_known: bool) -> tuple[list[str], Path | None]:
@@ -287,6 +295,8 @@ def _check_modes(opts: argparse.Namespace) -> None:
     for name in ("port", "host"):
         if getattr(opts, name) is not None and not opts.serve:
             raise CommandError(f"--{name} goes with --serve")
+    if opts.player is not None and opts.prove is None:
+        raise CommandError("--player goes with --prove")
 
 
 def _one_folder(args: Sequence[str], option: str) -> Path:

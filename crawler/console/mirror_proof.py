@@ -11,9 +11,11 @@ from crawler.console.command_line import CommandError
 from crawler.console.escaping import say
 from crawler.console.html_templates import template_environment
 from crawler.console.progress_line import ProgressLine
+from crawler.mirror.errors import MirrorError
 from crawler.mirror.folder import MirrorFolder
 from crawler.mirror.mirror_files import FileTable
 from crawler.mirror.paths import STATE_FOLDER
+from crawler.mirror.player import Player
 from crawler.mirror.proving import Prover
 from crawler.mirror.targets import Targets
 from crawler.options import Options
@@ -50,18 +52,20 @@ class _Proved(NamedTuple):
     has_pictures: bool
 
 
-def prove(folder: Path, settings: BaseSettings, pages: int) -> int:
+def prove(folder: Path, settings: BaseSettings, pages: int, program: Path | None = None) -> int:
     """Prove a sample of pages; print and write what is found, return the exit status.
 
     Args:
         folder: Folder of the mirror.
         settings: Settings of its crawl.
         pages: Prove at most so many pages, spread evenly over the mirror.
+        program: Folder of ReplayWeb.page, in which the WACZ file of the mirror is proved instead.
 
     Raises:
-        CommandError: There is no browser, or no page.
+        CommandError: There is no browser, no page, no player or no WACZ file.
         JobError: There is no mirror, or its database cannot be read.
     """
+    player = None if program is None else _player(program, folder)
     state, place = folder / STATE_FOLDER, folder / STATE_FOLDER / FOLDER
     with closing(open_for_reading(state)) as connection, MirrorFolder(folder, read_only=True) as of:
         table = FileTable(connection.execute)
@@ -70,7 +74,8 @@ def prove(folder: Path, settings: BaseSettings, pages: int) -> int:
             raise CommandError(f"{folder}: no page to prove")
         key = Canonicalizer(Options(settings).names("URLS_DISABLED_RULES")).key
         browser = Browser(render_options(settings))
-        prover = Prover(browser, of, table, Targets(connection.execute, table, key))
+        targets = Targets(connection.execute, table, key)
+        prover = Prover(browser, of, table, targets, player)
         try:
             proved = asyncio.run(_proved(browser, prover, _sample(table, total, pages), place))
         except NoBrowserError as error:
@@ -82,11 +87,30 @@ def prove(folder: Path, settings: BaseSettings, pages: int) -> int:
         say(f"  WORSE    {each.path}: {'; '.join(each.faults)}")
     opened = many(len(proved), "page") + (f" of {total:,}" if total > len(proved) else "")
     say(
-        f"{opened} opened from the disk: {len(proved) - len(worse):,} as recorded, "
+        f"{opened} opened {_from(program)}: {len(proved) - len(worse):,} as recorded, "
         f"{len(worse):,} worse"
     )
-    say(f"with both pictures of each: {_write(proved, folder, place)}")
+    say(f"with both pictures of each: {_write(proved, folder, place, _from(program))}")
     return _WORSE if worse else _DONE
+
+
+def _player(program: Path, folder: Path) -> Player:
+    """Return the player of a mirror's WACZ file.
+
+    Raises:
+        CommandError: There is no player, or no such file.
+    """
+    archive = next(iter(sorted(folder.glob("warc/*.wacz"))), None)
+    if archive is None:
+        raise CommandError(f"{folder}: no WACZ file in it; crawl-once mirror --wacz {folder}")
+    try:
+        return Player(program, archive)
+    except MirrorError as error:
+        raise CommandError(str(error)) from None
+
+
+def _from(program: Path | None) -> str:
+    return "from the disk" if program is None else "in ReplayWeb.page"
 
 
 def _sample(table: FileTable, total: int, pages: int) -> list[FileRow]:
@@ -125,12 +149,14 @@ def _kept(number: int, proof: Proof, place: Path) -> _Proved:
     return _Proved(number, proof.url, proof.path, proof.faults, proof.recorded is not None)
 
 
-def _write(proved: Sequence[_Proved], folder: Path, place: Path) -> Path:
+def _write(proved: Sequence[_Proved], folder: Path, place: Path, source: str) -> Path:
     page = place / "index.html"
     # Those that are worse come first.
     lines = sorted(proved, key=lambda each: not each.faults)
     page.write_text(
-        template_environment().get_template("proof.html").render(folder=folder, proved=lines),
+        template_environment()
+        .get_template("proof.html")
+        .render(folder=folder, proved=lines, source=source),
         "utf-8",
     )
     return page

@@ -53,13 +53,14 @@ if TYPE_CHECKING:
     from crawler.maintenance.crawl_report import Report
     from crawler.mirror.checking import Check
     from crawler.mirror.link_rewriting import FinishedMirror
+    from crawler.mirror.targets import Gone
     from crawler.warc.archive import Archive
 
 _SHOWN = 5
 
 _COUNTS = """
 SELECT coalesce(sum(state = 'own' AND is_page), 0), coalesce(sum(state = 'own' AND NOT is_page), 0),
-       coalesce(sum(state <> 'own'), 0)
+       coalesce(sum(state <> 'own' AND stand_in IS NOT NULL), 0)
 FROM files
 """
 
@@ -75,6 +76,7 @@ _KEPT_ARGUMENTS = (
     *(name for name in MirrorSpider.planned if name != "url"),
     "sitemaps",
     "text",
+    "gone",
     "render",
     "screenshots",
 )
@@ -221,7 +223,8 @@ class Mirroring:
         canonicalizer = Canonicalizer(Options(self._settings).names("URLS_DISABLED_RULES"))
         with _locked(self._folder), ProgressLine("rewriting links") as steps:
             start = split_seeds(self._arguments["url"])[0]
-            return finish(self._folder, start, canonicalizer, steps.show)
+            removes_gone = self._arguments.get("gone") == "remove"
+            return finish(self._folder, start, canonicalizer, steps.show, removes_gone=removes_gone)
 
     def _say(self, job: Job, finished: FinishedMirror) -> int:
         """Print a report; return how many requests wait."""
@@ -369,9 +372,21 @@ def _mirror_lines(
     if finished.damaged:
         yield f"{many(len(finished.damaged), 'file')} changed outside the crawl, left as they are:"
         yield from _first(finished.damaged)
+    yield from _gone_lines(finished.gone)
     if report.changes is not None:
         yield from change_lines(report.changes)
         yield f"all changes: {folder / CHANGES}"
+
+
+def _gone_lines(gone: Gone) -> Iterator[str]:
+    if gone.removed:
+        yield f"{many(gone.removed, 'file')} removed: gone from the site"
+    if gone.kept:
+        pages = many(gone.kept, "file is", "files are")
+        if gone.are_too_many:
+            yield f"{pages} gone from the site, half of all or more, and kept: it may be broken"
+        else:
+            yield f"{pages} gone from the site and kept; --gone remove takes them out"
 
 
 def _missing(connection: sqlite3.Connection) -> dict[tuple[str, str], int]:

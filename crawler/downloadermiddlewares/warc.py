@@ -9,16 +9,18 @@ from datetime import UTC, datetime, timedelta
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from scrapy.exceptions import NotConfigured
 from scrapy.http.request import NO_CALLBACK
+from twisted.internet.abstract import isIPAddress, isIPv6Address
 
 from crawler.downloadermiddlewares.limits import DATA_LOSS, is_for_robots
+from crawler.exchange_heads import exchange_heads_of
 from crawler.job_registry import CrawlerComponent, job_of
 from crawler.options import Options
 from crawler.pages import verdicts
 from crawler.pages.reasons import Stored, in_words
-from crawler.received_heads import received_heads_of
 from crawler.request_meta import RECORDED
 from crawler.spiders.page_spider import PageSpider
 from crawler.storage.errors import CrawlStorageError
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
 
+    from crawler.downloading.message_head import Head
+    from crawler.downloading.tls import TlsFacts
     from crawler.pages.page_context import Captured
 
 _SECRETS = frozenset({b"authorization", b"proxy-authorization"})
@@ -59,7 +63,8 @@ class Recording(CrawlerComponent):
         # Those that a site gave are what was asked with; those of a user are theirs.
         is_given = bool(getattr(crawler.spider, "cookies", ""))
         self._secrets = _SECRETS | ({b"cookie", b"set-cookie"} if is_given else frozenset())
-        self._heads = received_heads_of(crawler)
+        self._heads = exchange_heads_of(crawler)
+        self._with_network = Options(crawler.settings).boolean("WARC_NETWORK")
         job = job_of(crawler)
         self._database = job.database
         folder = archive_folder(crawler.settings)
@@ -74,8 +79,12 @@ class Recording(CrawlerComponent):
     def process_response(self, request: Request, response: Response) -> Response:
         if _CACHED not in response.flags:
             try:
-                recorded = self._archive.record(self._exchange(request, response))
+                sent, received, tls = self._heads.take(request)
+                exchange = self._exchange(request, response, sent, received)
+                recorded = self._archive.record(exchange)
                 request.meta[RECORDED] = tuple(recorded)
+                if self._with_network:
+                    self._record_network(request, exchange, recorded, tls)
             except ArchiveError as error:
                 self._database.fail(str(error))
         return response
@@ -83,19 +92,37 @@ class Recording(CrawlerComponent):
     def _without_secrets(self, headers: Headers) -> Headers:
         return tuple((name, value) for name, value in headers if name.lower() not in self._secrets)
 
-    def _exchange(self, request: Request, response: Response) -> Exchange:
+    def _record_network(
+        self, request: Request, exchange: Exchange, about: Recorded, tls: TlsFacts | None
+    ) -> None:
+        """Record what name servers and the handshake said of a host, once until it changes."""
+        parts = urlsplit(request.url)
+        host = parts.hostname or ""
+        is_name = not isIPAddress(host) and not isIPv6Address(host)
+        if is_name and exchange.address and not request.meta.get("proxy"):
+            self._archive.record_address(host, exchange.at, exchange.address)
+        if tls is not None:
+            self._archive.note_once(f"tls:{parts.netloc}", about, tls.fields())
+
+    def _exchange(
+        self, request: Request, response: Response, sent: Head | None, received: Head | None
+    ) -> Exchange:
         address = response.ip_address
         latency = timedelta(seconds=request.meta.get("download_latency", 0.0))
-        head = self._heads.take(request)
         return Exchange(
             url=request.url.partition("#")[0],
             at=datetime.now(UTC) - latency,
             status=response.status,
-            headers=self._without_secrets(head.headers if head else _pairs(response.headers)),
-            status_line=head.status_line if head else None,
+            headers=self._without_secrets(
+                received.headers if received else _pairs(response.headers)
+            ),
+            status_line=received.first_line if received else None,
             body=response.body,
             method=request.method,
-            request_headers=self._without_secrets(_pairs(request.headers)),
+            request_headers=self._without_secrets(
+                sent.headers if sent else _pairs(request.headers)
+            ),
+            request_line=sent.first_line if sent else None,
             request_body=request.body,
             protocol=response.protocol or "HTTP/1.1",
             address=None if address is None else str(address),

@@ -15,7 +15,13 @@ from crawler.mirror.folder import MirrorFolder
 from crawler.mirror.mirror_files import FileTable
 from crawler.mirror.paths import STATE_FOLDER, address_between
 from crawler.mirror.reports import write_changes, write_duplicates, write_entries
-from crawler.mirror.targets import Targets, leave_one_file
+from crawler.mirror.targets import (
+    NOTHING_GONE,
+    Gone,
+    Targets,
+    leave_gone_out,
+    leave_one_file,
+)
 from crawler.storage import meta_names
 from crawler.storage.database import Database
 from crawler.storage.states import HOLDS
@@ -86,6 +92,7 @@ class FinishedMirror:
         parts: Paths of files that came only in part.
         needs_server: Whether a page runs scripts that browsers load from no disk.
         size: Bytes of the files on the disk; those of hard links count once.
+        gone: What became of the files of URLs that are gone.
     """
 
     documents: int = 0
@@ -94,6 +101,7 @@ class FinishedMirror:
     damaged: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
     needs_server: bool = False
+    gone: Gone = NOTHING_GONE
 
 
 class Finisher:
@@ -109,6 +117,7 @@ class Finisher:
         start: URL of the first seed.
         canonicalizer: Canonicalizer of the crawl's URLs.
         watch: Callback for progress: finished documents, and their total.
+        removes_gone: Whether files of URLs that are gone are taken out.
     """
 
     def __init__(
@@ -118,6 +127,8 @@ class Finisher:
         start: str,
         canonicalizer: Canonicalizer,
         watch: Callable[[int, int], None],
+        *,
+        removes_gone: bool = False,
     ) -> None:
         self._database = database
         self._table = FileTable(database.read, database.write)
@@ -125,6 +136,8 @@ class Finisher:
         self._start = start
         self._canonicalizer = canonicalizer
         self._watch = watch
+        self._removes_gone = removes_gone
+        self._gone = NOTHING_GONE
         self._damaged: list[str] = []
 
     def finish(self) -> FinishedMirror:
@@ -135,6 +148,9 @@ class Finisher:
             CrawlStorageError: The database cannot be written.
         """
         wanted = self._standing()
+        self._gone = leave_gone_out(self._database, removes=self._removes_gone)
+        if self._gone.removed:
+            self._database.set_meta(meta_names.MIRROR_STALE, "1")
         if (
             self._database.meta(meta_names.MIRROR_STALE) == "0"
             and self._database.meta(meta_names.MIRROR_FINISHED) == wanted
@@ -161,6 +177,7 @@ class Finisher:
             damaged=tuple(self._damaged),
             parts=parts,
             needs_server=self._table.has_modules(),
+            gone=self._gone,
         )
 
     def _by_rules(self) -> Callable[[str], Address | str]:
@@ -300,6 +317,8 @@ def finish(
     start: str,
     canonicalizer: Canonicalizer,
     watch: Callable[[int, int], None],
+    *,
+    removes_gone: bool = False,
 ) -> FinishedMirror:
     """Rewrite links, store the same bytes once, write index.html and the reports.
 
@@ -308,13 +327,17 @@ def finish(
         start: URL of the first seed.
         canonicalizer: Canonicalizer of the crawl's URLs.
         watch: Callback for progress: finished documents, and their total.
+        removes_gone: Whether files of URLs that are gone are taken out.
 
     Raises:
         JobError: There is no mirror, or its database cannot be used.
         MirrorError: A file cannot be written.
     """
     with closing(Database(root / STATE_FOLDER)) as database, MirrorFolder(root) as folder:
-        finished = Finisher(database, folder, start, canonicalizer, watch).finish()
+        finisher = Finisher(
+            database, folder, start, canonicalizer, watch, removes_gone=removes_gone
+        )
+        finished = finisher.finish()
         write_changes(database, folder)
         write_duplicates(database, folder)
         return finished

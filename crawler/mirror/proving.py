@@ -1,4 +1,4 @@
-"""Prove a mirror: show pages in Chromium from the disk, and beside it as they were recorded."""
+"""Prove a mirror or its archive: show pages in Chromium, and beside it as they were recorded."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from crawler.mirror.errors import MirrorError
 from crawler.mirror.file_store import original
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 
     from crawler.mirror.folder import MirrorFolder
     from crawler.mirror.mirror_files import FileRow, FileTable
+    from crawler.mirror.player import Player
     from crawler.mirror.targets import Targets
     from crawler.rendering.browser import Browser
 
@@ -71,15 +72,15 @@ class Seen(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """A page from the disk beside the same page as it was recorded.
+    """A page from the disk, or in a player, beside the same page as it was recorded.
 
     Attributes:
         url: URL of the page.
         path: Path of its file.
         recorded: What is shown of the recorded answers, without a network; None if it failed.
-        stored: What is shown of the file; None if it failed.
+        stored: What is shown of the file, or by the player; None if it failed.
         difference: Share of the pixels that differ.
-        failed: What fails from the disk alone: URLs, and paths of files.
+        failed: What fails there alone: URLs, and paths of files.
         why: Why the browser does not show it; "" where it does.
     """
 
@@ -104,7 +105,7 @@ class Proof:
                 faults.append(f"{self.difference:.1%} of the picture differs")
         if self.failed:
             more = f" and {len(self.failed) - 1:,} more" if len(self.failed) > 1 else ""
-            faults.append(f"{self.failed[0]}{more} did not load from the disk")
+            faults.append(f"{self.failed[0]}{more} did not load")
         return faults
 
 
@@ -119,15 +120,22 @@ class Prover:
         folder: Folder of the mirror.
         table: Table of its files.
         targets: Finds the file of a URL.
+        player: Shows the pages of an archive, which are proved instead of the files.
     """
 
     def __init__(
-        self, browser: Browser, folder: MirrorFolder, table: FileTable, targets: Targets
+        self,
+        browser: Browser,
+        folder: MirrorFolder,
+        table: FileTable,
+        targets: Targets,
+        player: Player | None = None,
     ) -> None:
         self._browser = browser
         self._folder = folder
         self._table = table
         self._targets = targets
+        self._player = player
         self._blank: Any = None
 
     async def prove(self, rows: Iterable[FileRow]) -> AsyncIterator[Proof]:
@@ -143,29 +151,50 @@ class Prover:
                 yield Proof(row.url, row.path, why=lines[0])
 
     async def _prove(self, row: FileRow) -> Proof:
-        recorded = await self._see(row.url, is_recorded=True)
-        place = (self._folder.root / row.path).resolve().as_uri()
-        stored = await self._see(place, is_recorded=False)
+        recorded = await self._see(row.url, self._answer)
+        if self._player is not None:
+            stored = await self._see(row.url, self._player.answer, self._player)
+        else:
+            place = (self._folder.root / row.path).resolve().as_uri()
+            stored = await self._see(place)
         failed = sorted(
             self._named(url) for url in stored.failed if self._is_worse(url, recorded.failed)
         )
         difference = await self._difference(recorded.picture, stored.picture)
         return Proof(row.url, row.path, recorded, stored, difference, tuple(failed))
 
-    async def _see(self, url: str, *, is_recorded: bool) -> Seen:
+    async def _see(
+        self,
+        url: str,
+        answer: Callable[[Any], Awaitable[None]] | None = None,
+        player: Player | None = None,
+    ) -> Seen:
+        """Return what is shown of a URL.
+
+        Args:
+            url: The URL.
+            answer: Answers the requests of the browser; None: they fail, but those of files.
+            player: Shows the URL within a page of its own.
+        """
         context = await self._browser.new_context(
-            viewport=_VIEWPORT, service_workers="block", reduced_motion="reduce"
+            viewport=_VIEWPORT,
+            service_workers="allow" if player else "block",
+            reduced_motion="reduce",
         )
         try:
             page = await context.new_page()
             failed: set[str] = set()
-            page.on("requestfailed", lambda request: failed.add(request.url))
             page.on("dialog", lambda dialog: asyncio.ensure_future(dialog.dismiss()))
-            if is_recorded:
-                await context.route("**/*", self._answer)
-            await page.goto(url, wait_until="load", timeout=_PAGE_MS)
+            if answer is not None:
+                await context.route("**/*", answer)
+            shown = page
+            if player is None:
+                page.on("requestfailed", lambda request: failed.add(request.url))
+                await page.goto(url, wait_until="load", timeout=_PAGE_MS)
+            else:
+                shown = await player.show(page, url, _PAGE_MS, failed)
             await page.wait_for_timeout(_QUIET_MS)
-            text = " ".join((await page.evaluate("document.body?.innerText ?? ''")).split())
+            text = " ".join((await shown.evaluate("document.body?.innerText ?? ''")).split())
             return Seen(text, frozenset(failed), await page.screenshot(animations="disabled"))
         finally:
             with suppress(Exception):  # the browser has ended

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.mirror.mirror_files import LINK, OWN
-from crawler.pages.verdicts import INEXACT
+from crawler.pages.verdicts import GONE, INEXACT
 from crawler.storage.states import SKIPPED
 from crawler.urls.parts import MalformedUrl
 
@@ -50,6 +50,37 @@ WHERE state = 'link' AND NOT EXISTS (
   JOIN files AS other ON other.key = kept.key
   WHERE pages.key = files.key AND pages.latest = 1 AND other.id = files.stand_in)
 """
+
+
+_GONE = f"FROM files JOIN known USING (key) WHERE files.state = 'own' AND known.outcome = '{GONE}'"
+# A page that is still there may have left its file to one that is gone.
+_IN_VAIN = f"""
+files.id IN (SELECT files.id {_GONE}) AND files.id NOT IN (
+  SELECT others.stand_in FROM files AS others
+  JOIN known ON known.key = others.key AND known.outcome <> '{GONE}'
+  WHERE others.stand_in IS NOT NULL)
+"""
+
+
+def leave_gone_out(database: Database, *, removes: bool) -> Gone:
+    """Count the files of URLs that are gone, and take them out of the mirror if that is asked for.
+
+    They are kept where they are half of all files or more: the site is rather broken. Files are
+    removed by ``leave_one_file``, which follows.
+
+    Args:
+        database: The crawl's database.
+        removes: Whether they are taken out.
+    """
+    count = int(database.read(f"SELECT count(*) {_GONE}").fetchone()[0])
+    if not count or not removes:
+        return Gone(kept=count)
+    whole = int(database.read("SELECT count(*) FROM files WHERE state = 'own'").fetchone()[0])
+    if 2 * count >= whole:
+        return Gone(kept=count, are_too_many=True)
+    sql = f"UPDATE files SET state = '{LINK}', stand_in = NULL, size = 0 WHERE {_IN_VAIN}"
+    removed = database.write(sql).rowcount
+    return Gone(kept=count - removed, removed=removed)
 
 
 def leave_one_file(
@@ -96,6 +127,23 @@ def is_same_folder(url: str, other: str) -> bool:
         url, other = other, url
     rest = other.removeprefix(url)
     return url.endswith("/") and rest.partition(".")[0] == "index" and "/" not in rest
+
+
+class Gone(NamedTuple):
+    """Files of URLs that the site answers with 404 or 410.
+
+    Attributes:
+        kept: Number of those that stay in the mirror.
+        removed: Number of those that were taken out.
+        are_too_many: Whether they stay since they are half of all files or more.
+    """
+
+    kept: int = 0
+    removed: int = 0
+    are_too_many: bool = False
+
+
+NOTHING_GONE = Gone()
 
 
 class Target(NamedTuple):

@@ -130,5 +130,11 @@ MIRROR: Mapping[str, Argument] = {
         "so that a site whose URLs never end (session ids, calendars) needs --max-pages",
         _YES_NO,
     ),
+    "gone": Argument(
+        "KEEP",
+        "files of URLs that are gone (404 or 410): keep (default) or remove, unless they are half "
+        "of all or more",
+        ("keep", "remove"),
+    ),
     "max_bytes": Argument("SIZE", "stop when the mirror has so many bytes, such as 500M"),
 }

@@ -90,6 +90,7 @@ class MirrorSpider(SiteSpider):
     accept: str = ""
     reject: str = ""
     text: str = "yes"
+    gone: str = "keep"
 
     mirror: MirrorStore
     around: Scope
@@ -109,6 +110,10 @@ class MirrorSpider(SiteSpider):
         if requisites not in REQUISITES:
             hint = did_you_mean(requisites, REQUISITES)
             raise ValueError(f"-a requisites must be host or all, got {requisites!r}{hint}")
+        gone = arguments.get("gone", "keep")
+        if gone not in MIRROR["gone"].choices:
+            hint = did_you_mean(gone, MIRROR["gone"].choices)
+            raise ValueError(f"-a gone must be keep or remove, got {gone!r}{hint}")
         reads_text = yes_or_no("text", arguments.get("text", "yes"))
         if not reads_text and cls.render_choice(arguments).mode != NO:
             raise ValueError("-a text=no reads no page, and -a render needs what is read of it")

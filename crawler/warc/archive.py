@@ -16,7 +16,7 @@ from crawler.warc.sources import ArchiveError
 from crawler.warc.warc_files import WarcFiles, mend
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -170,13 +170,32 @@ class Archive:
         with self._noting_failure():
             self._files.write([records.metadata(about, fields)])
 
+    def note_once(self, name: str, about: Recorded, fields: Sequence[tuple[str, str]]) -> None:
+        """Write a metadata record about a response, unless the last one of that name was the same.
+
+        Args:
+            name: What is told, such as the TLS of one host.
+            about: The response.
+            fields: Names and values.
+        """
+        self._write_once(name, repr(fields).encode(), records.metadata(about, fields))
+
     def record_view(self, url: str, at: datetime, picture: bytes) -> None:
         """Write the picture of a page as a resource, unless the last one of it was the same."""
+        name = f"urn:view:{url}"
+        self._write_once(name, picture, records.resource(name, at, picture, "image/webp"))
+
+    def record_address(self, host: str, at: datetime, address: str) -> None:
+        """Write the address of a host as a resource, unless the last one of it was the same."""
+        name, kind = f"dns:{host}", "AAAA" if ":" in address else "A"
+        told = f"{at:%Y%m%d%H%M%S}\n{host}.\tIN\t{kind}\t{address}\n".encode()
+        self._write_once(name, address.encode(), records.resource(name, at, told, "text/dns"))
+
+    def _write_once(self, name: str, content: bytes, record: ArcWarcRecord) -> None:
+        digest = records.payload_digest(content)
         with self._noting_failure():
-            view = records.view(url, at, picture)
-            name, digest = records.recorded(view).url, records.payload_digest(picture)
             if self._payloads.last_digest(name) != digest:
-                self._files.write([view])
+                self._files.write([record])
                 self._payloads.note_answer(name, digest)
 
     def flush(self) -> None:

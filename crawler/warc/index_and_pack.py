@@ -3,26 +3,17 @@
 The index is CDXJ, by which pywb and other players find the capture of a URL. A line is
 ``KEY TIMESTAMP JSON``, sorted by bytes; the key is the URL in SURT form
 (``org,example)/path?query``), which players make in the same way, with the package ``surt``.
-
-The pack is WACZ 1.1.1 (https://specs.webrecorder.net/wacz/1.1.1/): archive, indexes and list of
-pages as one ZIP file. WARC files are stored in it uncompressed, so that a player fetches a record
-by its offset, also over HTTP.
 """
 
 from __future__ import annotations
 
-import hashlib
 import heapq
 import json
 import os
 import re
 import tempfile
-import zipfile
-import zlib
 from contextlib import ExitStack, closing
-from datetime import UTC, datetime
 from http import HTTPStatus
-from io import BytesIO
 from itertools import islice
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
@@ -32,9 +23,9 @@ from crawler.pages.export import KEPT_FILTER, PageFilter, export_pages
 from crawler.storage.database import open_for_reading
 from crawler.storage.errors import JobError
 from crawler.warc.archive import lock
-from crawler.warc.page_lists import OTHERS, PAGES, PageLists
 from crawler.warc.record_reading import read_records
 from crawler.warc.sources import ArchiveError, find_sources
+from crawler.warc.wacz import write_wacz
 from crawler.warc.warc_files import mend
 
 if TYPE_CHECKING:
@@ -43,10 +34,6 @@ if TYPE_CHECKING:
 
     from crawler.warc.record_reading import WholeRecord
     from crawler.warc.sources import WarcFile
-
-_BLOCK_LINES = 300
-_GZIP = zlib.MAX_WBITS + 16
-_PIECE_BYTES = 1 << 20
 
 RUN_LINES = 100_000
 """Sort this many lines in memory at a time; of CDXJ, some 60 MB."""
@@ -215,115 +202,3 @@ def _media_type(found: WholeRecord) -> str | None:
     is_resource = found.kind == "resource"
     declared = found.field("Content-Type") if is_resource else found.header("Content-Type")
     return None if declared is None else _END_OF_TYPE.split(declared.strip(), 1)[0]
-
-
-class WaczFile:
-    """Writes the parts of a WACZ file one after the other, and their description last."""
-
-    def __init__(self, file: zipfile.ZipFile) -> None:
-        self._zip = file
-        self._resources: list[dict[str, str | int]] = []
-        self._now = datetime.now(UTC)
-
-    def add(self, path: str, pieces: Iterable[bytes], *, stored: bool = True) -> None:
-        """Write a part.
-
-        Args:
-            path: Path within the file.
-            pieces: Bytes of the part.
-            stored: Whether the part is stored uncompressed, so that records keep their offsets.
-        """
-        digest, count = hashlib.sha256(), 0
-        info = zipfile.ZipInfo(path, self._now.timetuple()[:6])
-        info.compress_type = zipfile.ZIP_STORED if stored else zipfile.ZIP_DEFLATED
-        with self._zip.open(info, "w", force_zip64=True) as out:
-            for piece in pieces:
-                out.write(piece)
-                digest.update(piece)
-                count += len(piece)
-        name = path.rpartition("/")[2].lower()  # a rule of data packages
-        self._resources.append(
-            {"name": name, "path": path, "hash": f"sha256:{digest.hexdigest()}", "bytes": count}
-        )
-
-    def end(self, title: str) -> None:
-        package = {
-            "profile": "data-package",
-            "title": title,
-            "resources": self._resources,
-            "wacz_version": "1.1.1",
-            "software": "crawl-once",
-            "created": self._now.strftime("%Y-%m-%dT%H:%M:%SZ"),
-        }
-        body = json.dumps(package, indent=2).encode()
-        digest = {
-            "path": "datapackage.json",
-            "hash": f"sha256:{hashlib.sha256(body).hexdigest()}",
-        }
-        self._zip.writestr("datapackage.json", body, zipfile.ZIP_DEFLATED)
-        described = json.dumps(digest, indent=2)
-        self._zip.writestr("datapackage-digest.json", described, zipfile.ZIP_DEFLATED)
-
-
-def write_wacz(
-    path: Path,
-    warcs: Iterable[Path],
-    cdxj: Path,
-    title: str,
-    kept: Iterable[dict[str, Any]] | None = None,
-) -> None:
-    """Pack WARC files with their index.
-
-    Args:
-        path: Path of the new file, which appears when it is whole.
-        warcs: The WARC files.
-        cdxj: Index of the files.
-        title: Title that players show.
-        kept: Kept pages of the crawl, as ``export_pages`` yields them, if it is known.
-    """
-    new = path.with_name(f"{path.name}.new")
-    with new.open("wb") as file:
-        with zipfile.ZipFile(file, "w", allowZip64=True) as archive:
-            wacz = WaczFile(archive)
-            for warc in warcs:
-                wacz.add(f"archive/{warc.name}", _pieces(warc))
-            with cdxj.open("rb") as lines:
-                summary = BytesIO()
-                wacz.add("indexes/index.cdx.gz", _blocks(lines, summary))
-            wacz.add("indexes/index.idx", [summary.getvalue()], stored=False)
-            with cdxj.open("rb") as lines, closing(PageLists(lines, kept)) as lists:
-                wacz.add(PAGES, lists.pages(), stored=False)
-                if kept is not None:
-                    wacz.add(OTHERS, lists.others(), stored=False)
-            wacz.end(title)
-        file.flush()
-        os.fsync(file.fileno())
-    new.replace(path)
-
-
-def _pieces(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as file:
-        while piece := file.read(_PIECE_BYTES):
-            yield piece
-
-
-def _blocks(lines: Iterable[bytes], summary: BytesIO) -> Iterator[bytes]:
-    """Yield the index in gzip members of some lines each; write a summary of their first lines.
-
-    Both are byte for byte what cdxj-indexer makes, with which the other makers of WACZ files write.
-    """
-    meta = json.dumps({"format": "cdxj-gzip-1.0", "filename": "index.cdx.gz"})
-    summary.write(f"!meta 0 {meta}\n".encode())
-    rest, offset = iter(lines), 0
-    while block := list(islice(rest, _BLOCK_LINES)):
-        compressor = zlib.compressobj(wbits=_GZIP)
-        packed = compressor.compress(b"".join(block)) + compressor.flush()
-        where = {
-            "offset": offset,
-            "length": len(packed),
-            "digest": f"sha256:{hashlib.sha256(packed).hexdigest()}",
-        }
-        first = block[0].partition(b" {")[0]
-        summary.write(first + f" {json.dumps(where)}\n".encode())
-        offset += len(packed)
-        yield packed

@@ -51,6 +51,7 @@ class Exchange:
         at: Time of the request, in UTC.
         headers: Headers of the answer, in the server's spelling and order where they are known.
         status_line: First line of the answer, if it is known.
+        request_line: First line of the request, if it is known.
         body: Body as it was transferred, compressed, but without chunks.
         address: IP address of the server.
         truncated: Reason for a cut body, a value of ``WARC-Truncated``.
@@ -64,6 +65,7 @@ class Exchange:
     status_line: bytes | None = None
     method: str = "GET"
     request_headers: Headers = ()
+    request_line: bytes | None = None
     request_body: bytes = b""
     protocol: str = "HTTP/1.1"
     address: str | None = None
@@ -174,7 +176,8 @@ def request(exchange: Exchange, answer: ArcWarcRecord) -> ArcWarcRecord:
     """Make the record of the request, which refers to its answer."""
     parts = urlsplit(exchange.url)
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    first_line = f"{exchange.method} {target} HTTP/1.1".encode("latin-1", "replace")
+    made = f"{exchange.method} {target} HTTP/1.1".encode("latin-1", "replace")
+    first_line = exchange.request_line or made
     headers = exchange.request_headers
     if not any(name.lower() == b"host" for name, _ in headers):
         host = parts.netloc.rpartition("@")[2].encode("latin-1", "replace")
@@ -195,14 +198,22 @@ def metadata(about: Recorded, fields: Iterable[tuple[str, str]]) -> ArcWarcRecor
     return _record("metadata", about.url, headers, None, "".join(lines).encode())
 
 
-def view(url: str, at: datetime, picture: bytes) -> ArcWarcRecord:
-    """Make a resource record of the picture of a page, named as browsers' archives name theirs."""
+def resource(name: str, at: datetime, content: bytes, content_type: str) -> ArcWarcRecord:
+    """Make a resource record, of what no HTTP answer brought.
+
+    Args:
+        name: URI of the resource: ``urn:view:URL`` of a page's picture, as archives of browsers
+            have it, or ``dns:HOST`` of an address, as the standard has it.
+        at: Time at which it was made, in UTC.
+        content: Its bytes.
+        content_type: Their type.
+    """
     fields = {
         "WARC-Date": warc_date(at),
-        "WARC-Payload-Digest": payload_digest(picture),
-        "Content-Type": "image/webp",
+        "WARC-Payload-Digest": payload_digest(content),
+        "Content-Type": content_type,
     }
-    return _record("resource", f"urn:view:{url}", fields, None, picture)
+    return _record("resource", name, fields, None, content)
 
 
 def recorded(record: ArcWarcRecord) -> Recorded:

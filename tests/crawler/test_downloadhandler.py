@@ -25,7 +25,7 @@ from crawler.downloadhandler import (
     max_idle,
 )
 from crawler.downloading.encodings import HeadTooLargeError
-from crawler.received_heads import ReceivedHeads, received_heads_of
+from crawler.exchange_heads import ExchangeHeads, exchange_heads_of
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n"
 
@@ -33,7 +33,7 @@ HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n"
 class Connection:
     """Twisted's client on a transport of memory, watched."""
 
-    def __init__(self, limit: int = 100, heads: ReceivedHeads | None = None) -> None:
+    def __init__(self, limit: int = 100, heads: ExchangeHeads | None = None) -> None:
         # Twisted has no types here.
         self.transport: Any = cast("Any", StringTransport)()
         self.protocol: Any = cast("Any", HTTP11ClientProtocol)()
@@ -71,9 +71,9 @@ def test_every_answer_of_a_connection_is_counted_anew() -> None:
         connection.protocol.dataReceived(b"body")
 
 
-def test_head_is_kept_for_the_request_that_scrapy_announces() -> None:
+def test_heads_are_kept_for_the_request_that_scrapy_announces() -> None:
     crawler = get_crawler()
-    heads = received_heads_of(crawler)
+    heads = exchange_heads_of(crawler)
     connection = Connection(heads=heads)
     asked = [ScrapyRequest(f"http://x/{number}") for number in range(3)]
     for number, request in enumerate(asked[:2]):
@@ -84,21 +84,24 @@ def test_head_is_kept_for_the_request_that_scrapy_announces() -> None:
     # Another handler announces its response, without a head of ours.
     crawler.signals.send_catch_log(signals.headers_received, request=asked[2])
     taken = [heads.take(request) for request in asked]
-    assert [head and head.status_line for head in taken] == [
+    assert [received and received.first_line for _, received, _ in taken] == [
         b"HTTP/1.1 200 N0", b"HTTP/1.1 200 N1", None
     ]  # fmt: skip
-    assert taken[0] is not None
-    assert taken[0].headers == ((b"content-LENGTH", b"0"),)
-    assert heads.take(asked[0]) is None
+    sent, received, tls = taken[0]
+    assert received is not None
+    assert received.headers == ((b"content-LENGTH", b"0"),)
+    assert sent == (b"GET / HTTP/1.1", ((b"Host", b"x"),))
+    assert tls is None
+    assert heads.take(asked[0]) == (None, None, None)
 
 
-def test_head_of_an_answer_that_was_given_up_is_not_kept() -> None:
+def test_heads_of_an_answer_that_was_given_up_are_not_kept() -> None:
     crawler = get_crawler()
-    heads = received_heads_of(crawler)
+    heads = exchange_heads_of(crawler)
     Connection(heads=heads).ask(HEAD, b"X-Long: x\r\n" * 20)
     request = ScrapyRequest("http://x/")
     crawler.signals.send_catch_log(signals.headers_received, request=request)
-    assert heads.take(request) is None
+    assert heads.take(request) == (None, None, None)
 
 
 def test_crawl_fails_where_connections_cannot_be_watched(monkeypatch: pytest.MonkeyPatch) -> None:

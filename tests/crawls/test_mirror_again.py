@@ -10,6 +10,7 @@ import pytest
 
 from tests.crawls.command import scrapy
 from tests.crawls.mirrored import check, host, mirror
+from tests.sites.changing import ChangingSite
 from tests.sites.needing import PIXEL, NeedingSite, body
 
 if TYPE_CHECKING:
@@ -81,6 +82,49 @@ class TestDamage:
         found = mirror(site.url, tmp_path / "m")
         (found.folder / "index.html").unlink()
         mirror(site.url, found.folder)
+        assert_whole(found.folder)
+
+
+class TestGone:
+    def test_files_stay_until_they_are_to_be_removed(
+        self, site: NeedingSite, tmp_path: Path
+    ) -> None:
+        path = f"{host(site)}/docs/b.html"
+        page = site.added.get("/docs/b.html")
+        before = mirror(site.url, tmp_path / "m")
+        files = {name: before.read(name) for name in before.files}
+        links = [name for name, content in files.items() if b"b.html" in content]
+        site.fail("/docs/b.html", 410)
+        kept = mirror(site.url, tmp_path / "m")
+        assert "1 file is gone from the site and kept; --gone remove takes" in kept.done.stdout
+        assert path in kept.files
+        assert_whole(kept.folder)
+
+        removed = mirror(site.url, tmp_path / "m", "--gone", "remove")
+        assert "1 file removed: gone from the site" in removed.done.stdout
+        assert set(files) - removed.files == {path}
+        at = f"{site.origin}/docs/b.html".encode()
+        assert any(at in removed.read(name) for name in links if name != path)
+        assert_whole(removed.folder)
+        assert "gone from the site" not in mirror(site.url, tmp_path / "m").done.stdout
+
+        assert page is not None
+        site.added["/docs/b.html"] = page
+        again = mirror(site.url, tmp_path / "m")
+        assert again.read(path) == files[path], "it is there again, and so is its file"
+        assert_whole(again.folder)
+
+    def test_a_site_that_lost_half_of_its_pages_takes_none(self, tmp_path: Path) -> None:
+        with ChangingSite() as site:
+            site.put("/", "home", ["/a", "/b", "/c"])
+            for name in ("/a", "/b", "/c"):
+                site.put(name, name[1:])
+            mirror(site.url, tmp_path / "m", "--gone", "remove")
+            site.fail("/a", 404)
+            site.fail("/b", 404)
+            found = mirror(site.url, tmp_path / "m")
+        assert "2 files are gone from the site, half of all or more, and kept" in found.done.stdout
+        assert len([name for name in found.files if name.endswith(("a.html", "b.html"))]) == 2
         assert_whole(found.folder)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,19 +15,20 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("rendering_browser")]
 
+PLAYER = os.environ.get("REPLAY_WEB_PAGE")
 STYLE = b"main { background: #246; color: #fff; padding: 5em }"
 HEAD = '<link rel="stylesheet" href="/style" integrity crossorigin>'
 SAYING = b"document.querySelector('h1').textContent = document.querySelectorAll('a').length;"
 
 
-def mirrored(site: ChangingSite, mirror: Path, head: str = HEAD) -> str:
+def mirrored(site: ChangingSite, mirror: Path, head: str = HEAD, *arguments: str) -> str:
     """Mirror three pages with a style sheet and a script; return the folder of their host."""
     site.added["/style"] = lambda exchange: exchange.answer(STYLE, "text/css")
     site.added["/said"] = lambda exchange: exchange.answer(SAYING, "text/javascript")
     site.put("/", "home", ["/a/"], head=head)
     site.put("/a/", "one", ["/", "/b?c=1"], head=head)
     site.put("/b", "two", ["/"], head=head)
-    done = scrapy("mirror", site.url, str(mirror))
+    done = scrapy("mirror", site.url, str(mirror), *arguments)
     assert done.returncode == 0, done.stdout + done.stderr
     return site.at("/").removeprefix("http://").rstrip("/").replace(":", "+")
 
@@ -48,7 +50,7 @@ def test_pages_are_as_recorded_until_a_file_is_gone(tmp_path: Path) -> None:
     worse = scrapy("mirror", "--prove", "2", str(mirror))
     assert worse.returncode == 1
     assert "2 pages of 3 opened from the disk" in worse.stdout
-    assert f"{host}/said.js did not load from the disk" in worse.stdout
+    assert f"{host}/said.js did not load" in worse.stdout
     assert f"{host}/a/index.html: changed since it was written" in worse.stdout
 
 
@@ -61,11 +63,29 @@ def test_what_needs_a_server_is_told(tmp_path: Path) -> None:
     assert f"{host}/index.html: the text differs; {host}/said.js did not load" in done.stdout
 
 
+@pytest.mark.skipif(PLAYER is None, reason="REPLAY_WEB_PAGE names no folder with ReplayWeb.page")
+def test_archive_is_as_recorded_in_a_player_until_the_mirror_is_newer(tmp_path: Path) -> None:
+    mirror = tmp_path / "mirror"
+    proof = ("mirror", "--prove", "--player", str(PLAYER), str(mirror))
+    with ChangingSite() as site:
+        host = mirrored(site, mirror, f"{HEAD}<script src=/said defer></script>", "--wacz")
+        done = scrapy(*proof)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "3 pages opened in ReplayWeb.page: 3 as recorded, 0 worse" in done.stdout
+        other = SAYING.replace(b".length", b".length + 7")
+        site.added["/said"] = lambda exchange: exchange.answer(other, "text/javascript")
+        assert scrapy("mirror", str(mirror)).returncode == 0
+    worse = scrapy(*proof)
+    assert worse.returncode == 1
+    assert f"{host}/index.html: the text differs" in worse.stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
         (("--prove",), "--prove takes one directory, got none"),
         (("--prove", "nowhere"), "nowhere: no mirror in it"),
+        (("--player", "nowhere", "nowhere"), "--player goes with --prove"),
         (("--prove", "0", "nowhere"), "--prove takes a number of pages, got '0'"),
         (("--prove", "many", "nowhere"), "--prove takes a number of pages, got 'many'"),
     ],

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import urllib.request
 import zipfile
+import zlib
 from collections import Counter
 from contextlib import closing
 from dataclasses import dataclass
@@ -68,7 +69,13 @@ ODD_HEAD = (
 )
 
 
+asked_oddly: list[bytes] = []
+"""Heads of the requests that the odd page got, as they came."""
+
+
 def answer_oddly(exchange: Exchange) -> None:
+    asked = [f"{name}: {value}" for name, value in exchange.headers.items()]
+    asked_oddly.append("\r\n".join([exchange.requestline, *asked, "", ""]).encode())
     body = page(prose("odd", 200))
     lines = (*ODD_HEAD, b"content-length: %d" % len(body), b"", body)
     exchange.wfile.write(b"\r\n".join(lines))
@@ -214,15 +221,17 @@ class TestRecords:
         assert chunked.header("X-Orig-Transfer-Encoding") == "chunked"
         assert chunked.field("WARC-IP-Address") == "127.0.0.1"
 
-    def test_heads_are_as_they_came(self, recorded: Recorded) -> None:
+    def test_heads_are_as_they_crossed(self, recorded: Recorded) -> None:
         (odd, *_) = recorded.of("/odd")
         (file, *_) = sorted(recorded.folder.glob("*.warc.gz"))
         with file.open("rb") as archive:
             archive.seek(odd.offset)
-            record = gzip.decompress(archive.read(odd.length))
+            answer, rest = gzip.decompress(archive.read(odd.length)), archive.read()
         length = b"content-length: %d" % len(odd.payload or b"")
-        head = b"\r\n".join((b"", *ODD_HEAD, length, b"", b""))
-        assert head in record
+        assert b"\r\n".join((b"", *ODD_HEAD, length, b"", b"")) in answer
+        request = zlib.decompressobj(zlib.MAX_WBITS + 16).decompress(rest)
+        assert b"WARC-Type: request" in request
+        assert asked_oddly[0] in request
 
     @pytest.mark.parametrize(
         ("path", "statuses"),

@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import json
 import os
+import struct
 import subprocess
 import zipfile
 from pathlib import Path
@@ -122,6 +123,18 @@ def test_records_are_read_out_of_a_wacz(folder: Path, done: Finished) -> None:
     records = read_all(folder)
     assert [found.offset for found in inside] == [found.offset for found in records]
     assert [found.payload for found in inside] == [found.payload for found in records]
+
+
+def test_headers_of_parts_are_as_long_as_the_directory_says(done: Finished) -> None:
+    """ReplayWeb.page takes the length of a part's header from the directory."""
+    assert done.wacz is not None
+    content = done.wacz.read_bytes()
+    with zipfile.ZipFile(done.wacz) as packed:
+        parts = packed.infolist()
+    assert len(parts) > 6
+    for part in parts:
+        (extra,) = struct.unpack_from("<H", content, part.header_offset + 28)
+        assert extra == len(part.extra) == 0, part.filename
 
 
 @pytest.mark.skipif(TOOLS is None, reason="WARC_TOOLS names no environment with wacz in it")

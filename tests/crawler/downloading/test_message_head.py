@@ -2,16 +2,16 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.downloading.received_head import received_head
+from crawler.downloading.message_head import read_head
 
 
 def test_head_is_read_as_it_came() -> None:
-    head = received_head(
+    head = read_head(
         b'HTTP/1.1 200 Fine, thanks\r\nserver:  x \r\nSET-COOKIE: a=1\r\nETag: W/"1"\r\n'
         b"Set-Cookie: b\r\nConnection: close\r\n\r\nbody: no header\r\n\r\n"
     )
     assert head is not None
-    assert head.status_line == b"HTTP/1.1 200 Fine, thanks"
+    assert head.first_line == b"HTTP/1.1 200 Fine, thanks"
     assert head.headers == (
         (b"server", b"x"),
         (b"SET-COOKIE", b"a=1"),
@@ -33,11 +33,11 @@ def test_head_is_read_as_it_came() -> None:
     ],
 )  # fmt: skip
 def test_heads_of_odd_servers(data: bytes, headers: tuple[tuple[bytes, bytes], ...]) -> None:
-    head = received_head(data)
+    head = read_head(data)
     assert head is not None
     assert head.headers == headers
 
 
 @pytest.mark.parametrize("data", [b"", b"HTTP/1.1 200 OK\r\nA: 1\r\n", b"HTTP/1.1 100 C\r\n\r\n"])
 def test_nothing_is_read_of_a_part(data: bytes) -> None:
-    assert received_head(data) is None
+    assert read_head(data) is None

@@ -1,4 +1,4 @@
-"""Read the head of an answer from the bytes of its connection."""
+"""Read the head of a request or an answer from the bytes of its connection."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ _END = re.compile(rb"\n\r?\n")
 _INFORMATIONAL = re.compile(rb"\S+ +1\d\d")
 
 
-class ReceivedHead(NamedTuple):
-    """The head of an answer as the server sent it.
+class Head(NamedTuple):
+    """The head of a message as it was sent.
 
     Attributes:
-        status_line: First line, without its end.
-        headers: Names in the server's spelling and order, values without the spaces around them.
+        first_line: Request line or status line, without its end.
+        headers: Names in the sender's spelling and order, values without the spaces around them.
     """
 
-    status_line: bytes
+    first_line: bytes
     headers: tuple[tuple[bytes, bytes], ...]
 
 
-def received_head(data: bytes) -> ReceivedHead | None:
+def read_head(data: bytes) -> Head | None:
     """Return the head at the beginning of some bytes, or None if they hold no whole one.
 
     Those of informational answers (``103 Early Hints``) are skipped. Lines may end without CR, as
@@ -29,9 +29,9 @@ def received_head(data: bytes) -> ReceivedHead | None:
     """
     at = 0
     while (end := _END.search(data, at)) is not None:
-        status_line, *lines = data[at : end.start()].split(b"\n")
-        if _INFORMATIONAL.match(status_line) is None:
-            return ReceivedHead(status_line.removesuffix(b"\r"), tuple(_headers(lines)))
+        first_line, *lines = data[at : end.start()].split(b"\n")
+        if _INFORMATIONAL.match(first_line) is None:
+            return Head(first_line.removesuffix(b"\r"), tuple(_headers(lines)))
         at = end.end()
     return None
 

@@ -1,0 +1,149 @@
+"""Pack an archive as one WACZ 1.1.1 file (https://specs.webrecorder.net/wacz/1.1.1/).
+
+Archive, indexes and lists of pages are in one ZIP file. WARC files are stored in it uncompressed,
+so that a player fetches a record by its offset, also over HTTP.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import zipfile
+import zlib
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from io import BytesIO
+from itertools import islice
+from tempfile import TemporaryFile
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from crawler.warc.page_lists import OTHERS, PAGES, PageLists
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+_BLOCK_LINES = 300
+_GZIP = zlib.MAX_WBITS + 16
+_PIECE_BYTES = 1 << 20
+
+
+class WaczFile:
+    """Writes the parts of a WACZ file one after the other, and their description last."""
+
+    def __init__(self, file: zipfile.ZipFile) -> None:
+        self._zip = file
+        self._resources: list[dict[str, str | int]] = []
+        self._now = datetime.now(UTC)
+
+    def add(self, path: str, part: BinaryIO, *, stored: bool = True) -> None:
+        """Write a part.
+
+        A part below 2 GiB has no zip64 field in its own header: the directory at the end has none
+        then, by which ReplayWeb.page takes it that the part's header has none either.
+
+        Args:
+            path: Path within the file.
+            part: File with the bytes of the part, from its beginning.
+            stored: Whether the part is stored uncompressed, so that records keep their offsets.
+        """
+        digest, count = hashlib.sha256(), part.seek(0, os.SEEK_END)
+        part.seek(0)
+        info = zipfile.ZipInfo(path, self._now.timetuple()[:6])
+        info.compress_type = zipfile.ZIP_STORED if stored else zipfile.ZIP_DEFLATED
+        with self._zip.open(info, "w", force_zip64=count > zipfile.ZIP64_LIMIT) as out:
+            while piece := part.read(_PIECE_BYTES):
+                out.write(piece)
+                digest.update(piece)
+        name = path.rpartition("/")[2].lower()  # a rule of data packages
+        self._resources.append(
+            {"name": name, "path": path, "hash": f"sha256:{digest.hexdigest()}", "bytes": count}
+        )
+
+    def end(self, title: str) -> None:
+        package = {
+            "profile": "data-package",
+            "title": title,
+            "resources": self._resources,
+            "wacz_version": "1.1.1",
+            "software": "crawl-once",
+            "created": self._now.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        }
+        body = json.dumps(package, indent=2).encode()
+        digest = {
+            "path": "datapackage.json",
+            "hash": f"sha256:{hashlib.sha256(body).hexdigest()}",
+        }
+        self._zip.writestr("datapackage.json", body, zipfile.ZIP_DEFLATED)
+        described = json.dumps(digest, indent=2)
+        self._zip.writestr("datapackage-digest.json", described, zipfile.ZIP_DEFLATED)
+
+
+def write_wacz(
+    path: Path,
+    warcs: Iterable[Path],
+    cdxj: Path,
+    title: str,
+    kept: Iterable[dict[str, Any]] | None = None,
+) -> None:
+    """Pack WARC files with their index.
+
+    Args:
+        path: Path of the new file, which appears when it is whole.
+        warcs: The WARC files.
+        cdxj: Index of the files.
+        title: Title that players show.
+        kept: Kept pages of the crawl, as ``export_pages`` yields them, if it is known.
+    """
+    new = path.with_name(f"{path.name}.new")
+    with new.open("wb") as file:
+        with zipfile.ZipFile(file, "w", allowZip64=True) as archive:
+            wacz = WaczFile(archive)
+            for warc in warcs:
+                with warc.open("rb") as part:
+                    wacz.add(f"archive/{warc.name}", part)
+            summary = BytesIO()
+            with cdxj.open("rb") as lines, _written(_blocks(lines, summary), path) as part:
+                wacz.add("indexes/index.cdx.gz", part)
+            wacz.add("indexes/index.idx", summary, stored=False)
+            with cdxj.open("rb") as lines, closing(PageLists(lines, kept)) as lists:
+                with _written(lists.pages(), path) as part:
+                    wacz.add(PAGES, part, stored=False)
+                if kept is not None:
+                    with _written(lists.others(), path) as part:
+                        wacz.add(OTHERS, part, stored=False)
+            wacz.end(title)
+        file.flush()
+        os.fsync(file.fileno())
+    new.replace(path)
+
+
+def _blocks(lines: Iterable[bytes], summary: BytesIO) -> Iterator[bytes]:
+    """Yield the index in gzip members of some lines each; write a summary of their first lines.
+
+    Both are byte for byte what cdxj-indexer makes, with which the other makers of WACZ files write.
+    """
+    meta = json.dumps({"format": "cdxj-gzip-1.0", "filename": "index.cdx.gz"})
+    summary.write(f"!meta 0 {meta}\n".encode())
+    rest, offset = iter(lines), 0
+    while block := list(islice(rest, _BLOCK_LINES)):
+        compressor = zlib.compressobj(wbits=_GZIP)
+        packed = compressor.compress(b"".join(block)) + compressor.flush()
+        where = {
+            "offset": offset,
+            "length": len(packed),
+            "digest": f"sha256:{hashlib.sha256(packed).hexdigest()}",
+        }
+        first = block[0].partition(b" {")[0]
+        summary.write(first + f" {json.dumps(where)}\n".encode())
+        offset += len(packed)
+        yield packed
+
+
+@contextmanager
+def _written(pieces: Iterable[bytes], beside: Path) -> Iterator[BinaryIO]:
+    """Return pieces as a file that is gone at the end, on the disk of another one."""
+    with TemporaryFile(dir=beside.parent) as file:
+        file.writelines(pieces)
+        yield file
