@@ -5,50 +5,108 @@ from __future__ import annotations
 import shutil
 import time
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 from rich.filesize import decimal
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import create_looping_call
 
+from crawler.downloadermiddlewares.retries import LimitReachedError
 from crawler.job_registry import CrawlerComponent, job_of
 from crawler.options import Options
+from crawler.scheduler import FrontierScheduler
 
 if TYPE_CHECKING:
+    from scrapy import Request
     from scrapy.crawler import Crawler
 
 _LOOK_SECS = 0.5
-"""Look at the limits so often: what comes between two looks may go beyond them."""
+"""Look at the limits of time and disk so often: what comes between two looks may go beyond them."""
 
 
 class Budgets(CrawlerComponent):
-    """Requests nothing more at a limit; what is under way ends, and the same command goes on."""
+    """Requests nothing more at a limit; what is under way ends, and the same command goes on.
+
+    Answers under way count as what they announce, or have brought where they announce nothing. One
+    of them is stopped, and its request returns to the queue, if the limit of bytes is reached
+    without it: thus the limit is exceeded by one answer at most.
+    """
 
     def __init__(self, crawler: Crawler) -> None:
         options = Options(crawler.settings)
         if not options.boolean("NEARDUP_ENABLED"):
             raise NotConfigured("NEARDUP_ENABLED is False")
+        self._crawler = crawler
         self._job = job_of(crawler)
         self._min_free_bytes = options.integer("CRAWL_MIN_FREE_BYTES")
+        self._max_answer_bytes = crawler.settings.getint("DOWNLOAD_MAXSIZE")
+        self._of_unknown_length: WeakSet[Request] = WeakSet()
         self._loop: Any = create_looping_call(self._look)
         crawler.signals.connect(self._opened, signals.spider_opened)
         crawler.signals.connect(self._closed, signals.spider_closed)
 
     def _opened(self) -> None:
+        if self._job.run.max_bytes is not None:
+            self._crawler.signals.connect(self._announced, signals.headers_received)
+            self._crawler.signals.connect(self._came, signals.bytes_received)
         self._loop.start(_LOOK_SECS)
 
     def _closed(self) -> None:
         if self._loop.running:
             self._loop.stop()
 
+    @property
+    def _bytes_there(self) -> int:
+        return (self._job.run.bytes_before or 0) + self._job.result.bytes
+
+    def _announced(self, request: Request, body_length: int | str) -> None:
+        """Count what an answer announces, unless it will be refused for its size."""
+        scheduler = self._crawler.engine.scheduler
+        if not isinstance(scheduler, FrontierScheduler) or scheduler.host_of(request) is None:
+            return  # robots.txt, for example
+        if not isinstance(body_length, int):
+            self._of_unknown_length.add(request)
+            self._count(request, 0)
+        elif not self._max_answer_bytes or body_length <= self._max_answer_bytes:
+            self._count(request, body_length)
+
+    def _came(self, request: Request, data: bytes) -> None:
+        if request in self._of_unknown_length:
+            so_far = self._job.result.under_way.get(request, 0)
+            self._count(request, so_far + len(data))
+
+    def _count(self, request: Request, size: int) -> None:
+        """Count the bytes of an answer under way. Complexity: O(answers under way).
+
+        Raises:
+            LimitReachedError: The limit is reached without it.
+        """
+        job, under_way = self._job, self._job.result.under_way
+        under_way.pop(request, None)
+        others = self._bytes_there + sum(under_way.values())
+        if job.run.max_bytes is not None and others >= job.run.max_bytes:
+            self._stop_at_bytes(others)
+            raise LimitReachedError
+        under_way[request] = size
+        self._stop_at_bytes(others + size)
+
+    def _stop_at_bytes(self, count: int) -> None:
+        limit, result = self._job.run.max_bytes, self._job.result
+        if limit is None or count < limit or result.limit_reason is not None:
+            return
+        reason = f"the limit of --max-bytes, {decimal(limit)}, is reached"
+        if self._job.run.bytes_before is not None:
+            reason += "; with a larger one it goes on"
+        result.stop_requests(reason)
+
     def _look(self) -> None:
         job, run = self._job, self._job.run
+        self._stop_at_bytes(self._bytes_there)
         if job.result.limit_reason is not None:
             return
         if run.max_secs is not None and time.monotonic() - job.result.started >= run.max_secs:
             job.result.stop_requests("the time of --max-time is over")
-        elif run.max_bytes is not None and job.result.bytes >= run.max_bytes:
-            job.result.stop_requests(f"{decimal(job.result.bytes)} came, the limit of --max-bytes")
         elif shortage := self._shortage():
             job.result.stop_requests(shortage)
             job.result.shortage = shortage

@@ -22,6 +22,7 @@ from twisted.web.http import _ChunkedTransferDecoder, _MalformedChunkedDataError
 from crawler.downloading.encodings import HeadTooLargeError
 from crawler.downloading.tls import tls_facts
 from crawler.exchange_heads import Crossed, exchange_heads_of
+from crawler.large_bodies import large_bodies_of
 from crawler.options import Options
 from crawler.pacing import PacedConnection
 
@@ -61,13 +62,16 @@ class BoundedHeadHandler(HTTP11DownloadHandler):
         super().__init__(crawler)
         options = Options(crawler.settings)
         limit = options.integer("CRAWL_MAX_HEADER_BYTES")
-        watch: Callable[[Any], HeadWatch] = partial(HeadWatch, limit=limit)
+        self._bodies = large_bodies_of(crawler)
+        watch: Callable[[Any], HeadWatch]
+        watch = partial(HeadWatch, limit=limit, deliver=self._bodies.deliver)
         if options.boolean("WARC_ENABLED"):
             watch = partial(
                 HeadKeeper,
                 limit=limit,
                 heads=exchange_heads_of(crawler),
                 with_tls=options.boolean("WARC_NETWORK"),
+                deliver=self._bodies.deliver,
             )
         original = getattr(getattr(self, "_pool", None), "_factory", None)
         if original is None:
@@ -90,10 +94,16 @@ class BoundedHeadHandler(HTTP11DownloadHandler):
         IdleConnections(self._pool, max_idle())
 
     async def download_request(self, request: Request) -> Response:
+        """Download a request; a large body of which nothing is read goes to the disk."""
         if self._whole_secs is not None:
             # The largest file takes so long beside others, by the rate that the user wants.
             request.meta["download_timeout"] = self._whole_secs
-        return await super().download_request(request)
+        try:
+            response = await super().download_request(request)
+        except BaseException:
+            self._bodies.ended(request)
+            raise
+        return self._bodies.finished(request, response)
 
 
 def max_idle() -> int:
@@ -182,11 +192,15 @@ class HeadWatch:
     Args:
         protocol: The protocol of Twisted's client; its two methods are replaced.
         limit: Bytes after which the connection is aborted.
+        deliver: Called in place of ``deliverBody`` of each answer, with that and its argument.
     """
 
-    def __init__(self, protocol: Any, limit: int) -> None:
+    def __init__(
+        self, protocol: Any, limit: int, deliver: Callable[..., None] | None = None
+    ) -> None:
         self._protocol = protocol
         self._limit = limit
+        self._deliver = deliver
         self._count = 0
         self._is_in_head = False
         self._excess: str | None = None
@@ -223,6 +237,8 @@ class HeadWatch:
         self._is_in_head = False
         if self._excess is not None:
             raise HeadTooLargeError(self._excess)
+        if self._deliver is not None and not isinstance(result, Failure):
+            result.deliverBody = partial(self._deliver, result.deliverBody)
         return result
 
 
@@ -234,12 +250,19 @@ class HeadKeeper(HeadWatch):
         limit: Bytes after which the connection is aborted.
         heads: Takes the heads.
         with_tls: Whether it also takes what the handshake settled.
+        deliver: As of ``HeadWatch``.
     """
 
     def __init__(
-        self, protocol: Any, limit: int, heads: ExchangeHeads, *, with_tls: bool = False
+        self,
+        protocol: Any,
+        limit: int,
+        heads: ExchangeHeads,
+        *,
+        with_tls: bool = False,
+        deliver: Callable[..., None] | None = None,
     ) -> None:
-        super().__init__(protocol, limit)
+        super().__init__(protocol, limit, deliver)
         self._heads = heads
         self._with_tls = with_tls
         self._tls: TlsFacts | None = None

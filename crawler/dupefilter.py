@@ -9,15 +9,17 @@ import xxhash
 from scrapy.dupefilters import BaseDupeFilter
 
 from crawler.job_registry import job_of
-from crawler.options import Options
 from crawler.other_spellings import OtherSpellings
 from crawler.reading.link_kinds import DESCRIPTIONS
 from crawler.request_meta import GUESS, LINK_KIND, SPELLING, depth_of
-from crawler.urls.canonical import Canonicalizer, MalformedUrl
+from crawler.urls.parts import MalformedUrl
+from crawler.variant_requests import VariantRequests
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
+
+    from crawler.urls.canonical import Canonicalizer
 
 logger = logging.getLogger(__name__)
 
@@ -35,8 +37,7 @@ class CanonicalFingerprinter:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> CanonicalFingerprinter:
-        disabled = Options(crawler.settings).names("URLS_DISABLED_RULES")
-        return cls(Canonicalizer(disabled=disabled))
+        return cls(job_of(crawler).canonicalizer)
 
     def fingerprint(self, request: Request) -> bytes:
         """Return 16 bytes that are equal for requests of the same resource."""
@@ -59,13 +60,15 @@ class SeenFilter(BaseDupeFilter):
     (``crawler.frontier.seen``). A redirect to the very page that redirects,
     as sites do that set a cookie or take off a session id, passes:
     filtering it would lose the page. ``REDIRECT_MAX_TIMES`` ends a loop.
-    Another spelling of a URL passes too where those before it gave no page.
+    Another spelling of a URL passes too where those before it gave no page, and a variant that
+    tries a fixed rule.
     """
 
     def __init__(self, crawler: Crawler) -> None:
         frontier = job_of(crawler).frontier
         self._seen, self._spellings = frontier.seen, frontier.spellings
         self._others = OtherSpellings(crawler)
+        self._variants = VariantRequests(crawler)
         self._crawler = crawler
 
     @classmethod
@@ -74,13 +77,15 @@ class SeenFilter(BaseDupeFilter):
 
     def request_seen(self, request: Request) -> bool:
         """Return whether the request was queued before, and remember it."""
+        self._variants.keep_apart(request)
         fingerprint = self._crawler.request_fingerprinter.fingerprint(request)
         if SPELLING in request.meta and not request.meta.get("redirect_urls"):
             return not self._spellings.note_asked(fingerprint, request.url)
         is_new = self._seen.add(fingerprint, depth_of(request.meta))
         if is_new or self._is_own_redirect(request, fingerprint):
+            self._variants.note_first(request)
             return False
-        return not self._others.passes(request, fingerprint)
+        return not (self._others.passes(request, fingerprint) or self._variants.admits(request))
 
     def _is_own_redirect(self, request: Request, fingerprint: bytes) -> bool:
         of = self._crawler.request_fingerprinter.fingerprint

@@ -115,6 +115,8 @@ class Job:
                 self.archivist.promotion.after_promotion.append(self.visits.notes.follow_from)
             siblings = self.archivist.siblings
             self.callbacks.after_capture.append(lambda _, captured: siblings.note(captured))
+            fixed = self.url_rules.fixed
+            self.callbacks.after_capture.append(lambda _, captured: fixed.observe(captured.row))
             if not len(self.frontier.queue):
                 self.url_rules.regroup_all()  # what it puts back shows that the visit is not over
         except BaseException:
@@ -224,14 +226,15 @@ class Job:
     @property
     def is_finished(self) -> bool:
         """Whether the last visit left nothing to do, and had today's plan."""
-        return self._is_over and self.visits.has_todays_plan
+        return self.is_over and self.visits.has_todays_plan
 
     @property
     def _is_unused(self) -> bool:
         return self.frontier.queue.is_untouched and self.store.last_visit < self.visits.number
 
     @property
-    def _is_over(self) -> bool:
+    def is_over(self) -> bool:
+        """Whether the last visit left nothing to do."""
         # A visit of what is due may have had nothing to ask for.
         is_unused = self._is_unused and not self.visits.has_queued
         return bool(self.visits.number) and not (is_unused or self._is_something_left)
@@ -241,6 +244,7 @@ class Job:
         """Whether requests of this visit wait, or may do so when it continues."""
         is_queueing = self.visits.is_queueing or self.visits.notes.is_following_again
         is_queueing = is_queueing or len(self.frontier.queue) > 0
+        is_queueing = is_queueing or self.url_rules.fixed.is_unsettled
         return is_queueing or self.url_rules.is_unvalidated or has_releasable(self.database)
 
     def begin_visit(self) -> bool:
@@ -250,13 +254,14 @@ class Job:
         continued, for seeds that are new; else another one begins.
         """
         is_finished_for_good = self.run.revisit == NO and self.is_finished
-        if (self.visits.number and not self._is_over) or is_finished_for_good:
+        if (self.visits.number and not self.is_over) or is_finished_for_good:
             self.url_rules.continue_visit()
             return True
         self.archivist.settle()  # where the last visit ended with a killed process
         self.visits.end()
         self.url_rules.begin_visit(self.visits.number + 1)
         self.frontier.begin_visit()
+        self.url_rules.fixed.begin_visit()
         expected = self.visits.expected(self.run.revisit or NO)
         self.visits.begin(self.run.revisit or NO)
         self._commits.begin_visit()
@@ -316,6 +321,7 @@ class Job:
         captured = self.archivist.unsent.store_failure(fetched, verdict, reason, way.linked_from)
         self.result.count(verdict, reason=reason, is_again=captured.is_again)
         self.url_rules.note_failure([*way.redirected, url])
+        self.url_rules.fixed.note_failure(key)
         return captured
 
     def note_moved(self, url: str, target: str, status: int, *, permanent: bool) -> None:
@@ -371,8 +377,8 @@ class Job:
             await self.archivist.pool.start()
 
     def load_loops(self) -> asyncio.Task[None] | None:
-        """Load what verdicts need in a thread; return its task if it begins now."""
-        return self.archivist.loops.begin()
+        """Load what verdicts on texts need in a thread; return its task if it begins now."""
+        return self.archivist.loops.begin() if self.run.needs_workers else None
 
     async def close_pool(self) -> None:
         await self.archivist.pool.close()

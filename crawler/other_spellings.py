@@ -86,7 +86,12 @@ class OtherSpellings:
         spellings = self._frontier.spellings
         assert isinstance(spellings, StoredSpellings)
         key = self._crawler.request_fingerprinter.fingerprint(request)
-        return spellings.replacement(key, self.failed(request), self.canonical_url(request))
+        canonical_url, failed = self.canonical_url(request), self.failed(request)
+        while url := spellings.replacement(key, failed, canonical_url):
+            if self._crawler.request_fingerprinter.fingerprint(request.replace(url=url)) == key:
+                return url
+            failed.append(url)  # it is requested as a page of its own
+        return None
 
     def another(self, request: Request, url: str) -> Request:
         """Return the request for another spelling of a URL, like the one for this spelling."""

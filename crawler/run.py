@@ -6,6 +6,7 @@ import time
 from collections import ChainMap, Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from crawler.frontier.pauses import PausePolicy
 from crawler.pages.reasons import code_and_number
@@ -65,6 +66,7 @@ class RunOptions:
         max_pages: Number of pages after which the run stops; None for no limit.
         max_secs: Seconds after which the run stops; None for no limit.
         max_bytes: Bytes of bodies after which the run stops; None for no limit.
+        bytes_before: Bytes of earlier runs that count too, of a mirror; None where none do.
         hours: Hours of the day at which the run makes requests; None for all.
         urgent_priority: Minimum priority of requests that are made beyond ``max_pages``; None makes
             no such requests.
@@ -80,6 +82,7 @@ class RunOptions:
     max_pages: int | None = None
     max_secs: float | None = None
     max_bytes: int | None = None
+    bytes_before: int | None = None
     hours: Hours | None = None
     urgent_priority: int | None = None
     seeds: frozenset[str] = frozenset()
@@ -100,6 +103,8 @@ class RunResult:
         promoted: Number of duplicates that were kept after all.
         failures: Number of failed requests, by the code of the reason and the HTTP status.
         fetched_bytes: Bytes of the bodies that came, under the name ``bytes``.
+        under_way: Bytes that answers under way announced or brought, by their requests; they are
+            no part of ``bytes`` yet.
         refused_links: Number of links that were not followed, by reason.
         repaired_files: Number of files of a mirror that were written again.
         broken_requests: Number of requests that ended in an error of ours.
@@ -118,6 +123,7 @@ class RunResult:
         self.promoted = 0
         self.failures: Counter[tuple[str, str]] = Counter()
         self.fetched_bytes = {BYTES: 0}
+        self.under_way: WeakKeyDictionary[object, int] = WeakKeyDictionary()
         self.refused_links: Counter[str] = Counter()
         self.repaired_files = 0
         self.broken_requests = 0

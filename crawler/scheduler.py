@@ -31,6 +31,7 @@ from crawler.request_codec import UnstorableError, decode_request, encode_reques
 from crawler.request_meta import SPELLING, WAITED, depth_of, host_name, is_made_anyway, led_by
 from crawler.storage.errors import CrawlStorageError
 from crawler.urls.scope import is_same_place
+from crawler.variant_requests import VariantRequests
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -74,6 +75,7 @@ class FrontierScheduler(BaseScheduler):
         self._rules = self._job.url_rules
         self._archivist = self._job.archivist
         self._others = OtherSpellings(crawler)
+        self._variants = VariantRequests(crawler)
         self._leases: dict[Request, QueuedRequest] = {}
         self._broken: set[Request] = set()
         # Actions that let requests wait again when the engine releases them.
@@ -100,6 +102,7 @@ class FrontierScheduler(BaseScheduler):
         self._ways = ShorterWays(self._crawler, self._job, self._stored, self._lower)
         self._unfollowed = UnfollowedLinks(self._job, spider, self._enqueue)
         self._job.begin_visit()
+        self._variants.resume()
         return self._dupefilter.open()
 
     def close(self, reason: str) -> Deferred[None] | None:
@@ -196,6 +199,7 @@ class FrontierScheduler(BaseScheduler):
         if is_for_spelling and not is_same_place(source_url, request.url):
             self.ask_another(source_of(request))
         if seen:
+            self._variants.note_redirect(request, target)
             self._rules.note_filtered_redirect(request.meta["redirect_urls"], request.url)
             reason = Reason.REDIRECTED_IN_CIRCLE.stored()
             for url in self._frontier.redirects.circle(source):
@@ -219,6 +223,8 @@ class FrontierScheduler(BaseScheduler):
         if self._job.failure is not None or self._archivist.is_behind or not self._has_room():
             return None
         self._unfollowed.follow_some()
+        for released in self._variants.release():
+            self._enqueue(released)
         self._loads.begin()
         delayed = self._delayed.take(self._loads)
         if delayed is not None:
@@ -227,7 +233,8 @@ class FrontierScheduler(BaseScheduler):
             request = self._rebuild(queued)
             if request is not None:
                 return self._hand_out(queued, request)
-        if self._ways.note_skipped() or self._rules.is_busy or self._unfollowed.is_busy:
+        is_busy = self._rules.is_busy or self._unfollowed.is_busy or self._variants.is_releasing
+        if self._ways.note_skipped() or is_busy:
             self._alarm.wake()  # it goes on after whatever else waits for the reactor
         self._alarm.set(self._loads.free_at)
         return None
@@ -344,8 +351,10 @@ class FrontierScheduler(BaseScheduler):
             return False
         if self._is_at_limit():
             return self._has_urgent()
-        rules, is_waiting = self._rules, bool(self._queue or self._delayed)
-        return is_waiting or rules.is_regrouping or rules.is_validating or self._unfollowed.is_busy
+        if self._queue or self._delayed or self._variants.is_releasing:
+            return True
+        rules = self._rules
+        return rules.is_regrouping or rules.is_validating or self._unfollowed.is_busy
 
     def _has_room(self) -> bool:
         """Return whether requests may be handed out; beyond the limit only those pages need."""

@@ -33,6 +33,15 @@ _USUAL = {
         "store pages as Chromium shows them: auto (where nothing is said), those that show more "
         "there; always, all with scripts; no (default); docs/rendering.md",
     ),
+    "keep_versions": (
+        "yes",
+        "keep the state before each update below DIR/.mirror/versions, and show what changed in "
+        "DIR/versions.html (default no)",
+    ),
+    "search": (
+        "yes",
+        "write DIR/search.html, a search of pages that works from the disk (default no)",
+    ),
     "screenshots": (
         "yes",
         "keep a picture of each page below DIR/.mirror/screenshots (default no)",
@@ -138,7 +147,7 @@ class MirrorCommand(SpiderCommand):
             return
         usual, meaning = _USUAL[name]
         metavar = "|".join(argument.choices)
-        group.add_argument(f"--{name}", nargs="?", const=usual, metavar=metavar, help=meaning)
+        group.add_argument(_option(name), nargs="?", const=usual, metavar=metavar, help=meaning)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         signal.signal(signal.SIGHUP, _as_for_termination())
@@ -265,6 +274,10 @@ def _as_for_termination() -> Any:
     return lambda *_: os.kill(os.getpid(), signal.SIGTERM)
 
 
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
 def _with_places(args: Sequence[str], opts: argparse.Namespace) -> list[str]:
     """Return URL and directory also where one of them followed an option that needs no value.
 
@@ -273,7 +286,7 @@ def _with_places(args: Sequence[str], opts: argparse.Namespace) -> list[str]:
     """
     places = list(args)
     for name, (usual, _) in _USUAL.items():
-        option, values = f"--{name}", MIRROR[name].choices
+        option, values = _option(name), MIRROR[name].choices
         given = getattr(opts, name)
         if given is None or given in values:
             continue

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _MAX_REFUTED = 10
 _MAX_TRAPS = 20
+_MAX_FIXED = 20
 
 OWN, DISCARDER = FORMATS = "crawl-once", "duplicate-url-discarder"
 
@@ -59,6 +60,23 @@ def rule_lines(report: RuleReport) -> Iterator[str]:
     if report.refuted:
         yield ""
         yield from _refuted(report)
+    if report.fixed:
+        yield ""
+        yield from _fixed(report)
+
+
+def _fixed(report: RuleReport) -> Iterator[str]:
+    yield "fixed rules (docs/urls.md), tried on each host:"
+    for rule in report.fixed[:_MAX_FIXED]:
+        state = "holds" if rule.reason is None else "does not hold"
+        yield f"  {rule.host}: {rule.name} {state}"
+        variants = many(rule.variants, "variant")
+        yield f"     {variants} met, {rule.tried:,} requested, {rule.agreed:,} the same page"
+        if rule.reason is not None:
+            yield f"     {rule.reason}"
+    more = len(report.fixed) - _MAX_FIXED
+    if more > 0:
+        yield f"  and {more:,} more; --json has all of them"
 
 
 def _lines(rule: StoredRule) -> Iterator[str]:

@@ -6,6 +6,10 @@ import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+# Before all other modules of a crawl: at its import it reads the source of each caller, of them and
+# of the modules that import each other until it is reached, and looks through all loaded modules.
+import scrapy.core.downloader.contextfactory  # noqa: F401
+
 from crawler.console.command_line import CommandError
 from crawler.options import Options
 from crawler.pages.visits import DUE, FAILED, NO

@@ -21,11 +21,12 @@ from crawler.console.temporary_mirror import temporary_mirror
 from crawler.maintenance.crawl_report import count_queued
 from crawler.mirror.documents.linked_document import (
     may_be_document,
-    may_begin_document,
+    may_hold_links,
     read_document,
 )
 from crawler.mirror.paths import STATE_FOLDER
 from crawler.reading.content_types import why_not_html
+from crawler.run import BYTES
 from crawler.spiders.mirror import MirrorSpider
 from crawler.storage.database import FILE_NAME, open_for_reading
 from neardup.plurals import many
@@ -109,7 +110,7 @@ class CountingSpider(MirrorSpider):
             return  # robots.txt, a sitemap, or small
         kind = (headers.get(b"Content-Type") or b"").decode("latin-1")
         is_too_large = 0 < self._max_file_bytes < body_length
-        if is_too_large or not may_be_document(kind):
+        if is_too_large or not may_hold_links(kind):
             self._sizes[request] = body_length
             raise StopDownload(fail=False)
         if b"Content-Encoding" not in headers:
@@ -122,7 +123,7 @@ class CountingSpider(MirrorSpider):
             StopDownload: They show it.
         """
         kind, size = self._unclear.pop(request, (None, 0))
-        if kind is not None and not may_begin_document(data, request.url, kind):
+        if kind is not None and not may_be_document(data, request.url, kind):
             self._sizes[request] = size
             raise StopDownload(fail=False)
 
@@ -132,7 +133,7 @@ class CountingSpider(MirrorSpider):
         assert response.request is not None
         self.received += len(fetched.body)
         size = self._sizes.pop(response.request, len(fetched.body))
-        self._count_bytes(max(size - len(fetched.body), 0))
+        self.result.fetched_bytes[BYTES] += max(size - len(fetched.body), 0)
         if fetched.key not in self._counted:
             self._counted.add(fetched.key)
             self._count_host(fetched, size)

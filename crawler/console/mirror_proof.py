@@ -23,6 +23,7 @@ from crawler.page_rendering import render_options
 from crawler.rendering.browser import Browser
 from crawler.rendering.rendered_pages import NoBrowserError
 from crawler.storage.database import open_for_reading
+from crawler.url_rules.variants import separate_keys
 from crawler.urls.canonical import Canonicalizer
 from neardup.plurals import many
 
@@ -72,9 +73,10 @@ def prove(folder: Path, settings: BaseSettings, pages: int, program: Path | None
         total = table.count(_PAGES)
         if not total:
             raise CommandError(f"{folder}: no page to prove")
-        key = Canonicalizer(Options(settings).names("URLS_DISABLED_RULES")).key
+        canonicalizer = Canonicalizer(Options(settings).names("URLS_DISABLED_RULES"))
+        canonicalizer.separate(separate_keys(connection.execute))
         browser = Browser(render_options(settings))
-        targets = Targets(connection.execute, table, key)
+        targets = Targets(connection.execute, table, canonicalizer.key)
         prover = Prover(browser, of, table, targets, player)
         try:
             proved = asyncio.run(_proved(browser, prover, _sample(table, total, pages), place))

@@ -17,6 +17,8 @@ from crawler.console.command_line import CommandError, tidy_logs
 from crawler.console.crawl_places import chosen_place
 from crawler.console.crawl_run import option_words, prepared_archive, problems, standing
 from crawler.console.escaping import say, say_or_go_on
+from crawler.console.mirror_history import begin_version, end_version
+from crawler.console.mirror_lines import check_lines, search_line
 from crawler.console.progress_line import ProgressLine
 from crawler.console.report_text import change_lines
 from crawler.job_registry import prepare_job
@@ -51,7 +53,6 @@ if TYPE_CHECKING:
 
     from crawler.job import Job
     from crawler.maintenance.crawl_report import Report
-    from crawler.mirror.checking import Check
     from crawler.mirror.link_rewriting import FinishedMirror
     from crawler.mirror.targets import Gone
     from crawler.warc.archive import Archive
@@ -69,8 +70,7 @@ SELECT verdict, reason, count(*) FROM pages WHERE latest = 1 AND verdict IN ({li
 AND key NOT IN (SELECT key FROM files) GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2
 """  # noqa: S608
 
-DONE, INCOMPLETE = 0, 1
-INTERRUPTED = 130
+DONE, INCOMPLETE, INTERRUPTED = 0, 1, 130
 
 _KEPT_ARGUMENTS = (
     *(name for name in MirrorSpider.planned if name != "url"),
@@ -79,6 +79,8 @@ _KEPT_ARGUMENTS = (
     "gone",
     "render",
     "screenshots",
+    "search",
+    "keep_versions",
 )
 
 
@@ -125,6 +127,10 @@ class Mirroring:
         if is_fleet(self._settings):
             raise MirrorError("a mirror is made by one crawl alone; leave FLEET_ENABLED out")
         if self._arguments.get("text") == "no":  # rules are learned from texts
+            if self._arguments.get("search") == "yes":
+                raise CommandError(
+                    "--search needs the text of pages; give --text yes or --search no"
+                )
             if self._arguments.get("rules"):
                 raise CommandError(
                     "--rules needs the text of pages; leave it out or give --text yes"
@@ -145,6 +151,8 @@ class Mirroring:
             wants_bodies = archive is not None and is_new_archive
             job.tell(replace(job.run, wants_bodies=wants_bodies))
             stands = standing(job, self._arguments.get("revisit", "no"), before, adds="")
+            if job.is_over:
+                begin_version(self._folder, self._arguments)
             # What follows speaks of an option that spiders have.
             say_or_go_on(f"mirror: {self._folder} ({stands.partition(';')[0]})")
             if self._remembered:
@@ -224,7 +232,11 @@ class Mirroring:
         with _locked(self._folder), ProgressLine("rewriting links") as steps:
             start = split_seeds(self._arguments["url"])[0]
             removes_gone = self._arguments.get("gone") == "remove"
-            return finish(self._folder, start, canonicalizer, steps.show, removes_gone=removes_gone)
+            finished = finish(
+                self._folder, start, canonicalizer, steps.show, removes_gone=removes_gone
+            )
+            end_version(self._folder, self._arguments)
+            return finished
 
     def _say(self, job: Job, finished: FinishedMirror) -> int:
         """Print a report; return how many requests wait."""
@@ -243,6 +255,8 @@ class Mirroring:
         if not report.fetched and not report.kept:
             return report.queued
         say_or_go_on(f"open {self._folder / 'index.html'}")
+        if finished.search is not None:
+            say_or_go_on(search_line(finished.search, self._folder))
         place = shlex.quote(str(self._folder))
         if finished.needs_server:
             say_or_go_on(f"with the scripts that need a server: crawl-once mirror --serve {place}")
@@ -296,7 +310,7 @@ def check(folder: Path) -> int:
     ):
         found = Checker(FileTable(connection.execute), files, steps.show).check()
         queued = count_queued(connection)
-    for line in _check_lines(found, folder, queued):
+    for line in check_lines(found, folder, queued):
         say(line)
     return DONE if found.files and not found.problems else INCOMPLETE
 
@@ -401,26 +415,3 @@ def _first(paths: Sequence[str]) -> Iterator[str]:
     yield from (f"  {path}" for path in paths[:_SHOWN])
     if len(paths) > _SHOWN:
         yield f"  and {len(paths) - _SHOWN:,} more"
-
-
-def _check_lines(found: Check, folder: Path, queued: int) -> Iterator[str]:
-    if queued:
-        command = f"crawl-once mirror {shlex.quote(str(folder))}"
-        state = f"{many(queued, 'URL is', 'URLs are')} queued"
-        yield f"{folder}: the mirror is not finished, {state}; this goes on with it: {command}"
-    yield (
-        f"{folder}: {many(found.files, 'file')}, {many(found.links, 'link')} within it, "
-        f"{found.outward:,} to the network"
-    )
-    for kind, count in found.counts.items():
-        yield f"  PROBLEM  {kind}: {count:,}"
-        for what in found.findings[kind]:
-            yield f"             {what}"
-        if count > len(found.findings[kind]):
-            yield f"             and {count - len(found.findings[kind]):,} more"
-    if not found.files:
-        yield "  PROBLEM  nothing was mirrored yet"
-    elif not found.problems:
-        yield "  ok       every link leads to a file, every file is linked, every digest is right"
-    elif not queued and set(found.counts) - {"files that are not of the mirror"}:
-        yield "           the command that made the mirror fetches again what is missing or changed"

@@ -22,6 +22,7 @@ from crawler.mirror.serving import ServedFiles
 from crawler.mirror.targets import Targets
 from crawler.options import Options
 from crawler.storage.database import open_for_reading
+from crawler.url_rules.variants import separate_keys
 from crawler.urls.canonical import Canonicalizer
 
 if TYPE_CHECKING:
@@ -53,8 +54,9 @@ def serve(folder: Path, settings: BaseSettings, host: str, port: str | None) -> 
     state = folder / STATE_FOLDER
     with closing(open_for_reading(state)) as connection, MirrorFolder(folder, read_only=True) as of:
         table = FileTable(connection.execute)
-        key = Canonicalizer(Options(settings).names("URLS_DISABLED_RULES")).key
-        files = ServedFiles(of, table, Targets(connection.execute, table, key))
+        canonicalizer = Canonicalizer(Options(settings).names("URLS_DISABLED_RULES"))
+        canonicalizer.separate(separate_keys(connection.execute))
+        files = ServedFiles(of, table, Targets(connection.execute, table, canonicalizer.key))
         try:
             bound = bind(host, port)
         except BindingError as error:

@@ -12,11 +12,14 @@ from w3lib.url import safe_url_string
 
 from crawler.downloadermiddlewares.limits import DATA_LOSS, content_range
 from crawler.job_registry import CrawlerComponent
-from crawler.request_meta import ASKED_IF, RETRY_TIMES, WHOLE
+from crawler.large_bodies import FileResponse, body_size, large_bodies_of
+from crawler.request_meta import ASKED_IF, WHOLE
 from crawler.spiders.page_spider import PageSpider
 from crawler.storage.errors import CrawlStorageError
 
 if TYPE_CHECKING:
+    from weakref import WeakKeyDictionary
+
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
 _CONDITIONS = (b"If-None-Match", b"If-Modified-Since")
 _OF_PARTS = (b"If-Range", b"Range")
 _PERMANENT = frozenset({301, 308})
+_OF_RANGES = frozenset({HTTPStatus.PARTIAL_CONTENT, HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE})
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
@@ -41,6 +45,7 @@ class ConditionalRequests(CrawlerComponent):
             raise NotConfigured
         self._spider = crawler.spider
         self._job = crawler.spider.job
+        self._parts: WeakKeyDictionary[Request, StoredPart] = large_bodies_of(crawler).parts
 
     def process_request(self, request: Request) -> None:
         """Add what a known page is to be compared with: a stored part, or its last version."""
@@ -49,7 +54,8 @@ class ConditionalRequests(CrawlerComponent):
                 request.headers.pop(name, None)
         part = self._part_of(request)
         if part is not None:
-            self._add(request, _OF_PARTS, (part.etag, f"bytes={len(part.body)}-"))
+            self._parts[request] = part
+            self._add(request, _OF_PARTS, (part.etag, f"bytes={part.size}-"))
         elif self._is_for_known(request) and not request.meta.get(WHOLE):
             validators = self._job.archivist.unsent.validators(self._spider.key_of(request))
             self._add(request, _CONDITIONS, validators or ())
@@ -77,11 +83,7 @@ class ConditionalRequests(CrawlerComponent):
         return response
 
     def _part_of(self, request: Request) -> StoredPart | None:
-        """Return the part to continue; a retry is for the whole."""
-        is_first = WHOLE in request.meta and RETRY_TIMES not in request.meta
-        if not is_first or not self._is_for_page(request):
-            return None
-        return self._spider.part_of(request)
+        return self._spider.part_of(request) if self._is_for_page(request) else None
 
     def _joined(self, request: Request, response: Response) -> Response:
         """Return the whole answer where the rest came; any other part is one that nobody asked for.
@@ -89,12 +91,17 @@ class ConditionalRequests(CrawlerComponent):
         What is still a part then is kept, and continued by the next run.
         """
         del request.headers[b"Range"]
-        part = self._part_of(request)
-        if part is None or not continues(response, part):
+        part = self._parts.pop(request, None)
+        if part is None or response.status not in _OF_RANGES:
             return response
+        if not continues(response, part):
+            self._spider.drop_part(request)
+            return response
+        del response.headers[b"Content-Range"]
+        if part.body is None:
+            return response.replace(status=HTTPStatus.OK)
         if DATA_LOSS in response.flags:
             request.meta["dont_retry"] = True
-        del response.headers[b"Content-Range"]
         return response.replace(status=HTTPStatus.OK, body=part.body + response.body)
 
     def _is_for_known(self, request: Request) -> bool:
@@ -112,11 +119,12 @@ def continues(response: Response, part: StoredPart) -> bool:
     """
     if response.status != HTTPStatus.PARTIAL_CONTENT or b"Content-Encoding" in response.headers:
         return False
+    if part.body is None and not isinstance(response, FileResponse):
+        return False  # the file was not as it was noted, or nothing came
     etag = response.headers.get(b"ETag")
     if etag is None or etag.decode("latin-1") != part.etag:
         return False
     found = content_range(response)
-    is_all = DATA_LOSS in response.flags or (
-        found is not None and found.size == len(part.body) + len(response.body)
-    )
-    return found is not None and found.first == len(part.body) and found.is_to_end and is_all
+    size = body_size(response) + (0 if part.body is None else part.size)
+    is_all = DATA_LOSS in response.flags or (found is not None and found.size == size)
+    return found is not None and found.first == part.size and found.is_to_end and is_all

@@ -287,7 +287,12 @@ class ContentRange(NamedTuple):
 
 def content_range(response: Response) -> ContentRange | None:
     """Return the range that an answer declares, None where it declares none or an unknown size."""
-    found = _RANGE.fullmatch((response.headers.get(b"Content-Range") or b"").strip())
+    return range_in(response.headers.get(b"Content-Range"))
+
+
+def range_in(header: bytes | None) -> ContentRange | None:
+    """Return the range of a header ``Content-Range``, None where it has none or an unknown size."""
+    found = _RANGE.fullmatch((header or b"").strip())
     return None if found is None else ContentRange(*map(int, found.groups()))
 
 

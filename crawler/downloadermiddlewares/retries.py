@@ -12,6 +12,7 @@ from scrapy.exceptions import (
     DownloadConnectionRefusedError,
     DownloadTimeoutError,
     IgnoreRequest,
+    StopDownload,
 )
 from scrapy.resolver import dnscache
 from scrapy.utils.httpobj import urlparse_cached
@@ -54,6 +55,10 @@ class HostRestsError(IgnoreRequest):
 
     A downloader middleware that raises it in ``process_request`` lets the request wait.
     """
+
+
+class LimitReachedError(StopDownload):
+    """An answer is not taken, since the limit of the run is reached. Its request waits again."""
 
 
 class HostGivenUpError(IgnoreRequest):
@@ -146,7 +151,7 @@ class PatientRetry(RetryMiddleware):
             return None if is_for_robots(request) else super().process_exception(request, exception)
         _leave_slot(request)
         self._sent.discard(request)
-        if isinstance(exception, HostRestsError):
+        if isinstance(exception, HostRestsError | LimitReachedError):
             return self._later(request)
         if not isinstance(exception, self.exceptions_to_retry):
             return None

@@ -11,6 +11,7 @@ from crawler.storage import meta_names
 from crawler.storage.database import open_for_reading
 from crawler.storage.directory import PATIENCE_SECS
 from crawler.storage.errors import JobError, JobInUseError
+from crawler.url_rules.variants import separate_keys
 from crawler.urls.canonical import Canonicalizer
 from neardup import Features, Parameters
 from neardup.errors import ParameterError
@@ -75,7 +76,10 @@ class CrawlDirectory:
     @property
     def canonicalizer(self) -> Canonicalizer | None:
         """The canonicalizer of the keys, or None if this version does not know it."""
-        return Canonicalizer.of_version(self.meta.get(meta_names.URL_RULES, ""))
+        found = Canonicalizer.of_version(self.meta.get(meta_names.URL_RULES, ""))
+        if found is not None:
+            found.separate(separate_keys(self.connection.execute))
+        return found
 
     def count(self, sql: str) -> int:
         return int(self.connection.execute(sql).fetchone()[0])

@@ -10,8 +10,9 @@ from urllib.parse import unquote, urlsplit
 
 from crawler.mirror.documents.edits import PatchError, undo
 from crawler.mirror.documents.linked_document import DocumentType, LinkedDocument, document_type
+from crawler.mirror.documents.places import LinkKind
 from crawler.mirror.errors import MirrorError
-from crawler.mirror.paths import ARCHIVE, CONTENTS, INDEX, OUR_FILES, address_between
+from crawler.mirror.paths import CONTENTS, INDEX, OUR_FILES, OUR_FOLDERS, address_between
 from neardup.fingerprints.digest import payload_digest
 
 if TYPE_CHECKING:
@@ -94,16 +95,28 @@ class Checker:
     def _file(self, row: FileRow) -> None:
         self._check.files += 1
         try:
-            body = self._folder.read(row.path)
+            if row.is_document or row.patch:
+                self._document(row, self._folder.read(row.path))
+            else:
+                self._digest(row, self._folder.digest(row.path))
         except MirrorError as error:
             self._check.add("missing files", str(error))
             return
         if row.is_cut:
             self._check.add("files of which only a part came", f"{row.path} ({row.url})")
+
+    def _document(self, row: FileRow, body: bytes) -> None:
         served = self._served(row, body)
         kind = document_type(served, row.url, row.content_type) if row.is_document else None
         if kind is not None:
             self._links(row.path, body, row.content_type, kind)
+
+    def _digest(self, row: FileRow, digest: bytes) -> None:
+        """Check a file whose bytes are as they were served."""
+        if row.patch_of(digest) is None:
+            self._check.add("files changed since they were written", row.path)
+        elif digest != row.payload_digest:
+            self._check.add("files from which the served bytes cannot be restored", row.path)
 
     def _served(self, row: FileRow, body: bytes) -> bytes:
         """Return the body as served, by which links are read, or the file if that is lost."""
@@ -153,10 +166,19 @@ class Checker:
             if kind is DocumentType.SCRIPT and link.written.startswith("/"):
                 # It is left as written, and leads to a file where the mirror is served.
                 self._fetched.add(f"{path.partition('/')[0]}{link.written}")
+            elif link.kind is LinkKind.NAMED:
+                self._named(path, link.url)
             elif link.url.startswith(_BASE):
                 yield unquote(urlsplit(link.url).path.removeprefix("/"))
             else:
                 self._check.outward += 1
+
+    def _named(self, path: str, url: str) -> None:
+        """Note that a script names a file, if there is one."""
+        if url.startswith(_BASE):
+            file_id, _ = self._look_at(unquote(urlsplit(url).path.removeprefix("/")))
+            if file_id is not None:
+                self._linked[file_id] = 1
 
     def _unlinked(self) -> None:
         for row in self._table.rows("state = 'own'"):
@@ -166,7 +188,7 @@ class Checker:
     def _strangers(self) -> None:
         for path in self._folder.paths():
             row = self._table.of_path(path)
-            is_ours = path in OUR_FILES or path.startswith(f"{ARCHIVE}/")
+            is_ours = path in OUR_FILES or path.partition("/")[0] in OUR_FOLDERS
             if not is_ours and (row is None or row.state != "own"):
                 self._check.add("files that are not of the mirror", path)
 

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.mirror.documents.edits import PatchError, undo
 from crawler.mirror.documents.linked_document import XML_TYPES, read_document
+from crawler.mirror.downloads import Download, Downloads, may_go_to_disk
 from crawler.mirror.errors import MirrorError, MissingFileError
 from crawler.mirror.mirror_files import OWN, FileRow, FileTable
 from crawler.mirror.paths import path_key, path_of
-from crawler.pages.page_context import StoredPart
+from crawler.pages.page_context import LARGE_BYTES, StoredPart
 from crawler.pages.page_store import StoredUrl
 from crawler.pages.reasons import Reason
 from crawler.reading.content_types import why_not_html
@@ -45,6 +46,7 @@ class MirrorStore:
 
     Attributes:
         repaired: Number of files that were written again, since they were missing or changed.
+        downloads: The large bodies that are on their way.
     """
 
     def __init__(self, database: Database, folder: MirrorFolder) -> None:
@@ -53,7 +55,13 @@ class MirrorStore:
         self._folder = folder
         database.write(FILE_PARTS)
         self.table = FileTable(database.read, database.write)
+        self.downloads = Downloads(database, folder)
         self.bytes = int(database.read("SELECT coalesce(sum(size), 0) FROM files").fetchone()[0])
+
+    def close(self) -> None:
+        """Close the folder; nothing more is written."""
+        self.downloads.close()
+        self._folder.close()
 
     def keep(self, fetched: Fetched, *, is_seed: bool) -> LinkedDocument | None:
         """Write an answer to its file; a part is marked, and never replaces more content.
@@ -72,8 +80,10 @@ class MirrorStore:
             with suppress(MirrorError):
                 return self.still(fetched.key)
             return read_document(fetched.body, fetched.url, fetched.content_type)
-        document = read_document(fetched.body, fetched.url, fetched.content_type)
-        digest = payload_digest(fetched.body)
+        document = None
+        if fetched.file is None:
+            document = read_document(fetched.body, fetched.url, fetched.content_type)
+        digest = fetched.payload_digest
         row = self._row(fetched)
         if (row.content_type, row.is_document) != (fetched.content_type, int(document is not None)):
             self.note_stale()  # the same bytes may be read otherwise, in another encoding
@@ -87,8 +97,10 @@ class MirrorStore:
         is_same = row.state == OWN and row.payload_digest == digest
         if not is_same or not self._is_intact(row):
             self.repaired += is_same
-            self._write(row, fetched.body, digest)
+            self._write(row, fetched, digest)
             self.note_stale()
+        elif fetched.file is not None:
+            self.downloads.drop(fetched.key)
         self.table.put(row)
         return document
 
@@ -101,9 +113,36 @@ class MirrorStore:
         if etag is None:
             return None
         try:
-            return StoredPart(original(self._folder, row), etag)
+            if row.size >= LARGE_BYTES and not row.is_document:
+                check_intact(self._folder, row)
+                return StoredPart(etag, row.size, None)
+            body = original(self._folder, row)
+            return StoredPart(etag, len(body), body)
         except MirrorError:  # what is there is no part of it any more
             return None
+
+    def takes(self, head: bytes, url: str, content_type: str | None) -> bool:
+        """Return whether a body with these first bytes may go to a file, unread."""
+        return may_go_to_disk(head, url, content_type)
+
+    def begin(self, key: bytes, etag: str | None) -> Download | None:
+        """Return a file for a body, or None. Raises as `Downloads.begin`."""
+        return self.downloads.begin(key, etag)
+
+    def go_on(self, key: bytes) -> Download | None:
+        """Return the file that takes the rest of a body, with its stored part, or None.
+
+        Raises:
+            MirrorError: The system refuses.
+        """
+        download = self.downloads.go_on(key)
+        row = self.table.of_key(key)
+        if download is not None or row is None or not row.is_cut:
+            return download
+        etag = self.table.etag_of_part(row)
+        if etag is None:
+            return None
+        return self.downloads.copy(key, etag, row.path, row.payload_digest)
 
     def parts_of_visit(self, visit: int) -> list[StoredUrl]:
         """Return the URLs of which only parts came in a visit so far."""
@@ -116,7 +155,7 @@ class MirrorStore:
             return False
         try:
             if row.is_cut:
-                return len(original(self._folder, row)) > len(fetched.body)
+                return served_size(self._folder, row) > fetched.size
             if row.state == OWN:  # any other row has no file of its own
                 self._folder.stat(row.path)
         except MissingFileError:
@@ -146,23 +185,33 @@ class MirrorStore:
 
     def _is_intact(self, row: FileRow) -> bool:
         try:
-            original(self._folder, row)
+            check_intact(self._folder, row)
         except MirrorError:
             return False
         return True
 
-    def _write(self, row: FileRow, body: bytes, digest: bytes) -> None:
+    def _write(self, row: FileRow, fetched: Fetched, digest: bytes) -> None:
         """Write the bytes, or link to a file with the same bytes."""
-        same = None if row.is_document else self.table.with_content(digest, len(body), row.id)
+        size, file = fetched.size, fetched.file
+        same = None if row.is_document else self.table.with_content(digest, size, row.id)
         # A file changed by the user is not the same, and may share its inode with this path.
-        if same is not None and holds(self._folder, same.path, body):
+        if same is not None and self._is_in(same.path, fetched):
             self._folder.link(row.path, same.path)
+            if file is not None:
+                self.downloads.drop(fetched.key)
+        elif isinstance(file, Download):
+            self.downloads.put(file, row.path)
         else:
-            self._folder.write(row.path, body)
-        self.bytes += len(body) - row.size
-        row.state, row.stand_in, row.size = OWN, None, len(body)
+            self._folder.write(row.path, fetched.body)
+        self.bytes += size - row.size
+        row.state, row.stand_in, row.size = OWN, None, size
         row.digest = row.payload_digest = digest
         row.patch, row.old_digest, row.old_patch = b"", None, None
+
+    def _is_in(self, path: str, fetched: Fetched) -> bool:
+        if isinstance(fetched.file, Download):
+            return self.downloads.is_same(fetched.file, path)
+        return holds(self._folder, path, fetched.body)
 
     def _remove(self, row: FileRow) -> None:
         if row.state == OWN and self._folder.exists(row.path):
@@ -179,8 +228,10 @@ class MirrorStore:
         row = self.table.of_key(key)
         if row is None or row.state != OWN:
             raise MirrorError("it has no file")
-        body = original(self._folder, row)
-        return read_document(body, row.url, row.content_type) if row.is_document else None
+        if not row.is_document:
+            check_intact(self._folder, row)
+            return None
+        return read_document(original(self._folder, row), row.url, row.content_type)
 
     def holds(self, key: bytes) -> bool:
         row = self.table.of_key(key)
@@ -239,6 +290,26 @@ def held(folder: MirrorFolder, row: FileRow) -> FileContent:
         return FileContent(undo(body, patch), digest, patch)
     except PatchError as error:
         raise MirrorError(f"{row.path}: {error}") from None
+
+
+def check_intact(folder: MirrorFolder, row: FileRow) -> None:
+    """Check that a file is as it was written, without its bytes in memory if none were replaced.
+
+    Raises:
+        MirrorError: The file is missing, or was changed by another program.
+    """
+    if row.patch or row.old_patch:
+        held(folder, row)
+    elif row.patch_of(folder.digest(row.path)) is None:
+        raise MirrorError(f"{row.path}: changed since it was written")
+
+
+def served_size(folder: MirrorFolder, row: FileRow) -> int:
+    """Return the bytes of a body as it was served. Raises as `held`."""
+    if row.is_document or row.patch:
+        return len(original(folder, row))
+    check_intact(folder, row)
+    return row.size
 
 
 def original(folder: MirrorFolder, row: FileRow) -> bytes:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import errno
 import logging
+import operator
 import os
 import stat
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Self
 
 from crawler.mirror.errors import (
@@ -18,6 +19,7 @@ from crawler.mirror.errors import (
 )
 from crawler.mirror.handles import FolderHandles, PartialFiles, checked
 from crawler.mirror.paths import STATE_FOLDER
+from neardup.fingerprints.digest import PayloadHash
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 logger = logging.getLogger(__name__)
+
+_PIECE_BYTES = 2**20
 
 # Not blocking: a pipe may be there instead.
 _OLD_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -122,6 +126,22 @@ class MirrorFolder:
         finally:
             os.close(source)
 
+    def take(self, source: int, name: str, path: str) -> None:
+        """Move a file from an open folder of the mirror's state to a path. Raises as `write`."""
+        folder = self._place(path)
+        try:
+            os.rename(name, _last(path), src_dir_fd=source, dst_dir_fd=folder)
+        except OSError as error:
+            raise self._handles.refused("written", path, error) from error
+
+    def state(self, name: str) -> int:
+        """Open a folder of the mirror's state, made if it is missing; the caller closes it.
+
+        Raises:
+            MirrorError: It cannot be made, or is a link.
+        """
+        return os.dup(self._handles.folder(f"{STATE_FOLDER}/{name}", create=True))
+
     def read(self, path: str) -> bytes:
         """Read a file. Raises as `open`."""
         with self.open(path) as file:
@@ -129,6 +149,25 @@ class MirrorFolder:
                 return file.read()
             except OSError as error:
                 raise self._handles.refused("read", path, error) from error
+
+    def digest(self, path: str) -> bytes:
+        """Return the payload digest of a file, read piece by piece. Raises as `open`."""
+        made = PayloadHash()
+        with self.open(path) as file:
+            try:
+                for piece in pieces(file):
+                    made.update(piece)
+            except OSError as error:
+                raise self._handles.refused("read", path, error) from error
+        return made.digest()
+
+    def is_same(self, path: str, other: str) -> bool:
+        """Return whether two files are there and have the same bytes."""
+        try:
+            with self.open(path) as one, self.open(other) as two:
+                return have_same_bytes(one, two)
+        except (MirrorError, OSError):
+            return False
 
     def open(self, path: str) -> BinaryIO:
         """Open a file for reading.
@@ -175,7 +214,11 @@ class MirrorFolder:
         Symbolic links are neither followed nor yielded. Files that are removed meanwhile are left
         out.
         """
-        waiting = [""]
+        return self.paths_below("")
+
+    def paths_below(self, folder: str) -> Iterator[str]:
+        """Yield the paths of all ordinary files below a folder, as ``paths`` does."""
+        waiting = [folder]
         while waiting:
             path = waiting.pop()
             files, folders = self._listed(path)
@@ -240,6 +283,18 @@ class MirrorFolder:
             return False
         self._handles.forget(path)
         return True
+
+
+def pieces(file: BinaryIO) -> Iterator[bytes]:
+    """Yield the bytes of a file in pieces that fit into memory."""
+    return iter(partial(file.read, _PIECE_BYTES), b"")
+
+
+def have_same_bytes(one: BinaryIO, other: BinaryIO) -> bool:
+    """Return whether two files have the same bytes, from where they are read. O(length)."""
+    if os.fstat(one.fileno()).st_size != os.fstat(other.fileno()).st_size:
+        return False
+    return all(map(operator.eq, pieces(one), pieces(other)))
 
 
 @cache  # each process tells it once

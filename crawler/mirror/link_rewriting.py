@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from crawler.mirror.documents.linked_document import DEAD, absolute_address, read_document
+from crawler.mirror.documents.places import LinkKind
 from crawler.mirror.errors import MirrorError
-from crawler.mirror.file_store import held, holds
+from crawler.mirror.file_store import held
 from crawler.mirror.folder import MirrorFolder
 from crawler.mirror.mirror_files import FileTable
-from crawler.mirror.paths import STATE_FOLDER, address_between
+from crawler.mirror.offline_search import (
+    OfflineSearch,
+    is_wanted,
+    remove_search,
+    write_search,
+)
+from crawler.mirror.paths import SEARCH, STATE_FOLDER, VERSIONS, address_between, is_at
 from crawler.mirror.reports import write_changes, write_duplicates, write_entries
 from crawler.mirror.targets import (
     NOTHING_GONE,
@@ -22,12 +29,14 @@ from crawler.mirror.targets import (
     leave_gone_out,
     leave_one_file,
 )
+from crawler.mirror.versions import keeps_versions, write_versions
 from crawler.storage import meta_names
 from crawler.storage.database import Database
 from crawler.storage.states import HOLDS
 from crawler.url_rules.learning.address import Address
 from crawler.url_rules.rule_set import RuleSet
 from crawler.url_rules.rule_store import RuleStore
+from crawler.url_rules.variants import separate_keys
 from crawler.urls.parts import MalformedUrl
 from neardup.fingerprints.digest import payload_digest
 
@@ -71,6 +80,10 @@ class Linker:
             if link.url is None:
                 return None
             target = self._targets.find(link.url)
+            if link.kind is LinkKind.NAMED:  # it stays as written
+                if target is not None and is_at(row.path, link.written, target.path):
+                    self.is_linked[target.id] |= target.id != row.id
+                return None
             if target is not None:
                 self.is_linked[target.id] |= target.id != row.id
                 return address_between(row.path, target.path, link.fragment)
@@ -93,6 +106,7 @@ class FinishedMirror:
         needs_server: Whether a page runs scripts that browsers load from no disk.
         size: Bytes of the files on the disk; those of hard links count once.
         gone: What became of the files of URLs that are gone.
+        search: The search of the mirror, if it has one.
     """
 
     documents: int = 0
@@ -102,6 +116,7 @@ class FinishedMirror:
     parts: tuple[str, ...] = ()
     needs_server: bool = False
     gone: Gone = NOTHING_GONE
+    search: OfflineSearch | None = None
 
 
 class Finisher:
@@ -198,7 +213,10 @@ class Finisher:
     def _write_entries(self) -> None:
         target = self._targets().find(self._start)
         start = None if target is None else self._table.get(target.id)
-        write_entries(self._table, self._folder, start)
+        further = {SEARCH: "Search"} if is_wanted(self._database) else {}
+        if self._folder.exists(VERSIONS):
+            further[VERSIONS] = "Earlier versions"
+        write_entries(self._table, self._folder, start, further)
 
     def _standing(self) -> str:
         """Return the state that the mirror's files depend on, besides their own content."""
@@ -275,14 +293,14 @@ class Finisher:
         kept: str | None = None
         for path in paths:
             try:
-                body = self._folder.read(path)
+                is_same = self._folder.digest(path) == digest
             except MirrorError:
                 continue
-            if payload_digest(body) != digest:
+            if not is_same:
                 continue
             if kept is None:
                 kept = path
-            elif holds(self._folder, kept, body):
+            elif self._folder.is_same(path, kept):
                 self._folder.link(path, kept)
 
     def _inode(self, path: str) -> tuple[int, int] | None:
@@ -334,10 +352,16 @@ def finish(
         MirrorError: A file cannot be written.
     """
     with closing(Database(root / STATE_FOLDER)) as database, MirrorFolder(root) as folder:
+        canonicalizer.separate(separate_keys(database.read))
+        if keeps_versions(database):
+            write_versions(root, folder)
         finisher = Finisher(
             database, folder, start, canonicalizer, watch, removes_gone=removes_gone
         )
         finished = finisher.finish()
         write_changes(database, folder)
         write_duplicates(database, folder)
+        if is_wanted(database):
+            return replace(finished, search=write_search(database, folder))
+        remove_search(folder)
         return finished

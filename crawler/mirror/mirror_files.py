@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 from crawler.mirror.paths import free_path, path_key
+from crawler.storage import meta_names
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Iterator, Sequence
+
+    from crawler.storage.database import Database
 
     Run = Callable[[str, Sequence[object]], sqlite3.Cursor]
 
@@ -69,6 +73,12 @@ SELECT digest, path FROM files WHERE state = 'own' AND digest IN
   (SELECT digest FROM files WHERE state = 'own' GROUP BY digest HAVING count(*) > 1)
 ORDER BY digest, id
 """
+
+
+def is_chosen(database: Database, name: str) -> bool:
+    """Return whether an option of the mirror that is ``yes`` or ``no`` is ``yes``."""
+    options = json.loads(database.meta(meta_names.MIRROR_OPTIONS) or "{}")
+    return bool(options.get(name) == "yes")
 
 
 class FileTable:

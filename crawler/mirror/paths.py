@@ -17,8 +17,9 @@ import re
 import unicodedata
 from functools import lru_cache
 from itertools import count
+from posixpath import normpath
 from typing import TYPE_CHECKING
-from urllib.parse import quote, unquote_to_bytes
+from urllib.parse import quote, unquote, unquote_to_bytes
 
 import xxhash
 
@@ -57,8 +58,14 @@ STATE_FOLDER = ".mirror"
 ARCHIVE = "warc"
 INDEX, CONTENTS = "index.html", "contents.html"
 CHANGES, DUPLICATES = "changes.json", "duplicates.json"
+#: The page of the search, and the folder of its index.
+SEARCH, SEARCH_FOLDER = "search.html", "search"
+#: The list of earlier versions.
+VERSIONS = "versions.html"
 #: Files of ours beside the folders of hosts; a host may have such a name.
-OUR_FILES = frozenset({INDEX, CONTENTS, CHANGES, DUPLICATES})
+OUR_FILES = frozenset({INDEX, CONTENTS, CHANGES, DUPLICATES, SEARCH, VERSIONS})
+#: Folders of ours; a host may have such a name.
+OUR_FOLDERS = frozenset({ARCHIVE, SEARCH_FOLDER})
 
 _HOST_MAX_BYTES = 100
 _CUT_NAME_MAX_BYTES = 80
@@ -186,6 +193,15 @@ def address_between(source: str, target: str, fragment: str = "") -> str:
     return _way(source.rpartition("/")[0], folder) + name + fragment
 
 
+def is_at(source: str, written: str, target: str) -> bool:
+    """Return whether a reference leads from one file of the mirror to another, as it is written."""
+    path = written.partition("#")[0].partition("?")[0]
+    if "?" in written or path.startswith("/"):
+        return False
+    folder = source.rpartition("/")[0]
+    return normpath(f"{folder}/{unquote(path)}") == target
+
+
 def _segments(path: str) -> tuple[list[str], str]:
     *folders, name = path[1:].split("/")
     return folders, name
@@ -221,7 +237,7 @@ def _host_folder(parts: Parts) -> str:
 def _host_and_port(host: str, port: int | None) -> str:
     host = canonical_host(host)
     name = host.replace(":", "-") if host.startswith("[") else readable(host).replace("+", "%2B")
-    if name in OUR_FILES or name == ARCHIVE:
+    if name in OUR_FILES or name in OUR_FOLDERS:
         name = name.replace(".", "%2E")
     name = portable(name)
     if len(name) > _HOST_MAX_BYTES:

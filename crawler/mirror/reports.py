@@ -54,24 +54,27 @@ WHERE one.state <> 'own' ORDER BY one.id
 """
 
 
-def write_entries(table: FileTable, folder: MirrorFolder, start: FileRow | None) -> None:
+def write_entries(
+    table: FileTable, folder: MirrorFolder, start: FileRow | None, others: Mapping[str, str]
+) -> None:
     """Write index.html, and contents.html for what no page leads to.
 
     Args:
         table: Table of the mirror's files.
         folder: Folder of the mirror.
         start: File of the first seed, or None if it leads to no file.
+        others: Titles of further pages of ours by their paths.
 
     Complexity: O(files).
     """
     first = start or next(table.rows("is_seed = 1 AND state = 'own'"), None)
-    others = _others(table, first)
-    has_others = next(others, None) is not None
+    has_others = next(_others(table, first), None) is not None
     if has_others:
         folder.write(CONTENTS, _contents(_others(table, first)))
     elif folder.exists(CONTENTS):
         folder.remove(CONTENTS)
-    folder.write(INDEX, _index(table, first, has_contents=has_others))
+    further = {CONTENTS: "What no page of it leads to"} if has_others else {}
+    folder.write(INDEX, _index(table, first, {**further, **others}))
 
 
 def _others(table: FileTable, first: FileRow | None) -> Iterator[FileRow]:
@@ -80,7 +83,7 @@ def _others(table: FileTable, first: FileRow | None) -> Iterator[FileRow]:
     return (row for row in rows if first is None or row.id != first.id)
 
 
-def _index(table: FileTable, first: FileRow | None, *, has_contents: bool) -> bytes:
+def _index(table: FileTable, first: FileRow | None, further: Mapping[str, str]) -> bytes:
     address = CONTENTS if first is None else address_between(INDEX, first.path)
     title = "A mirror" if first is None else first.url
     # Headless Chromium waits for ever for a refresh after 0 seconds.
@@ -94,7 +97,7 @@ def _index(table: FileTable, first: FileRow | None, *, has_contents: bool) -> by
             '\n<script>if (location.protocol !== "file:")'
             f" location.replace({json.dumps(address)})</script>"
         )
-    if first is None and not has_contents:
+    if first is None and CONTENTS not in further:
         address, refresh = "", ""
     page = io.StringIO()
     page.write(_HEAD.format(title=escape(title), more=refresh))
@@ -104,8 +107,8 @@ def _index(table: FileTable, first: FileRow | None, *, has_contents: bool) -> by
         page.write("<p>Nothing was mirrored yet.</p>\n")
     if served:
         page.write(_NEEDS_SERVER)
-    if has_contents:
-        page.write(f'<p><a href="{CONTENTS}">What no page of it leads to</a></p>\n')
+    for name, title in further.items():
+        page.write(f'<p><a href="{name}">{title}</a></p>\n')
     page.write(_END)
     return page.getvalue().encode()
 

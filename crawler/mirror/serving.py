@@ -7,7 +7,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from crawler.mirror.errors import MirrorError
 from crawler.mirror.mirror_files import OWN
-from crawler.mirror.paths import INDEX, OUR_FILES
+from crawler.mirror.paths import INDEX, OUR_FILES, SEARCH_FOLDER
 
 if TYPE_CHECKING:
     from crawler.mirror.folder import MirrorFolder
@@ -70,6 +70,8 @@ class ServedFiles:
         if path in OUR_FILES:
             kind = _OF_OUR_FILES[path.rpartition(".")[2]]
             return ServedFile(path, kind) if self._is_there(path) else None
+        if path.startswith(f"{SEARCH_FOLDER}/"):
+            return ServedFile(path, "text/javascript") if self._is_there(path) else None
         row = self._table.of_path(path)
         if row is None or row.state != OWN or not self._is_there(path):
             return None

@@ -22,7 +22,6 @@ from crawler.pages.walls import Walls
 from crawler.reading.app_shells import may_be_filled
 from crawler.reading.link_kinds import PAGES
 from crawler.reading.reading import Reading
-from neardup.fingerprints.digest import payload_digest
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -174,7 +173,7 @@ class Archivist:
         return self.renderer.doubts(page.fetched)
 
     def _context(self, fetched: Fetched, reading: Reading) -> PageContext:
-        digest = payload_digest(fetched.body)
+        digest = fetched.payload_digest
         return PageContext(self.store, fetched, digest, reading, self.obey_robots_meta)
 
     async def _seen(self, fetched: Fetched, *, links_only: bool) -> tuple[Reading, Rendered | None]:
@@ -214,7 +213,8 @@ class Archivist:
 
     async def capture_read(self, fetched: Fetched, reading: Reading) -> Captured:
         """Judge and store an answer with a given reading, such as the text of an item."""
-        await self.loops.finished()
+        if reading.extract is not None and reading.extract.fingerprint is not None:
+            await self.loops.finished()  # other texts are compared by their digests alone
         return await self._settle(self._context(fetched, reading), None)
 
     async def _settle(self, page: PageContext, known: PageVerdict | None) -> Captured:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from crawler.pages.page_metadata import packed_metadata
 from crawler.pages.page_row import PageRow
@@ -42,6 +42,24 @@ class Way(NamedTuple):
 UNKNOWN_WAY = Way()
 
 
+LARGE_BYTES = 2**20
+"""Keep smaller bodies in memory, whatever they are."""
+
+
+class BodyFile(Protocol):
+    """The file that holds a large body of which nothing is read."""
+
+    @property
+    def size(self) -> int:
+        """Bytes of the body."""
+        ...
+
+    @property
+    def digest(self) -> bytes:
+        """Payload digest of the body."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Fetched:
     """An answer of a server, without any object of Scrapy."""
@@ -62,10 +80,22 @@ class Fetched:
     """Ids of captures of the same page under another name, which never are its originals."""
     cut: Reason | None = None
     """Why the body is known to be only a part of the page."""
+    file: BodyFile | None = None
+    """Where the whole body is; ``body`` is its beginning then."""
 
     @property
     def is_cut(self) -> bool:
         return self.cut is not None
+
+    @property
+    def size(self) -> int:
+        """Bytes of the whole body."""
+        return len(self.body) if self.file is None else self.file.size
+
+    @property
+    def payload_digest(self) -> bytes:
+        """Payload digest of the whole body. Complexity: O(length) unless it is in a file."""
+        return payload_digest(self.body) if self.file is None else self.file.digest
 
 
 class Validators(NamedTuple):
@@ -76,10 +106,17 @@ class Validators(NamedTuple):
 
 
 class StoredPart(NamedTuple):
-    """The first bytes of an answer that broke off, and the ETag of the version that they are of."""
+    """The first bytes of an answer that broke off.
 
-    body: bytes
+    Attributes:
+        etag: ETag of the version that they are of.
+        size: Number of the bytes.
+        body: The bytes; None where the rest is written to the file that has them.
+    """
+
     etag: str
+    size: int
+    body: bytes | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +161,7 @@ def blank_row(number: int, fetched: Fetched, visit: int) -> PageRow:
         depth=fetched.depth,
         status=fetched.status or None,
         content_type=fetched.content_type,
-        body_bytes=len(fetched.body),
+        body_bytes=fetched.size,
     )
 
 

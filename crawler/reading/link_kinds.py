@@ -91,7 +91,7 @@ KINDS: Final = (
         _LAST,
         _NO,
     ),
-    LinkKind(OPEN_FORM, "`action` of forms sent by GET with a field to write in", _NO, _NO),
+    LinkKind(OPEN_FORM, "`action` of forms sent by GET with a field to write in", _NO, _LAST),
     LinkKind(EMBEDDED, "`embed`, `object` and its `param`, `applet`", _LAST, _NO),
     LinkKind(CITATION, "`cite`, `longdesc`, `profile`", _LAST, _NO),
     LinkKind(PING, "`ping` of `a` and `area`", _LAST, _NO),
@@ -115,7 +115,7 @@ KINDS: Final = (
         SCRIPT,
         "texts of scripts, of `onclick` and of JSON in a page that look like URLs of pages",
         _LAST,
-        _NO,
+        _LAST,
     ),
     LinkKind(COMMENT, "links in comments", _NO, _NO),
     LinkKind(
@@ -150,6 +150,7 @@ _RESOURCES = frozenset(
     " mask-icon fluid-icon image_src preload modulepreload".split()
 )
 PAGE_TYPES: Final = frozenset({"", "text/html", "application/xhtml+xml"})
+SEARCH_TYPE: Final = "application/opensearchdescription+xml"
 FEED_TYPES: Final = frozenset(
     {
         "application/rss+xml",

@@ -115,6 +115,14 @@ REPLAY: Mapping[str, Argument] = {
 
 MIRROR: Mapping[str, Argument] = {
     **SITE,
+    "keep_versions": Argument(
+        "yes|no",
+        "keep the state before each update, and show what changed (default no)",
+        _YES_NO,
+    ),
+    "search": Argument(
+        "yes|no", "write DIR/search.html, a search that works from the disk (default no)", _YES_NO
+    ),
     "requisites": Argument(
         "FROM",
         "styles, images and the like: from the host of the site (default) or all",

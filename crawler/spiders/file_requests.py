@@ -13,7 +13,7 @@ from crawler.frontier.file_links import FILE_PRIORITY, FileLinks, ending_of
 from crawler.pages.verdicts import DUPLICATES, KEPT, NOT_HTML, UNCHANGED
 from crawler.reading.content_types import SNIFFED_BYTES, is_told_by_type, why_not_html
 from crawler.reading.documents.kinds import ENDINGS, may_be_document, may_begin_document
-from crawler.request_meta import GUESS, LINK_KIND
+from crawler.request_meta import FOR_A_PAGE, GUESS, LINK_KIND
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -112,7 +112,8 @@ class FileRequests:
     def _note(self, meta: Mapping[str, Any], captured: Captured) -> None:
         row = captured.row
         if GUESS in meta:
-            is_kept = row.verdict in KEPT or captured.verdict == UNCHANGED
+            # Of a mirror any file that is there is one that was looked for.
+            is_kept = row.verdict in KEPT or captured.verdict == UNCHANGED or FOR_A_PAGE in meta
             self.note_guess(meta, row.url, is_page=is_kept)
             return
         kind = self._links.kind((*meta.get("redirect_urls", ()), row.url)[0])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakKeyDictionary
 
 from scrapy.exceptions import CloseSpider
+from scrapy.spidermiddlewares.httperror import HttpError
 
 from crawler.downloadermiddlewares.limits import UnopenedBodyError
 from crawler.frontier.seen import RECENT_URLS, RecentDepths
@@ -25,15 +26,16 @@ from crawler.pages.reasons import Reason
 from crawler.reading.content_types import why_not_html
 from crawler.reading.link_kinds import ANCHOR, Follow
 from crawler.render_choice import NO, RenderChoice
-from crawler.request_meta import FOR_A_PAGE, LINK_KIND, SEED, WHOLE
+from crawler.request_meta import FOR_A_PAGE, LINK_KIND, RETRY_TIMES, SEED, WHOLE
 from crawler.spiders.argument_table import MIRROR
-from crawler.spiders.arguments import size_of, yes_or_no
+from crawler.spiders.arguments import yes_or_no
+from crawler.spiders.named_files import PAGE_OF, NamedFiles
 from crawler.spiders.site import SiteSpider
 from crawler.suggestions import did_you_mean
 from crawler.urls.scope import Scope
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping
+    from collections.abc import AsyncIterator, Awaitable, Iterable, Iterator, Mapping
     from typing import Self
 
     from scrapy import Request
@@ -91,15 +93,16 @@ class MirrorSpider(SiteSpider):
     reject: str = ""
     text: str = "yes"
     gone: str = "keep"
+    search: str = "no"
+    keep_versions: str = "no"
 
     mirror: MirrorStore
     around: Scope
     wanted: WantedNames
     reads_text: bool
-    most_bytes: int | None
-    _sent_bytes: int
     _is_recorded: bool
     _documents: WeakKeyDictionary[Response, LinkedDocument]
+    _named: NamedFiles
     _needed_lately: RecentDepths[str]
     _followed_lately: RecentDepths[str]
 
@@ -144,15 +147,16 @@ class MirrorSpider(SiteSpider):
         )
         spider.job.tell(told)
         folder = MirrorFolder(spider.job.folder.parent)
-        spider.job.callbacks.at_close.append(folder.close)
         spider.mirror = MirrorStore(spider.job.database, folder)
+        spider.job.callbacks.at_close.append(spider.mirror.close)
         spider.around = _around(spider.within)
         spider.wanted = WantedNames(spider.accept, spider.reject)
-        spider.most_bytes = size_of(kwargs)
         spider._is_recorded = Options(crawler.settings).boolean("WARC_ENABLED")
-        spider._sent_bytes = 0
-        spider._count_bytes(spider.mirror.bytes)
+        if not spider._is_recorded and not crawler.settings.getbool("HTTPCACHE_ENABLED"):
+            spider.large_bodies = spider.mirror
+        spider.job.tell(replace(spider.job.run, bytes_before=spider.mirror.bytes))
         spider._documents = WeakKeyDictionary()
+        spider._named = NamedFiles(spider)
         spider._needed_lately = RecentDepths(RECENT_URLS)
         spider._followed_lately = RecentDepths(RECENT_URLS)
         return spider
@@ -165,7 +169,6 @@ class MirrorSpider(SiteSpider):
         self, fetched: Fetched, response: Response, turn: Awaitable[object] | None = None
     ) -> Captured:
         """Judge an answer and write it to its file, with nothing awaited in between."""
-        self._count_bytes(len(fetched.body))
         if self.reads_text:
             found = await super().captured(fetched, response, turn)
         else:
@@ -198,10 +201,19 @@ class MirrorSpider(SiteSpider):
         self.result.repaired_files = self.mirror.repaired
         return document
 
+    async def parse(self, response: Response) -> Iterable[Any]:
+        """Capture an answer, unless it is none to what was asked for."""
+        if self._named.is_another(response):
+            return self._named.not_there(response.url, response.meta)
+        return await super().parse(response)
+
     def failed(self, failure: Failure) -> Iterator[Any]:
         """Store a failure; a body that cannot be decompressed is kept as it came, as a part."""
+        request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy puts it there
+        if PAGE_OF in request.meta and isinstance(failure.value, HttpError):
+            yield from self._named.not_there(request.url, request.meta)
+            return
         if isinstance(failure.value, UnopenedBodyError):
-            request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy puts it there
             fetched = replace(
                 self.fetched_of(failure.value.response),
                 key=self.key_of(request),
@@ -209,18 +221,10 @@ class MirrorSpider(SiteSpider):
                 cut=Reason.CUT_STREAM,
             )
             self._keep(fetched, is_seed=SEED in request.meta)
+        if isinstance(failure.value, MirrorError):  # a large body could not be written
+            self.result.stop(str(failure.value))
+            raise CloseSpider("mirror") from failure.value
         yield from super().failed(failure)
-
-    def _count_bytes(self, count: int) -> None:
-        """Count bytes; request nothing more at the limit, but continue to queue links.
-
-        An answer counts before it is read, so that few bytes are sent beyond the limit.
-        """
-        self._sent_bytes += count
-        if self.most_bytes is not None and self._sent_bytes >= self.most_bytes:
-            self.result.stop_requests(
-                f"--max-bytes {self.max_bytes} are there; with a larger one it goes on"
-            )
 
     def still(self, fetched: Fetched, response: Response) -> Captured | None:
         """Accept "not modified" for an answer if its file is unchanged since it was written."""
@@ -233,8 +237,21 @@ class MirrorSpider(SiteSpider):
         return super().still(fetched, response)
 
     def part_of(self, request: Request) -> StoredPart | None:
-        """Return the stored part of a file; None where an archive is to have the whole answer."""
-        return None if self._is_recorded else self.mirror.part(self.key_of(request))
+        """Return the stored part of a file; None where an archive is to have the whole answer.
+
+        A retry continues a body whose download broke off, and requests the whole of any other.
+        """
+        if self._is_recorded:
+            return None
+        key = self.key_of(request)
+        part = self.mirror.downloads.part(key)
+        is_first = WHOLE in request.meta and RETRY_TIMES not in request.meta
+        return self.mirror.part(key) if part is None and is_first else part
+
+    def drop_part(self, request: Request) -> None:
+        """Request the whole next time: what came is not the rest of the part."""
+        if not self._is_recorded:
+            self.mirror.downloads.drop(self.key_of(request))
 
     def page_request(self, url: str, meta: dict[str, Any] | None = None) -> Request | None:
         request = super().page_request(url, meta)
@@ -311,7 +328,9 @@ class MirrorSpider(SiteSpider):
                 request = request.replace(priority=0)
             if request is not None:
                 yield request
-        yield from self._pages(response, captured, document)
+        if not ((captured.nofollow or document.nofollow) and self.obey_nofollow):
+            yield from self._pages(response, captured, document)
+            yield from self._named.requests(response, document)
 
     def _needed(self, url: str, kind: LinkKind, response: Response) -> Request | None:
         steps = response.meta.get(FOR_A_PAGE, 0)
@@ -343,8 +362,7 @@ class MirrorSpider(SiteSpider):
         self, response: Response, captured: Captured, document: LinkedDocument
     ) -> Iterator[Request]:
         depth = response.meta.get("depth", 0) + 1
-        nofollow = (captured.nofollow or document.nofollow) and self.obey_nofollow
-        if nofollow or (self.depth_limit is not None and depth > self.depth_limit):
+        if self.depth_limit is not None and depth > self.depth_limit:
             return
         if not self.within.allows(response.url):  # a frame, or a style, from elsewhere
             return

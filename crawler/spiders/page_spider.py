@@ -15,6 +15,7 @@ from crawler.downloadermiddlewares.failures import explain
 from crawler.downloadermiddlewares.limits import NOT_GZIP, why_cut
 from crawler.items import page_of_capture
 from crawler.job_registry import job_of
+from crawler.large_bodies import FileResponse, body_size
 from crawler.link_depths import follow_again, take_shortest_way
 from crawler.options import Options
 from crawler.other_spellings import ask_another
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
     from crawler.job import Job
+    from crawler.large_bodies import BodyStore
     from crawler.pages.capture import Archivist
     from crawler.pages.page_store import StoredUrl
     from crawler.run import RunResult
@@ -85,6 +87,9 @@ class PageSpider(Spider):
     rules: str = ""
     render: str = ""
     screenshots: str = "no"
+
+    large_bodies: BodyStore | None = None
+    """Where large bodies go of which nothing is read; None: they stay in memory."""
 
     job: Job
     archivist: Archivist
@@ -211,7 +216,9 @@ class PageSpider(Spider):
             return (self._whole(response),)
         self.job.frontier.leased.note_stored(response)
         self.archivist.seconds["download"] += response.meta.get("download_latency", 0.0)
-        self._count(captured, len(response.body))
+        if response.request is not None:
+            self.result.under_way.pop(response.request, None)
+        self._count(captured, body_size(response))
         self._learn(response, captured)
         self._note_seed(response, captured)
         return self._results(response, captured)
@@ -296,6 +303,9 @@ class PageSpider(Spider):
         """Return the stored part of a page whose rest is requested; None: the whole is."""
         return None
 
+    def drop_part(self, request: Request) -> None:
+        """Forget the stored part of a page: what came is not its rest."""
+
     def _not_modified(self, fetched: Fetched, response: Response) -> Captured | None:
         captured = self.still(fetched, response)
         if captured is None and WHOLE in response.meta:
@@ -352,6 +362,7 @@ class PageSpider(Spider):
             depth=response.meta.get("depth", 0),
             status=response.status,
             body=response.body,
+            file=response.file if isinstance(response, FileResponse) else None,
             content_type=_text(header(b"Content-Type")),
             etag=_text(header(b"ETag")),
             last_modified=_text(header(b"Last-Modified")),

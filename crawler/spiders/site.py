@@ -144,7 +144,7 @@ class SiteSpider(SitemapSpider):
             spider.job.run,
             max_pages=max_pages,
             max_secs=secs_of(kwargs),
-            max_bytes=None if cls.is_mirror else size_of(kwargs),  # of a mirror: bytes on the disk
+            max_bytes=size_of(kwargs),
             hours=hours_of(kwargs),
             seeds=frozenset(spider.seeds),
             may_ask=spider.may_ask,
@@ -295,7 +295,8 @@ class SiteSpider(SitemapSpider):
         for link in captured.links:
             known = self.frontier.seen.depth(link.key)
             is_seen = known is not None and known <= depth
-            if is_seen and link.is_canonical and not link.others:
+            is_plain = link.is_canonical and not link.others
+            if is_seen and is_plain and not self._may_be_variant(link):
                 continue  # nearly all of them
             if link.nofollow and self.obey_nofollow:
                 continue
@@ -314,6 +315,9 @@ class SiteSpider(SitemapSpider):
                 is_seen = True
                 if request is not None:
                     yield self.files.rank(request)
+
+    def _may_be_variant(self, link: Link) -> bool:
+        return self.job.url_rules.fixed.may_be_variant(link.url, link.key, is_canonical=True)
 
     def _is_wanted(self, url: str) -> bool:
         refused = self.within.refusal(url)
@@ -335,6 +339,8 @@ class SiteSpider(SitemapSpider):
         """Return the request for a link, for a further spelling only if it is wanted now."""
         if not is_seen:
             return self.page_request(url, None if link.kind == ANCHOR else {LINK_KIND: link.kind})
+        if self.job.url_rules.fixed.may_be_variant(url, link.key):
+            return self.page_request(url)
         if self.job.canonicalizer.known_as(url).is_canonical:
             return None
         if not self.frontier.spellings.is_wanted(link.key, url):

@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-from crawler.storage.states import SKIPPED, UNFINISHED, WAITING
+from crawler.storage.states import SKIPPED, UNFINISHED, WAITING, VariantState
 
-SCHEMA_VERSION = 22
+SCHEMA_VERSION = 23
 
 HOST_BLOCKS = """host_blocks (        -- in how many pages of a host each block of text stands
     host   INTEGER PRIMARY KEY,   -- as in wall_clusters
@@ -24,6 +24,16 @@ CREATE TABLE IF NOT EXISTS file_parts (
 );
 """
 """The table of parts that can be continued, which mirrors of earlier versions lack."""
+
+DOWNLOADS = """
+CREATE TABLE IF NOT EXISTS downloads (
+    key    BLOB PRIMARY KEY,        -- of the URL; in hexadecimal, the name of the file
+    etag   TEXT NOT NULL,           -- of the version that it is of, by which the rest is requested
+    size   INTEGER NOT NULL,        -- its first bytes, as many as are known to be there
+    digest BLOB NOT NULL            -- their payload digest
+) WITHOUT ROWID;
+"""
+"""The table of bodies that are on their way to the disk, which mirrors of earlier versions lack."""
 
 BOILERPLATE = f"CREATE TEMP TABLE {HOST_BLOCKS}"
 """The table ``host_blocks`` for counts that are made beside those of the crawl."""
@@ -156,6 +166,32 @@ CREATE TABLE spellings (
     url   TEXT NOT NULL,
     state INTEGER NOT NULL,         -- storage.states.SpellingState
     PRIMARY KEY (key, place)
+) WITHOUT ROWID;
+
+CREATE TABLE variants (             -- URLs that fixed rules take for one page
+    key      BLOB PRIMARY KEY,      -- of its exact form; of the first URL that of the page
+    page     BLOB NOT NULL,         -- request fingerprint that the fixed rules give all of them
+    standing BLOB,                  -- key of the URL that it is taken for; NULL: it is the first
+    host     TEXT NOT NULL,         -- with its port
+    rules    TEXT NOT NULL,         -- names of the fixed rules by which it is, with commas
+    url      TEXT NOT NULL,
+    state    INTEGER NOT NULL,      -- storage.states.VariantState
+    priority INTEGER NOT NULL,
+    request  BLOB NOT NULL          -- as in requests while it is skipped, else empty
+) WITHOUT ROWID;
+CREATE INDEX variants_page ON variants (page);
+CREATE INDEX variants_skipped ON variants (host, page, key)
+    WHERE state = {VariantState.SKIPPED};
+
+CREATE TABLE fixed_rules (          -- those that were tried on a host
+    host   TEXT NOT NULL,           -- with its port
+    rule   TEXT NOT NULL,           -- its name
+    met    INTEGER NOT NULL,        -- variants by this rule
+    tried  INTEGER NOT NULL,        -- those that were requested all the same
+    agreed INTEGER NOT NULL,        -- those that were the page that they were taken for
+    due_at INTEGER NOT NULL,        -- the number of the next variant to request
+    reason TEXT,                    -- why it does not hold on the host; NULL: it holds
+    PRIMARY KEY (host, rule)
 ) WITHOUT ROWID;
 
 CREATE TABLE files (

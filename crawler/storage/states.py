@@ -70,3 +70,19 @@ class SpellingState(IntEnum):
     KNOWN = 0
     ASKED = 1
     FAILED = 2
+
+
+class VariantState(IntEnum):
+    """The states of a URL in the table ``variants``.
+
+    Attributes:
+        FIRST: It was requested as the page of its key.
+        SKIPPED: It is not requested: a fixed rule takes it for one that was.
+        TRIED: It was requested to try the rule, and not compared yet.
+        SEPARATE: It is a page of its own, under its own key.
+    """
+
+    FIRST = 0
+    SKIPPED = 1
+    TRIED = 2
+    SEPARATE = 3

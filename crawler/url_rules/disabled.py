@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from crawler.frontier.queue import RequestQueue
 from crawler.storage import meta_names
 from crawler.url_rules.engine import UrlRules
+from crawler.url_rules.fixed_rules import FixedRules
 from crawler.url_rules.skipped import SkippedRequests
 from crawler.url_rules.url_groups import UrlGroups
 
@@ -48,14 +49,18 @@ class NoUrlRules:
 
     Attributes:
         is_unvalidated: Whether that process ended before it had settled what it skipped.
+        fixed: The fixed rules, which are tried all the same.
     """
 
     is_busy = False
     is_regrouping = False
     is_comparing_depths = False
 
-    def __init__(self, queue: Queue, why: str, earlier: EarlierRules | None = None) -> None:
+    def __init__(
+        self, queue: Queue, fixed: FixedRules, why: str, earlier: EarlierRules | None = None
+    ) -> None:
         self._queue = queue
+        self.fixed = fixed
         self._why = why
         self._earlier = earlier
         self.is_unvalidated = earlier is not None and earlier.is_unsettled()
@@ -147,9 +152,10 @@ def open_rules(
         queue: The queue of requests.
         policy: The conditions on which a rule is believed; None learns nothing.
     """
+    fixed = FixedRules(database, canonicalizer)
     if not isinstance(queue, RequestQueue):
-        return NoUrlRules(queue, "a JOBDIR")
+        return NoUrlRules(queue, fixed, "a JOBDIR")
     if policy is None:
         earlier = EarlierRules(database, UrlGroups(database), SkippedRequests(database, queue))
-        return NoUrlRules(queue, "CRAWL_LEARN_URL_RULES, which is off", earlier)
-    return UrlRules(database, canonicalizer, queue, policy)
+        return NoUrlRules(queue, fixed, "CRAWL_LEARN_URL_RULES, which is off", earlier)
+    return UrlRules(database, canonicalizer, queue, policy, fixed)

@@ -10,6 +10,7 @@ from crawler.pages.page_metadata import alternates_of
 from crawler.pages.verdicts import KEPT, TOO_SHORT, WALLS
 from crawler.url_rules.admission import Admission
 from crawler.url_rules.canonical_trust import CanonicalTrust
+from crawler.url_rules.fixed_rules import FixedRules
 from crawler.url_rules.kind_yields import KindYields
 from crawler.url_rules.learning.alternates import one_of_each
 from crawler.url_rules.learning.canonicals import Declared
@@ -123,6 +124,7 @@ class UrlRules:
     Attributes:
         is_busy: Whether the last ``lease`` returned nothing only because it took long enough, so
             that the next one may return a request at once.
+        fixed: The fixed rules, which are tried on each host.
     """
 
     def __init__(
@@ -131,7 +133,9 @@ class UrlRules:
         canonicalizer: Canonicalizer,
         queue: RequestQueue,
         policy: LearningPolicy,
+        fixed: FixedRules | None = None,
     ) -> None:
+        self.fixed = fixed or FixedRules(database, canonicalizer)
         state = self._state = RuleState.opened(database, canonicalizer, queue, policy)
         self.rules = state.rules
         self.traps = UrlTraps(database, policy.cluster_budget)

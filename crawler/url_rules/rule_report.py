@@ -14,6 +14,7 @@ from crawler.url_rules.learning.evidence import lower_bound
 from crawler.url_rules.rule_files import restored
 from crawler.url_rules.skipped import COUNTS
 from crawler.url_rules.traps import OPEN
+from crawler.url_rules.variants import tried_rules
 from neardup.plurals import many
 
 if TYPE_CHECKING:
@@ -103,6 +104,26 @@ class StoredRule:
 
 
 @dataclass(frozen=True, slots=True)
+class FixedRuleOnHost:
+    """A rule of ``docs/urls.md`` on a host.
+
+    Attributes:
+        name: The name to switch it off by.
+        variants: URLs that were met and that it takes for another one.
+        tried: Those that were requested all the same.
+        agreed: Those that were the page that they were taken for.
+        reason: Why it does not hold on the host; None where it holds.
+    """
+
+    host: str
+    name: str
+    variants: int
+    tried: int
+    agreed: int
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class RefutedRule:
     """A rule with some evidence for it that was never believed."""
 
@@ -125,6 +146,8 @@ class RuleReport:
     """Requests that are skipped now."""
     untrusted_canonicals: tuple[UntrustedHost, ...]
     """Hosts whose pages declare canonical URLs of other texts."""
+    fixed: tuple[FixedRuleOnHost, ...] = ()
+    """Fixed rules that were tried, those that are wrong on a host first."""
 
 
 def rule_report(connection: sqlite3.Connection) -> RuleReport:
@@ -140,7 +163,11 @@ def rule_report(connection: sqlite3.Connection) -> RuleReport:
     rules.sort(key=lambda rule: (rule.state != "holds", -rule.saved))
     traps = trap_report(connection)
     waiting, untrusted = sum(skipped.values()), untrusted_hosts(connection)
-    return RuleReport(tuple(rules), _refuted(connection), traps, waiting, untrusted)
+    fixed = tuple(
+        FixedRuleOnHost(one.host, one.name, one.met, one.tried, one.agreed, one.reason)
+        for one in tried_rules(connection.execute)
+    )
+    return RuleReport(tuple(rules), _refuted(connection), traps, waiting, untrusted, fixed)
 
 
 def _rule(row: tuple[Any, ...], skipped: int) -> StoredRule:

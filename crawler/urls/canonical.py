@@ -13,19 +13,24 @@ from crawler.urls.parts import PLAIN_HOST, PLAIN_PATH, PLAIN_PORT, MalformedUrl,
 from crawler.urls.standard import PARTS_RULES, TEXT_RULES
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
 
     from crawler.urls.parts import Parts
     from crawler.urls.standard import Rule
 
-__all__ = ["RULES", "VERSION", "Canonicalizer", "MalformedUrl"]
+__all__ = ["RULES", "TRIED", "VERSION", "Canonicalizer", "MalformedUrl"]
 
 #: Raised with every change after which some URL has another canonical form.
 VERSION = 1
 #: All rules, in the order in which they are applied.
 RULES: tuple[Rule[str] | Rule[Parts], ...] = TEXT_RULES + PARTS_RULES
 
+#: Rules that no standard promises: they are tried on each host.
+TRIED: tuple[Rule[Parts], ...] = tuple(rule for rule in PARTS_RULES if rule.is_tried)
+
 _CACHED_KEYS = 16_384
+_EMPTY_QUERY = "empty_query"
+_TRIED_NAMES = frozenset(rule.name for rule in TRIED)
 _CACHED_CHARACTERS = 500  # so that the cache is bounded in bytes too
 # Most links: nothing to do but to drop the fragment, and to look at a query.
 _PLAIN = re.compile(
@@ -49,8 +54,11 @@ class Canonicalizer:
     """Bring a URL to its canonical form by the rules that are switched on.
 
     Pure and idempotent: a canonical URL is its own canonical form. Two URLs share one only if no
-    server that keeps to the standards can tell them apart, or if they differ in no more than a
-    known tracking or session parameter. Can be pickled.
+    server that keeps to the standards can tell them apart, or if they differ in no more than the
+    order of arguments or a known tracking or session parameter. Can be pickled.
+
+    URLs that differ by those last rules are variants of one page until they prove to be pages of
+    their own: then ``separate`` gives each its exact form, in which only standards are applied.
     """
 
     def __init__(self, disabled: Collection[str] = ()) -> None:
@@ -66,6 +74,7 @@ class Canonicalizer:
         self._disabled = tuple(name for name in known if name in disabled)
         self._text = [rule.apply for rule in TEXT_RULES if rule.name not in disabled]
         rules = [rule for rule in PARTS_RULES if rule.name not in disabled]
+        self._tried = [(rule.name, rule.apply) for rule in rules if rule.is_tried]
         removals = [rule for rule in rules if rule.arguments]
         start = rules.index(removals[0]) if removals else len(rules)
         self._first = [rule.apply for rule in rules[:start]]
@@ -78,6 +87,8 @@ class Canonicalizer:
         names = "|".join(rule.arguments for rule in removals) or "(?!)"
         self._removable = re.compile(f"(?:^|&)(?:{names})=", re.IGNORECASE | re.ASCII)
         self._cached = lru_cache(_CACHED_KEYS)(self._known)
+        self._others: dict[frozenset[str], Canonicalizer] = {}
+        self._separate: set[bytes] = set()
 
     @property
     def version(self) -> str:
@@ -102,6 +113,11 @@ class Canonicalizer:
 
         Complexity: linear in the length of the URL.
         """
+        if self._separate and self.variant_key(url) in self._separate:
+            return self.exact(url)
+        return self._merged(url)
+
+    def _merged(self, url: str) -> str:
         plain = _PLAIN.fullmatch(url)
         if plain is None or "fragment" in self._disabled:
             return self._by_rules(url)
@@ -130,14 +146,78 @@ class Canonicalizer:
         Raises:
             MalformedUrl: It is no http or https URL with a host.
         """
+        if self._separate and (key := self.variant_key(url)) in self._separate:
+            return Known(key, self.exact(url) == url)
         return self._known(url) if len(url) > _CACHED_CHARACTERS else self._cached(url)
+
+    def separate(self, keys: Iterable[bytes]) -> None:
+        """Let variants be pages of their own, given by ``variant_key``."""
+        self._separate.update(keys)
+
+    def is_separate(self, key: bytes) -> bool:
+        """Return whether a key is that of a variant that is a page of its own."""
+        return key in self._separate
+
+    def exact(self, url: str) -> str:
+        """Make the canonical URL by standards alone, without the rules that are tried.
+
+        Raises:
+            MalformedUrl: It is no http or https URL with a host.
+        """
+        return self.without(_TRIED_NAMES)._merged(url)
+
+    def variant_key(self, url: str) -> bytes:
+        """Digest the exact form of a URL: the key of a variant that is a page of its own.
+
+        Raises:
+            MalformedUrl: It is no http or https URL with a host.
+        """
+        return xxhash.xxh3_128_digest(b"variant\0" + self.exact(url).encode())
+
+    def without(self, names: Collection[str]) -> Canonicalizer:
+        """Return the canonicalizer with some more rules switched off, and nothing separated."""
+        wanted = frozenset(self._disabled).union(names)
+        if wanted not in self._others:
+            self._others[wanted] = Canonicalizer(wanted)
+        return self._others[wanted]
+
+    def parting(self, url: str, other: str) -> tuple[str, ...]:
+        """Return the names of the tried rules that are needed to make two URLs one.
+
+        Where several do the same, so that none is needed, all that change one of the URLs.
+
+        Raises:
+            MalformedUrl: One is no http or https URL with a host.
+        """
+        names = self._changing(url) | self._changing(other)
+        if len(names) == 1:
+            return tuple(names)
+        needed = [
+            name
+            for name in names
+            if self.without([name])._merged(url) != self.without([name])._merged(other)
+        ]
+        return tuple(sorted(needed or names))
+
+    def _changing(self, url: str) -> set[str]:
+        """Return the names of the tried rules that change a URL."""
+        before = parts = split(self.exact(url))
+        names = set()
+        for name, apply in self._tried:
+            changed = apply(parts)
+            if changed is not parts:
+                names.add(name)
+            parts = changed
+        if before.query:  # which other rules have emptied
+            names.discard(_EMPTY_QUERY)
+        return names
 
     def __reduce__(self) -> tuple[type[Canonicalizer], tuple[tuple[str, ...]]]:
         """Pickle the names: a cache cannot cross to another process."""
         return Canonicalizer, (self._disabled,)
 
     def _known(self, url: str) -> Known:
-        canonical = self(url)
+        canonical = self._merged(url)
         return Known(xxhash.xxh3_128_digest(canonical.encode()), canonical == url)
 
     def _marked_query(self, query: str) -> str:

@@ -52,6 +52,9 @@ class Rule(Generic[T]):
         arguments: Regular expression of names, if the rule only removes arguments
             with such names; all of these rules can be skipped at once.
         on_query: What it does to a query, which depends on no other part.
+        is_tried: Whether no standard promises it, so that it is tried on each host
+            (``crawler.url_rules.fixed_rules``).
+        is_of_sessions: Whether it removes names that have another value for each visitor.
     """
 
     name: str
@@ -59,6 +62,8 @@ class Rule(Generic[T]):
     apply: Callable[[T], T]
     arguments: str = ""
     on_query: Callable[[str], str] | None = None
+    is_tried: bool = False
+    is_of_sessions: bool = False
 
 
 def on_host(change: Callable[[str], str]) -> Callable[[Parts], Parts]:
@@ -217,13 +222,15 @@ def _drop_fragment(parts: Parts) -> Parts:
 
 
 def _of_query(
-    name: str, meaning: str, change: Callable[[str], str], names: str = ""
+    name: str, meaning: str, change: Callable[[str], str], names: str = "", *, session: bool = False
 ) -> Rule[Parts]:
-    return Rule(name, meaning, on_query(change), names, change)
+    return Rule(
+        name, meaning, on_query(change), names, change, is_tried=True, is_of_sessions=session
+    )
 
 
-def _removal(name: str, meaning: str, removal: Removal) -> Rule[Parts]:
-    return _of_query(name, meaning, removal, removal.names)
+def _removal(name: str, meaning: str, removal: Removal, *, session: bool = False) -> Rule[Parts]:
+    return _of_query(name, meaning, removal, removal.names, session=session)
 
 
 TEXT_RULES: tuple[Rule[str], ...] = (
@@ -252,22 +259,34 @@ PARTS_RULES: tuple[Rule[Parts], ...] = (
         "Java sessions, in the path or the query",
         _remove_jsessionid,
         on_query=arguments.remove_jsessionid,
+        is_tried=True,
+        is_of_sessions=True,
     ),
-    Rule("aspnet_session", "ASP.NET sessions in the path", on_path(arguments.remove_path_aspnet)),
+    Rule(
+        "aspnet_session",
+        "ASP.NET sessions in the path",
+        on_path(arguments.remove_path_aspnet),
+        is_tried=True,
+        is_of_sessions=True,
+    ),
     Rule("dot_segments", "/./ and /../ in the path", on_path(resolve_dots)),
     Rule("empty_path", "no path is the path /", _fill_path),
     _removal("utm", "utm_source and its kin", arguments.remove_utm),
     _removal("click_ids", "gclid, fbclid and their kin", arguments.remove_click_ids),
     _removal("analytics", "_ga, _gl, mtm_source and kin", arguments.remove_analytics),
     _removal("mailing", "mc_cid, _hsenc and their kin", arguments.remove_mailing),
-    _removal("phpsessid", "PHP sessions", arguments.remove_phpsessid),
-    _removal("aspsessionid", "classic ASP sessions", arguments.remove_aspsessionid),
-    _of_query("coldfusion", "CFID with CFTOKEN", arguments.remove_coldfusion, "cfid"),
+    _removal("phpsessid", "PHP sessions", arguments.remove_phpsessid, session=True),
+    _removal("aspsessionid", "classic ASP sessions", arguments.remove_aspsessionid, session=True),
+    _of_query("coldfusion", "CFID with CFTOKEN", arguments.remove_coldfusion, "cfid", session=True),
     _of_query(
-        "sid", "sid, sessionid, s and kin with the value of a session", _remove_sid, _SID_NAMES
+        "sid",
+        "sid, sessionid, s and kin with the value of a session",
+        _remove_sid,
+        _SID_NAMES,
+        session=True,
     ),
     _of_query("empty_arguments", "&& or & at an end of the query", arguments.drop_empty),
     _of_query("sort_arguments", "the order of the arguments", arguments.sort_arguments),
-    Rule("empty_query", "a ? with nothing behind it", _drop_empty_query),
+    Rule("empty_query", "a ? with nothing behind it", _drop_empty_query, is_tried=True),
     Rule("fragment", "what stands behind #, which no server sees", _drop_fragment),
 )

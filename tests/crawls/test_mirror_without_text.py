@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -10,7 +12,7 @@ import pytest
 from crawler.url_rules.learning.context import Context
 from crawler.url_rules.learning.transforms import DropArguments
 from crawler.url_rules.rule_files import rules_text
-from tests.crawls.command import report, scrapy
+from tests.crawls.command import PROJECT, TIMEOUT_SECS, report, scrapy
 from tests.crawls.mirrored import Mirrored, check, host, mirror
 from tests.sites.dynamic import RULED, DynamicSite
 from tests.sites.needing import NeedingSite, body
@@ -31,8 +33,20 @@ def mirrored(site: NeedingSite, tmp_path: Path) -> Mirrored:
     return mirror(site.url, tmp_path / "m")
 
 
-def test_the_files_are_the_same(site: NeedingSite, mirrored: Mirrored, tmp_path: Path) -> None:
-    other = mirror(site.url, tmp_path / "n", "--text", "no")
+def test_the_files_are_the_same_without_compiled_code(
+    site: NeedingSite, mirrored: Mirrored, tmp_path: Path
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "crawler", "mirror", site.url,
+         str(tmp_path / "n"), "--text", "no"],
+        cwd=PROJECT, capture_output=True, text=True, check=True, timeout=TIMEOUT_SECS,
+    )  # fmt: skip
+    other = Mirrored(tmp_path / "n", done)
+    imported = [line.rpartition("|")[2].strip() for line in other.done.stderr.splitlines()]
+    assert "numba" not in imported
+    # At its import it reads the source of all that import each other until it is reached.
+    slow, late = "scrapy.core.downloader.contextfactory", "crawler.job"
+    assert imported.index(slow) < imported.index(late)
     assert other.files == mirrored.files
     sites = {path for path in mirrored.files if "/" in path}
     assert [path for path in sites if other.read(path) != mirrored.read(path)] == []

@@ -11,7 +11,7 @@ from crawler.frontier.queue import RequestQueue
 from crawler.pages.page_links import LinkPacker
 from crawler.pages.wall_clusters import COLUMNS, WallCluster, WallClusters
 from crawler.storage import meta_names
-from crawler.storage.states import DONE, SKIPPED, WAITING
+from crawler.storage.states import DONE, SKIPPED, WAITING, VariantState
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -40,6 +40,18 @@ ON CONFLICT (name) DO UPDATE SET
     state = iif(excluded.fetched > fetched, excluded.state, state),
     reason = iif(excluded.fetched > fetched, excluded.reason, reason),
     fetched = fetched + excluded.fetched, new = new + excluded.new
+"""
+
+_VARIANTS = f"""
+SELECT key, page, standing, host, rules, url, state, priority, request FROM variants
+WHERE state = {VariantState.SEPARATE}
+"""
+_ADD_VARIANT = "INSERT OR IGNORE INTO variants VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_FIXED_RULES = "SELECT host, rule, met, tried, agreed, due_at, reason FROM fixed_rules"
+_ADD_FIXED_RULE = """
+INSERT INTO fixed_rules VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (host, rule) DO UPDATE SET
+    met = met + excluded.met, tried = tried + excluded.tried, agreed = agreed + excluded.agreed,
+    due_at = max(due_at, excluded.due_at), reason = coalesce(reason, excluded.reason)
 """
 
 # A request that a rule skipped counts as made: another one stood for it.
@@ -120,7 +132,7 @@ INSERT INTO labels VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (first, second) DO UPDA
 
 
 def merge_url_rules(database: Database, sources: Iterable[MergedCrawl]) -> None:
-    """Copy learned rules, each once, and the watched kinds of URLs.
+    """Copy learned rules, each once, the watched kinds of URLs, and what fixed rules came to.
 
     A rule that any crawl revoked, or its user forgot, holds nowhere.
     """
@@ -132,6 +144,8 @@ def merge_url_rules(database: Database, sources: Iterable[MergedCrawl]) -> None:
             if held is not row:
                 rules[rule] = _together(held, row)
         database.write_many(_ADD_CLUSTER, source.connection.execute(_CLUSTERS))
+        database.write_many(_ADD_VARIANT, source.connection.execute(_VARIANTS))
+        database.write_many(_ADD_FIXED_RULE, source.connection.execute(_FIXED_RULES))
     database.write_many(
         "INSERT INTO url_rules (rule, state, positives, explored, saved, origin, since, reason,"
         " tried) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",

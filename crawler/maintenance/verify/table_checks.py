@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from crawler.maintenance.crawl_directory import CrawlDirectory
     from crawler.maintenance.verify.finding import CheckWatch, Finding
     from crawler.maintenance.verify.repairer import Repairer
+    from crawler.urls.canonical import Canonicalizer
 
 _KNOWN_ONLY = f"""
 SELECT key, coalesce((SELECT url FROM requests WHERE requests.key = known.key), '') FROM known
@@ -123,8 +124,19 @@ def _wrong_keys(directory: CrawlDirectory) -> Iterator[tuple[int, str, str, byte
             right = canonicalizer(url), canonicalizer.key(url)
         except MalformedUrl:
             right = url, payload_digest(url.encode("utf-8", "surrogatepass"))
-        if right != (canonical_url, key):
+        if right != (canonical_url, key) and not _is_of_page(canonicalizer, url, key):
             yield page_id, url, *right
+
+
+def _is_of_page(canonicalizer: Canonicalizer, url: str, key: bytes) -> bool:
+    """Return whether a capture has the key of the page that its URL is a variant of.
+
+    Another crawl, or an earlier visit, may have requested the variant first.
+    """
+    try:
+        return canonicalizer.without(()).key(url) == key
+    except MalformedUrl:
+        return False
 
 
 def _wrong_redirects(directory: CrawlDirectory) -> Iterator[bytes]:

@@ -18,7 +18,10 @@ REQUISITE    src, srcset and such of img, source, script, embed, audio, video, t
              style attributes; href and xlink:href in SVG; xml-stylesheet; logos of feeds;
              modules that scripts and import maps name, and what scripts fetch by a literal URL
 FEED         link rel=alternate of the type of a feed; source of RSS
-OTHER        action and formaction; link rel=canonical, license, preconnect ...; cite,
+FORM         action of forms that are sent by GET, link rel=search
+NAMED        texts of scripts that look like URLs with a known ending, entries of the search
+             indexes and menus of Javadoc, Doxygen and Sphinx; never rewritten
+OTHER        action of other forms, formaction; link rel=canonical, license, preconnect ...; cite,
              longdesc, ping; meta property=og:image
 -            URLs that scripts put together; itemid; those in JSON and in the HTML within a
              feed's descriptions

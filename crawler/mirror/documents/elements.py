@@ -120,6 +120,13 @@ class Elements:
         self.has_modules |= self.script_type == "module"
         self._generic(name, attributes)
 
+    def _form(self, name: bytes, attributes: Attributes) -> None:
+        """Read a form; one that is not sent by GET is asked for by no link."""
+        action = attributes.get(b"action")
+        is_got = self._value(attributes, b"method").strip().lower() in {"", "get"}
+        if action is not None:
+            self.places.address(action, LinkKind.FORM if is_got else LinkKind.OTHER)
+
     def _iframe(self, name: bytes, attributes: Attributes) -> None:
         self.srcdoc = attributes.get(b"srcdoc")
         self._generic(name, attributes)
@@ -170,6 +177,7 @@ class Elements:
 
 _LOOKS = {
     b"base": Elements._base,
+    b"form": Elements._form,
     b"iframe": Elements._iframe,
     b"input": Elements._input,
     b"link": Elements._link,

@@ -6,8 +6,9 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from crawler.mirror.documents.elements import Elements
+from crawler.mirror.documents.named_files import read_names
 from crawler.mirror.documents.places import LinkKind, LinkPlace, Places, write_double
-from crawler.mirror.documents.scripts import SCRIPT_TYPES, read_import_map, read_script
+from crawler.mirror.documents.scripts import SCRIPT_TYPES, read_import_map
 from crawler.mirror.documents.tags import (
     FOREIGN,
     FOREIGN_STOP,
@@ -114,7 +115,7 @@ class _HtmlScan:
         if kind == "importmap":
             self._elements.places.script(start, read_import_map(code))
         elif not kind or kind == "module" or kind in SCRIPT_TYPES:
-            self._elements.places.script(start, read_script(code, is_inline=True))
+            self._elements.places.script(start, read_names(code, is_inline=True))
 
     def _srcdoc(self, attribute: Attribute) -> None:
         """Read the document that an attribute holds, whose URLs are relative to the page.

@@ -17,21 +17,15 @@ from crawler.mirror.documents.charsets import (
 from crawler.mirror.documents.edits import Edit, Rewritten, apply_edits
 from crawler.mirror.documents.elements import Elements
 from crawler.mirror.documents.html import read_html
-from crawler.mirror.documents.places import Places
-from crawler.mirror.documents.scripts import (
-    SCRIPT_ENDINGS,
-    SCRIPT_TYPES,
-    names_files,
-    read_script,
-)
+from crawler.mirror.documents.named_files import names_any, read_names
+from crawler.mirror.documents.places import LinkKind, Places
+from crawler.mirror.documents.scripts import SCRIPT_ENDINGS, SCRIPT_TYPES
 from crawler.mirror.documents.xml import read_xml
 from crawler.reading.content_types import why_not_html
 from crawler.reading.link_extraction import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-
-    from crawler.mirror.documents.places import LinkKind
 
 
 class DocumentType(Enum):
@@ -73,26 +67,32 @@ def document_type(body: bytes, url: str, content_type: str | None) -> DocumentTy
     If the declared type is of no use, the first bytes tell HTML and XML, and the end of the URL's
     path a style sheet.
     """
+    kind = _type_by_start(body, url, content_type)
+    if kind is DocumentType.SCRIPT and not names_any(body, _file_name(url)):
+        return None
+    return kind
+
+
+def may_be_document(start: bytes, url: str, content_type: str | None) -> bool:
+    """Return whether a body with these first bytes can hold links."""
+    return _type_by_start(start, url, content_type) is not None
+
+
+def _type_by_start(start: bytes, url: str, content_type: str | None) -> DocumentType | None:
     declared = (content_type or "").partition(";")[0].strip().lower()
     kind = _DECLARED.get(declared)
-    if kind is None and why_not_html(content_type, body) is None:
+    if kind is None and why_not_html(content_type, start) is None:
         kind = DocumentType.HTML
     if kind is None and declared in _VAGUE_TYPES:
-        kind = _sniffed(body, url)
-    return None if kind is DocumentType.SCRIPT and not names_files(body) else kind
+        kind = _sniffed(start, url)
+    return kind
 
 
-def may_be_document(content_type: str | None) -> bool:
+def may_hold_links(content_type: str | None) -> bool:
     """Return whether a body of this type can hold links, as far as its head tells."""
     declared = (content_type or "").partition(";")[0].strip().lower()
     is_known = declared in _DECLARED or declared in _VAGUE_TYPES
     return is_known or why_not_html(content_type, b"") is None
-
-
-def may_begin_document(begin: bytes, url: str, content_type: str | None) -> bool:
-    """Return whether a body that begins with these bytes can hold links."""
-    declared = (content_type or "").partition(";")[0].strip().lower()
-    return declared in _DECLARED or document_type(begin, url, content_type) is not None
 
 
 def _sniffed(body: bytes, url: str) -> DocumentType | None:
@@ -102,6 +102,10 @@ def _sniffed(body: bytes, url: str) -> DocumentType | None:
     if path.endswith(SCRIPT_ENDINGS):
         return DocumentType.SCRIPT
     return DocumentType.CSS if path.endswith(".css") else None
+
+
+def _file_name(url: str) -> str:
+    return _path(url).rpartition("/")[2]
 
 
 def _path(url: str) -> str:
@@ -254,7 +258,7 @@ class LinkedDocument:
         elif kind is DocumentType.XML:
             read_xml(elements)
         elif kind is DocumentType.SCRIPT:
-            places.script(0, read_script(places.text, is_inline=False))
+            places.script(0, read_names(places.text, is_inline=False, name=_file_name(url)))
         else:
             places.sheet(0, len(places.text))
         places.found.sort()
@@ -296,6 +300,10 @@ class LinkedDocument:
 
     def _edits(self, address_of: Callable[[DocumentLink], str | None]) -> Iterator[Edit]:
         for place, link in zip(self._places, self.links, strict=True):
+            if link.kind is LinkKind.NAMED:  # nobody knows what a script makes of it
+                if link.url is not None:
+                    address_of(link)
+                continue
             address = _unresolved(link) if link.url is None else address_of(link)
             if address is None:
                 if link.url is None or not self._has_base:

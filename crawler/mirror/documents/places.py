@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from crawler.mirror.documents.attributes import DOUBLE, SINGLE, UNQUOTED, Value, escape, read_value
 from crawler.mirror.documents.edits import Edit
 from crawler.mirror.documents.tags import LAZY, LAZY_SETS
-from crawler.reading.link_kinds import FEED_TYPES, PAGE_TYPES, SERIES
+from crawler.reading.link_kinds import FEED_TYPES, PAGE_TYPES, SEARCH_TYPE, SERIES
 from crawler.reading.value_addresses import (
     may_hold_addresses,
     read_css,
@@ -43,6 +43,8 @@ class LinkKind(Enum):
     FRAME = "frame"
     REQUISITE = "requisite"
     FEED = "feed"
+    FORM = "form"
+    NAMED = "named"
     OTHER = "other"
 
 
@@ -51,8 +53,9 @@ _NEEDED = frozenset(
     " mask-icon fluid-icon image_src preload modulepreload manifest".split()
 )
 
-PAGE, FRAME, REQUISITE, FEED, OTHER = LinkKind
+PAGE, FRAME, REQUISITE, FEED, FORM, NAMED, OTHER = LinkKind
 
+_SEARCHES = dict.fromkeys(PAGE_TYPES, FORM) | {SEARCH_TYPE: REQUISITE}
 _EVERYWHERE = b"*"
 _SOURCES = b"img script embed audio video source track input amp-img image"
 _KINDS: dict[bytes, dict[bytes, LinkKind]] = {
@@ -108,6 +111,8 @@ def kind_of_relation(relation: str, media_type: str) -> LinkKind:
         return FEED
     if media_type in PAGE_TYPES and ("alternate" in names or not SERIES.isdisjoint(names)):
         return PAGE
+    if "search" in names and media_type in _SEARCHES:
+        return _SEARCHES[media_type]
     return OTHER
 
 
@@ -276,7 +281,8 @@ class Places:
                 write = _constant(written)
             else:
                 write = _write_module if found.is_module else _write_in_script
-            kind, address = LinkKind.REQUISITE, self.decode(written)
+            kind = LinkKind.NAMED if found.is_guess else LinkKind.REQUISITE
+            address = self.decode(written) if found.address is None else found.address
             self.add(LinkPlace(first, last, address, kind, False, write))
 
     def style(self, attribute: Attribute) -> None:

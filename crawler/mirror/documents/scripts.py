@@ -41,17 +41,17 @@ class ScriptAddress(NamedTuple):
         is_module: Whether it must begin with ``/``, ``./`` or ``../`` unless it is absolute.
         is_left: Whether it stays as written, since it is resolved against the pages that run the
             script.
+        is_guess: Whether it may be no URL.
+        address: The URL that the script makes of what is written there, or None: it is what is
+            written.
     """
 
     start: int
     end: int
     is_module: bool = False
     is_left: bool = False
-
-
-def names_files(code: bytes) -> bool:
-    """Return whether a script of its own names a file. Complexity: O(length)."""
-    return next(read_script(code, is_inline=False), None) is not None
+    is_guess: bool = False
+    address: str | None = None
 
 
 def read_script(code: bytes, *, is_inline: bool) -> Iterator[ScriptAddress]:

@@ -41,6 +41,10 @@ class TestWordsDigest:
         random.shuffle(shuffled)
         assert words_digest(" ".join(words)) == words_digest(" \n".join(shuffled))
 
+    @pytest.mark.parametrize("text", ["", " ", "\n"])
+    def test_texts_without_words_have_the_digest_of_none(self, text: str) -> None:
+        assert words_digest(text) == EMPTY_DIGEST
+
     def test_how_often_a_word_occurs_does(self) -> None:
         digests = {words_digest(text) for text in ("", "a", "a a", "a b", "a b b", "a a b")}
         assert len(digests) == 6

@@ -12,6 +12,7 @@ PAGE = "http://host.example/a/page.html"
 HTML = "text/html; charset=utf-8"
 PAGES, FRAMES = LinkKind.PAGE, LinkKind.FRAME
 NEEDED, FEED, OTHER = LinkKind.REQUISITE, LinkKind.FEED, LinkKind.OTHER
+FORM = LinkKind.FORM
 
 
 def read(page: str, content_type: str = HTML) -> LinkedDocument:
@@ -49,7 +50,7 @@ def rewritten(page: str, content_type: str = HTML) -> str:
         ("<object data=x></object><embed src=y>", [("x", NEEDED), ("y", NEEDED)]),
         ("<input src=no><input type=IMAGE src=x>", [("x", NEEDED)]),
         ("<table background=x><td background=y>", [("x", NEEDED), ("y", NEEDED)]),
-        ("<form action=x><button formaction=y>", [("x", OTHER), ("y", OTHER)]),
+        ("<form action=x><button formaction=y>", [("x", FORM), ("y", OTHER)]),
         ("<img data-src=a/x.png data-lazy=true data-original=5>", [("a/x.png", NEEDED)]),
         ("<div data-bg='url(a/x.png)' data-src='{\"a\":1.5}'>", [("a/x.png", NEEDED)]),
         ("<img data-srcset='a/x 1x, a/y 2x'>", [("a/x", NEEDED), ("a/y", NEEDED)]),

@@ -1,0 +1,233 @@
+"""Have Scrapy write large bodies to the disk while they come, where nothing is read of them.
+
+Scrapy's responses have their bodies as bytes, and its handler has a body twice at its end. Here a
+response has the first bytes, and the file with all of them.
+"""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from io import BytesIO
+from typing import TYPE_CHECKING, Any, Protocol
+from weakref import WeakKeyDictionary
+
+from scrapy.http import Response
+
+from crawler.downloadermiddlewares.limits import range_in
+from crawler.downloading.encodings import codings
+from crawler.pages.page_context import LARGE_BYTES, BodyFile, StoredPart
+from crawler.reading.content_types import SNIFFED_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+
+
+class Download(BodyFile, Protocol):
+    """A body on its way to a file.
+
+    Attributes:
+        head: The first bytes of the body.
+        came: Bytes that came with this answer.
+    """
+
+    head: bytes
+    came: int
+
+    def write(self, data: bytes) -> None: ...
+
+    def end(self) -> None: ...
+
+
+class BodyStore(Protocol):
+    """Where large bodies go."""
+
+    def takes(self, head: bytes, url: str, content_type: str | None) -> bool:
+        """Return whether a body with these first bytes may go to a file, unread."""
+        ...
+
+    def begin(self, key: bytes, etag: str | None) -> Download | None:
+        """Return a file for a body, or None where it must stay in memory."""
+        ...
+
+    def go_on(self, key: bytes) -> Download | None:
+        """Return the file that takes the rest of a body, with its first part, or None."""
+        ...
+
+
+class FileResponse(Response):
+    """A response whose body is in a file; ``body`` is its beginning."""
+
+    __slots__ = ("file",)
+    attributes: tuple[str, ...] = (*Response.attributes, "file")
+
+    def __init__(self, url: str, *args: Any, file: BodyFile, **kwargs: Any) -> None:
+        self.file = file
+        super().__init__(url, *args, **kwargs)
+
+
+def body_size(response: Response) -> int:
+    """Return the bytes of the whole body of a response."""
+    return response.file.size if isinstance(response, FileResponse) else len(response.body)
+
+
+class LargeBodies:
+    """Directs the bodies of answers to memory or to the disk.
+
+    The bytes of a body are collected in ``_ResponseReader._bodybuf``. It is private to Scrapy, so
+    it is looked for at the start.
+
+    Attributes:
+        parts: The stored part that each request under way continues.
+
+    Raises:
+        RuntimeError: This version of Scrapy collects bodies otherwise.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        # Commands that crawl nothing import spiders too, and this takes half a second.
+        from scrapy.core.downloader.handlers.http11 import _ResponseReader  # noqa: PLC0415
+
+        if "_bodybuf" not in _ResponseReader.__init__.__code__.co_names:
+            raise RuntimeError(
+                "this version of Scrapy keeps no _ResponseReader._bodybuf, by which large bodies "
+                "are written to the disk; use another version"
+            )
+        self._crawler = crawler
+        self._buffers: WeakKeyDictionary[Request, _Buffer] = WeakKeyDictionary()
+        self.parts: WeakKeyDictionary[Request, StoredPart] = WeakKeyDictionary()
+
+    def deliver(self, deliver: Callable[[Any], None], reader: Any) -> None:
+        """Let an answer's body be delivered to Scrapy's reader; replaces ``deliverBody``."""
+        request, response = reader._request, reader._txresponse
+        self._bound_joined(reader)
+        spider: Any = self._crawler.spider
+        store = getattr(spider, "large_bodies", None)
+        is_page = request.callback is None or request.callback == spider.parse
+        if store is not None and is_page and request.method == "GET":
+            buffer = self._buffer(store, spider.key_of(request), request, response)
+            if buffer is not None:
+                buffer.cancel = reader._finished.cancel
+                reader._bodybuf = self._buffers[request] = buffer
+        deliver(reader)
+        is_told = isinstance(response.length, int)
+        if reader._maxsize and is_told and response.length > reader._maxsize:
+            reader._finished.cancel()
+
+    def _bound_joined(self, reader: Any) -> None:
+        """Bound the whole of a body whose rest comes as any other body is."""
+        found = range_in(_header(reader._txresponse, b"Content-Range"))
+        is_rest = reader._txresponse.code == HTTPStatus.PARTIAL_CONTENT
+        if is_rest and found is not None and reader._maxsize:
+            reader._maxsize = max(reader._maxsize - found.first, 1)
+
+    def _buffer(
+        self, store: BodyStore, key: bytes, request: Request, response: Any
+    ) -> _Buffer | None:
+        if codings(value.decode("latin-1") for value in _headers(response, b"Content-Encoding")):
+            return None
+        etag = _text(_header(response, b"ETag"))
+        part = self.parts.get(request)
+        if response.code == HTTPStatus.OK:
+            is_long = isinstance(response.length, int) and response.length >= LARGE_BYTES
+            content_type = _text(_header(response, b"Content-Type"))
+
+            def begin(head: bytes) -> Download | None:
+                is_taken = store.takes(head[:SNIFFED_BYTES], request.url, content_type)
+                return store.begin(key, etag) if is_taken else None
+
+            return _Buffer(begin, SNIFFED_BYTES if is_long else LARGE_BYTES)
+        found = range_in(_header(response, b"Content-Range"))
+        if response.code != HTTPStatus.PARTIAL_CONTENT or part is None or found is None:
+            return None
+        if part.body is not None or etag != part.etag or found.first != part.size:
+            return None
+        return _Buffer(lambda _: store.go_on(key), 0)
+
+    def finished(self, request: Request, response: Response) -> Response:
+        """Return the response with the file of its body, if that went to the disk.
+
+        Raises:
+            Exception: What was raised when the body was written.
+        """
+        file = self.ended(request)
+        if file is None:
+            return response
+        rest = file.came - len(response.body)
+        self._crawler.stats.inc_value("downloader/response_bytes", rest)
+        parts = {name: getattr(response, name) for name in Response.attributes}
+        return FileResponse(**parts | {"body": file.head, "file": file})
+
+    def ended(self, request: Request) -> Download | None:
+        """End the file of a request's body, and return it; None where the body is in memory.
+
+        Raises:
+            Exception: What was raised when the body was written.
+        """
+        buffer = self._buffers.pop(request, None)
+        if buffer is None or buffer.file is None:
+            return None
+        buffer.file.end()
+        if buffer.error is not None:
+            raise buffer.error
+        return buffer.file
+
+
+class _Buffer(BytesIO):
+    """The bytes of a body, in memory until so many came that a file may take them."""
+
+    def __init__(self, begin: Callable[[bytes], Download | None], min_bytes: int) -> None:
+        super().__init__()
+        self.file: Download | None = None
+        self.error: Exception | None = None
+        self.cancel: Callable[[], None]
+        self._begin: Callable[[bytes], Download | None] | None = begin
+        self._min_bytes = min_bytes
+
+    def write(self, data: Any) -> int:
+        try:
+            if self.file is None:
+                super().write(data)
+                self._move_if_due()
+            else:
+                self.file.write(data)
+        except Exception as error:  # Twisted would take it for a lost connection
+            self.error = error
+            self.cancel()
+        return len(data)
+
+    def _move_if_due(self) -> None:
+        if self._begin is None or self.tell() < self._min_bytes:
+            return
+        begin, self._begin = self._begin, None
+        self.file = begin(self.getvalue())
+        if self.file is not None:
+            self.file.write(self.getvalue())
+            self.seek(0)
+            self.truncate()
+
+
+_made: WeakKeyDictionary[Crawler, LargeBodies] = WeakKeyDictionary()
+
+
+def large_bodies_of(crawler: Crawler) -> LargeBodies:
+    """Return the large bodies of a crawl, for its handlers and its middleware alike."""
+    made = _made.get(crawler)
+    if made is None:
+        made = _made[crawler] = LargeBodies(crawler)
+    return made
+
+
+def _headers(response: Any, name: bytes) -> list[bytes]:
+    values: list[bytes] = response.headers.getRawHeaders(name, [])
+    return values
+
+
+def _header(response: Any, name: bytes) -> bytes | None:
+    return next(iter(_headers(response, name)), None)
+
+
+def _text(value: bytes | None) -> str | None:
+    return None if value is None else value.decode("latin-1")

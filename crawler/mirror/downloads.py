@@ -1,0 +1,271 @@
+"""Write large bodies to the disk while they come, so that a download goes on after ``kill -9``."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
+
+from crawler.mirror.documents.linked_document import may_be_document
+from crawler.mirror.errors import MirrorError, MirrorStorageError
+from crawler.mirror.folder import have_same_bytes, pieces
+from crawler.pages.page_context import StoredPart
+from crawler.reading.content_types import SNIFFED_BYTES, why_not_html
+from crawler.storage.schema import DOWNLOADS
+from neardup.fingerprints.digest import PayloadHash
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+    from crawler.mirror.folder import MirrorFolder
+    from crawler.storage.database import Database
+
+NOTED_BYTES = 2**22
+"""Note the digest of a body each time so many bytes came: others are requested again."""
+
+_FOLDER = "downloads"
+_NEW_FILE = os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+_OLD_FILE = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+class Download:
+    """A body in a file of its own, complete or on its way.
+
+    Attributes:
+        key: Key of the URL.
+        etag: Strong ETag of its version; None if the rest cannot be requested.
+        head: The first bytes of the body.
+        size: Bytes of the body so far.
+        came: Those of them that came with the answer, and not with an earlier one.
+    """
+
+    def __init__(self, downloads: Downloads, key: bytes, etag: str | None, file: BinaryIO) -> None:
+        self.key = key
+        self.etag = etag
+        self.head = b""
+        self.size = 0
+        self.came = 0
+        self._downloads = downloads
+        self._file = file
+        self._hash = PayloadHash()
+        self._noted_bytes = 0
+
+    @property
+    def name(self) -> str:
+        """The name of the file in the folder of downloads."""
+        return self.key.hex()
+
+    @property
+    def digest(self) -> bytes:
+        """Payload digest of the body so far."""
+        return self._hash.digest()
+
+    def write(self, data: bytes) -> None:
+        """Write the next bytes that came.
+
+        Raises:
+            MirrorError: The system refuses.
+            CrawlStorageError: The database cannot be written.
+        """
+        rest = memoryview(data)
+        try:
+            while rest:
+                rest = rest[self._file.write(rest) :]
+        except OSError as error:
+            reason = error.strerror or error
+            raise MirrorStorageError(f"a download cannot be written: {reason}") from error
+        self.take(data)
+        self.came += len(data)
+        if self.size - self._noted_bytes >= NOTED_BYTES:
+            self.note()
+
+    def take(self, data: bytes) -> None:
+        """Count bytes that are in the file."""
+        if len(self.head) < SNIFFED_BYTES:
+            self.head += data[: SNIFFED_BYTES - len(self.head)]
+        self._hash.update(data)
+        self.size += len(data)
+
+    def read_back(self, size: int) -> bytes:
+        """Take the first bytes of the file, drop all others, and return the digest of these."""
+        with suppress(OSError):
+            os.truncate(self._file.fileno(), size)
+            for piece in pieces(self._file):
+                self.take(piece)
+        self._noted_bytes = self.size
+        return self.digest
+
+    def note(self) -> None:
+        """Store how far the body has come, if its rest can be requested."""
+        self._noted_bytes = self.size
+        if self.etag is not None and self.size:
+            self._downloads.note(self, self.etag)
+
+    def end(self) -> None:
+        """Close the file, whether it is complete or not. May be called twice."""
+        if not self._file.closed:
+            self._file.close()
+            self.note()
+
+
+class Downloads:
+    """The large bodies of a mirror that are on their way.
+
+    A body is written to its file from the first byte, and becomes a file of the mirror by a new
+    name. Of one that a process did not finish the rest alone is requested, if it came with a strong
+    ETag. What was noted of it is compared with the file before that.
+
+    Args:
+        database: The crawl's database.
+        folder: Folder of the mirror.
+
+    Files:
+        .mirror/downloads/KEY: the first bytes of a body, by the key of the URL in hexadecimal.
+
+    Raises:
+        MirrorError: The folder cannot be made or emptied.
+    """
+
+    def __init__(self, database: Database, folder: MirrorFolder) -> None:
+        self._database = database
+        self._folder = folder
+        database.write(DOWNLOADS)
+        self._under_way: WeakValueDictionary[bytes, Download] = WeakValueDictionary()
+        self._descriptor = folder.state(_FOLDER)
+        self._clear()
+
+    def close(self) -> None:
+        """Note how far the bodies have come."""
+        for download in list(self._under_way.values()):
+            download.end()
+        os.close(self._descriptor)
+
+    def _clear(self) -> None:
+        """Remove the files of which nothing was noted."""
+        noted = {key.hex() for (key,) in self._database.read("SELECT key FROM downloads")}
+        for name in os.listdir(self._descriptor):
+            if name not in noted:
+                self._unlink(name)
+
+    def begin(self, key: bytes, etag: str | None) -> Download | None:
+        """Begin a file for a body; return None where one with the same key is under way.
+
+        Args:
+            key: Key of the URL.
+            etag: Header of that name.
+
+        Raises:
+            MirrorError: The system refuses.
+        """
+        if key in self._under_way:
+            return None
+        self.drop(key)
+        strong = etag if etag is not None and etag.startswith('"') else None
+        return self._opened(key, strong, _NEW_FILE)
+
+    def go_on(self, key: bytes) -> Download | None:
+        """Open the file of a body whose rest comes now; return None where it is not as noted.
+
+        Raises:
+            MirrorError: The system refuses.
+        """
+        row = self._row(key)
+        if row is None or key in self._under_way:
+            return None
+        etag, size, digest = row
+        with suppress(MirrorError):  # it was removed
+            download = self._opened(key, etag, _OLD_FILE)
+            if download.read_back(size) == digest:
+                return download
+        self.drop(key)
+        return None
+
+    def copy(self, key: bytes, etag: str, path: str, digest: bytes) -> Download | None:
+        """Begin a body with the bytes of a file of the mirror, if it has this digest.
+
+        Raises:
+            MirrorError: The system refuses.
+        """
+        download = self.begin(key, etag)
+        if download is None:
+            return None
+        with self._folder.open(path) as file:
+            for piece in pieces(file):
+                download.write(piece)
+        if download.digest != digest:
+            self.drop(key)
+            return None
+        download.came = 0
+        return download
+
+    def _opened(self, key: bytes, etag: str | None, flags: int) -> Download:
+        try:
+            descriptor = os.open(key.hex(), flags, 0o666, dir_fd=self._descriptor)
+        except OSError as error:
+            reason = error.strerror or error
+            raise MirrorStorageError(f"a download cannot be written: {reason}") from error
+        file = open(descriptor, "r+b", buffering=0)  # noqa: SIM115  # until the body is complete
+        download = Download(self, key, etag, file)
+        self._under_way[key] = download
+        return download
+
+    def part(self, key: bytes) -> StoredPart | None:
+        """Return how far the body of a URL came, if its rest can be requested."""
+        row = self._row(key)
+        if row is None or key in self._under_way:
+            return None
+        with suppress(OSError):
+            os.stat(key.hex(), dir_fd=self._descriptor, follow_symlinks=False)
+            return StoredPart(row[0], row[1], None)
+        return None
+
+    def _row(self, key: bytes) -> tuple[str, int, bytes] | None:
+        sql = "SELECT etag, size, digest FROM downloads WHERE key = ?"
+        found: tuple[str, int, bytes] | None = self._database.read(sql, (key,)).fetchone()
+        return found
+
+    def note(self, download: Download, etag: str) -> None:
+        """Store how far a body has come."""
+        self._database.write(
+            "INSERT OR REPLACE INTO downloads VALUES (?, ?, ?, ?)",
+            (download.key, etag, download.size, download.digest),
+        )
+
+    def put(self, download: Download, path: str) -> None:
+        """Make a body a file of the mirror. Raises as ``MirrorFolder.write``."""
+        download.end()
+        self._folder.take(self._descriptor, download.name, path)
+        self._forget(download.key)
+
+    def is_same(self, download: Download, path: str) -> bool:
+        """Return whether a file of the mirror has the bytes of a body."""
+        with (
+            suppress(MirrorError, OSError),
+            self._folder.open(path) as one,
+            open(os.open(download.name, _OLD_FILE, dir_fd=self._descriptor), "rb") as other,
+        ):
+            return have_same_bytes(one, other)
+        return False
+
+    def drop(self, key: bytes) -> None:
+        """Remove the file of a body, and what was noted of it."""
+        download = self._under_way.pop(key, None)
+        if download is not None:
+            download.end()
+        self._unlink(key.hex())
+        self._forget(key)
+
+    def _forget(self, key: bytes) -> None:
+        if self._row(key) is not None:
+            self._database.write("DELETE FROM downloads WHERE key = ?", (key,))
+
+    def _unlink(self, name: str) -> None:
+        with suppress(FileNotFoundError):
+            os.unlink(name, dir_fd=self._descriptor)
+
+
+def may_go_to_disk(head: bytes, url: str, content_type: str | None) -> bool:
+    """Return whether nothing is read of a body but its first bytes: it is no page, no document."""
+    is_page = why_not_html(content_type, head) is None
+    return not is_page and not may_be_document(head, url, content_type)

@@ -1,0 +1,153 @@
+"""Request what the scripts and forms of a mirror name, each at the URL that the server answers."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
+
+from crawler.frontier.file_links import FILE_PRIORITY
+from crawler.frontier.seen import RECENT_URLS, RecentDepths
+from crawler.mirror.documents.named_files import is_file_name, other_form
+from crawler.mirror.documents.places import LinkKind
+from crawler.reading.content_types import why_not_html
+from crawler.reading.link_extraction import resolve
+from crawler.reading.link_kinds import OPEN_FORM, SCRIPT, Follow
+from crawler.request_meta import FOR_A_PAGE, GUESS, LED_BY, LINK_KIND, link_source
+from crawler.storage.errors import CrawlStorageError
+from crawler.urls.parts import MalformedUrl
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from scrapy import Request
+    from scrapy.http import Response
+
+    from crawler.mirror.documents.linked_document import DocumentLink, LinkedDocument
+    from crawler.spiders.mirror import MirrorSpider
+
+FURTHER: Final = "mirror_further"
+"""list: URLs that are requested one after the other where a guess is not there."""
+
+PAGE_OF: Final = "mirror_page_of"
+"""str: the page that runs the script which named this file."""
+
+_KINDS = {LinkKind.NAMED: SCRIPT, LinkKind.FORM: OPEN_FORM}
+
+
+class NamedFiles:
+    """Makes the requests for what scripts and forms name, after those for all pages.
+
+    A text of a script is joined to the script, and where nothing is there to the page that runs it.
+    An HTTP error of such a URL is no fault of the site. Of a host where less than one such request
+    in twenty finds something, few are made, as ``crawler.frontier.file_links`` counts them.
+
+    Args:
+        spider: The spider of the mirror.
+    """
+
+    def __init__(self, spider: MirrorSpider) -> None:
+        self._spider = spider
+        self._lately: RecentDepths[str] = RecentDepths(RECENT_URLS)
+
+    def requests(self, response: Response, document: LinkedDocument) -> Iterator[Request]:
+        """Yield requests for what a document names and nothing else in it leads to."""
+        is_page = why_not_html(_type(response), response.body) is None
+        page = response.url if is_page else self._page_of(response)
+        base = document.base if is_page else page
+        others = {link.url for link in document.links if link.kind not in _KINDS}
+        named = {link.url: link for link in document.links if link.kind in _KINDS}
+        for url, link in named.items():
+            if url is None or url in others:
+                continue
+            kind = _KINDS[link.kind]
+            if self._spider.link_kinds[kind] is Follow.NO:
+                continue
+            is_form = kind == OPEN_FORM
+            urls = [url.partition("?")[0]] if is_form else _candidates(link, url, base)
+            request = self._request(urls, kind, response, page)
+            if request is not None:
+                yield request
+
+    def not_there(self, url: str, meta: Mapping[str, Any]) -> Iterator[Request]:
+        """Note that what is named is not at a URL; yield the request for the next one, if any."""
+        with suppress(CrawlStorageError):  # the job remembers it, and the crawl ends
+            self._spider.files.note_guess(meta, url, is_page=False)
+            self._spider.link_counts.note_answer(meta[LINK_KIND], is_new=False)
+        kept: dict[str, Any] = {name: meta[name] for name in _KEPT if name in meta}
+        urls = meta.get(FURTHER, ())
+        for number, another in enumerate(urls, 1):
+            if self._is_met(another):
+                return
+            if self._may_ask(another):
+                further = self._made(another, meta[LINK_KIND], kept | {FURTHER: urls[number:]})
+                if further is not None:
+                    yield further
+                return
+
+    def is_another(self, response: Response) -> bool:
+        """Return whether a page came for the name of a file: what some servers send for any URL."""
+        meta = response.meta
+        if GUESS not in meta or meta.get(LINK_KIND) != SCRIPT:
+            return False
+        asked = (*meta.get("redirect_urls", ()), response.url)[0]
+        return is_file_name(asked) and why_not_html(_type(response), response.body) is None
+
+    def _page_of(self, response: Response) -> str:
+        """Return the page that runs a script, or the first one of the site if it is not known."""
+        assert response.request is not None
+        source = response.meta.get(PAGE_OF) or link_source(response.request)
+        return str(source or self._spider.seeds[0])
+
+    def _request(self, urls: list[str], kind: str, response: Response, page: str) -> Request | None:
+        if any(map(self._is_met, urls)):
+            return None
+        urls = [url for url in urls if self._may_ask(url)]
+        depth = response.meta.get("depth", 0) + 1
+        if not urls or not self._lately.is_new(urls[0], depth):
+            return None
+        limit = self._spider.depth_limit
+        if limit is not None and depth > limit:
+            return None
+        self._spider.link_counts.note_found(kind)
+        key = self._spider.job.canonicalizer.key(urls[0])
+        if self._spider.files.is_guess_put_aside(kind, urls[0], key, depth):
+            return None
+        meta = {FURTHER: urls[1:], PAGE_OF: page}
+        if is_file_name(urls[0]):
+            meta[FOR_A_PAGE] = response.meta.get(FOR_A_PAGE, 0) + 1
+        return self._made(urls[0], kind, meta)
+
+    def _made(self, url: str, kind: str, meta: dict[str, Any]) -> Request | None:
+        request = self._spider.page_request(url, {**meta, LINK_KIND: kind, GUESS: True})
+        return None if request is None else request.replace(priority=FILE_PRIORITY)
+
+    def _may_ask(self, url: str) -> bool:
+        meta = {FOR_A_PAGE: 1} if is_file_name(url) else {}
+        return self._spider.may_ask(url, meta) and self._spider.wanted.allows(url)
+
+    def _is_met(self, url: str) -> bool:
+        try:
+            return self._spider.job.canonicalizer.key(url) in self._spider.frontier.seen
+        except MalformedUrl:
+            return True
+
+
+def _type(response: Response) -> str:
+    return (response.headers.get(b"Content-Type") or b"").decode("latin-1")
+
+
+_KEPT = (FOR_A_PAGE, PAGE_OF, "depth", LED_BY)
+
+
+def _candidates(link: DocumentLink, url: str, page: str) -> list[str]:
+    """Return what a text may mean: joined to its script, as another version of it, to the page."""
+    urls = [url]
+    if other := other_form(url):
+        urls.append(other)
+    try:
+        joined = resolve(page, link.written.partition("#")[0])
+    except ValueError:
+        joined = None
+    if joined is not None:
+        urls.append(joined)
+    return list(dict.fromkeys(urls))

@@ -1,0 +1,394 @@
+"""Try the fixed rules on each host, and revoke those that are wrong there.
+
+Fixed are the rules of ``crawler.urls.standard``. Those that a standard promises hold everywhere.
+The others, such as the order of arguments, are right on nearly all sites: a URL that one of them
+takes for a page that was requested is a variant, and stored without being requested. The first
+variant by a rule on a host is requested all the same, then ever fewer. Where one is another page
+than the one that it was taken for, the rule is revoked on the host and its variants are requested.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+
+from crawler.frontier.seen import RecentDepths
+from crawler.pages.page_store import PageStore
+from crawler.pages.shared_verdicts import Elsewhere
+from crawler.storage import meta_names
+from crawler.storage.states import VariantState
+from crawler.url_rules.learning.evidence import UNREAD, agreement
+from crawler.url_rules.url_groups import content_of
+from crawler.url_rules.variants import (
+    MAX_OF_SESSIONS,
+    HostRule,
+    Variant,
+    Variants,
+    separate_keys,
+    tried_rules,
+)
+from crawler.urls.canonical import TRIED as TRIED_RULES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from crawler.pages.page_row import PageRow
+    from crawler.storage.database import Database
+    from crawler.url_rules.variants import SkippedVariant
+    from crawler.urls.canonical import Canonicalizer
+
+GROWTH: Final = 4
+"""After a trial, the next one of the rule on the host comes when it met this many times more."""
+
+MAX_PLACES: Final = 4
+"""Try a rule at once in each new folder, or with new names of arguments, this many times a host."""
+
+MAX_UNDECIDED: Final = 4
+"""Replace at most this many trials of a rule on a host whose pages could not be compared."""
+
+SLICE: Final = 200
+"""Reconsider this many variants at once after a rule was revoked."""
+
+_PROVEN = 3
+_ALL = -1
+_RECENT = 16_384
+_SESSIONS = frozenset(rule.name for rule in TRIED_RULES if rule.is_of_sessions)
+_START = (b"", b"")
+
+
+class FixedRules:
+    """Decides which variants are requested, and on which hosts a fixed rule holds.
+
+    Args:
+        database: The crawl's database.
+        canonicalizer: The crawl's canonicalizer, which learns from this which variants are pages
+            of their own.
+    """
+
+    def __init__(self, database: Database, canonicalizer: Canonicalizer) -> None:
+        self._database = database
+        self._canonical = canonicalizer
+        canonicalizer.separate(separate_keys(database.read))
+        self._store = PageStore(database)
+        self._elsewhere = Elsewhere(database, self._store)
+        self._variants = Variants(database)
+        self._rules = {(rule.host, rule.name): rule for rule in tried_rules(database.read)}
+        self._met = RecentDepths[bytes](_RECENT)
+        self._tried: dict[bytes, tuple[bytes, str, tuple[str, ...]]] = {}
+        self._waiting: dict[bytes, set[bytes]] = {}
+        self._unqueued: list[SkippedVariant] = []
+        for tried in self._variants.tried():
+            self._await(tried.key, tried.standing, tried.host, tuple(tried.rules.split(",")))
+            if tried.request:
+                self._unqueued.append(tried)
+        # A killed process may not have reconsidered all: what is skipped rightly stays so.
+        self._revoked_hosts = {rule.host for rule in self._rules.values() if rule.reason}
+        self._released = dict.fromkeys(self._revoked_hosts, _START)
+
+    def _await(self, key: bytes, standing: bytes, host: str, names: tuple[str, ...]) -> None:
+        self._tried[key] = standing, host, names
+        self._waiting.setdefault(standing, set()).add(key)
+
+    def begin_visit(self) -> None:
+        """Begin another visit: what proved to be a page of its own stays one."""
+        self._variants.begin_visit()
+        self._met.clear()
+        self._tried.clear()
+        self._waiting.clear()
+        self._unqueued.clear()
+        self._released.clear()
+
+    def note_first(self, page: bytes, url: str) -> None:
+        """Note the URL that is requested for a page."""
+        is_odd = self._canonical(url) != self._canonical.exact(url)
+        if is_odd or self._variants.first(page) is not None:
+            self._variants.note_first(page, self._host(url), url)
+
+    def keep_apart(self, url: str, page: bytes) -> Variant | None:
+        """Return a URL that is met first in a visit, if the page of its key was another one's.
+
+        The caller stores it by ``put``: on a host where a rule was revoked, each URL keeps the
+        key that it had in earlier visits.
+        """
+        if not self._revoked_hosts or self._host(url) not in self._revoked_hosts:
+            return None
+        before = self._store.previous(page)
+        without = self._canonical.without(self._revoked(self._host(url)))
+        if before is None or without(before.url) == without(url):
+            return None
+        self._variants.note_first(page, self._host(url), before.url)
+        variant = self.meet(url, page)
+        is_own = variant is not None and variant.state == VariantState.SEPARATE
+        return variant if is_own else None
+
+    def may_be_variant(self, url: str, page: bytes, *, is_canonical: bool = False) -> bool:
+        """Return whether a URL differs from the one requested for its page, and was not met lately.
+
+        Args:
+            url: The URL.
+            page: The request fingerprint that the fixed rules give it.
+            is_canonical: Whether it is known to be the canonical URL.
+        """
+        first = self._variants.first(page)
+        if first is None and is_canonical:
+            return False
+        exact = self._canonical.exact(url)
+        if exact == (self._canonical(url) if first is None else self._canonical.exact(first)):
+            return False
+        return self._canonical.variant_key(url) not in self._met
+
+    def meet(self, url: str, page: bytes) -> Variant | None:
+        """Decide on a URL whose page was requested; return it where it is a variant met first.
+
+        The caller stores it by ``put``, and requests it unless it is skipped.
+
+        Raises:
+            MalformedUrl: It is no http or https URL with a host.
+        """
+        first = self._variants.first(page) or self._canonical(url)
+        key = self._canonical.variant_key(url)
+        if self._canonical.exact(url) == self._canonical.exact(first):
+            return None
+        if not self._met.is_new(key, 0) or self._variants.is_known(key):
+            return None
+        host = self._host(url)
+        found = self._standing(url, page, first)
+        if found is None:
+            names = self._canonical.parting(url, first)
+            return Variant(key, page, page, host, names, url, VariantState.SEPARATE)
+        standing, names = found
+        state = self._tries(host, names, self._canonical(url), page)
+        if state == VariantState.FIRST:
+            return None
+        return Variant(key, page, standing, host, names, url, state)
+
+    def _standing(self, url: str, page: bytes, first: str) -> tuple[bytes, tuple[str, ...]] | None:
+        """Return the key of the URL that a variant is taken for, and the rules by which it is.
+
+        None: the rules that hold on the host take it for no URL that is requested.
+        """
+        without = self._canonical.without(self._revoked(self._host(url)))
+        for key, other in [(page, first), *self._variants.separate_of(page)]:
+            if without(other) == without(url):
+                return key, self._canonical.parting(url, other)
+        return None
+
+    def _revoked(self, host: str) -> frozenset[str]:
+        names = (rule.name for rule in TRIED_RULES)
+        rules = (self._rules.get((host, name)) for name in names)
+        return frozenset(rule.name for rule in rules if rule is not None and rule.reason)
+
+    def _of(self, host: str, names: Iterable[str]) -> list[HostRule]:
+        return [
+            self._rules.setdefault((host, name), HostRule(host, name)) for name in sorted(names)
+        ]
+
+    def _tries(
+        self, host: str, names: tuple[str, ...], canonical_url: str, page: bytes
+    ) -> VariantState:
+        """Return whether a variant is tried or skipped; FIRST: others stand for it already."""
+        rules, place = self._of(host, names), _place(canonical_url)
+        for rule in rules:
+            rule.met += 1
+            self._variants.note_change(rule)
+        if any(_is_due(rule, place) for rule in rules):
+            for rule in rules:
+                rule.tried += 1
+                rule.places.add(place)
+                rule.due_at = max(rule.due_at, GROWTH * rule.met)
+            return VariantState.TRIED
+        are_ids = _SESSIONS.issuperset(names) and all(rule.agreed >= _PROVEN for rule in rules)
+        if are_ids and self._variants.count_skipped(page, names) >= MAX_OF_SESSIONS:
+            return VariantState.FIRST
+        return VariantState.SKIPPED
+
+    def put(self, variant: Variant, priority: int, request: bytes) -> None:
+        """Store a variant, with its request where it is skipped."""
+        self._variants.put(variant, priority, request)
+        if variant.state != VariantState.SKIPPED:
+            self._canonical.separate([variant.key])
+        if variant.state == VariantState.TRIED:
+            self._await(variant.key, variant.standing, variant.host, variant.rules)
+
+    def observe(self, row: PageRow) -> None:
+        """Compare a page that was stored with the one that it was taken for, or that is for it."""
+        if not self._tried:
+            return
+        for key in [row.key, *self._waiting.get(row.key, ())]:
+            if key in self._tried:
+                self._compare(key)
+
+    def _compare(self, key: bytes) -> None:
+        one, other = self._store.previous(key), self._store.previous(self._tried[key][0])
+        if one is None or other is None or not (self._is_current(one) and self._is_current(other)):
+            return
+        _, host, names = self._ended(key)
+        agrees = self._agree(one, other)
+        if agrees is None and self._is_unread(one, other) and not _SESSIONS.intersection(names):
+            agrees = False  # there are few of them, and what each says is not known
+        if agrees:
+            for rule in self._of(host, names):
+                rule.agreed += 1
+                self._variants.note_change(rule)
+        elif agrees is None:
+            self._try_another(host, names)
+        else:
+            self._revoke(host, names, f"{one.url} is another page than {other.url}")
+
+    def _is_current(self, row: PageRow) -> bool:
+        visit = int(self._database.meta(meta_names.VISIT) or 0)
+        return max(row.visit, row.seen_visit) == visit
+
+    def _agree(self, one: PageRow, other: PageRow) -> bool | None:
+        if self._canonical.exact(one.url) == self._canonical.exact(other.url):
+            return None
+        if one.payload_digest is not None and one.payload_digest == other.payload_digest:
+            return True
+        contents = [content_of(row, self._elsewhere.kept_url(row)) for row in (one, other)]
+        if contents[0] is None or contents[1] is None:
+            return None
+        return agreement(contents[0], contents[1])
+
+    def _is_unread(self, one: PageRow, other: PageRow) -> bool:
+        """Return whether two pages with other bytes have no text that was read."""
+        if self._canonical.exact(one.url) == self._canonical.exact(other.url):
+            return False
+        contents = [content_of(row) for row in (one, other)]
+        return all(content is None or content.similarity == UNREAD for content in contents)
+
+    def _ended(self, key: bytes) -> tuple[bytes, str, tuple[str, ...]]:
+        trial = self._tried.pop(key)
+        self._waiting[trial[0]].discard(key)
+        if not self._waiting[trial[0]]:
+            del self._waiting[trial[0]]
+        self._variants.separate(key)
+        return trial
+
+    def note_redirect(self, source: bytes, target: bytes) -> None:
+        """Note a redirect: a variant that leads to the page that it was taken for is that page."""
+        if source in self._tried and self._tried[source][0] == target:
+            _, host, names = self._ended(source)
+            for rule in self._of(host, names):
+                rule.agreed += 1
+                self._variants.note_change(rule)
+
+    def note_failure(self, key: bytes) -> None:
+        """Note that a URL gave no page: another variant is tried in its place."""
+        for tried in [key, *self._waiting.get(key, ())]:
+            if tried in self._tried:
+                _, host, names = self._ended(tried)
+                self._try_another(host, names)
+
+    def _try_another(self, host: str, names: Sequence[str]) -> None:
+        """Try one more variant by each of some rules: one that is skipped, or the next one met."""
+        for rule in self._of(host, names):
+            if rule.reason is not None or rule.tried - rule.agreed > MAX_UNDECIDED:
+                continue
+            found = self._variants.try_skipped(host, rule.name)
+            if found is None:
+                rule.due_at = rule.met + 1
+            else:
+                for other in self._of(host, found.rules.split(",")):
+                    other.tried += 1
+                    self._variants.note_change(other)
+                self._canonical.separate([found.key])
+                self._await(found.key, found.standing, host, tuple(found.rules.split(",")))
+                self._unqueued.append(found)
+            self._variants.note_change(rule)
+
+    def _revoke(self, host: str, names: Sequence[str], reason: str) -> None:
+        """Revoke the rule with the least evidence, and reconsider all that is skipped there."""
+        rules = self._of(host, names)
+        if not any(rule.reason for rule in rules):
+            rule = min(rules, key=lambda one: (one.agreed, one.name in _SESSIONS))
+            rule.reason = reason
+            self._variants.note_change(rule)
+            self._released[host] = _START
+            self._revoked_hosts.add(host)
+        others = [rule for rule in rules if rule.reason is None]
+        for rule in others:  # it may be wrong too, and this trial says nothing about it
+            rule.tried -= 1
+        self._try_another(host, [rule.name for rule in others])
+
+    def resume(self) -> None:
+        """Continue what a process left that was killed: pages that were not compared yet."""
+        for key in list(self._tried):
+            self._compare(key)
+
+    @property
+    def is_releasing(self) -> bool:
+        """Whether variants of hosts with a revoked rule are still to be reconsidered."""
+        return bool(self._released or self._unqueued)
+
+    @property
+    def is_unsettled(self) -> bool:
+        """Whether a process ended before it had requested all that revoked rules skipped."""
+        return bool(self._unqueued) or any(
+            self._is_wanted(variant)
+            for host, start in self._released.items()
+            for variant in self._variants.skipped(host, start, _ALL)
+        )
+
+    def release(self) -> Iterator[SkippedVariant]:
+        """Yield some variants that are to be requested after all; a slice of those of one host.
+
+        The caller queues each at once.
+        """
+        while self._unqueued:
+            tried = self._unqueued.pop()
+            self._variants.note_queued(tried.key)
+            yield tried
+        if not self._released:
+            return
+        host, after = next(iter(self._released.items()))
+        skipped = self._variants.skipped(host, after, SLICE)
+        if len(skipped) < SLICE:
+            del self._released[host]
+        else:
+            self._released[host] = skipped[-1].page, skipped[-1].key
+        for variant in skipped:
+            state = self._reconsider(variant)
+            if state != VariantState.SKIPPED:
+                self._variants.note_queued(variant.key)
+                self._canonical.separate([variant.key])
+                yield variant._replace(state=state)
+
+    def _reconsider(self, variant: SkippedVariant) -> VariantState:
+        """Decide on a variant anew: another URL may stand for it, by other rules."""
+        found = self._standing(variant.url, variant.page, self._first_of(variant))
+        if found is None:
+            self._variants.separate(variant.key)
+            return VariantState.SEPARATE
+        standing, names = found
+        if (standing, ",".join(names)) == (variant.standing, variant.rules):
+            return VariantState.SKIPPED
+        canonical_url = self._canonical.without(())(variant.url)
+        state = self._tries(variant.host, names, canonical_url, variant.page)
+        if state != VariantState.TRIED:
+            state = VariantState.SKIPPED
+        self._variants.regroup(variant.key, standing, names, state)
+        if state == VariantState.TRIED:
+            self._await(variant.key, standing, variant.host, names)
+        return state
+
+    def _is_wanted(self, variant: SkippedVariant) -> bool:
+        return self._standing(variant.url, variant.page, self._first_of(variant)) is None
+
+    def _first_of(self, variant: SkippedVariant) -> str:
+        return self._variants.first(variant.page) or self._canonical.without(())(variant.url)
+
+    def _host(self, url: str) -> str:
+        return urlsplit(self._canonical.exact(url)).netloc
+
+
+def _place(canonical_url: str) -> str:
+    """Return the folder of a URL with the names of its arguments."""
+    parts = urlsplit(canonical_url)
+    names = sorted({argument.partition("=")[0] for argument in parts.query.split("&")})
+    return f"{parts.path.rpartition('/')[0]}?{'&'.join(names)}"[:200]
+
+
+def _is_due(rule: HostRule, place: str) -> bool:
+    if rule.met >= rule.due_at:
+        return True
+    return rule.tried < MAX_PLACES and place not in rule.places

@@ -1,0 +1,220 @@
+"""Store the URLs that fixed rules take for one page, and what came of trying these rules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from crawler.storage.states import VariantState
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable, Sequence
+
+    from crawler.storage.database import Database
+
+SKIPPED, TRIED, SEPARATE = VariantState.SKIPPED, VariantState.TRIED, VariantState.SEPARATE
+
+MAX_OF_SESSIONS: Final = 8
+"""Store at most this many variants of a page that differ in sessions alone, once that is proven."""
+
+_MAX_HELD = 16_384
+
+_COLUMNS = "key, page, standing, host, rules, url, state, priority, request"
+_OF_HOST = (
+    f"SELECT {_COLUMNS} FROM variants"  # noqa: S608
+    f" WHERE state = {SKIPPED} AND host = ? AND (page, key) > (?, ?) ORDER BY page, key LIMIT ?"
+)
+_OF_RULE = (
+    f"SELECT {_COLUMNS} FROM variants WHERE state = {SKIPPED} AND host = ?"  # noqa: S608
+    " AND instr(',' || rules || ',', ',' || ? || ',') LIMIT 1"
+)
+
+
+class Variant(NamedTuple):
+    """A URL that fixed rules take for another one.
+
+    Attributes:
+        key: The digest of its exact form.
+        page: The request fingerprint that it has by the rules.
+        standing: The key of the URL that it is taken for.
+        host: The host with its port.
+        rules: Names of the rules by which it is.
+        state: ``SKIPPED``, ``TRIED`` or ``SEPARATE``.
+    """
+
+    key: bytes
+    page: bytes
+    standing: bytes
+    host: str
+    rules: tuple[str, ...]
+    url: str
+    state: VariantState
+
+
+class SkippedVariant(NamedTuple):
+    """A variant that was not requested, with its request."""
+
+    key: bytes
+    page: bytes
+    standing: bytes
+    host: str
+    rules: str
+    url: str
+    state: VariantState
+    priority: int
+    request: bytes
+
+
+@dataclass(slots=True)
+class HostRule:
+    """A fixed rule on a host.
+
+    Attributes:
+        met: Variants by this rule.
+        tried: Those that were requested all the same.
+        agreed: Those that were the page that they were taken for.
+        due_at: The number of the next variant to request.
+        reason: Why it does not hold there; None where it holds.
+        places: Folders, with names of arguments, in which this process tried it.
+    """
+
+    host: str
+    name: str
+    met: int = 0
+    tried: int = 0
+    agreed: int = 0
+    due_at: int = 1
+    reason: str | None = None
+    places: set[str] = field(default_factory=set)
+
+
+def separate_keys(read: Callable[[str], sqlite3.Cursor]) -> list[bytes]:
+    """Return the keys of the variants that are pages of their own, or are being tried."""
+    rows = read(f"SELECT key FROM variants WHERE state IN ({TRIED}, {SEPARATE})")  # noqa: S608
+    return [bytes(key) for (key,) in rows]
+
+
+def tried_rules(read: Callable[[str], sqlite3.Cursor]) -> list[HostRule]:
+    """Return the fixed rules that were tried on a host, those that are wrong there first."""
+    rows = read(
+        "SELECT host, rule, met, tried, agreed, due_at, reason FROM fixed_rules"
+        " ORDER BY reason IS NULL, host, rule"
+    )
+    return [HostRule(*row) for row in rows]
+
+
+class Variants:
+    """The tables ``variants`` and ``fixed_rules``."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._changed: dict[tuple[str, str], HostRule] = {}
+        self._firsts: dict[bytes, str | None] = {}
+        sql = f"SELECT 1 FROM variants WHERE state = {VariantState.FIRST} LIMIT 1"  # noqa: S608
+        self.has_first = database.read(sql).fetchone() is not None
+        database.before_commit.append(self._write)
+
+    def note_change(self, rule: HostRule) -> None:
+        self._changed[rule.host, rule.name] = rule
+
+    def _write(self) -> None:
+        rows = [
+            (one.host, one.name, one.met, one.tried, one.agreed, one.due_at, one.reason)
+            for one in self._changed.values()
+        ]
+        self._changed.clear()
+        self._database.write_many("REPLACE INTO fixed_rules VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+
+    def note_first(self, page: bytes, host: str, url: str) -> None:
+        """Note which URL was requested for a page, where it is not the canonical one."""
+        row = (page, page, None, host, "", url, VariantState.FIRST, 0, b"")
+        self._database.write("REPLACE INTO variants VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+        self.has_first = True
+        self._hold(page, url)
+
+    def first(self, page: bytes) -> str | None:
+        """Return the URL that was requested for a page; None where it was the canonical one."""
+        if not self.has_first:
+            return None
+        if page not in self._firsts:
+            row = self._database.read(
+                "SELECT url FROM variants WHERE key = ? AND page = key", (page,)
+            ).fetchone()
+            self._hold(page, None if row is None else str(row[0]))
+        return self._firsts[page]
+
+    def _hold(self, page: bytes, url: str | None) -> None:
+        if len(self._firsts) >= _MAX_HELD:
+            self._firsts.clear()
+        self._firsts[page] = url
+
+    def is_known(self, key: bytes) -> bool:
+        row = self._database.read("SELECT 1 FROM variants WHERE key = ?", (key,)).fetchone()
+        return row is not None
+
+    def separate_of(self, page: bytes) -> list[tuple[bytes, str]]:
+        """Return key and URL of the variants of a page that are pages of their own."""
+        rows = self._database.read(
+            f"SELECT key, url FROM variants WHERE page = ? AND state IN ({TRIED}, {SEPARATE})",  # noqa: S608
+            (page,),
+        )
+        return rows.fetchall()
+
+    def count_skipped(self, page: bytes, rules: Sequence[str]) -> int:
+        """Return how many variants of a page some rules skip."""
+        row = self._database.read(
+            f"SELECT count(*) FROM variants WHERE page = ? AND state = {SKIPPED} AND rules = ?",  # noqa: S608
+            (page, ",".join(rules)),
+        ).fetchone()
+        return int(row[0])
+
+    def put(self, variant: Variant, priority: int, request: bytes) -> None:
+        key, page, standing, host, rules, url, state = variant
+        row = (key, page, standing, host, ",".join(rules), url, state, priority, request)
+        self._database.write("INSERT INTO variants VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+
+    def separate(self, key: bytes) -> None:
+        """Let a variant be a page of its own, which is requested or was."""
+        self._database.write("UPDATE variants SET state = ? WHERE key = ?", (SEPARATE, key))
+
+    def regroup(
+        self, key: bytes, standing: bytes, rules: Sequence[str], state: VariantState
+    ) -> None:
+        """Let another URL stand for a variant, by other rules."""
+        self._database.write(
+            "UPDATE variants SET standing = ?, rules = ?, state = ? WHERE key = ?",
+            (standing, ",".join(rules), state, key),
+        )
+
+    def note_queued(self, key: bytes) -> None:
+        """Forget the request of a variant, which is in the queue now."""
+        self._database.write("UPDATE variants SET request = x'' WHERE key = ?", (key,))
+
+    def try_skipped(self, host: str, rule: str) -> SkippedVariant | None:
+        """Let a variant that a rule skipped be tried; return it, or None where there is none."""
+        row = self._database.read(_OF_RULE, (host, rule)).fetchone()
+        if row is None:
+            return None
+        found = SkippedVariant(*row)
+        self._database.write("UPDATE variants SET state = ? WHERE key = ?", (TRIED, found.key))
+        return found._replace(state=TRIED)
+
+    def tried(self) -> list[SkippedVariant]:
+        """Return the variants that are being tried; those with a request are not queued yet."""
+        rows = self._database.read(f"SELECT {_COLUMNS} FROM variants WHERE state = {TRIED}")  # noqa: S608
+        return [SkippedVariant(*row) for row in rows]
+
+    def skipped(self, host: str, after: tuple[bytes, bytes], most: int) -> list[SkippedVariant]:
+        """Return skipped variants of a host, those of a page together, after page and key."""
+        rows = self._database.read(_OF_HOST, (host, *after, most))
+        return [SkippedVariant(*row) for row in rows]
+
+    def begin_visit(self) -> None:
+        """Forget what was skipped and which URL was first; pages of their own stay such."""
+        self._database.write(
+            "DELETE FROM variants WHERE state IN (?, ?)", (VariantState.FIRST, SKIPPED)
+        )
+        self._database.write("UPDATE variants SET state = ? WHERE state = ?", (SEPARATE, TRIED))
+        self._firsts.clear()
+        self.has_first = False

@@ -1,0 +1,139 @@
+"""Request the variants that ``crawler.url_rules.fixed_rules`` chooses, to try the fixed rules."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from crawler.frontier.request_records import MalformedRequestError
+from crawler.job_registry import job_of
+from crawler.reading.link_kinds import DESCRIPTIONS
+from crawler.request_codec import UnstorableError, decode_request, encode_request
+from crawler.request_meta import AGAIN, FIXED, GUESS, LINK_KIND, SPELLING, depth_of
+from crawler.storage.states import VariantState
+from crawler.urls.parts import MalformedUrl
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
+
+logger = logging.getLogger(__name__)
+
+
+class VariantRequests:
+    """Stores requests for variants, and lets those through that try a fixed rule.
+
+    Only pages that are stored can be compared: for spiders that store none, and in a fleet, the
+    fixed rules hold on every host.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._job = job_of(crawler)
+        self._rules = self._job.url_rules.fixed
+        self._canonical = self._job.canonicalizer
+
+    @property
+    def _is_on(self) -> bool:
+        return self._job.fleet is None and hasattr(self._crawler.spider, "links_of")
+
+    @property
+    def _spider(self) -> Spider:
+        assert self._crawler.spider is not None
+        return self._crawler.spider
+
+    def resume(self) -> None:
+        """Continue what a process left that was killed."""
+        if self._is_on:
+            self._rules.resume()
+
+    def keep_apart(self, request: Request) -> None:
+        """Give a URL that is met first in this visit the key that it had in the last one."""
+        key = self._key(request)
+        if key is None or key in self._job.frontier.seen or self._canonical.is_separate(key):
+            return
+        variant = self._rules.keep_apart(request.url, key)
+        if variant is not None:
+            self._rules.put(variant, request.priority, b"")
+
+    def note_first(self, request: Request) -> None:
+        """Note the URL of a request whose page was not requested before."""
+        key = self._key(request)
+        if key is not None and not self._canonical.is_separate(key):
+            self._rules.note_first(key, request.url)
+
+    def admits(self, request: Request) -> bool:
+        """Return whether a request whose page was requested before is made all the same."""
+        key = self._key(request)
+        if key is None or self._canonical.is_separate(key):
+            return False
+        variant = self._rules.meet(request.url, key)
+        if variant is None:
+            return False
+        encoded = b""
+        if variant.state == VariantState.SKIPPED:
+            if self._is_led_by_variant(request):
+                variant = variant._replace(state=VariantState.TRIED)
+            else:
+                try:
+                    encoded = encode_request(request, self._spider)
+                except UnstorableError:
+                    variant = variant._replace(state=VariantState.SEPARATE)
+        self._rules.put(variant, request.priority, encoded)
+        self._crawler.stats.inc_value(f"fixed_rules/{variant.state.name.lower()}")
+        if variant.state == VariantState.SKIPPED:
+            return False
+        self._fix(request, is_tried=variant.state == VariantState.TRIED)
+        return self._job.frontier.seen.add(variant.key, depth_of(request.meta))
+
+    def _key(self, request: Request) -> bytes | None:
+        """Return the key of a request whose URL may be a variant; None of any other."""
+        meta = request.meta
+        is_page = request.method == "GET" and not request.body and AGAIN not in meta
+        is_spelling = SPELLING in meta and not meta.get("redirect_urls")
+        is_description = GUESS in meta and meta.get(LINK_KIND) in DESCRIPTIONS
+        if not self._is_on or not is_page or is_spelling or is_description:
+            return None
+        try:
+            return self._canonical.key(request.url)
+        except MalformedUrl:
+            return None
+
+    def _is_led_by_variant(self, request: Request) -> bool:
+        """Return whether a variant was redirected to a request, which is its page then."""
+        key, of = self._canonical.key, self._canonical.is_separate
+        return any(of(key(url)) for url in request.meta.get("redirect_urls", ()))
+
+    def _fix(self, request: Request, *, is_tried: bool) -> None:
+        """Let no learned rule skip a trial, or a variant that has the address of its page."""
+        merged = self._canonical.without(())(request.url)
+        if is_tried or self._canonical.exact(request.url) == merged:
+            request.meta[FIXED] = True
+
+    def note_redirect(self, request: Request, target: bytes) -> None:
+        """Note that a request was filtered to which a variant may have been redirected."""
+        if self._is_on:
+            source = request.meta["redirect_urls"][-1]
+            of = self._crawler.request_fingerprinter.fingerprint
+            self._rules.note_redirect(of(request.replace(url=source)), target)
+
+    @property
+    def is_releasing(self) -> bool:
+        """Whether variants that a revoked rule skipped are still to be queued."""
+        return self._is_on and self._rules.is_releasing
+
+    def release(self) -> Iterator[Request]:
+        """Yield some requests that a revoked rule skipped; each is queued at once."""
+        for variant in self._rules.release() if self.is_releasing else ():
+            try:
+                request = decode_request(
+                    variant.request, variant.url, variant.priority, self._spider
+                )
+            except MalformedRequestError as error:
+                logger.error("%s cannot be taken up again: %s", variant.url, error)  # noqa: TRY400
+                self._job.result.count_broken()
+                continue
+            self._fix(request, is_tried=variant.state == VariantState.TRIED)
+            yield request

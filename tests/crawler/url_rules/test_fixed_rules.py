@@ -1,0 +1,235 @@
+"""Fixed rules are tried on each host; where one is wrong, no page is lost."""
+
+from __future__ import annotations
+
+import time
+from contextlib import closing
+from itertools import product
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from urllib.parse import urlsplit
+
+import pytest
+import xxhash
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.pages.page_row import PageRow
+from crawler.pages.page_store import PageStore
+from crawler.storage.database import Database
+from crawler.storage.states import VariantState
+from crawler.url_rules.fixed_rules import MAX_PLACES, FixedRules
+from crawler.urls.canonical import Canonicalizer
+
+HOST = "http://site.test"
+ORDERS = ("a=1&b=2", "b=2&a=1")
+SOURCES = ("", "&utm_source=one", "&utm_source=two")
+SESSIONS = ("", *(f"&PHPSESSID={number:032x}" for number in range(2)))
+QUERIES = [f"{o}{s}{i}" for o, s, i in product(ORDERS, SOURCES, SESSIONS)]
+
+
+class SmallCrawl:
+    """Real tables and rules; what was requested is answered when a test says so."""
+
+    def __init__(self, folder: Path, matters: frozenset[str]) -> None:
+        self.folder = folder
+        self.matters = matters
+        self.fetched: list[str] = []
+        self.texts: set[str] = set()
+        self.waiting: list[tuple[str, bytes]] = []
+        self.open()
+
+    def open(self) -> None:
+        self.database = Database(self.folder)
+        self.database.set_meta("visit", "1")
+        self.canonical = Canonicalizer()
+        self.store = PageStore(self.database)
+        self.rules = FixedRules(self.database, self.canonical)
+        self.rules.resume()
+        sql = "SELECT key FROM requests WHERE key IS NOT NULL"
+        self.seen = {bytes(key) for (key,) in self.database.read(sql)}
+        sql = "SELECT url, key FROM requests WHERE state = 0 ORDER BY id"
+        self.waiting = [(url, bytes(key)) for url, key in self.database.read(sql)]
+
+    def kill(self) -> None:
+        """The process ends, and another one begins; what was not committed never was."""
+        self.database.fail("killed")
+        self.database.close()
+        self.open()
+
+    def close(self) -> None:
+        self.database.close()
+
+    def said(self, url: str) -> str:
+        """The text of a page: its path, and the part of its query that matters."""
+        path, query = urlsplit(url)[2:4]
+        parts = query.split("&")
+        kept = [part for part in parts if part[:1] in {"a", "b"}]
+        if "sort_arguments" not in self.matters:
+            kept.sort()
+        for name, rule in (("utm_", "utm"), ("PHPSESSID", "phpsessid")):
+            if rule in self.matters:
+                kept += sorted(part for part in parts if part.startswith(name))
+        return f"{path} {'&'.join(kept)}"
+
+    def meet(self, url: str) -> None:
+        """A page links to a URL."""
+        key = self.canonical.key(url)
+        if key not in self.seen:
+            self._queue(url, key)
+            self.rules.note_first(key, url)
+            return
+        variant = self.rules.meet(url, key) if not self.canonical.is_separate(key) else None
+        if variant is not None:
+            is_skipped = variant.state == VariantState.SKIPPED
+            self.rules.put(variant, 0, b"request" if is_skipped else b"")
+            if not is_skipped:
+                self._queue(url, variant.key)
+
+    def _queue(self, url: str, key: bytes) -> None:
+        assert self.canonical.key(url) == key
+        self.seen.add(key)
+        self.waiting.append((url, key))
+        self.database.write(
+            "INSERT INTO requests (state, tries, priority, depth, host, url, key, fixed, request)"
+            " VALUES (0, 0, 0, 0, 0, ?, ?, 0, x'')",
+            (url, key),
+        )
+
+    def answer(self, at: int = 0) -> None:
+        """A request that waits is answered."""
+        url, key = self.waiting.pop(at % len(self.waiting))
+        self.fetched.append(url)
+        said = self.said(url)
+        self.texts.add(said)
+        digest = xxhash.xxh3_128_digest(said.encode())
+        kept = self.store.find_said(digest)
+        now = time.time()
+        row = PageRow(
+            id=self.store.new_id(), key=key, url=url, canonical_url=self.canonical(url), latest=1,
+            visit=1, fetched_at=now, seen_visit=1, seen_at=now, depth=0, status=200, words=100,
+            verdict="new" if kept is None else "text_duplicate", words_digest=digest,
+            text_digest=digest, payload_digest=digest,
+        )  # fmt: skip
+        if kept is None:
+            row.text = said.encode()
+        else:
+            row.duplicate_of, row.similarity = kept.id, 1.0
+        self.store.insert(row)
+        self.database.write("UPDATE requests SET state = 2 WHERE key = ?", (key,))
+        self.rules.observe(row)
+
+    def release(self) -> None:
+        while self.rules.is_releasing:
+            for variant in self.rules.release():
+                if variant.key not in self.seen:
+                    self._queue(variant.url, variant.key)
+
+    def finish(self) -> None:
+        self.release()
+        while self.waiting:
+            self.answer()
+            self.release()
+
+
+RULES = ("phpsessid", "sort_arguments", "utm")
+
+
+def some_of(rules: tuple[str, ...]) -> st.SearchStrategy[frozenset[str]]:
+    return st.frozensets(st.sampled_from(rules))
+
+
+class TestFixedRulesProperties:
+    @given(
+        matters=some_of(RULES),
+        links=st.lists(
+            st.tuples(st.sampled_from(("/p", "/q", "/r/s")), st.sampled_from(QUERIES)),
+            min_size=1,
+            max_size=40,
+        ),
+        acts=st.lists(st.sampled_from(("answer", "answer", "release", "commit", "kill"))),
+    )
+    def test_no_page_is_lost_whatever_matters(
+        self, matters: frozenset[str], links: list[tuple[str, str]], acts: list[str]
+    ) -> None:
+        with TemporaryDirectory() as folder, closing(SmallCrawl(Path(folder), matters)) as crawl:
+            met: list[str] = []
+            for path, query in links:
+                met.append(f"{HOST}{path}?{query}")
+                crawl.meet(met[-1])
+                act = acts.pop() if acts else ""
+                if act == "answer" and crawl.waiting:
+                    crawl.answer(len(acts))
+                elif act == "release":
+                    crawl.release()
+                elif act == "commit":
+                    crawl.database.commit()
+                elif act == "kill":
+                    crawl.kill()
+                    for url in met:  # the pages that link to them are fetched again
+                        crawl.meet(url)
+            crawl.finish()
+            assert crawl.texts >= {crawl.said(url) for url in met}
+
+
+def crawled(folder: Path, urls: list[str], *matters: str) -> SmallCrawl:
+    crawl = SmallCrawl(folder, frozenset(matters))
+    for url in urls:
+        crawl.meet(url)
+    crawl.finish()
+    return crawl
+
+
+@pytest.mark.parametrize("query", ["utm_source=x", "PHPSESSID=" + "a" * 32, "b=2&a=1", "a=1&&b=2"])
+def test_a_right_rule_costs_a_handful_of_requests(query: str, tmp_path: Path) -> None:
+    plain = "" if "a=1" not in query else "?a=1&b=2"
+    urls = [f"{HOST}/p{number}{some}" for number in range(500) for some in (plain, f"?{query}")]
+    with closing(crawled(tmp_path, urls)) as crawl:
+        assert len(crawl.fetched) <= 500 + MAX_PLACES + 5
+
+
+def test_a_rule_is_revoked_on_the_host_where_it_is_wrong(tmp_path: Path) -> None:
+    other = HOST.replace("site", "other")
+    urls = [f"{host}/p?{order}" for host in (HOST, other) for order in ORDERS]
+    with closing(SmallCrawl(tmp_path, frozenset({"sort_arguments"}))) as crawl:
+        for url in urls[:2]:
+            crawl.meet(url)
+        crawl.finish()
+        crawl.matters = frozenset()
+        for url in urls[2:]:
+            crawl.meet(url)
+        crawl.finish()
+        crawl.database.commit()
+        rows = crawl.database.read("SELECT host, reason IS NULL FROM fixed_rules").fetchall()
+    assert sorted(rows) == [("other.test", 1), ("site.test", 0)]
+
+
+def test_sessions_of_a_page_are_not_stored_without_end(tmp_path: Path) -> None:
+    with closing(SmallCrawl(tmp_path, frozenset())) as crawl:
+        for number in range(300):
+            crawl.meet(f"{HOST}/p?PHPSESSID={number:032x}")
+            crawl.finish()
+        count = crawl.database.read("SELECT count(*) FROM variants").fetchone()[0]
+    assert count < 80
+
+
+def test_a_variant_that_gives_no_page_is_replaced_by_a_skipped_one(tmp_path: Path) -> None:
+    urls = [f"{HOST}/p?{order}" for order in ORDERS] + [f"{HOST}/q?{order}" for order in ORDERS]
+    with closing(SmallCrawl(tmp_path, frozenset({"sort_arguments"}))) as crawl:
+        for url in urls:
+            crawl.meet(url)
+        tried = next(key for url, key in crawl.waiting if url == urls[1])
+        crawl.waiting = [one for one in crawl.waiting if one[1] != tried]
+        crawl.rules.note_failure(tried)
+        crawl.finish()
+        assert crawl.said(urls[3]) in crawl.texts
+
+
+def test_only_rules_that_no_standard_promises_are_tried() -> None:
+    canonical = Canonicalizer()
+    assert canonical.exact("HTTP://Site.test:80/%7e/./a?") == "http://site.test/~/a?"
+    assert canonical.parting(f"{HOST}/a?b=1&utm_source=x&a=2", f"{HOST}/a?a=2&b=1") == (
+        "sort_arguments",
+        "utm",
+    )
+    assert canonical.parting(f"{HOST}/a?utm_source=x", f"{HOST}/a") == ("utm",)

@@ -1,0 +1,181 @@
+"""Mirrors of large files, which go to the disk as they come and go on after a kill."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from neardup.fingerprints.digest import payload_digest
+from tests.crawls.command import start_scrapy
+from tests.crawls.mirrored import Mirrored, check
+from tests.crawls.test_mirror_cut import QUICK, links, site, start, told
+from tests.sites.needing import body
+from tests.waiting import wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.sites.exchange import Exchange
+    from tests.sites.needing import NeedingSite
+
+pytestmark = pytest.mark.slow
+
+__all__ = ["site"]
+
+BYTES = "application/octet-stream"
+LARGE = ("--max-file-bytes", "1GB")
+NOTED = 4 * 2**20
+CONTENT = random.Random(5).randbytes(NOTED + 2**20) * 50
+"""More than a mirror takes of memory."""
+
+MAX_PEAK_MB = 350
+
+
+class Served:
+    """A large file, in ranges; of the first answers only so many bytes come."""
+
+    def __init__(self, content: bytes, etag: str, *ends: int, hangs: bool = False) -> None:
+        self._content, self._etag, self._ends, self._hangs = content, etag, list(ends), hangs
+        self.firsts: list[int] = []
+        """The first byte that each request wanted."""
+
+    def __call__(self, exchange: Exchange) -> None:
+        wanted, size = exchange.headers.get("Range"), len(self._content)
+        is_same = exchange.headers.get("If-Range") == self._etag
+        first = int(wanted.removeprefix("bytes=").rstrip("-")) if wanted and is_same else 0
+        self.firsts.append(first)
+        headers = {"Content-Type": BYTES, "Content-Length": str(size - first), "ETag": self._etag}
+        if first:
+            headers["Content-Range"] = f"bytes {first}-{size - 1}/{size}"
+        exchange.head(206 if first else 200, headers)
+        end = self._ends.pop(0) if self._ends else size
+        with suppress(OSError):
+            exchange.wfile.write(self._content[first:end])
+            exchange.wfile.flush()
+            if end < size and self._hangs:
+                exchange.rfile.read(1)  # until the client is gone
+        exchange.hang_up()
+
+
+def noted_bytes(folder: Path) -> int:
+    """How much of a download would be there after a kill."""
+    with (
+        suppress(sqlite3.Error),
+        closing(sqlite3.connect(f"file:{folder}/.mirror/crawl.db?mode=ro", uri=True)) as database,
+    ):
+        return int(database.execute("SELECT coalesce(sum(size), 0) FROM downloads").fetchone()[0])
+    return 0
+
+
+def peak_mb(pid: int) -> int:
+    """The most memory that a process had, which the system keeps while it runs; then 0."""
+    with suppress(OSError), Path(f"/proc/{pid}/status").open() as status:
+        found = [int(line.split()[1]) // 1024 for line in status if line.startswith("VmHWM")]
+        return max(found, default=0)
+    return 0
+
+
+def test_large_file_goes_on_after_a_kill_and_is_never_in_memory(
+    site: NeedingSite, tmp_path: Path
+) -> None:
+    served = Served(CONTENT, '"v1"', NOTED, hangs=True)
+    site.file("/small/", body("small", links(["/small/big.bin"])))
+    site.added["/small/big.bin"] = served
+    folder = tmp_path / "m"
+    command = ("mirror", site.at("/small/"), str(folder), *QUICK, *LARGE)
+    killed = start_scrapy(*command)
+    wait_until(lambda: noted_bytes(folder) >= NOTED, killed)
+    killed.kill()
+    killed.communicate()
+    going_on, peaks = start_scrapy(*command), [0]
+
+    def has_ended() -> bool:
+        peaks.append(peak_mb(going_on.pid))
+        return going_on.poll() is not None
+
+    wait_until(has_ended)
+    output, errors = going_on.communicate()
+    assert going_on.returncode == 0, output + errors
+    assert served.firsts == [0, NOTED]
+    assert 0 < max(peaks) < MAX_PEAK_MB
+    again = start(site, folder, *LARGE)
+    assert again.served[site.at("/small/big.bin")] == payload_digest(CONTENT)
+    assert check(folder).returncode == 0
+    path = again.path_of(site.at("/small/big.bin"))
+    assert path is not None
+    assert payload_digest(again.read(path)) == payload_digest(CONTENT)
+    assert not list((folder / ".mirror" / "downloads").iterdir())
+
+
+def test_rest_of_a_large_file_that_breaks_off_is_requested_at_once_and_bounded(
+    site: NeedingSite, tmp_path: Path
+) -> None:
+    content = CONTENT[:NOTED]
+    half, most = len(content) // 2, len(content) - 9
+    served = {
+        "/small/once.bin": Served(content, '"v1"', half),
+        "/small/weak.bin": Served(content, 'W/"v1"', half),
+        "/small/often.bin": Served(content, '"v2"', half, half + 5, half + 9),
+    }
+    site.file("/small/", body("small", links(served)))
+    site.added.update(served)
+    found = start(site, tmp_path / "m", *LARGE, status=1)
+    assert served["/small/once.bin"].firsts == [0, half]
+    assert served["/small/weak.bin"].firsts == [0, 0]
+    assert served["/small/often.bin"].firsts == [0, half, half + 5]
+    assert told(found, "failed") == {site.at("/small/often.bin")}
+    for path in ("/small/once.bin", "/small/weak.bin"):
+        assert found.served[site.at(path)] == payload_digest(content)
+    part = part_of(found, site, content, half + 9)
+    assert "files of which only a part came: 1" in check(found.folder).stdout
+    found = start(site, tmp_path / "m", "--max-file-bytes", str(most), status=1)
+    assert part_of(found, site, content, half + 9) == part, "with its rest it is too large"
+    found = start(site, tmp_path / "m", *LARGE)
+    assert served["/small/often.bin"].firsts[-1] == half + 9
+    assert part_of(found, site, content, len(content)) == part
+    assert check(found.folder).returncode == 0
+
+
+def part_of(found: Mirrored, site: NeedingSite, content: bytes, size: int) -> str:
+    """Expect so many bytes of a file, and return its path."""
+    path = found.path_of(site.at("/small/often.bin"))
+    assert path is not None
+    assert found.read(path) == content[:size]
+    return path
+
+
+def test_limit_of_bytes_is_exceeded_by_one_answer_at_most(
+    site: NeedingSite, tmp_path: Path
+) -> None:
+    """All files are under way at the same time, and one in two does not announce its length."""
+    size, limit = 2**20, 5 * 2**19
+    paths = [f"/small/{number}.bin" for number in range(12)]
+    site.file("/small/", body("small", links(paths)))
+    for number, path in enumerate(paths):
+        site.added[path] = sending(path.encode() * (size // len(path)), in_chunks=number % 2 == 0)
+    found = start(site, tmp_path / "m", "--max-bytes", str(limit))
+    assert "stopped: the limit of --max-bytes, 2.6 MB, is reached" in found.done.stdout
+    sizes = [(found.folder / path).stat().st_size for path in found.files if ".bin" in path]
+    assert limit - size < sum(sizes) < limit + size
+    found = start(site, tmp_path / "m")
+    assert len([path for path in found.files if path.endswith(".bin")]) == len(paths)
+    assert check(found.folder).returncode == 0
+
+
+def sending(content: bytes, *, in_chunks: bool) -> Callable[[Exchange], None]:
+    def send(exchange: Exchange) -> None:
+        how = {"Transfer-Encoding": "chunked"}
+        exchange.head(200, how if in_chunks else {"Content-Length": str(len(content))})
+        with suppress(OSError):
+            for at in range(0, len(content), 2**14):
+                piece = content[at : at + 2**14]
+                exchange.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece) if in_chunks else piece)
+            exchange.wfile.write(b"0\r\n\r\n" if in_chunks else b"")
+        exchange.hang_up()
+
+    return send

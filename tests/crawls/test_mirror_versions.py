@@ -1,0 +1,101 @@
+"""Mirrors that keep their earlier versions, and show what changed."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawler.mirror.errors import SymbolicLinkError
+from crawler.mirror.folder import MirrorFolder
+from crawler.mirror.versions import drop_if_same, keep_version, version_names, versions_folder
+from tests.crawls.mirrored import check, mirror
+from tests.sites.changing import ChangingSite
+from tests.sites.prose import prose
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.slow
+
+
+def test_update_keeps_what_was_and_shows_what_changed(tmp_path: Path) -> None:
+    with ChangingSite(("/a", "/b", "/c")) as site:
+        for path in ("/a", "/b", "/c"):
+            site.put(path, prose(path, 80))
+        site.put("/a", f"{prose('/a', 80)} The old ending is here.")
+        mirrored = mirror(site.url, tmp_path / "m", "--keep-versions")
+        assert version_names(mirrored.folder) == []
+        assert 'href="versions.html"' in mirrored.read("index.html").decode()
+        assert check(mirrored.folder).returncode == 0
+        a, b = (mirrored.path_of(site.at(path)) for path in ("/a", "/b"))
+        assert a
+        assert b
+        before = mirrored.read(a)
+        site.put("/a", f"{prose('/a', 80)} A new ending has come.")
+        site.fail("/c", 410)
+        again = mirror(site.url, mirrored.folder)
+        unchanged = mirror(site.url, mirrored.folder)  # keeps no version of its own
+    assert "--keep-versions yes" in again.done.stdout
+    [name] = version_names(mirrored.folder)
+    place = versions_folder(mirrored.folder)
+    assert (place / name / a).read_bytes() == before
+    assert (place / name / "index.html").is_file()
+    assert (place / name / b).samefile(mirrored.folder / b)  # no second copy
+    page = (place / f"{name}.html").read_text()
+    assert "The old ending is here." in page
+    assert "A new ending has come." in page
+    assert site.at("/c") in page.partition("<h2>Gone</h2>")[2]
+    assert f"{name}.html" in unchanged.read("versions.html").decode()
+    assert check(mirrored.folder).returncode == 0
+
+
+def made(root: Path) -> MirrorFolder:
+    folder = MirrorFolder(root)
+    for path in ("changes.json", "h.example/a.html", "h.example/deep/b.html", "warc/x"):
+        folder.write(path, path.encode())
+    return folder
+
+
+def test_version_is_whole_or_not_there(tmp_path: Path) -> None:
+    """A killed process leaves a part under another name, which the next one removes."""
+    with made(tmp_path) as folder:
+        part = versions_folder(tmp_path) / ".partial"
+        (part / "h.example").mkdir(parents=True)
+        (part / "h.example" / "half.html").write_text("half")
+        assert version_names(tmp_path) == []
+        name = keep_version(tmp_path, folder)
+        assert version_names(tmp_path) == [name]
+        kept = versions_folder(tmp_path) / str(name)
+        found = {str(path.relative_to(kept)) for path in kept.rglob("*") if path.is_file()}
+        assert found == {"changes.json", "h.example/a.html", "h.example/deep/b.html"}
+        assert not part.exists()
+        assert keep_version(tmp_path, folder) is None  # as a process does that was killed then
+
+
+@pytest.mark.parametrize("change", ["replace", "add", "remove"])
+def test_version_stays_only_where_a_file_changed(tmp_path: Path, change: str) -> None:
+    with made(tmp_path) as folder:
+        keep_version(tmp_path, folder)
+        folder.write("changes.json", b"another run")
+        os.utime(tmp_path / "changes.json", (2**32, 2**32))
+        if change == "replace":
+            folder.write("h.example/a.html", b"new")
+        elif change == "add":
+            folder.write("h.example/new.html", b"new")
+        else:
+            folder.remove("h.example/a.html")
+        assert not drop_if_same(tmp_path, folder)
+        assert keep_version(tmp_path, folder) is not None
+        assert drop_if_same(tmp_path, folder)
+        assert len(version_names(tmp_path)) == 1
+
+
+def test_versions_are_written_through_no_symbolic_link(tmp_path: Path) -> None:
+    with made(tmp_path / "m") as folder:
+        (tmp_path / "elsewhere").mkdir()
+        versions_folder(tmp_path / "m").symlink_to(tmp_path / "elsewhere")
+        with pytest.raises(SymbolicLinkError, match="remove it"):
+            keep_version(tmp_path / "m", folder)
+    assert list((tmp_path / "elsewhere").iterdir()) == []
