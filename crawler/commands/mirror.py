@@ -243,8 +243,9 @@ class MirrorCommand(SpiderCommand):
             return dry_run(folder, arguments, settings, lambda: self.host.crawler_process)
         mirroring = Mirroring(folder, arguments, settings, packs=opts.wacz)
         status = mirroring.run(lambda: self.host.crawler_process)
-        if status != INTERRUPTED:
-            pack(folder, formats)
+        packed = [name for name in formats if name != WACZ]
+        if packed and status != INTERRUPTED:
+            pack(folder, packed)
         return status
 
     def _places(self, args: Sequence[str], *, is_known: bool) -> tuple[list[str], Path | None]:

@@ -49,7 +49,7 @@ def pack(folder: Path, formats: Sequence[str]) -> None:
 
     Args:
         folder: Folder of the mirror.
-        formats: ``zip`` and ``zim``; another is left to its owner.
+        formats: ``zip`` and ``zim``.
 
     Raises:
         MirrorError: A file of the mirror is missing, or the packed file cannot be written.
@@ -66,11 +66,9 @@ def pack(folder: Path, formats: Sequence[str]) -> None:
                 packer = Packer(files, connection, steps.show)
                 if name == ZIP:
                     count = packer.write_zip(target)
-                elif name == ZIM:
+                else:
                     sql = "SELECT value FROM meta WHERE name = ?"
                     row = connection.execute(sql, (meta_names.MIRROR_URL,)).fetchone()
                     count = packer.write_zim(target, folder.name if row is None else str(row[0]))
-                else:
-                    continue
             size = decimal(target.stat().st_size)
             say_or_go_on(f"packed: {target}, {many(count, 'file')}, {size}")
