@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.mirror.errors import MirrorError, MirrorStorageError
-from crawler.mirror.paths import INDEX, OUR_FILES
+from crawler.mirror.paths import INDEX, OUR_FILES, SEARCH_FOLDER, VERSIONS
 
 if TYPE_CHECKING:
     import sqlite3
@@ -156,10 +156,12 @@ class Packer:
         return count
 
     def _files(self) -> Iterator[PackedFile]:
-        for number, path in enumerate(sorted(OUR_FILES)):
+        for number, path in enumerate(sorted(OUR_FILES - {VERSIONS})):  # those are not packed
             self._watch(number, self._total)
             if self._folder.exists(path):
                 yield PackedFile(path, _OUR_TYPES[path.rpartition(".")[2]])
+        for path in self._folder.paths_below(SEARCH_FOLDER):
+            yield PackedFile(path, "text/javascript")
         for number, row in enumerate(self._connection.execute(_FILES), 1):
             path, content_type, is_page, title, digest, size = row
             kind = (content_type or _UNKNOWN_TYPE).strip().lower()

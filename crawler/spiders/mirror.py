@@ -24,7 +24,7 @@ from crawler.pages import verdicts
 from crawler.pages.page_context import Captured
 from crawler.pages.reasons import Reason
 from crawler.reading.content_types import why_not_html
-from crawler.reading.link_kinds import ANCHOR, Follow
+from crawler.reading.link_kinds import ANCHOR, OPEN_FORM, Follow
 from crawler.render_choice import NO, RenderChoice
 from crawler.request_meta import FOR_A_PAGE, LINK_KIND, RETRY_TIMES, SEED, WHOLE
 from crawler.spiders.argument_table import MIRROR
@@ -386,7 +386,7 @@ class MirrorSpider(SiteSpider):
         """Yield requests for links that are not in the markup as links, or may lead nowhere."""
         for link in captured.links:
             is_refused = link.nofollow and self.obey_nofollow
-            if is_refused or link.key in self.frontier.seen:
+            if is_refused or link.kind == OPEN_FORM or link.key in self.frontier.seen:
                 continue
             request = None
             if self.link_kinds[link.kind] is not Follow.PAGE:

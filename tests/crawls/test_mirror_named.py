@@ -99,6 +99,7 @@ def test_everything_that_scripts_and_forms_name_is_there(
     assert missing == set()
     assert mirrored.path_of(site.at("/soft.js")) is None  # a page, where a script was named
     assert mirrored.path_of(site.at("/never/")) is None
+    assert "/asked/?x=1" not in site.paths()
 
 
 def test_names_that_lead_nowhere_are_no_faults_of_the_site(

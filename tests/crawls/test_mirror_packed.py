@@ -24,7 +24,7 @@ def test_packed_files_hold_every_file_of_the_mirror(tmp_path: Path) -> None:
     with NeedingSite() as site:
         site.file("/docs/%C3%BC%20b.html", body("Zwiebelfisch", "Zwiebelfisch"))
         site.file("/docs/b.html", body("b", '<a href="%C3%BC%20b.html">ü</a>'))
-        made = mirror(site.url, folder, "--format", "zip, zim")
+        made = mirror(site.url, folder, "--format", "zip, zim", "--search")
         first = (tmp_path / "m.zip").read_bytes()
         asked = len(site.asked)
         done = scrapy("mirror", "--pack", "zip", str(folder))
