@@ -53,16 +53,18 @@ def test_only_the_list_is_asked_for(crawled: Crawled) -> None:
         "/missing-404",
         "/plain/1",
         "/plain/301",
+        "/plain/4",
         "/plain/4?utm_source=list",
         "/redirect/plain",
     ]
 
 
 def test_every_url_has_a_row(crawled: Crawled) -> None:
-    assert crawled.kept == {"/", "/plain/1", "/plain/301", "/plain/4?utm_source=list"}
+    pages = {"/", "/plain/1", "/plain/301", "/plain/4", "/plain/4?utm_source=list"}
+    assert crawled.kept == pages, "the argument chooses the page on this site"
     assert crawled.rows["/image"]["verdict"] == "not_html"
     assert crawled.rows["/missing-404"]["reason"] == "HTTP 404"
-    assert len(crawled.rows) == 6
+    assert len(crawled.rows) == 7
 
 
 def test_malformed_lines_are_named(crawled: Crawled) -> None:

@@ -120,23 +120,19 @@ def _wrong_keys(directory: CrawlDirectory) -> Iterator[tuple[int, str, str, byte
         return
     rows = directory.connection.execute("SELECT id, url, canonical_url, key FROM pages ORDER BY id")
     for page_id, url, canonical_url, key in rows:
-        try:
-            right = canonicalizer(url), canonicalizer.key(url)
-        except MalformedUrl:
-            right = url, payload_digest(url.encode("utf-8", "surrogatepass"))
-        if right != (canonical_url, key) and not _is_of_page(canonicalizer, url, key):
+        right = _names(canonicalizer, url)
+        # Another crawl, or an earlier visit, may have requested the variant before its page.
+        of_page = _names(canonicalizer.without(()), url)
+        if canonical_url not in {right[0], of_page[0]} or key not in {right[1], of_page[1]}:
             yield page_id, url, *right
 
 
-def _is_of_page(canonicalizer: Canonicalizer, url: str, key: bytes) -> bool:
-    """Return whether a capture has the key of the page that its URL is a variant of.
-
-    Another crawl, or an earlier visit, may have requested the variant first.
-    """
+def _names(canonicalizer: Canonicalizer, url: str) -> tuple[str, bytes]:
+    """Return canonical URL and key of a URL, also of one that is malformed."""
     try:
-        return canonicalizer.without(()).key(url) == key
+        return canonicalizer(url), canonicalizer.key(url)
     except MalformedUrl:
-        return False
+        return url, payload_digest(url.encode("utf-8", "surrogatepass"))
 
 
 def _wrong_redirects(directory: CrawlDirectory) -> Iterator[bytes]:

@@ -66,6 +66,10 @@ UNWITNESSED = {
     "wall_pages": {"page", "replaced"},
     "wall_probes": {"host", "url", "skeleton"},
     "host_blocks": {"texts", "error", "last", "blocks"},
+    "variants": {
+        *("key", "page", "standing", "host", "rules", "url", "state", "priority", "request"),
+    },
+    "fixed_rules": {"host", "rule", "met", "tried", "agreed", "due_at", "reason"},
     "name_slots": {"host", "slot", "keys", "changed_visit", "visit", "is_fixed"},
     "labels": {"first", "second", "first_url", "second_url", "labelled_at"},
 }
@@ -87,6 +91,9 @@ ABSENT = (
     " WHERE url LIKE '%/other'), similarity = 1.0, links = 0, visit = 1",
     "INSERT INTO url_rules SELECT id + 1, 2, replace(rule, '\"sid\"', '\"tab\"'), positives,"
     " explored, saved, tried, origin, since, 'the texts differ' FROM url_rules",
+    "INSERT INTO variants VALUES (zeroblob(16), zeroblob(16), zeroblob(16), 'example.com',"
+    " 'sort-query', 'http://example.com/?b&a', 0, 0, x'00')",
+    "INSERT INTO fixed_rules VALUES ('example.com', 'sort-query', 2, 1, 0, 9, 'another page')",
     "INSERT INTO host_turns VALUES (9, 1)",
     "INSERT INTO host_pauses VALUES (1, 'example.com', 9.0, 1, 5.0, 1, 5.0, 'HTTP 503')",
     "INSERT INTO file_kinds VALUES ('example.com /a .pdf', 'example.com', 'pdf', 9, 8, 1)",
