@@ -48,7 +48,8 @@ class PacedConnection:
         protocol.connectionLost = self.lose
 
     def request(self, request: Any) -> Any:
-        self._expect()
+        if self._resuming is None:  # else it is read, and expected, when its time comes
+            self._expect()
         return self._request(request)
 
     def receive(self, data: bytes) -> None:
