@@ -101,6 +101,8 @@ class MirrorStore:
             self.note_stale()
         elif fetched.file is not None:
             self.downloads.drop(fetched.key)
+        if fetched.file is None and not fetched.is_cut:
+            self.downloads.drop_earlier(fetched.key)
         self.table.put(row)
         return document
 
