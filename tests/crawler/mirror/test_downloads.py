@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -66,3 +67,18 @@ def test_body_under_way_is_no_earlier_one(store: MirrorStore, mirror: MirrorFold
     download.write(b", and more")
     download.end()
     assert _there(store, mirror) == (False, 1)
+
+
+def test_body_that_is_there_already_leaves_no_file_where_its_key_is_another_now(
+    store: MirrorStore, mirror: MirrorFolder
+) -> None:
+    """A rule of URLs was learned or revoked while it came."""
+    store.keep(_answer(), is_seed=False)
+    for now in (KEY, b"o" * 16):
+        download = store.begin(b"r" * 16, '"v1"')
+        assert download is not None
+        download.write(b"small now")
+        again = replace(_answer(), key=now, body=download.head, file=download)
+        store.keep(again, is_seed=False)
+        assert list(mirror.paths_below(".mirror/downloads")) == []
+        assert store.downloads.part(b"r" * 16) is None
