@@ -27,9 +27,10 @@ def _from_now(begin: int, end: int) -> Hours:
 
 def test_engine_pauses_and_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
     asyncio.run(_pause_and_go_on())
-    pauses, goes_on = capsys.readouterr().err.splitlines()[:2]
+    pauses, goes_on, pauses_again = capsys.readouterr().err.splitlines()
     assert "pauses for 2 hours; Ctrl-C ends it" in pauses
     assert goes_on.endswith("goes on")
+    assert "pauses for 2 hours" in pauses_again, "and nothing of hours where it goes on to its end"
 
 
 async def _pause_and_go_on() -> None:
