@@ -70,6 +70,14 @@ class FileResponse(Response):
         super().__init__(url, *args, **kwargs)
 
 
+def without_file(response: Response) -> Response:
+    """Return a response without the file of its body, which is gone, and without a body then."""
+    if not isinstance(response, FileResponse):
+        return response
+    parts = {name: getattr(response, name) for name in Response.attributes}
+    return Response(**parts | {"body": b""})
+
+
 def body_size(response: Response) -> int:
     """Return the bytes of the whole body of a response."""
     return response.file.size if isinstance(response, FileResponse) else len(response.body)
@@ -113,6 +121,7 @@ class LargeBodies:
             if buffer is not None:
                 buffer.cancel = reader._finished.cancel
                 reader._bodybuf = self._buffers[request] = buffer
+                buffer.write(b"")  # a rest belongs to its file, even if nothing of it comes
         deliver(reader)
         is_told = isinstance(response.length, int)
         if reader._maxsize and is_told and response.length > reader._maxsize:

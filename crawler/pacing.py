@@ -48,7 +48,8 @@ class PacedConnection:
         protocol.connectionLost = self.lose
 
     def request(self, request: Any) -> Any:
-        self._expect()
+        if self._resuming is None:  # else it is read, and expected, when its time comes
+            self._expect()
         return self._request(request)
 
     def receive(self, data: bytes) -> None:
@@ -124,12 +125,12 @@ class OpenHours(CrawlerComponent):
         assert engine is not None
         assert hours is not None
         now = datetime.now().astimezone()
-        # A crawl at its limit goes on to its end.
-        is_open = hours.is_open(now) or self._job.result.limit_reason is not None
-        if is_open and engine.paused:
+        is_open, is_ending = hours.is_open(now), self._job.result.limit_reason is not None
+        if engine.paused and (is_open or is_ending):  # at its limit it goes on to its end
             engine.unpause()
-            say(f"{now:%H:%M}: within --hours {hours.written}, goes on", to_stderr=True)
-        elif not is_open and not engine.paused:
+            if is_open:
+                say(f"{now:%H:%M}: within --hours {hours.written}, goes on", to_stderr=True)
+        elif not engine.paused and not is_open and not is_ending:
             engine.pause()
             wait = duration_words(hours.secs_until_open(now))
             say(

@@ -12,7 +12,7 @@ from w3lib.url import safe_url_string
 
 from crawler.downloadermiddlewares.limits import DATA_LOSS, content_range
 from crawler.job_registry import CrawlerComponent
-from crawler.large_bodies import FileResponse, body_size, large_bodies_of
+from crawler.large_bodies import FileResponse, body_size, large_bodies_of, without_file
 from crawler.request_meta import ASKED_IF, WHOLE
 from crawler.spiders.page_spider import PageSpider
 from crawler.storage.errors import CrawlStorageError
@@ -94,10 +94,13 @@ class ConditionalRequests(CrawlerComponent):
         part = self._parts.pop(request, None)
         if part is None or response.status not in _OF_RANGES:
             return response
-        if not continues(response, part):
+        is_portion = is_in_portions(response)
+        if not is_portion and not continues(response, part):
             self._spider.drop_part(request)
-            return response
+            return without_file(response)
         del response.headers[b"Content-Range"]
+        if is_portion:
+            response = response.replace(flags=[*response.flags, DATA_LOSS])
         if part.body is None:
             return response.replace(status=HTTPStatus.OK)
         if DATA_LOSS in response.flags:
@@ -110,6 +113,20 @@ class ConditionalRequests(CrawlerComponent):
     def _is_for_page(self, request: Request) -> bool:
         is_page = request.callback is None or request.callback == self._spider.parse
         return is_page and request.method == "GET"
+
+
+def is_in_portions(response: Response) -> bool:
+    """Return whether an answer has the next bytes of a file, but not all that were asked for.
+
+    A server may divide a file into ranges of its own. The file of the body has the whole so far.
+    """
+    found = content_range(response)
+    return (
+        isinstance(response, FileResponse)
+        and found is not None
+        and not found.is_to_end
+        and body_size(response) == found.last + 1 < found.size
+    )
 
 
 def continues(response: Response, part: StoredPart) -> bool:

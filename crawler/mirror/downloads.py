@@ -260,6 +260,11 @@ class Downloads:
         self._unlink(key.hex())
         self._forget(key)
 
+    def drop_earlier(self, key: bytes) -> None:
+        """Remove what an earlier answer left, now that another one shows that it is of no use."""
+        if key not in self._under_way and self._row(key) is not None:
+            self.drop(key)
+
     def _forget(self, key: bytes) -> None:
         if self._row(key) is not None:
             self._database.write("DELETE FROM downloads WHERE key = ?", (key,))

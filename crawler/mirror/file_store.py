@@ -99,8 +99,10 @@ class MirrorStore:
             self.repaired += is_same
             self._write(row, fetched, digest)
             self.note_stale()
-        elif fetched.file is not None:
-            self.downloads.drop(fetched.key)
+        elif isinstance(fetched.file, Download):
+            fetched.file.drop()
+        if fetched.file is None and not fetched.is_cut:
+            self.downloads.drop_earlier(fetched.key)
         self.table.put(row)
         return document
 
@@ -197,8 +199,8 @@ class MirrorStore:
         # A file changed by the user is not the same, and may share its inode with this path.
         if same is not None and self._is_in(same.path, fetched):
             self._folder.link(row.path, same.path)
-            if file is not None:
-                self.downloads.drop(fetched.key)
+            if isinstance(file, Download):
+                file.drop()
         elif isinstance(file, Download):
             self.downloads.put(file, row.path)
         else:

@@ -120,9 +120,9 @@ class MirrorFolder:
         except OSError as error:
             if error.errno != errno.EMLINK:  # this one file has as many names as it may have
                 _tell_of_copies(self.root, error.strerror)
-            data = self.read(existing)
-            if not self.exists(path) or self.read(path) != data:
-                self.write(path, data)
+            if not self.is_same(existing, path):
+                with self.open(existing) as file:
+                    self.write(path, pieces(file))
         finally:
             os.close(source)
 

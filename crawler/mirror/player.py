@@ -72,7 +72,7 @@ class Player:
         elif f"{folder}/" == _BASE and (name or PROGRAM[0]) in PROGRAM:
             await route.fulfill(path=self._program / (name or PROGRAM[0]))
         elif parts.path == "/":
-            [url] = parse_qs(parts.query)["url"]
+            url = parse_qs(parts.query).get("url", [""])[0]  # a replayed page may ask for it too
             page = _PAGE.format(archive=_ARCHIVE, base=_BASE, url=escape(url))
             await route.fulfill(body=page, content_type="text/html; charset=utf-8")
         else:

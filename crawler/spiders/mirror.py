@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakKeyDictionary
 
@@ -62,6 +63,7 @@ _MAX_STEPS = 5
 A frame of a frame waits too: there may be no end of them.
 """
 
+_GONE = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.GONE})
 _BYTES = "application/octet-stream"
 _HTML = "text/html; charset=utf-8"
 _FOLLOWED = frozenset({LinkKind.PAGE, LinkKind.FRAME})
@@ -213,6 +215,8 @@ class MirrorSpider(SiteSpider):
         if PAGE_OF in request.meta and isinstance(failure.value, HttpError):
             yield from self._named.not_there(request.url, request.meta)
             return
+        if isinstance(failure.value, HttpError) and failure.value.response.status in _GONE:
+            self.mirror.downloads.drop_earlier(self.key_of(request))
         if isinstance(failure.value, UnopenedBodyError):
             fetched = replace(
                 self.fetched_of(failure.value.response),

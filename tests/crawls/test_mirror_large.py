@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import sqlite3
 from contextlib import closing, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -144,6 +145,41 @@ def test_rest_of_a_large_file_that_breaks_off_is_requested_at_once_and_bounded(
     assert served["/small/often.bin"].firsts[-1] == half + 9
     assert part_of(found, site, content, len(content)) == part
     assert check(found.folder).returncode == 0
+
+
+def test_answers_that_are_less_or_other_than_the_rest_cost_no_more_than_themselves(
+    site: NeedingSite, tmp_path: Path
+) -> None:
+    content = CONTENT[:NOTED]
+    size, half = len(content), len(content) // 2
+    asked: dict[str, list[str | None]] = {"/small/portions.bin": [], "/small/other.bin": []}
+
+    def answer(exchange: Exchange, path: str) -> None:
+        wanted = exchange.headers.get("Range")
+        asked[path].append(wanted)
+        first = int(wanted.removeprefix("bytes=").rstrip("-")) if wanted else 0
+        end, told = (min(first + 2**20, size), size) if "portions" in path else (size, size + 1)
+        headers = {"Content-Type": BYTES, "ETag": '"v1"', "Content-Length": f"{end - first}"}
+        if wanted:
+            headers["Content-Range"] = f"bytes {first}-{end - 1}/{told}"
+        else:
+            headers["Content-Length"], end = f"{size}", half
+        exchange.head(206 if wanted else 200, headers)
+        exchange.wfile.write(content[first:end])
+        exchange.wfile.flush()
+        exchange.hang_up()
+
+    site.file("/small/", body("small", links(asked)))
+    for path in asked:
+        site.added[path] = partial(answer, path=path)
+    found = start(site, tmp_path / "m", *LARGE, "-s", "RETRY_TIMES=1", status=1)
+    assert "cannot be written" not in found.done.stderr
+    assert asked["/small/portions.bin"] == [None, f"bytes={half}-"]
+    found = start(site, tmp_path / "m", *LARGE, status=1)
+    assert asked["/small/portions.bin"][2:] == [f"bytes={half + 2**20}-"]
+    assert found.served[site.at("/small/portions.bin")] == payload_digest(content)
+    assert told(found, "failed") == {site.at("/small/other.bin")}
+    assert not list((found.folder / ".mirror" / "downloads").iterdir())
 
 
 def part_of(found: Mirrored, site: NeedingSite, content: bytes, size: int) -> str:

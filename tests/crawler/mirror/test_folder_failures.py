@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 import resource
 import signal
@@ -39,6 +40,25 @@ class TestFailures:
             mirror.write("h/a", b"new" * 10_000)
         assert mirror.read("h/a") == b"old"
         assert _partial(mirror.root) == []
+
+    def test_without_hard_links_a_copy_is_written_piece_by_piece(
+        self, mirror: MirrorFolder, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def refuse(*_: object, **__: object) -> None:
+            raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+
+        def read(*_: object) -> bytes:
+            raise MemoryError
+
+        mirror.write("h/a", b"many bytes")
+        mirror.write("h/c", b"other ones")
+        monkeypatch.setattr(os, "link", refuse)
+        with monkeypatch.context() as during:
+            during.setattr(MirrorFolder, "read", read)
+            for path in ("h/b", "h/c", "h/b"):
+                mirror.link(path, "h/a")
+        assert mirror.read("h/b") == mirror.read("h/c") == b"many bytes"
+        assert mirror.stat("h/b").st_ino != mirror.stat("h/a").st_ino
 
     def test_a_folder_without_permission_is_said(self, root: Path) -> None:
         script = """if True:
