@@ -54,6 +54,9 @@ class FixedRules:
         database: The crawl's database.
         canonicalizer: The crawl's canonicalizer, which learns from this which variants are pages
             of their own.
+
+    Attributes:
+        revoked_hosts: Hosts on which a rule was revoked.
     """
 
     def __init__(self, database: Database, canonicalizer: Canonicalizer) -> None:
@@ -74,12 +77,16 @@ class FixedRules:
             if tried.request:
                 self._unqueued.append(tried)
         # A killed process may not have reconsidered all: what is skipped rightly stays so.
-        self._revoked_hosts = {rule.host for rule in self._rules.values() if rule.reason}
-        self._released = dict.fromkeys(self._revoked_hosts, _START)
+        self.revoked_hosts = {rule.host for rule in self._rules.values() if rule.reason}
+        self._released = dict.fromkeys(self.revoked_hosts, _START)
 
     def _await(self, key: bytes, standing: bytes, host: str, names: tuple[str, ...]) -> None:
         self._tried[key] = standing, host, names
         self._waiting.setdefault(standing, set()).add(key)
+
+    def is_first(self, page: bytes) -> bool:
+        """Return whether the canonical URL stands for a page that was requested."""
+        return self._variants.first(page) is None
 
     def begin_visit(self) -> None:
         """Begin another visit: what proved to be a page of its own stays one."""
@@ -104,7 +111,7 @@ class FixedRules:
         The caller stores it by ``put``: on a host where a rule was revoked, each URL keeps the
         key that it had in earlier visits.
         """
-        if not self._revoked_hosts or self._host(url) not in self._revoked_hosts:
+        if not self.revoked_hosts or self._host(url) not in self.revoked_hosts:
             return None
         before = self._comparison.url_of(page)
         without = self._canonical.without(self._revoked(self._host(url)))
@@ -115,19 +122,18 @@ class FixedRules:
         is_own = variant is not None and variant.state == VariantState.SEPARATE
         return variant if is_own else None
 
-    def may_be_variant(self, url: str, page: bytes, *, is_canonical: bool = False) -> bool:
+    def may_be_variant(self, url: str, page: bytes) -> bool:
         """Return whether a URL differs from the one requested for its page, and was not met lately.
 
         Args:
             url: The URL.
             page: The request fingerprint that the fixed rules give it.
-            is_canonical: Whether it is known to be the canonical URL.
         """
-        first = self._variants.first(page)
-        if first is None and is_canonical:
+        if self._canonical.is_separate(page):
             return False
+        first = self._variants.first(page)
         exact = self._canonical.exact(url)
-        if exact == (self._canonical(url) if first is None else self._canonical.exact(first)):
+        if exact == (self._merged(url) if first is None else self._canonical.exact(first)):
             return False
         return self._canonical.variant_key(url) not in self._met
 
@@ -198,7 +204,7 @@ class FixedRules:
         """Store a variant, with its request where it is skipped."""
         self._variants.put(variant, priority, request)
         if variant.state != VariantState.SKIPPED:
-            self._canonical.separate([variant.key])
+            self._canonical.separate([(variant.key, variant.page)])
         if variant.state == VariantState.TRIED:
             self._await(variant.key, variant.standing, variant.host, variant.rules)
 
@@ -305,7 +311,7 @@ class FixedRules:
                 for other in self._of(host, found.rules.split(",")):
                     other.tried += 1
                     self._variants.note_change(other)
-                self._canonical.separate([found.key])
+                self._canonical.separate([(found.key, found.page)])
                 self._await(found.key, found.standing, host, tuple(found.rules.split(",")))
                 self._unqueued.append(found)
             self._variants.note_change(rule)
@@ -317,7 +323,7 @@ class FixedRules:
             rule.reason = reason
             self._variants.note_change(rule)
             self._released[host] = _START
-            self._revoked_hosts.add(host)
+            self.revoked_hosts.add(host)
         others = [other for other in self._of(host, names) if other.reason is None]
         for other in others:  # it may be wrong too, and this trial says nothing about it
             other.tried -= 1
@@ -364,7 +370,7 @@ class FixedRules:
             state = self._reconsider(variant)
             if state != VariantState.SKIPPED:
                 self._variants.note_queued(variant.key)
-                self._canonical.separate([variant.key])
+                self._canonical.separate([(variant.key, variant.page)])
                 yield variant._replace(state=state)
 
     def _reconsider(self, variant: SkippedVariant) -> VariantState:

@@ -89,6 +89,7 @@ class Canonicalizer:
         self._cached = lru_cache(_CACHED_KEYS)(self._known)
         self._others: dict[frozenset[str], Canonicalizer] = {}
         self._separate: set[bytes] = set()
+        self._pages_apart: set[bytes] = set()  # the keys by the rules of what is separate
 
     @property
     def version(self) -> str:
@@ -113,7 +114,7 @@ class Canonicalizer:
 
         Complexity: linear in the length of the URL.
         """
-        if self._separate and self.variant_key(url) in self._separate:
+        if self._pages_apart and self.known_as(url).key in self._separate:
             return self.exact(url)
         return self._merged(url)
 
@@ -130,7 +131,8 @@ class Canonicalizer:
         Raises:
             MalformedUrl: It is no http or https URL with a host.
         """
-        return self.known_as(url).key
+        known = self._cached(url) if len(url) <= _CACHED_CHARACTERS else self._known(url)
+        return self._apart(url, known).key if known.key in self._pages_apart else known.key
 
     def description_key(self, url: str) -> bytes:
         """Digest the canonical URL of a file that is only read for the pages that it names.
@@ -146,13 +148,23 @@ class Canonicalizer:
         Raises:
             MalformedUrl: It is no http or https URL with a host.
         """
-        if self._separate and (key := self.variant_key(url)) in self._separate:
-            return Known(key, self.exact(url) == url)
-        return self._known(url) if len(url) > _CACHED_CHARACTERS else self._cached(url)
+        known = self._cached(url) if len(url) <= _CACHED_CHARACTERS else self._known(url)
+        return self._apart(url, known) if known.key in self._pages_apart else known
 
-    def separate(self, keys: Iterable[bytes]) -> None:
-        """Let variants be pages of their own, given by ``variant_key``."""
-        self._separate.update(keys)
+    def separate(self, variants: Iterable[tuple[bytes, bytes]]) -> None:
+        """Let variants be pages of their own.
+
+        Args:
+            variants: The ``variant_key`` of each, and the key that all rules give it: only URLs
+                with such a key are looked at again.
+        """
+        for key, page in variants:
+            self._separate.add(key)
+            self._pages_apart.add(page)
+
+    def _apart(self, url: str, known: Known) -> Known:
+        key = self.variant_key(url)
+        return Known(key, self.exact(url) == url) if key in self._separate else known
 
     def is_separate(self, key: bytes) -> bool:
         """Return whether a key is that of a variant that is a page of its own."""
