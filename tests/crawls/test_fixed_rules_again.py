@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 
+from crawler.storage.database import open_for_reading
+from crawler.url_rules.variants import tried_rules
 from tests.crawls.crawled import crawl_site
 from tests.crawls.test_fixed_rules import of_query, whole
 from tests.sites.changing import ChangingSite, page
@@ -27,6 +30,16 @@ def answer_with_header(exchange: Exchange) -> None:
     exchange.answer(page(prose("headed", 150)), headers={"Link": links})
 
 
+def redirect_by_query(exchange: Exchange) -> None:
+    path, _, query = exchange.path.partition("?")
+    name = "first" if query.startswith("a") else "second"
+    exchange.redirect(f"/{name}{path[-1]}")
+
+
+def redirect_anywhere(exchange: Exchange) -> None:
+    exchange.redirect(f"/same{exchange.path.partition('?')[0][-1]}")
+
+
 def test_pages_of_their_own_are_found_again_by_another_crawl(tmp_path: Path) -> None:
     with ChangingSite() as site:
         site.robots_txt = ""
@@ -41,3 +54,23 @@ def test_pages_of_their_own_are_found_again_by_another_crawl(tmp_path: Path) -> 
         again = site.paths()[asked:]
     assert set(again) >= {*ORDERS, *SOURCES}
     assert len(again) == len(set(again)), again
+
+
+def test_pages_to_which_variants_are_redirected_are_compared(tmp_path: Path) -> None:
+    orders = ("a=1&b=2", "b=2&a=1")
+    links = {way: [f"/{way}{n}?{o}" for n in range(4) for o in orders] for way in ("no", "go/")}
+    with ChangingSite() as site:
+        site.robots_txt = ""
+        for number in range(4):
+            site.added[f"/no{number}"] = redirect_anywhere
+            site.added[f"/go/{number}"] = redirect_by_query
+            for target in ("first", "second", "same"):
+                site.added[f"/{target}{number}"] = of_query(f"{target}{number}", whole)
+        site.linked = (*links["no"], *links["go/"])
+        crawled = crawl_site(site, tmp_path)
+    assert set(crawled.asked) >= set(links["go/"])  # their ends differ
+    with closing(open_for_reading(tmp_path)) as connection:
+        (rule,) = tried_rules(connection.execute)
+    assert rule.reason is not None
+    assert "/second" in rule.reason
+    assert rule.agreed >= 1
