@@ -21,6 +21,7 @@ from crawler.url_rules.variants import (
     Variant,
     Variants,
     place_of,
+    releasing_hosts,
     separate_keys,
     tried_rules,
 )
@@ -41,7 +42,6 @@ SLICE: Final = 200
 """Reconsider this many variants at once after a rule was revoked."""
 
 _PROVEN = 3
-_ALL = -1
 _RECENT = 16_384
 _SESSIONS = frozenset(rule.name for rule in TRIED_RULES if rule.is_of_sessions)
 _START = (b"", b"")
@@ -76,9 +76,9 @@ class FixedRules:
             self._await(tried.key, tried.standing, tried.host, tuple(tried.rules.split(",")))
             if tried.request:
                 self._unqueued.append(tried)
-        # A killed process may not have reconsidered all: what is skipped rightly stays so.
         self.revoked_hosts = {rule.host for rule in self._rules.values() if rule.reason}
-        self._released = dict.fromkeys(self.revoked_hosts, _START)
+        # A killed process may not have reconsidered all.
+        self._released = dict.fromkeys(releasing_hosts(database.read), _START)
 
     def _await(self, key: bytes, standing: bytes, host: str, names: tuple[str, ...]) -> None:
         self._tried[key] = standing, host, names
@@ -98,6 +98,7 @@ class FixedRules:
         self._controls.clear()
         self._controlled.clear()
         self._released.clear()
+        self._variants.note_releasing(())
 
     def note_first(self, page: bytes, url: str) -> None:
         """Note the URL that is requested for a page."""
@@ -257,6 +258,7 @@ class FixedRules:
 
     def decide(self, key: bytes, *, agrees: bool | None = False) -> None:
         """Decide on the rules of a trial; None where it says nothing."""
+        reason = self._reasons.pop(key, "a variant is another page")
         _, host, names = self._ended(key)
         if agrees:
             for rule in self._of(host, names):
@@ -265,7 +267,7 @@ class FixedRules:
         elif agrees is None:
             self._try_another(host, names)
         else:
-            self._revoke(host, names, self._reasons.pop(key))
+            self._revoke(host, names, reason)
 
     def _blamed(self, host: str, names: Sequence[str]) -> HostRule | None:
         """Return the rule to revoke: the one with the least evidence; None if one is revoked."""
@@ -323,6 +325,7 @@ class FixedRules:
             rule.reason = reason
             self._variants.note_change(rule)
             self._released[host] = _START
+            self._variants.note_releasing(self._released)
             self.revoked_hosts.add(host)
         others = [other for other in self._of(host, names) if other.reason is None]
         for other in others:  # it may be wrong too, and this trial says nothing about it
@@ -342,12 +345,8 @@ class FixedRules:
 
     @property
     def is_unsettled(self) -> bool:
-        """Whether a process ended before it had requested all that revoked rules skipped."""
-        return bool(self._unqueued) or any(
-            self._is_wanted(variant)
-            for host, start in self._released.items()
-            for variant in self._variants.skipped(host, start, _ALL)
-        )
+        """Whether a process ended before it had reconsidered all that revoked rules skipped."""
+        return bool(self._unqueued or self._released)
 
     def release(self) -> Iterator[SkippedVariant]:
         """Yield some variants that are to be requested after all; a slice of those of one host.
@@ -362,10 +361,11 @@ class FixedRules:
             return
         host, after = next(iter(self._released.items()))
         skipped = self._variants.skipped(host, after, SLICE)
-        if len(skipped) < SLICE:
-            del self._released[host]
-        else:
+        if len(skipped) == SLICE:
             self._released[host] = skipped[-1].page, skipped[-1].key
+        else:
+            del self._released[host]
+            self._variants.note_releasing(self._released)  # committed with what is queued below
         for variant in skipped:
             state = self._reconsider(variant)
             if state != VariantState.SKIPPED:
@@ -389,9 +389,6 @@ class FixedRules:
         if state == VariantState.TRIED:
             self._await(variant.key, standing, variant.host, names)
         return state
-
-    def _is_wanted(self, variant: SkippedVariant) -> bool:
-        return self._standing(variant.url, variant.page, self._first_of(variant)) is None
 
     def _first_of(self, variant: SkippedVariant) -> str:
         return self._variants.first(variant.page) or self._merged(variant.url)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import urlsplit
 
+from crawler.storage import meta_names
 from crawler.storage.states import VariantState
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from crawler.storage.database import Database
 
@@ -126,6 +128,12 @@ def tried_rules(read: Callable[[str], sqlite3.Cursor]) -> list[HostRule]:
     return [HostRule(*row) for row in rows]
 
 
+def releasing_hosts(read: Callable[[str], sqlite3.Cursor]) -> list[str]:
+    """Return the hosts of which a process has not reconsidered all skipped variants."""
+    row = read(f"SELECT value FROM meta WHERE name = '{meta_names.FIXED_RELEASING}'").fetchone()  # noqa: S608
+    return [] if row is None else list(json.loads(row[0]))
+
+
 class Variants:
     """The tables ``variants`` and ``fixed_rules``."""
 
@@ -224,6 +232,10 @@ class Variants:
         found = SkippedVariant(*row)
         self._database.write("UPDATE variants SET state = ? WHERE key = ?", (TRIED, found.key))
         return found._replace(state=TRIED)
+
+    def note_releasing(self, hosts: Iterable[str]) -> None:
+        """Store the hosts of which skipped variants are still to be reconsidered."""
+        self._database.set_meta(meta_names.FIXED_RELEASING, json.dumps(list(hosts)))
 
     def tried(self) -> list[SkippedVariant]:
         """Return the variants that are being tried; those with a request are not queued yet."""
