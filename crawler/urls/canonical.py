@@ -87,6 +87,7 @@ class Canonicalizer:
         names = "|".join(rule.arguments for rule in removals) or "(?!)"
         self._removable = re.compile(f"(?:^|&)(?:{names})=", re.IGNORECASE | re.ASCII)
         self._cached = lru_cache(_CACHED_KEYS)(self._known)
+        self._cached_exact = lru_cache(_CACHED_KEYS)(self._exact)
         self._others: dict[frozenset[str], Canonicalizer] = {}
         self._separate: set[bytes] = set()
         self._pages_apart: set[bytes] = set()  # the keys by the rules of what is separate
@@ -132,7 +133,8 @@ class Canonicalizer:
             MalformedUrl: It is no http or https URL with a host.
         """
         known = self._cached(url) if len(url) <= _CACHED_CHARACTERS else self._known(url)
-        return self._apart(url, known).key if known.key in self._pages_apart else known.key
+        key = known[0]
+        return key if key not in self._pages_apart else self._apart(url, known).key
 
     def description_key(self, url: str) -> bytes:
         """Digest the canonical URL of a file that is only read for the pages that it names.
@@ -176,7 +178,7 @@ class Canonicalizer:
         Raises:
             MalformedUrl: It is no http or https URL with a host.
         """
-        return self.without(_TRIED_NAMES)._merged(url)
+        return self._exact_of(url)[0]
 
     def variant_key(self, url: str) -> bytes:
         """Digest the exact form of a URL: the key of a variant that is a page of its own.
@@ -184,7 +186,14 @@ class Canonicalizer:
         Raises:
             MalformedUrl: It is no http or https URL with a host.
         """
-        return xxhash.xxh3_128_digest(b"variant\0" + self.exact(url).encode())
+        return self._exact_of(url)[1]
+
+    def _exact_of(self, url: str) -> tuple[str, bytes]:
+        return self._exact(url) if len(url) > _CACHED_CHARACTERS else self._cached_exact(url)
+
+    def _exact(self, url: str) -> tuple[str, bytes]:
+        exact = self.without(_TRIED_NAMES)._merged(url)
+        return exact, xxhash.xxh3_128_digest(b"variant\0" + exact.encode())
 
     def without(self, names: Collection[str]) -> Canonicalizer:
         """Return the canonicalizer with some more rules switched off, and nothing separated."""
