@@ -122,12 +122,11 @@ class VariantRequests:
         if is_tried or self._canonical.exact(request.url) == merged:
             request.meta[FIXED] = True
 
-    def note_redirect(self, request: Request, target: bytes) -> None:
-        """Note that a request was filtered to which a variant may have been redirected."""
+    def note_redirect(self, source: bytes, target: bytes, url: str) -> None:
+        """Note a redirect from one request fingerprint to another one, of a URL."""
         if self._is_on:
-            source = request.meta["redirect_urls"][-1]
-            of = self._crawler.request_fingerprinter.fingerprint
-            self._rules.note_redirect(of(request.replace(url=source)), target)
+            with suppress(MalformedUrl):
+                self._rules.note_redirect(source, target, url)
 
     @property
     def is_releasing(self) -> bool:

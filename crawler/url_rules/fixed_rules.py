@@ -71,6 +71,7 @@ class FixedRules:
         self._met = RecentDepths[bytes](_RECENT)
         self._tried: dict[bytes, tuple[bytes, str, tuple[str, ...]]] = {}
         self._waiting: dict[bytes, set[bytes]] = {}
+        self._waits_for: dict[bytes, set[bytes]] = {}
         self._unqueued: list[SkippedVariant] = []
         for tried in self._variants.tried():
             self._await(tried.key, tried.standing, tried.host, tuple(tried.rules.split(",")))
@@ -82,7 +83,12 @@ class FixedRules:
 
     def _await(self, key: bytes, standing: bytes, host: str, names: tuple[str, ...]) -> None:
         self._tried[key] = standing, host, names
-        self._waiting.setdefault(standing, set()).add(key)
+        for one in (standing, self._comparison.end_of(standing), self._comparison.end_of(key)):
+            self._wait_for(key, one)
+
+    def _wait_for(self, key: bytes, page: bytes) -> None:
+        self._waiting.setdefault(page, set()).add(key)
+        self._waits_for.setdefault(key, set()).add(page)
 
     def is_first(self, page: bytes) -> bool:
         """Return whether the canonical URL stands for a page that was requested."""
@@ -94,6 +100,8 @@ class FixedRules:
         self._met.clear()
         self._tried.clear()
         self._waiting.clear()
+        self._waits_for.clear()
+        self._reasons.clear()
         self._unqueued.clear()
         self._controls.clear()
         self._controlled.clear()
@@ -213,13 +221,20 @@ class FixedRules:
         """Compare a page that was stored with the one that it was taken for, or that is for it."""
         if not self._tried:
             return
-        for key in [row.key, *self._waiting.get(row.key, ())]:
-            if key in self._tried:
-                self._compare(key)
+        for key in self._concerned(row.key):
+            self._compare(key)
+
+    def _concerned(self, page: bytes) -> list[bytes]:
+        """Return the variants whose trials depend on what a key gives."""
+        return [key for key in {page, *self._waiting.get(page, ())} if key in self._tried]
 
     def _compare(self, key: bytes) -> None:
         standing, host, names = self._tried[key]
-        found = self._comparison.captures(key, standing)
+        ends = self._comparison.end_of(key), self._comparison.end_of(standing)
+        if ends[0] == ends[1]:
+            self.decide(key, agrees=True)
+            return
+        found = self._comparison.captures(*ends)
         if found is None:
             return
         agrees = self._comparison.agree(*found, are_many=bool(_SESSIONS.intersection(names)))
@@ -249,7 +264,8 @@ class FixedRules:
             return True
         is_steady = False
         if digest is not None:
-            found = self._comparison.is_steady(self._tried[key][0], digest, text)
+            standing = self._comparison.end_of(self._tried[key][0])
+            found = self._comparison.is_steady(standing, digest, text)
             if found is None:
                 return False
             is_steady = found
@@ -280,26 +296,42 @@ class FixedRules:
         trial = self._tried.pop(key)
         self._controls.pop(key, None)
         self._controlled.discard(key)
-        self._waiting[trial[0]].discard(key)
-        if not self._waiting[trial[0]]:
-            del self._waiting[trial[0]]
+        for page in self._waits_for.pop(key):
+            self._waiting[page].discard(key)
+            if not self._waiting[page]:
+                del self._waiting[page]
         self._variants.separate(key)
         return trial
 
-    def note_redirect(self, source: bytes, target: bytes) -> None:
-        """Note a redirect: a variant that leads to the page that it was taken for is that page."""
-        if source in self._tried and self._tried[source][0] == target:
-            _, host, names = self._ended(source)
-            for rule in self._of(host, names):
-                rule.agreed += 1
-                self._variants.note_change(rule)
+    def note_redirect(self, source: bytes, target: bytes, url: str) -> None:
+        """Note a redirect: of a variant, or of the page that it was taken for.
+
+        Where both lead to one page, they are that page; else the ends are compared.
+
+        Args:
+            source: The request fingerprint of the URL that redirects.
+            target: That of the URL to which it does.
+            url: The URL to which it does.
+        """
+        if source == target:
+            return
+        for key in self._concerned(source):
+            self._wait_for(key, target)
+            if self._stands_for(target, url):
+                self._compare(key)
+            else:  # the target is a variant itself, which is skipped
+                self.decide(key, agrees=None)
+
+    def _stands_for(self, page: bytes, url: str) -> bool:
+        if self._canonical.is_separate(page):
+            return True
+        first = self._variants.first(page) or self._merged(url)
+        return self._canonical.exact(url) == self._canonical.exact(first)
 
     def note_failure(self, key: bytes) -> None:
         """Note that a URL gave no page: another variant is tried in its place."""
-        for tried in [key, *self._waiting.get(key, ())]:
-            if tried in self._tried:
-                _, host, names = self._ended(tried)
-                self._try_another(host, names)
+        for tried in self._concerned(key):
+            self.decide(tried, agrees=None)
 
     def _try_another(self, host: str, names: Sequence[str]) -> None:
         """Try one more variant by each of some rules: one that is skipped, or the next one met."""
