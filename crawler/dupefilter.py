@@ -65,7 +65,8 @@ class SeenFilter(BaseDupeFilter):
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        frontier = job_of(crawler).frontier
+        job = job_of(crawler)
+        frontier, self._revoked_hosts = job.frontier, job.url_rules.fixed.revoked_hosts
         self._seen, self._spellings = frontier.seen, frontier.spellings
         self._others = OtherSpellings(crawler)
         self._variants = VariantRequests(crawler)
@@ -77,21 +78,28 @@ class SeenFilter(BaseDupeFilter):
 
     def request_seen(self, request: Request) -> bool:
         """Return whether the request was queued before, and remember it."""
-        self._variants.keep_apart(request)
+        if self._revoked_hosts:
+            self._variants.keep_apart(request)
         fingerprint = self._crawler.request_fingerprinter.fingerprint(request)
-        if SPELLING in request.meta and not request.meta.get("redirect_urls"):
+        meta = request.meta
+        if SPELLING in meta and not meta.get("redirect_urls"):
             return not self._spellings.note_asked(fingerprint, request.url)
-        is_new = self._seen.add(fingerprint, depth_of(request.meta))
+        is_new = self._seen.add(fingerprint, depth_of(meta))
         if is_new or self._is_own_redirect(request, fingerprint):
-            self._variants.note_first(request)
+            if not is_new or self._revoked_hosts or not self._others.is_canonical(request.url):
+                self._variants.note_first(request, fingerprint)
             return False
-        return not (self._others.passes(request, fingerprint) or self._variants.admits(request))
+        if self._others.is_canonical(request.url) and self._variants.is_first(fingerprint):
+            return True  # nearly all of them
+        is_spelling = self._others.passes(request, fingerprint)
+        return not (is_spelling or self._variants.admits(request, fingerprint))
 
     def _is_own_redirect(self, request: Request, fingerprint: bytes) -> bool:
+        if "redirect_urls" not in request.meta:
+            return False
         of = self._crawler.request_fingerprinter.fingerprint
         return any(
-            of(request.replace(url=url)) == fingerprint
-            for url in request.meta.get("redirect_urls", ())
+            of(request.replace(url=url)) == fingerprint for url in request.meta["redirect_urls"]
         )
 
     def log(self, request: Request, spider: Spider) -> None:

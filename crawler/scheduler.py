@@ -196,10 +196,10 @@ class FrontierScheduler(BaseScheduler):
         # Where two spellings lead to the same place, it is not for how they are spelled.
         is_for_spelling = target not in {source, self._frontier.redirects.target(source)}
         self._frontier.redirects.note(source, source_url, target)
+        self._variants.note_redirect(source, target, request.url)
         if is_for_spelling and not is_same_place(source_url, request.url):
             self.ask_another(source_of(request))
         if seen:
-            self._variants.note_redirect(request, target)
             self._rules.note_filtered_redirect(request.meta["redirect_urls"], request.url)
             reason = Reason.REDIRECTED_IN_CIRCLE.stored()
             for url in self._frontier.redirects.circle(source):

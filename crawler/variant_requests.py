@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from scrapy import Request
@@ -37,7 +39,7 @@ class VariantRequests:
         self._rules = self._job.url_rules.fixed
         self._canonical = self._job.canonicalizer
 
-    @property
+    @cached_property
     def _is_on(self) -> bool:
         return self._job.fleet is None and hasattr(self._crawler.spider, "links_of")
 
@@ -51,27 +53,38 @@ class VariantRequests:
         if self._is_on:
             self._rules.resume()
 
+    def is_first(self, key: bytes) -> bool:
+        """Return whether the canonical URL of a page that was requested stands for it."""
+        return self._rules.is_first(key)
+
     def keep_apart(self, request: Request) -> None:
         """Give a URL that is met first in this visit the key that it had in the last one."""
-        key = self._key(request)
-        if key is None or key in self._job.frontier.seen or self._canonical.is_separate(key):
+        if not self._may_vary(request):
+            return
+        try:
+            key = self._canonical.key(request.url)
+        except MalformedUrl:
+            return
+        if key in self._job.frontier.seen or self._canonical.is_separate(key):
             return
         variant = self._rules.keep_apart(request.url, key)
         if variant is not None:
             self._rules.put(variant, request.priority, b"")
 
-    def note_first(self, request: Request) -> None:
-        """Note the URL of a request whose page was not requested before."""
-        key = self._key(request)
-        if key is not None and not self._canonical.is_separate(key):
-            self._rules.note_first(key, request.url)
+    def note_first(self, request: Request, key: bytes) -> None:
+        """Note the URL of a request that is made for the page of a key."""
+        if self._may_vary(request) and not self._canonical.is_separate(key):
+            with suppress(MalformedUrl):
+                self._rules.note_first(key, request.url)
 
-    def admits(self, request: Request) -> bool:
+    def admits(self, request: Request, key: bytes) -> bool:
         """Return whether a request whose page was requested before is made all the same."""
-        key = self._key(request)
-        if key is None or self._canonical.is_separate(key):
+        if not self._may_vary(request) or self._canonical.is_separate(key):
             return False
-        variant = self._rules.meet(request.url, key)
+        try:
+            variant = self._rules.meet(request.url, key)
+        except MalformedUrl:
+            return False
         if variant is None:
             return False
         encoded = b""
@@ -90,18 +103,13 @@ class VariantRequests:
         self._fix(request, is_tried=variant.state == VariantState.TRIED)
         return self._job.frontier.seen.add(variant.key, depth_of(request.meta))
 
-    def _key(self, request: Request) -> bytes | None:
-        """Return the key of a request whose URL may be a variant; None of any other."""
+    def _may_vary(self, request: Request) -> bool:
+        """Return whether the URL of a request may be a variant of the one of its page."""
         meta = request.meta
         is_page = request.method == "GET" and not request.body and AGAIN not in meta
         is_spelling = SPELLING in meta and not meta.get("redirect_urls")
         is_description = GUESS in meta and meta.get(LINK_KIND) in DESCRIPTIONS
-        if not self._is_on or not is_page or is_spelling or is_description:
-            return None
-        try:
-            return self._canonical.key(request.url)
-        except MalformedUrl:
-            return None
+        return self._is_on and is_page and not is_spelling and not is_description
 
     def _is_led_by_variant(self, request: Request) -> bool:
         """Return whether a variant was redirected to a request, which is its page then."""
@@ -114,12 +122,11 @@ class VariantRequests:
         if is_tried or self._canonical.exact(request.url) == merged:
             request.meta[FIXED] = True
 
-    def note_redirect(self, request: Request, target: bytes) -> None:
-        """Note that a request was filtered to which a variant may have been redirected."""
+    def note_redirect(self, source: bytes, target: bytes, url: str) -> None:
+        """Note a redirect from one request fingerprint to another one, of a URL."""
         if self._is_on:
-            source = request.meta["redirect_urls"][-1]
-            of = self._crawler.request_fingerprinter.fingerprint
-            self._rules.note_redirect(of(request.replace(url=source)), target)
+            with suppress(MalformedUrl):
+                self._rules.note_redirect(source, target, url)
 
     @property
     def is_releasing(self) -> bool:

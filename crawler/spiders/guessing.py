@@ -140,7 +140,7 @@ class GuessingSpider(ProbingSpider):
 
     def _if_new(self, url: str, kind: str) -> Request | None:
         with suppress(MalformedUrl):
-            if self.job.canonicalizer.key(url) not in self.job.frontier.seen:
+            if not self.has_met(url):
                 self.link_counts.note_found(kind)
                 return self.page_request(url, {LINK_KIND: kind})
         return None
@@ -184,11 +184,14 @@ class GuessingSpider(ProbingSpider):
 
     def _of_header(self, answer: Fetched, address: str, kind: str) -> Request | None:
         url = resolve(answer.url, address)
-        if url is None or (key := self.job.canonicalizer.key(url)) in self.job.frontier.seen:
+        if url is None:
             return None
+        key = self.job.canonicalizer.key(url)
         if self.link_kinds[kind] is not Follow.PAGE:
+            if key in self.job.frontier.seen:
+                return None
             return self.guess(Link(url, key, nofollow=False, kind=kind), answer.depth + 1)
-        if not self.may_follow(url):
+        if self.has_met(url) or not self.may_follow(url):
             return None
         self.link_counts.note_found(kind)
         return self.page_request(url, {LINK_KIND: kind})

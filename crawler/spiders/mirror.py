@@ -390,10 +390,12 @@ class MirrorSpider(SiteSpider):
         """Yield requests for links that are not in the markup as links, or may lead nowhere."""
         for link in captured.links:
             is_refused = link.nofollow and self.obey_nofollow
-            if is_refused or link.kind == OPEN_FORM or link.key in self.frontier.seen:
+            is_page = self.link_kinds[link.kind] is Follow.PAGE
+            is_met = self.has_met(link.url) if is_page else link.key in self.frontier.seen
+            if is_refused or link.kind == OPEN_FORM or is_met:
                 continue
             request = None
-            if self.link_kinds[link.kind] is not Follow.PAGE:
+            if not is_page:
                 request = self.guess(link, depth)
             elif self._followed_lately.is_new(link.url, depth) and self.may_follow(link.url):
                 self.link_counts.note_found(link.kind)

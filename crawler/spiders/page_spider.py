@@ -327,6 +327,17 @@ class PageSpider(Spider):
         except ValueError:  # a link that browsers do not follow either
             return None
 
+    def has_met(self, url: str) -> bool:
+        """Return whether a URL needs no request: its page was queued, and it tries no fixed rule.
+
+        Raises:
+            MalformedUrl: It is no http or https URL with a host.
+        """
+        key = self.job.canonicalizer.key(url)
+        if key not in self.job.frontier.seen:
+            return False
+        return self.job.fleet is not None or not self.job.url_rules.fixed.may_be_variant(url, key)
+
     def follow(self, response: Response, captured: Captured) -> Iterator[Request]:
         yield from ()
 

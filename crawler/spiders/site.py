@@ -292,11 +292,12 @@ class SiteSpider(SitemapSpider):
         depth = response.meta.get("depth", 0) + 1
         if captured.nofollow or (self.depth_limit is not None and depth > self.depth_limit):
             return
+        fixed = self.job.url_rules.fixed
         for link in captured.links:
             known = self.frontier.seen.depth(link.key)
             is_seen = known is not None and known <= depth
             is_plain = link.is_canonical and not link.others
-            if is_seen and is_plain and not self._may_be_variant(link):
+            if is_seen and is_plain and (fixed.is_first(link.key) or not self._may_vary(link)):
                 continue  # nearly all of them
             if link.nofollow and self.obey_nofollow:
                 continue
@@ -306,6 +307,13 @@ class SiteSpider(SitemapSpider):
                     yield guess
                 continue
             for url in filter(self._is_wanted, (link.url, *link.others)):
+                own = self.job.canonicalizer.key(url)
+                if own != link.key:  # a fixed rule would be wrong of it
+                    known_own = self.frontier.seen.depth(own)
+                    request = self.page_request(url)
+                    if request is not None and (known_own is None or known_own > depth):
+                        yield self.files.rank(request)
+                    continue
                 if known is None and not is_seen:
                     self.link_counts.note_found(link.kind)
                 if not is_seen and self.files.is_put_aside(url, link.key, depth):
@@ -316,8 +324,10 @@ class SiteSpider(SitemapSpider):
                 if request is not None:
                     yield self.files.rank(request)
 
-    def _may_be_variant(self, link: Link) -> bool:
-        return self.job.url_rules.fixed.may_be_variant(link.url, link.key, is_canonical=True)
+    def _may_vary(self, link: Link, url: str = "") -> bool:
+        """Return whether a link may try a fixed rule, as none does in a fleet."""
+        fixed = self.job.url_rules.fixed
+        return self.job.fleet is None and fixed.may_be_variant(url or link.url, link.key)
 
     def _is_wanted(self, url: str) -> bool:
         refused = self.within.refusal(url)
@@ -339,7 +349,7 @@ class SiteSpider(SitemapSpider):
         """Return the request for a link, for a further spelling only if it is wanted now."""
         if not is_seen:
             return self.page_request(url, None if link.kind == ANCHOR else {LINK_KIND: link.kind})
-        if self.job.url_rules.fixed.may_be_variant(url, link.key):
+        if self._may_vary(link, url):
             return self.page_request(url)
         if self.job.canonicalizer.known_as(url).is_canonical:
             return None

@@ -126,7 +126,7 @@ class SitemapSpider(GuessingSpider):
         try:
             if self.notes.sitemaps >= self.max_sitemaps:
                 return None
-            if self.job.canonicalizer.key(url) in self.job.frontier.seen:
+            if self.has_met(url):
                 return None
             request = Request(
                 url,

@@ -109,6 +109,9 @@ LINK_COUNTS: Final = "link_counts"
 RENDER_KINDS: Final = "render_kinds"
 """JSON object: pages, tries and gains by the kind of URL whose pages may show more in a browser."""
 
+FIXED_RELEASING: Final = "fixed_releasing"
+"""JSON list: hosts where a fixed rule was revoked and skipped variants are to be reconsidered."""
+
 FLEET: Final = "fleet"
 """JSON object: the membership of a worker's directory in a fleet."""
 

@@ -21,6 +21,7 @@ from crawler.url_rules.variants import (
     Variant,
     Variants,
     place_of,
+    releasing_hosts,
     separate_keys,
     tried_rules,
 )
@@ -41,7 +42,6 @@ SLICE: Final = 200
 """Reconsider this many variants at once after a rule was revoked."""
 
 _PROVEN = 3
-_ALL = -1
 _RECENT = 16_384
 _SESSIONS = frozenset(rule.name for rule in TRIED_RULES if rule.is_of_sessions)
 _START = (b"", b"")
@@ -54,6 +54,9 @@ class FixedRules:
         database: The crawl's database.
         canonicalizer: The crawl's canonicalizer, which learns from this which variants are pages
             of their own.
+
+    Attributes:
+        revoked_hosts: Hosts on which a rule was revoked.
     """
 
     def __init__(self, database: Database, canonicalizer: Canonicalizer) -> None:
@@ -68,18 +71,28 @@ class FixedRules:
         self._met = RecentDepths[bytes](_RECENT)
         self._tried: dict[bytes, tuple[bytes, str, tuple[str, ...]]] = {}
         self._waiting: dict[bytes, set[bytes]] = {}
+        self._waits_for: dict[bytes, set[bytes]] = {}
         self._unqueued: list[SkippedVariant] = []
         for tried in self._variants.tried():
             self._await(tried.key, tried.standing, tried.host, tuple(tried.rules.split(",")))
             if tried.request:
                 self._unqueued.append(tried)
-        # A killed process may not have reconsidered all: what is skipped rightly stays so.
-        self._revoked_hosts = {rule.host for rule in self._rules.values() if rule.reason}
-        self._released = dict.fromkeys(self._revoked_hosts, _START)
+        self.revoked_hosts = {rule.host for rule in self._rules.values() if rule.reason}
+        # A killed process may not have reconsidered all.
+        self._released = dict.fromkeys(releasing_hosts(database.read), _START)
 
     def _await(self, key: bytes, standing: bytes, host: str, names: tuple[str, ...]) -> None:
         self._tried[key] = standing, host, names
-        self._waiting.setdefault(standing, set()).add(key)
+        for one in (standing, self._comparison.end_of(standing), self._comparison.end_of(key)):
+            self._wait_for(key, one)
+
+    def _wait_for(self, key: bytes, page: bytes) -> None:
+        self._waiting.setdefault(page, set()).add(key)
+        self._waits_for.setdefault(key, set()).add(page)
+
+    def is_first(self, page: bytes) -> bool:
+        """Return whether the canonical URL stands for a page that was requested."""
+        return self._variants.first(page) is None
 
     def begin_visit(self) -> None:
         """Begin another visit: what proved to be a page of its own stays one."""
@@ -87,10 +100,13 @@ class FixedRules:
         self._met.clear()
         self._tried.clear()
         self._waiting.clear()
+        self._waits_for.clear()
+        self._reasons.clear()
         self._unqueued.clear()
         self._controls.clear()
         self._controlled.clear()
         self._released.clear()
+        self._variants.note_releasing(())
 
     def note_first(self, page: bytes, url: str) -> None:
         """Note the URL that is requested for a page."""
@@ -104,7 +120,7 @@ class FixedRules:
         The caller stores it by ``put``: on a host where a rule was revoked, each URL keeps the
         key that it had in earlier visits.
         """
-        if not self._revoked_hosts or self._host(url) not in self._revoked_hosts:
+        if not self.revoked_hosts or self._host(url) not in self.revoked_hosts:
             return None
         before = self._comparison.url_of(page)
         without = self._canonical.without(self._revoked(self._host(url)))
@@ -115,19 +131,18 @@ class FixedRules:
         is_own = variant is not None and variant.state == VariantState.SEPARATE
         return variant if is_own else None
 
-    def may_be_variant(self, url: str, page: bytes, *, is_canonical: bool = False) -> bool:
+    def may_be_variant(self, url: str, page: bytes) -> bool:
         """Return whether a URL differs from the one requested for its page, and was not met lately.
 
         Args:
             url: The URL.
             page: The request fingerprint that the fixed rules give it.
-            is_canonical: Whether it is known to be the canonical URL.
         """
-        first = self._variants.first(page)
-        if first is None and is_canonical:
+        if self._canonical.is_separate(page):
             return False
+        first = self._variants.first(page)
         exact = self._canonical.exact(url)
-        if exact == (self._canonical(url) if first is None else self._canonical.exact(first)):
+        if exact == (self._merged(url) if first is None else self._canonical.exact(first)):
             return False
         return self._canonical.variant_key(url) not in self._met
 
@@ -198,7 +213,7 @@ class FixedRules:
         """Store a variant, with its request where it is skipped."""
         self._variants.put(variant, priority, request)
         if variant.state != VariantState.SKIPPED:
-            self._canonical.separate([variant.key])
+            self._canonical.separate([(variant.key, variant.page)])
         if variant.state == VariantState.TRIED:
             self._await(variant.key, variant.standing, variant.host, variant.rules)
 
@@ -206,13 +221,20 @@ class FixedRules:
         """Compare a page that was stored with the one that it was taken for, or that is for it."""
         if not self._tried:
             return
-        for key in [row.key, *self._waiting.get(row.key, ())]:
-            if key in self._tried:
-                self._compare(key)
+        for key in self._concerned(row.key):
+            self._compare(key)
+
+    def _concerned(self, page: bytes) -> list[bytes]:
+        """Return the variants whose trials depend on what a key gives."""
+        return [key for key in {page, *self._waiting.get(page, ())} if key in self._tried]
 
     def _compare(self, key: bytes) -> None:
         standing, host, names = self._tried[key]
-        found = self._comparison.captures(key, standing)
+        ends = self._comparison.end_of(key), self._comparison.end_of(standing)
+        if ends[0] == ends[1]:
+            self.decide(key, agrees=True)
+            return
+        found = self._comparison.captures(*ends)
         if found is None:
             return
         agrees = self._comparison.agree(*found, are_many=bool(_SESSIONS.intersection(names)))
@@ -242,7 +264,8 @@ class FixedRules:
             return True
         is_steady = False
         if digest is not None:
-            found = self._comparison.is_steady(self._tried[key][0], digest, text)
+            standing = self._comparison.end_of(self._tried[key][0])
+            found = self._comparison.is_steady(standing, digest, text)
             if found is None:
                 return False
             is_steady = found
@@ -251,6 +274,7 @@ class FixedRules:
 
     def decide(self, key: bytes, *, agrees: bool | None = False) -> None:
         """Decide on the rules of a trial; None where it says nothing."""
+        reason = self._reasons.pop(key, "a variant is another page")
         _, host, names = self._ended(key)
         if agrees:
             for rule in self._of(host, names):
@@ -259,7 +283,7 @@ class FixedRules:
         elif agrees is None:
             self._try_another(host, names)
         else:
-            self._revoke(host, names, self._reasons.pop(key))
+            self._revoke(host, names, reason)
 
     def _blamed(self, host: str, names: Sequence[str]) -> HostRule | None:
         """Return the rule to revoke: the one with the least evidence; None if one is revoked."""
@@ -272,26 +296,42 @@ class FixedRules:
         trial = self._tried.pop(key)
         self._controls.pop(key, None)
         self._controlled.discard(key)
-        self._waiting[trial[0]].discard(key)
-        if not self._waiting[trial[0]]:
-            del self._waiting[trial[0]]
+        for page in self._waits_for.pop(key):
+            self._waiting[page].discard(key)
+            if not self._waiting[page]:
+                del self._waiting[page]
         self._variants.separate(key)
         return trial
 
-    def note_redirect(self, source: bytes, target: bytes) -> None:
-        """Note a redirect: a variant that leads to the page that it was taken for is that page."""
-        if source in self._tried and self._tried[source][0] == target:
-            _, host, names = self._ended(source)
-            for rule in self._of(host, names):
-                rule.agreed += 1
-                self._variants.note_change(rule)
+    def note_redirect(self, source: bytes, target: bytes, url: str) -> None:
+        """Note a redirect: of a variant, or of the page that it was taken for.
+
+        Where both lead to one page, they are that page; else the ends are compared.
+
+        Args:
+            source: The request fingerprint of the URL that redirects.
+            target: That of the URL to which it does.
+            url: The URL to which it does.
+        """
+        if source == target:
+            return
+        for key in self._concerned(source):
+            self._wait_for(key, target)
+            if self._stands_for(target, url):
+                self._compare(key)
+            else:  # the target is a variant itself, which is skipped
+                self.decide(key, agrees=None)
+
+    def _stands_for(self, page: bytes, url: str) -> bool:
+        if self._canonical.is_separate(page):
+            return True
+        first = self._variants.first(page) or self._merged(url)
+        return self._canonical.exact(url) == self._canonical.exact(first)
 
     def note_failure(self, key: bytes) -> None:
         """Note that a URL gave no page: another variant is tried in its place."""
-        for tried in [key, *self._waiting.get(key, ())]:
-            if tried in self._tried:
-                _, host, names = self._ended(tried)
-                self._try_another(host, names)
+        for tried in self._concerned(key):
+            self.decide(tried, agrees=None)
 
     def _try_another(self, host: str, names: Sequence[str]) -> None:
         """Try one more variant by each of some rules: one that is skipped, or the next one met."""
@@ -305,7 +345,7 @@ class FixedRules:
                 for other in self._of(host, found.rules.split(",")):
                     other.tried += 1
                     self._variants.note_change(other)
-                self._canonical.separate([found.key])
+                self._canonical.separate([(found.key, found.page)])
                 self._await(found.key, found.standing, host, tuple(found.rules.split(",")))
                 self._unqueued.append(found)
             self._variants.note_change(rule)
@@ -317,7 +357,8 @@ class FixedRules:
             rule.reason = reason
             self._variants.note_change(rule)
             self._released[host] = _START
-            self._revoked_hosts.add(host)
+            self._variants.note_releasing(self._released)
+            self.revoked_hosts.add(host)
         others = [other for other in self._of(host, names) if other.reason is None]
         for other in others:  # it may be wrong too, and this trial says nothing about it
             other.tried -= 1
@@ -336,12 +377,8 @@ class FixedRules:
 
     @property
     def is_unsettled(self) -> bool:
-        """Whether a process ended before it had requested all that revoked rules skipped."""
-        return bool(self._unqueued) or any(
-            self._is_wanted(variant)
-            for host, start in self._released.items()
-            for variant in self._variants.skipped(host, start, _ALL)
-        )
+        """Whether a process ended before it had reconsidered all that revoked rules skipped."""
+        return bool(self._unqueued or self._released)
 
     def release(self) -> Iterator[SkippedVariant]:
         """Yield some variants that are to be requested after all; a slice of those of one host.
@@ -356,15 +393,16 @@ class FixedRules:
             return
         host, after = next(iter(self._released.items()))
         skipped = self._variants.skipped(host, after, SLICE)
-        if len(skipped) < SLICE:
-            del self._released[host]
-        else:
+        if len(skipped) == SLICE:
             self._released[host] = skipped[-1].page, skipped[-1].key
+        else:
+            del self._released[host]
+            self._variants.note_releasing(self._released)  # committed with what is queued below
         for variant in skipped:
             state = self._reconsider(variant)
             if state != VariantState.SKIPPED:
                 self._variants.note_queued(variant.key)
-                self._canonical.separate([variant.key])
+                self._canonical.separate([(variant.key, variant.page)])
                 yield variant._replace(state=state)
 
     def _reconsider(self, variant: SkippedVariant) -> VariantState:
@@ -383,9 +421,6 @@ class FixedRules:
         if state == VariantState.TRIED:
             self._await(variant.key, standing, variant.host, names)
         return state
-
-    def _is_wanted(self, variant: SkippedVariant) -> bool:
-        return self._standing(variant.url, variant.page, self._first_of(variant)) is None
 
     def _first_of(self, variant: SkippedVariant) -> str:
         return self._variants.first(variant.page) or self._merged(variant.url)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 STEADY: Final = 0.5
 """The least similarity of a steady page's texts at two requests (Jaccard, 0 to 1)."""
 
+_TARGET = "SELECT target FROM redirects WHERE key = ?"
+
 
 class VariantComparison:
     """Finds the captures of two keys in this visit, and compares them."""
@@ -34,6 +36,16 @@ class VariantComparison:
         """Return the URL of the last page of a key, in any visit."""
         row = self._store.previous(key)
         return None if row is None else row.url
+
+    def end_of(self, key: bytes) -> bytes:
+        """Return the key to which a URL was redirected in this visit, at last; else its own."""
+        passed = {key}
+        while row := self._database.read(_TARGET, (key,)).fetchone():
+            if row[0] in passed:
+                break
+            key = bytes(row[0])
+            passed.add(key)
+        return key
 
     def captures(self, key: bytes, standing: bytes) -> tuple[PageRow, PageRow] | None:
         """Return the pages of two keys; None until this visit has both."""

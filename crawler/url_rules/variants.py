@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import urlsplit
 
+from crawler.storage import meta_names
 from crawler.storage.states import VariantState
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from crawler.storage.database import Database
 
@@ -112,10 +114,9 @@ def place_of(canonical_url: str) -> str:
     return f"{parts.path.rpartition('/')[0]}?{'&'.join(names)}"[:200]
 
 
-def separate_keys(read: Callable[[str], sqlite3.Cursor]) -> list[bytes]:
-    """Return the keys of the variants that are pages of their own, or are being tried."""
-    rows = read(f"SELECT key FROM variants WHERE state IN ({TRIED}, {SEPARATE})")  # noqa: S608
-    return [bytes(key) for (key,) in rows]
+def separate_keys(read: Callable[[str], sqlite3.Cursor]) -> Iterator[tuple[bytes, bytes]]:
+    """Yield the keys of variants that are pages of their own, or tried, and of their pages."""
+    yield from read(f"SELECT key, page FROM variants WHERE state IN ({TRIED}, {SEPARATE})")  # noqa: S608
 
 
 def tried_rules(read: Callable[[str], sqlite3.Cursor]) -> list[HostRule]:
@@ -127,6 +128,12 @@ def tried_rules(read: Callable[[str], sqlite3.Cursor]) -> list[HostRule]:
     return [HostRule(*row) for row in rows]
 
 
+def releasing_hosts(read: Callable[[str], sqlite3.Cursor]) -> list[str]:
+    """Return the hosts of which a process has not reconsidered all skipped variants."""
+    row = read(f"SELECT value FROM meta WHERE name = '{meta_names.FIXED_RELEASING}'").fetchone()  # noqa: S608
+    return [] if row is None else list(json.loads(row[0]))
+
+
 class Variants:
     """The tables ``variants`` and ``fixed_rules``."""
 
@@ -134,6 +141,7 @@ class Variants:
         self._database = database
         self._changed: dict[tuple[str, str], HostRule] = {}
         self._firsts: dict[bytes, str | None] = {}
+        self._older_firsts: dict[bytes, str | None] = {}
         sql = f"SELECT 1 FROM variants WHERE state = {VariantState.FIRST} LIMIT 1"  # noqa: S608
         self.has_first = database.read(sql).fetchone() is not None
         database.before_commit.append(self._write)
@@ -160,7 +168,9 @@ class Variants:
         """Return the URL that was requested for a page; None where it was the canonical one."""
         if not self.has_first:
             return None
-        if page not in self._firsts:
+        if page not in self._firsts and page in self._older_firsts:
+            self._hold(page, self._older_firsts[page])
+        elif page not in self._firsts:
             row = self._database.read(
                 "SELECT url FROM variants WHERE key = ? AND page = key", (page,)
             ).fetchone()
@@ -169,7 +179,7 @@ class Variants:
 
     def _hold(self, page: bytes, url: str | None) -> None:
         if len(self._firsts) >= _MAX_HELD:
-            self._firsts.clear()
+            self._older_firsts, self._firsts = self._firsts, {}
         self._firsts[page] = url
 
     def is_known(self, key: bytes) -> bool:
@@ -223,6 +233,10 @@ class Variants:
         self._database.write("UPDATE variants SET state = ? WHERE key = ?", (TRIED, found.key))
         return found._replace(state=TRIED)
 
+    def note_releasing(self, hosts: Iterable[str]) -> None:
+        """Store the hosts of which skipped variants are still to be reconsidered."""
+        self._database.set_meta(meta_names.FIXED_RELEASING, json.dumps(list(hosts)))
+
     def tried(self) -> list[SkippedVariant]:
         """Return the variants that are being tried; those with a request are not queued yet."""
         rows = self._database.read(f"SELECT {_COLUMNS} FROM variants WHERE state = {TRIED}")  # noqa: S608
@@ -240,4 +254,5 @@ class Variants:
         )
         self._database.write("UPDATE variants SET state = ? WHERE state = ?", (SEPARATE, TRIED))
         self._firsts.clear()
+        self._older_firsts.clear()
         self.has_first = False

@@ -87,8 +87,10 @@ class Canonicalizer:
         names = "|".join(rule.arguments for rule in removals) or "(?!)"
         self._removable = re.compile(f"(?:^|&)(?:{names})=", re.IGNORECASE | re.ASCII)
         self._cached = lru_cache(_CACHED_KEYS)(self._known)
+        self._cached_exact = lru_cache(_CACHED_KEYS)(self._exact)
         self._others: dict[frozenset[str], Canonicalizer] = {}
         self._separate: set[bytes] = set()
+        self._pages_apart: set[bytes] = set()  # the keys by the rules of what is separate
 
     @property
     def version(self) -> str:
@@ -113,7 +115,7 @@ class Canonicalizer:
 
         Complexity: linear in the length of the URL.
         """
-        if self._separate and self.variant_key(url) in self._separate:
+        if self._pages_apart and self.known_as(url).key in self._separate:
             return self.exact(url)
         return self._merged(url)
 
@@ -130,7 +132,9 @@ class Canonicalizer:
         Raises:
             MalformedUrl: It is no http or https URL with a host.
         """
-        return self.known_as(url).key
+        known = self._cached(url) if len(url) <= _CACHED_CHARACTERS else self._known(url)
+        key = known[0]
+        return key if key not in self._pages_apart else self._apart(url, known).key
 
     def description_key(self, url: str) -> bytes:
         """Digest the canonical URL of a file that is only read for the pages that it names.
@@ -146,13 +150,23 @@ class Canonicalizer:
         Raises:
             MalformedUrl: It is no http or https URL with a host.
         """
-        if self._separate and (key := self.variant_key(url)) in self._separate:
-            return Known(key, self.exact(url) == url)
-        return self._known(url) if len(url) > _CACHED_CHARACTERS else self._cached(url)
+        known = self._cached(url) if len(url) <= _CACHED_CHARACTERS else self._known(url)
+        return self._apart(url, known) if known.key in self._pages_apart else known
 
-    def separate(self, keys: Iterable[bytes]) -> None:
-        """Let variants be pages of their own, given by ``variant_key``."""
-        self._separate.update(keys)
+    def separate(self, variants: Iterable[tuple[bytes, bytes]]) -> None:
+        """Let variants be pages of their own.
+
+        Args:
+            variants: The ``variant_key`` of each, and the key that all rules give it: only URLs
+                with such a key are looked at again.
+        """
+        for key, page in variants:
+            self._separate.add(key)
+            self._pages_apart.add(page)
+
+    def _apart(self, url: str, known: Known) -> Known:
+        key = self.variant_key(url)
+        return Known(key, self.exact(url) == url) if key in self._separate else known
 
     def is_separate(self, key: bytes) -> bool:
         """Return whether a key is that of a variant that is a page of its own."""
@@ -164,7 +178,7 @@ class Canonicalizer:
         Raises:
             MalformedUrl: It is no http or https URL with a host.
         """
-        return self.without(_TRIED_NAMES)._merged(url)
+        return self._exact_of(url)[0]
 
     def variant_key(self, url: str) -> bytes:
         """Digest the exact form of a URL: the key of a variant that is a page of its own.
@@ -172,7 +186,14 @@ class Canonicalizer:
         Raises:
             MalformedUrl: It is no http or https URL with a host.
         """
-        return xxhash.xxh3_128_digest(b"variant\0" + self.exact(url).encode())
+        return self._exact_of(url)[1]
+
+    def _exact_of(self, url: str) -> tuple[str, bytes]:
+        return self._exact(url) if len(url) > _CACHED_CHARACTERS else self._cached_exact(url)
+
+    def _exact(self, url: str) -> tuple[str, bytes]:
+        exact = self.without(_TRIED_NAMES)._merged(url)
+        return exact, xxhash.xxh3_128_digest(b"variant\0" + exact.encode())
 
     def without(self, names: Collection[str]) -> Canonicalizer:
         """Return the canonicalizer with some more rules switched off, and nothing separated."""

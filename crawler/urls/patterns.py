@@ -38,13 +38,18 @@ class UrlPatterns:
     def match(self, url: str) -> bool:
         """Return whether the patterns match a URL, by its path with its query and without."""
         parts = urlsplit(url)
-        place = f"{parts.netloc.rpartition('@')[2].lower()}{unquote(parts.path) or '/'}"
+        place = f"{parts.netloc.rpartition('@')[2].lower()}{_decoded(parts.path) or '/'}"
         found = _Found.of(self._spec, place)
         if parts.query:
             # A slash of a query parts no folders.
-            asked = f"{place}?{unquote(parts.query).replace('/', '%2F')}"
+            asked = f"{place}?{_decoded(parts.query).replace('/', '%2F')}"
             found = max(found, _Found.of(self._spec, asked))
         return found.is_match
+
+
+def _decoded(part: str) -> str:
+    """Return the text of a part of a URL; ``**`` would match no line break of it."""
+    return unquote(part).replace("\n", " ")
 
 
 class _Found(NamedTuple):

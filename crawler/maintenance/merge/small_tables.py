@@ -12,6 +12,7 @@ from crawler.pages.page_links import LinkPacker
 from crawler.pages.wall_clusters import COLUMNS, WallCluster, WallClusters
 from crawler.storage import meta_names
 from crawler.storage.states import DONE, SKIPPED, WAITING, VariantState
+from crawler.url_rules.variants import releasing_hosts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -42,11 +43,17 @@ ON CONFLICT (name) DO UPDATE SET
     fetched = fetched + excluded.fetched, new = new + excluded.new
 """
 
-_VARIANTS = f"""
+_VARIANTS = """
 SELECT key, page, standing, host, rules, url, state, priority, request FROM variants
-WHERE state = {VariantState.SEPARATE}
 """
-_ADD_VARIANT = "INSERT OR IGNORE INTO variants VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+# A page of its own in one crawl is one in all; what one crawl only skipped may be tried in another.
+_ADD_VARIANT = """
+INSERT INTO variants VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET
+    standing = excluded.standing, rules = excluded.rules, url = excluded.url,
+    state = excluded.state, priority = excluded.priority, request = excluded.request
+WHERE excluded.state > state
+"""
+_HOSTS_SKIPPED = f"SELECT DISTINCT host FROM variants WHERE state = {VariantState.SKIPPED}"
 _FIXED_RULES = "SELECT host, rule, met, tried, agreed, due_at, reason FROM fixed_rules"
 _ADD_FIXED_RULE = """
 INSERT INTO fixed_rules VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (host, rule) DO UPDATE SET
@@ -131,7 +138,7 @@ INSERT INTO labels VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (first, second) DO UPDA
 """
 
 
-def merge_url_rules(database: Database, sources: Iterable[MergedCrawl]) -> None:
+def merge_url_rules(database: Database, sources: Sequence[MergedCrawl]) -> None:
     """Copy learned rules, each once, the watched kinds of URLs, and what fixed rules came to.
 
     A rule that any crawl revoked, or its user forgot, holds nowhere.
@@ -144,13 +151,30 @@ def merge_url_rules(database: Database, sources: Iterable[MergedCrawl]) -> None:
             if held is not row:
                 rules[rule] = _together(held, row)
         database.write_many(_ADD_CLUSTER, source.connection.execute(_CLUSTERS))
-        database.write_many(_ADD_VARIANT, source.connection.execute(_VARIANTS))
-        database.write_many(_ADD_FIXED_RULE, source.connection.execute(_FIXED_RULES))
+    _merge_fixed_rules(database, sources)
     database.write_many(
         "INSERT INTO url_rules (rule, state, positives, explored, saved, origin, since, reason,"
         " tried) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         ((rule, *row) for rule, row in rules.items()),
     )
+
+
+def _merge_fixed_rules(database: Database, sources: Sequence[MergedCrawl]) -> None:
+    """Copy variants and trials; what one crawl skipped by a rule that another revoked is due."""
+    revoked: list[set[tuple[str, str]]] = []
+    releasing: set[str] = set()
+    for source in sources:
+        database.write_many(_ADD_VARIANT, source.connection.execute(_VARIANTS))
+        rows = source.connection.execute(_FIXED_RULES).fetchall()
+        database.write_many(_ADD_FIXED_RULE, rows)
+        revoked.append({(host, rule) for host, rule, *_, reason in rows if reason})
+        releasing.update(releasing_hosts(source.connection.execute))
+    for source, known in zip(sources, revoked, strict=True):
+        news = {host for host, _ in set().union(*revoked) - known}
+        releasing |= news.intersection(
+            host for (host,) in source.connection.execute(_HOSTS_SKIPPED)
+        )
+    database.set_meta(meta_names.FIXED_RELEASING, json.dumps(sorted(releasing)))
 
 
 def _together(held: list[object], row: list[object]) -> list[object]:

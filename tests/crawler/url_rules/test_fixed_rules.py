@@ -255,3 +255,21 @@ def test_only_rules_that_no_standard_promises_are_tried() -> None:
         "utm",
     )
     assert canonical.parting(f"{HOST}/a?utm_source=x", f"{HOST}/a") == ("utm",)
+
+
+def test_a_killed_crawl_is_unsettled_until_what_it_skipped_was_reconsidered(tmp_path: Path) -> None:
+    urls = [f"{HOST}/p{number}?{order}" for number in range(3) for order in ORDERS]
+    with closing(SmallCrawl(tmp_path, frozenset({"sort_arguments"}))) as crawl:
+        for url in urls:
+            crawl.meet(url)
+        while crawl.waiting:
+            crawl.answer()
+        crawl.database.commit()  # the rule is revoked, and nothing of it released
+        crawl.kill()
+        assert crawl.rules.is_unsettled
+        crawl.finish()
+        assert crawl.texts >= {crawl.said(url) for url in urls[3::2]}
+        crawl.database.commit()
+        crawl.kill()
+        assert not crawl.rules.is_unsettled
+        assert not crawl.rules.is_releasing

@@ -330,3 +330,16 @@ class TestCanonicalizerProperties:
     @given(st.permutations(["a=1", "b=2", "c=3", "d"]))
     def test_the_order_of_distinct_arguments_makes_no_other_page(self, order: list[str]) -> None:
         assert canonical("http://h/?" + "&".join(order)) == "http://h/?d&a=1&b=2&c=3"
+
+
+def test_only_what_is_separate_has_a_key_of_its_own() -> None:
+    canonical = Canonicalizer()
+    one, two, three = (
+        f"http://site.test/p?{query}" for query in ("a=1&b=2", "b=2&a=1", "b=2&&a=1")
+    )
+    page = canonical.key(one)
+    canonical.separate([(canonical.variant_key(two), page)])
+    assert canonical.key(two) == canonical.known_as(two).key == canonical.variant_key(two) != page
+    assert canonical(two) == two
+    assert canonical.key(one) == canonical.key(three) == page
+    assert canonical(three) == one

@@ -38,6 +38,7 @@ from crawler.urls.scope import EXCLUDED, NOT_INCLUDED, OUT_OF_SCOPE, Scope
         ("*.png\n!small.png", "/a/large.png", True),
         ("# *.png\n\n", "/a.png", False),
         ("X", "/x", False),
+        ("secret/**/x", "/secret/%0A/x", True),
     ],
 )
 def test_pattern_matches_as_in_the_folder_of_a_host(

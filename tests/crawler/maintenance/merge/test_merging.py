@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ from crawler.pages.reasons import Reason
 from crawler.reading.metadata.metadata_record import Metadata
 from crawler.reading.reading import Link, Reading
 from crawler.storage.database import Database, open_for_reading
+from crawler.storage.states import VariantState
 from tests.crawler.maintenance.merge.crawls import (
     LONG,
     NEAR,
@@ -309,3 +311,34 @@ def test_it_goes_on_as_one_crawl(tmp_path: Path) -> None:
     assert others(tmp_path / "out") == []
     found = {path: verdict for path, (verdict, _) in verdicts(tmp_path / "out").items()}
     assert (found["/a"], found["/c"], found["/e"]) == ("unchanged", "unchanged", "exact_duplicate")
+
+
+def variant(folder: Path, *, is_wrong: bool) -> None:
+    """A crawl that skips a variant, or that has revoked the rule by which it is one."""
+    with closing(Job(folder, OPTIONS)) as job:
+        rules, page = job.url_rules.fixed, job.canonicalizer.key("http://example.com/a?b=1&c=2")
+        for query in ("c=2&b=1", "b=1&&c=2"):
+            found = rules.meet(f"http://example.com/a?{query}", page)
+            assert found is not None
+            rules.put(found, 0, b"")
+            rules.decide(found.key, agrees=not is_wrong)
+        if not is_wrong:
+            found = rules.meet("http://example.com/a?c=2&&b=1", page)
+            assert found is not None
+            rules.put(found._replace(state=VariantState.SKIPPED), 0, b"request")
+
+
+def test_what_one_crawl_skipped_by_a_rule_that_another_revoked_is_requested(tmp_path: Path) -> None:
+    one = crawled(tmp_path / "one", [("/a?b=1&c=2", Said(LONG))])
+    two = crawled(tmp_path / "two", [("/a?b=1&c=2", Said(LONG))])
+    variant(one, is_wrong=False)
+    merged(tmp_path, one)
+    with closing(Job(tmp_path / "out", OPTIONS)) as job:
+        assert not job.url_rules.fixed.is_unsettled
+    shutil.rmtree(tmp_path / "out")
+    variant(two, is_wrong=True)
+    merged(tmp_path, one, two)
+    with closing(Job(tmp_path / "out", OPTIONS)) as job:
+        assert job.url_rules.fixed.is_unsettled
+        released = [found.url for found in job.url_rules.fixed.release()]
+    assert released == ["http://example.com/a?c=2&&b=1"]
