@@ -9,9 +9,8 @@ from scrapy import Request
 
 from crawler.frontier.request_records import MalformedRequestError
 from crawler.job_registry import job_of
-from crawler.reading.link_kinds import DESCRIPTIONS
 from crawler.request_codec import UnstorableError, decode_request, encode_request
-from crawler.request_meta import AGAIN, CONTROL, FIXED, GUESS, LINK_KIND, SPELLING, depth_of
+from crawler.request_meta import AGAIN, CONTROL, FIXED, SPELLING, depth_of, is_apart
 from crawler.storage.states import VariantState
 from crawler.urls.parts import MalformedUrl
 
@@ -95,8 +94,7 @@ class VariantRequests:
         meta = request.meta
         is_page = request.method == "GET" and not request.body and AGAIN not in meta
         is_spelling = SPELLING in meta and not meta.get("redirect_urls")
-        is_description = GUESS in meta and meta.get(LINK_KIND) in DESCRIPTIONS
-        if not self._is_on or not is_page or is_spelling or is_description:
+        if not self._is_on or not is_page or is_spelling or is_apart(meta):
             return None
         try:
             return self._canonical.key(request.url)
