@@ -41,7 +41,7 @@ def test_update_keeps_what_was_and_shows_what_changed(tmp_path: Path) -> None:
     [name] = version_names(mirrored.folder)
     place = versions_folder(mirrored.folder)
     assert (place / name / a).read_bytes() == before
-    assert (place / name / "index.html").is_file()
+    assert "versions.html" not in (place / name / "index.html").read_text()
     assert (place / name / b).samefile(mirrored.folder / b)  # no second copy
     page = (place / f"{name}.html").read_text()
     assert "The old ending is here." in page
@@ -90,6 +90,20 @@ def test_version_stays_only_where_a_file_changed(tmp_path: Path, change: str) ->
         assert keep_version(tmp_path, folder) is not None
         assert drop_if_same(tmp_path, folder)
         assert len(version_names(tmp_path)) == 1
+
+
+def test_version_that_is_removed_is_no_version_from_the_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process may be killed while its files are removed."""
+    with made(tmp_path) as folder:
+        name = keep_version(tmp_path, folder)
+        page = versions_folder(tmp_path) / f"{name}.html"
+        page.write_text("of a part of an update")
+        monkeypatch.setattr("crawler.mirror.versions.shutil.rmtree", lambda *_, **__: None)
+        assert drop_if_same(tmp_path, folder)
+    assert version_names(tmp_path) == []
+    assert not page.exists()
 
 
 def test_versions_are_written_through_no_symbolic_link(tmp_path: Path) -> None:
