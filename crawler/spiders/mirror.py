@@ -293,6 +293,8 @@ class MirrorSpider(SiteSpider):
     def known_request(self, known: StoredUrl) -> Request | None:
         """Return the request for a known URL, also for a file that pages of the scope need."""
         request = super().known_request(known)
+        if request is None and self.within.excludes(known.url):
+            return None
         if request is None and self.mirror.holds(known.key):
             request = self.page_request(known.url, {"depth": known.depth, FOR_A_PAGE: 1})
         if request is not None and self.mirror.is_no_page(known.key):
