@@ -118,7 +118,6 @@ def drop_if_same(root: Path, folder: MirrorFolder) -> bool:
         return False
     if not all(os.path.samestat(then[path].lstat(), now[path].lstat()) for path in now):
         return False
-    (place / f"{names[-1]}.html").unlink(missing_ok=True)
     # A process that is killed while files are removed leaves no half version.
     shutil.rmtree(place / _PARTIAL, ignore_errors=True)
     (place / names[-1]).rename(place / _PARTIAL)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
 
+from crawler.console.mirror_history import begin_version
 from crawler.mirror.errors import SymbolicLinkError
 from crawler.mirror.folder import MirrorFolder
 from crawler.mirror.versions import drop_if_same, keep_version, version_names, versions_folder
@@ -97,13 +99,29 @@ def test_version_that_is_removed_is_no_version_from_the_start(
 ) -> None:
     """A process may be killed while its files are removed."""
     with made(tmp_path) as folder:
-        name = keep_version(tmp_path, folder)
-        page = versions_folder(tmp_path) / f"{name}.html"
-        page.write_text("of a part of an update")
+        keep_version(tmp_path, folder)
         monkeypatch.setattr("crawler.mirror.versions.shutil.rmtree", lambda *_, **__: None)
         assert drop_if_same(tmp_path, folder)
     assert version_names(tmp_path) == []
-    assert not page.exists()
+
+
+def test_page_of_changes_is_written_once_also_after_a_kill(tmp_path: Path) -> None:
+    with made(tmp_path) as folder:
+        name = str(keep_version(tmp_path, folder))
+        folder.write("h.example/a.html", b"new")
+        folder.write("changes.json", b'{"new": [{"url": "http://h.example/of-the-first"}]}')
+        os.utime(tmp_path / "changes.json", (2**31, 2**31))
+    # The process was killed before it wrote the page; the next update begins.
+    begin_version(tmp_path, {"keep_versions": "yes"})
+    page = versions_folder(tmp_path) / f"{name}.html"
+    assert "of-the-first" in page.read_text()
+    later = version_names(tmp_path)[1:]
+    assert len(later) == 1
+    shutil.rmtree(versions_folder(tmp_path) / later[0])
+    with MirrorFolder(tmp_path) as folder:
+        folder.write("changes.json", b'{"new": [{"url": "http://h.example/of-another"}]}')
+    begin_version(tmp_path, {"keep_versions": "yes"})
+    assert "of-the-first" in page.read_text(), "what another update changed is not its own"
 
 
 def test_versions_are_written_through_no_symbolic_link(tmp_path: Path) -> None:
