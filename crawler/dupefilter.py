@@ -10,8 +10,7 @@ from scrapy.dupefilters import BaseDupeFilter
 
 from crawler.job_registry import job_of
 from crawler.other_spellings import OtherSpellings
-from crawler.reading.link_kinds import DESCRIPTIONS
-from crawler.request_meta import GUESS, LINK_KIND, SPELLING, depth_of
+from crawler.request_meta import SPELLING, depth_of, is_apart
 from crawler.urls.parts import MalformedUrl
 from crawler.variant_requests import VariantRequests
 
@@ -29,7 +28,8 @@ class CanonicalFingerprinter:
 
     A plain GET has the key of its canonical URL itself, so that links can be
     looked up before a ``Request`` is made of them. A file that is only read for the
-    pages that it names has another one: where a page links to it, it is a page too.
+    pages that it names, or may be one that a script names, has another one: where a page links
+    to it, it is a page too.
     """
 
     def __init__(self, canonicalizer: Canonicalizer) -> None:
@@ -41,9 +41,8 @@ class CanonicalFingerprinter:
 
     def fingerprint(self, request: Request) -> bytes:
         """Return 16 bytes that are equal for requests of the same resource."""
-        is_description = GUESS in request.meta and request.meta.get(LINK_KIND) in DESCRIPTIONS
         try:
-            if is_description:
+            if is_apart(request.meta):
                 return self._canonicalizer.description_key(request.url)
             key = self._canonicalizer.key(request.url)
         except MalformedUrl:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from scrapy.utils.httpobj import urlparse_cached
 
 from crawler.frontier.order import MAX_DEPTH
+from crawler.reading.link_kinds import DESCRIPTIONS, SCRIPT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -77,6 +78,18 @@ _OF_ONE_SPELLING = OF_REDIRECTS | OF_ONE_ANSWER | {DOWNLOAD_SLOT, "dont_retry"}
 
 def without(meta: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
     return {name: value for name, value in meta.items() if name not in names}
+
+
+def is_apart(meta: Mapping[str, Any]) -> bool:
+    """Return whether a request is no request of the page at its URL, which a link may lead to.
+
+    Such are files that are read for the pages they name, and what may be the name of a file: of
+    that an answer may be dropped.
+    """
+    if GUESS not in meta:
+        return False
+    kind = meta.get(LINK_KIND)
+    return kind in DESCRIPTIONS or (kind == SCRIPT and FOR_A_PAGE in meta)
 
 
 def for_another_spelling(meta: Mapping[str, Any]) -> dict[str, Any]:

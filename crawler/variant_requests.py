@@ -11,9 +11,8 @@ from scrapy import Request
 
 from crawler.frontier.request_records import MalformedRequestError
 from crawler.job_registry import job_of
-from crawler.reading.link_kinds import DESCRIPTIONS
 from crawler.request_codec import UnstorableError, decode_request, encode_request
-from crawler.request_meta import AGAIN, CONTROL, FIXED, GUESS, LINK_KIND, SPELLING, depth_of
+from crawler.request_meta import AGAIN, CONTROL, FIXED, SPELLING, depth_of, is_apart
 from crawler.storage.states import VariantState
 from crawler.urls.parts import MalformedUrl
 
@@ -108,8 +107,7 @@ class VariantRequests:
         meta = request.meta
         is_page = request.method == "GET" and not request.body and AGAIN not in meta
         is_spelling = SPELLING in meta and not meta.get("redirect_urls")
-        is_description = GUESS in meta and meta.get(LINK_KIND) in DESCRIPTIONS
-        return self._is_on and is_page and not is_spelling and not is_description
+        return self._is_on and is_page and not is_spelling and not is_apart(meta)
 
     def _is_led_by_variant(self, request: Request) -> bool:
         """Return whether a variant was redirected to a request, which is its page then."""

@@ -27,6 +27,9 @@ _PROVED = 20
 _OF_CRAWLS = frozenset({"revisit"})
 """Arguments that the mirror chooses itself."""
 
+_WRITTEN = ("format", "warc", "wacz", "search", "keep_versions", "gone")
+"""Options of what a mirror writes, which its other uses would not follow."""
+
 _USUAL = {
     "render": (
         "auto",
@@ -167,7 +170,7 @@ class MirrorCommand(SpiderCommand):
             return check(_one_folder(args, "--check"))
         if opts.prove is not None:
             return self._prove(args, opts)
-        if opts.pack:
+        if opts.pack is not None:
             from crawler.console.mirror_packing import ZIM, ZIP, formats_of, pack
 
             formats = formats_of(opts.pack, (ZIP, ZIM), "--pack")
@@ -220,7 +223,9 @@ class MirrorCommand(SpiderCommand):
         from crawler.spiders.mirror import MirrorSpider
 
         settings = self.host.settings
-        formats = formats_of(opts.format, (ZIP, ZIM, WACZ), "--format") if opts.format else []
+        formats = (
+            formats_of(opts.format, (ZIP, ZIM, WACZ), "--format") if opts.format is not None else []
+        )
         opts.wacz = opts.wacz or WACZ in formats
         if opts.warc or opts.wacz:
             settings.set("WARC_ENABLED", True, priority="cmdline")
@@ -302,9 +307,13 @@ def _check_modes(opts: argparse.Namespace) -> None:
     modes = ("check", "prove", "serve", "dry_run", "pack", "single_file")
     if opts.login and any(getattr(opts, name) for name in ("check", "prove", "serve", "pack")):
         raise CommandError("--login goes with a mirror that is made or updated")
-    given = [f"--{name.replace('_', '-')}" for name in modes if getattr(opts, name)]
+    given = [_option(name) for name in modes if getattr(opts, name) not in {None, False}]
     if len(given) > 1:
         raise CommandError(f"give one of {' and '.join(given)}")
+    alone = [mode for mode in given if mode != "--dry-run"]  # which counts for any mirror
+    left_out = [_option(name) for name in _WRITTEN if getattr(opts, name) not in {None, False}]
+    if alone and left_out:
+        raise CommandError(f"{left_out[0]} goes with a mirror, and not with {alone[0]}")
     for name in ("port", "host"):
         if getattr(opts, name) is not None and not opts.serve:
             raise CommandError(f"--{name} goes with --serve")

@@ -13,10 +13,11 @@ from rich.filesize import decimal
 from scrapy import signals
 from scrapy.exceptions import StopDownload
 
-from crawler.console.command_line import INTERRUPTED
+from crawler.console.command_line import INTERRUPTED, CommandError
 from crawler.console.count_tables import table_lines
 from crawler.console.crawl_run import problems
 from crawler.console.escaping import say_or_go_on
+from crawler.console.mirror_run import canonical_seed, mirrored_urls
 from crawler.console.temporary_mirror import temporary_mirror
 from crawler.maintenance.crawl_report import count_queued
 from crawler.mirror.documents.linked_document import (
@@ -171,10 +172,14 @@ def dry_run(
         process: Makes the process of Scrapy, when everything is checked.
 
     Raises:
+        CommandError: The folder holds a mirror of another URL.
         ValueError: A setting or an argument is wrong.
         JobError: The database of the mirror that is there cannot be read.
     """
     if (folder / STATE_FOLDER / FILE_NAME).is_file():
+        known = mirrored_urls(folder)
+        if known and known != [canonical_seed(arguments["url"])]:
+            raise CommandError(f"{folder}: is a mirror of {known[0]}; give another directory")
         for line in _update_lines(folder):
             say_or_go_on(line)
         return _DONE

@@ -72,28 +72,38 @@ def begin_version(root: Path, arguments: Mapping[str, str]) -> None:
     if not _is_wanted(arguments):
         return
     with MirrorFolder(root) as folder:
+        _conclude(root, folder)  # where the process of the last update was killed before it did so
         keep_version(root, folder)
 
 
 def end_version(root: Path, arguments: Mapping[str, str]) -> None:
-    """Show what changed since the last version, or remove it where nothing did."""
+    """Show what changed since the last version, or remove it where nothing did.
+
+    An update that was stopped may change something yet: the run that finishes it does so.
+    """
     if not _is_wanted(arguments):
         return
     with closing(open_for_reading(root / STATE_FOLDER)) as connection:
-        is_whole = not count_queued(connection)  # what is left may change something yet
+        is_whole = not count_queued(connection)
     with MirrorFolder(root) as folder:
-        place = versions_folder(root)
-        if is_whole and drop_if_same(root, folder):
-            write_versions(root, folder)
-            return
-        name = next(reversed(version_names(root)), None)
-        if name is not None:
-            changes = json.loads(folder.read(CHANGES))
-            page = place / f"{name}.html"
-            partial = page.with_suffix(".partial")
-            partial.write_text(_page(name, changes, folder, place / name), "utf-8", "replace")
-            partial.replace(page)
+        if is_whole:
+            _conclude(root, folder)
         write_versions(root, folder)
+
+
+def _conclude(root: Path, folder: MirrorFolder) -> None:
+    """Write the page of the last version, which is written once, or remove the version."""
+    place = versions_folder(root)
+    name = next(reversed(version_names(root)), None)
+    if name is None or (place / f"{name}.html").exists() or not folder.exists(CHANGES):
+        return
+    if drop_if_same(root, folder):
+        return
+    changes = json.loads(folder.read(CHANGES))
+    page = place / f"{name}.html"
+    partial = page.with_suffix(".partial")
+    partial.write_text(_page(name, changes, folder, place / name), "utf-8", "replace")
+    partial.replace(page)
 
 
 def _page(name: str, changes: dict[str, Any], folder: MirrorFolder, version: Path) -> str:

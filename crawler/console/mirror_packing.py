@@ -16,6 +16,7 @@ from crawler.mirror.packing import Packer
 from crawler.mirror.paths import STATE_FOLDER
 from crawler.storage import meta_names
 from crawler.storage.database import open_for_reading
+from crawler.storage.directory import lock_held
 from crawler.suggestions import did_you_mean
 from neardup.installing import install_command
 from neardup.plurals import many
@@ -53,10 +54,11 @@ def pack(folder: Path, formats: Sequence[str]) -> None:
 
     Raises:
         MirrorError: A file of the mirror is missing, or the packed file cannot be written.
-        JobError: The database of the mirror cannot be read.
+        JobError: The database of the mirror cannot be read, or the mirror is being written.
     """
     folder = folder.resolve()
     with (
+        lock_held(folder / STATE_FOLDER),
         closing(open_for_reading(folder / STATE_FOLDER)) as connection,
         MirrorFolder(folder, read_only=True) as files,
     ):

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 from collections import Counter
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,7 +36,7 @@ from crawler.pages.visits import YES
 from crawler.spiders.mirror import MirrorSpider
 from crawler.storage import meta_names
 from crawler.storage.database import FILE_NAME, open_for_reading
-from crawler.storage.directory import locked
+from crawler.storage.directory import lock_held
 from crawler.storage.errors import JobError
 from crawler.urls.canonical import Canonicalizer
 from crawler.urls.scope_names import scope_folder
@@ -172,7 +171,7 @@ class Mirroring:
         database = job.database
         found_url = database.meta(meta_names.MIRROR_URL)
         url = self._arguments["url"]
-        is_other = found_url is not None and _canonical(found_url) != _canonical(url)
+        is_other = found_url is not None and canonical_seed(found_url) != canonical_seed(url)
         # A misspelt URL leaves no files.
         if is_other and database.read("SELECT 1 FROM files LIMIT 1").fetchone() is not None:
             raise JobError(f"{self._folder}: is a mirror of {found_url}; give another directory")
@@ -229,7 +228,7 @@ class Mirroring:
 
     def _finish(self) -> FinishedMirror:
         canonicalizer = Canonicalizer(Options(self._settings).names("URLS_DISABLED_RULES"))
-        with _locked(self._folder), ProgressLine("rewriting links") as steps:
+        with lock_held(self._folder / STATE_FOLDER), ProgressLine("rewriting links") as steps:
             start = split_seeds(self._arguments["url"])[0]
             removes_gone = self._arguments.get("gone") == "remove"
             finished = finish(
@@ -271,7 +270,7 @@ class Mirroring:
         return status
 
 
-def _canonical(urls: str) -> str:
+def canonical_seed(urls: str) -> str:
     return Canonicalizer()(urls.partition(",")[0].strip())
 
 
@@ -279,18 +278,18 @@ def usual_folder(settings: BaseSettings, url: str) -> Path:
     """Return the folder of a mirror for which none is named: of its host, or its own beside it."""
     parent, seeds = Path(str(Options(settings).raw("MIRROR_DIRECTORY"))), split_seeds(url)
     names = (host_folder(seeds[0]), scope_folder(seeds, "prefix"))
-    place = chosen_place(parent, names, _canonical(url), _mirrored)
+    place = chosen_place(parent, names, canonical_seed(url), mirrored_urls)
     if place.why:
         say_or_go_on(f"mirror: a directory of its own, since {place.why}")
     return place.folder
 
 
-def _mirrored(folder: Path) -> list[str]:
+def mirrored_urls(folder: Path) -> list[str]:
     """Return the URL that a folder mirrors, in a list; empty: none."""
     if not (folder / STATE_FOLDER / FILE_NAME).is_file():
         return []
     url = _stored(folder, meta_names.MIRROR_URL)
-    return [] if url is None else [_canonical(url)]
+    return [] if url is None else [canonical_seed(url)]
 
 
 def check(folder: Path) -> int:
@@ -303,7 +302,7 @@ def check(folder: Path) -> int:
     if not (folder / STATE_FOLDER / FILE_NAME).is_file():
         raise CommandError(f"{folder}: no mirror in it (no {STATE_FOLDER}/{FILE_NAME})")
     with (
-        _locked(folder) if os.access(folder / STATE_FOLDER, os.W_OK) else nullcontext(),
+        lock_held(folder / STATE_FOLDER),
         closing(open_for_reading(folder / STATE_FOLDER)) as connection,
         MirrorFolder(folder, read_only=True) as files,
         ProgressLine("checking") as steps,
@@ -344,16 +343,6 @@ def _check_folder(folder: Path) -> None:
                 "with it; for a mirror, give a new or empty directory"
             )
         raise JobError(f"{folder}: holds other files and no mirror; give a new or empty directory")
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    lock = locked(folder / STATE_FOLDER)
-    try:
-        yield
-    finally:
-        if lock is not None:
-            lock.release()
 
 
 def _mirror_lines(
@@ -399,6 +388,8 @@ def _gone_lines(gone: Gone) -> Iterator[str]:
         pages = many(gone.kept, "file is", "files are")
         if gone.are_too_many:
             yield f"{pages} gone from the site, half of all or more, and kept: it may be broken"
+        elif gone.are_needed:
+            yield f"{pages} gone from the site and kept: for pages that are there and repeated them"
         else:
             yield f"{pages} gone from the site and kept; --gone remove takes them out"
 

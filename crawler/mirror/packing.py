@@ -6,6 +6,7 @@ keep their paths, so that the links within the mirror hold in the packed file to
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import struct
@@ -18,11 +19,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.mirror.errors import MirrorError, MirrorStorageError
 from crawler.mirror.paths import INDEX, OUR_FILES, SEARCH_FOLDER, VERSIONS
+from crawler.mirror.reports import index_without
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Iterator
     from pathlib import Path
+    from typing import BinaryIO
 
     from crawler.mirror.folder import MirrorFolder
 
@@ -58,6 +61,7 @@ class PackedFile(NamedTuple):
         is_page: Whether it is a page.
         title: Title of a page, where that is known.
         content: Digest and size, equal for the same bytes; "" where that is not known.
+        body: The bytes, or None: those of the file in the folder.
     """
 
     path: str
@@ -65,6 +69,7 @@ class PackedFile(NamedTuple):
     is_page: bool = False
     title: str = ""
     content: str = ""
+    body: bytes | None = None
 
     @property
     def is_compressed(self) -> bool:
@@ -112,7 +117,7 @@ class Packer:
                 info.file_size = self._folder.stat(file.path).st_size
                 is_large = info.file_size > _LARGE_BYTES
                 with (
-                    self._folder.open(file.path) as source,
+                    self._opened(file) as source,
                     to.open(info, "w", force_zip64=is_large) as written,
                 ):
                     shutil.copyfileobj(source, written, _PIECE_BYTES)
@@ -159,7 +164,11 @@ class Packer:
         for number, path in enumerate(sorted(OUR_FILES - {VERSIONS})):  # those are not packed
             self._watch(number, self._total)
             if self._folder.exists(path):
-                yield PackedFile(path, _OUR_TYPES[path.rpartition(".")[2]])
+                kind = _OUR_TYPES[path.rpartition(".")[2]]
+                body = None
+                if path == INDEX:  # it may lead to what is not packed
+                    body = index_without(self._folder.read(path), (VERSIONS,))
+                yield PackedFile(path, kind, body=body)
         for path in self._folder.paths_below(SEARCH_FOLDER):
             yield PackedFile(path, "text/javascript")
         for number, row in enumerate(self._connection.execute(_FILES), 1):
@@ -170,6 +179,9 @@ class Packer:
             content = f"{digest} {size} {kind}"
             yield PackedFile(path, kind, bool(is_page), title or "", content)
             self._watch(number, self._total)
+
+    def _opened(self, file: PackedFile) -> BinaryIO:
+        return self._folder.open(file.path) if file.body is None else io.BytesIO(file.body)
 
     def _language(self) -> str:
         """Return the language of most pages in three letters, as ZIM has it; else ``eng``."""
@@ -197,7 +209,7 @@ def _metadata(url: str, language: str) -> Iterator[tuple[str, str]]:
 
 
 def _item(place: Path, file: PackedFile) -> object:
-    from libzim.writer import FileProvider, Hint, Item  # noqa: PLC0415
+    from libzim.writer import FileProvider, Hint, Item, StringProvider  # noqa: PLC0415
 
     class FileItem(Item):  # type: ignore[misc]  # of a library without types
         def get_path(self) -> str:
@@ -210,7 +222,7 @@ def _item(place: Path, file: PackedFile) -> object:
             return file.content_type
 
         def get_contentprovider(self) -> object:
-            return FileProvider(place)
+            return FileProvider(place) if file.body is None else StringProvider(file.body)
 
         def get_hints(self) -> dict[object, bool]:
             return {Hint.FRONT_ARTICLE: file.is_page, Hint.COMPRESS: not file.is_compressed}

@@ -14,7 +14,7 @@ from crawler.storage import meta_names
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from crawler.mirror.folder import MirrorFolder
     from crawler.mirror.mirror_files import FileRow, FileTable
@@ -75,6 +75,12 @@ def write_entries(
         folder.remove(CONTENTS)
     further = {CONTENTS: "What no page of it leads to"} if has_others else {}
     folder.write(INDEX, _index(table, first, {**further, **others}))
+
+
+def index_without(page: bytes, paths: Collection[str]) -> bytes:
+    """Return index.html without its links to further pages of ours."""
+    links = tuple(f'<p><a href="{path}">'.encode() for path in paths)
+    return b"".join(line for line in page.splitlines(True) if not line.startswith(links))
 
 
 def _others(table: FileTable, first: FileRow | None) -> Iterator[FileRow]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from typing import TYPE_CHECKING
 
 from crawler.mirror.documents.linked_document import (
@@ -27,6 +28,8 @@ MAX_BYTES = 2**29
 _NEEDED = frozenset({LinkKind.REQUISITE, LinkKind.FRAME})
 _NOTHING = {LinkKind.REQUISITE: "data:,", LinkKind.FRAME: "about:blank"}
 _TYPES = {DocumentType.CSS: "text/css", DocumentType.SCRIPT: "text/javascript"}
+_TYPE = re.compile(r"[a-z0-9!#$&^_.+-]+/[a-z0-9!#$&^_.+-]+")
+_BYTES = "application/octet-stream"
 _VAGUE_TYPES = frozenset({"", "application/octet-stream", "binary/octet-stream", "text/plain"})
 
 
@@ -116,6 +119,8 @@ def _data_type(row: FileRow, body: bytes) -> str:
         kind = document_type(body, row.url, row.content_type)
         essence = _TYPES.get(kind, essence) if kind is not None else essence
     essence = media_type(essence, body) or essence
+    if essence and _TYPE.fullmatch(essence) is None:  # a comma would begin the data
+        essence = _BYTES
     name, equals, charset = parameters.strip().partition("=")
     if name.strip().lower() != "charset" or not equals:
         return essence

@@ -80,7 +80,7 @@ def leave_gone_out(database: Database, *, removes: bool) -> Gone:
         return Gone(kept=count, are_too_many=True)
     sql = f"UPDATE files SET state = '{LINK}', stand_in = NULL, size = 0 WHERE {_IN_VAIN}"
     removed = database.write(sql).rowcount
-    return Gone(kept=count - removed, removed=removed)
+    return Gone(kept=count - removed, removed=removed, are_needed=removed < count)
 
 
 def leave_one_file(
@@ -136,11 +136,13 @@ class Gone(NamedTuple):
         kept: Number of those that stay in the mirror.
         removed: Number of those that were taken out.
         are_too_many: Whether they stay since they are half of all files or more.
+        are_needed: Whether they stay since pages that are still there have no other file.
     """
 
     kept: int = 0
     removed: int = 0
     are_too_many: bool = False
+    are_needed: bool = False
 
 
 NOTHING_GONE = Gone()

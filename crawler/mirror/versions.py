@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from crawler.mirror.errors import MirrorStorageError, SymbolicLinkError
 from crawler.mirror.mirror_files import is_chosen
 from crawler.mirror.paths import CHANGES, INDEX, OUR_FOLDERS, SEARCH, STATE_FOLDER, VERSIONS
+from crawler.mirror.reports import index_without
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,7 +86,10 @@ def keep_version(root: Path, folder: MirrorFolder) -> str | None:
         for path in _kept_paths(folder):
             target = place / _PARTIAL / path
             target.parent.mkdir(parents=True, exist_ok=True)
-            os.link(root / path, target, follow_symlinks=False)
+            if path == INDEX:  # it leads to what a version has not
+                target.write_bytes(index_without(folder.read(path), _NOT_KEPT))
+            else:
+                os.link(root / path, target, follow_symlinks=False)
         (place / _PARTIAL).rename(place / name)
     except OSError as error:
         raise MirrorStorageError(
@@ -114,7 +118,10 @@ def drop_if_same(root: Path, folder: MirrorFolder) -> bool:
         return False
     if not all(os.path.samestat(then[path].lstat(), now[path].lstat()) for path in now):
         return False
-    shutil.rmtree(place / names[-1])
+    # A process that is killed while files are removed leaves no half version.
+    shutil.rmtree(place / _PARTIAL, ignore_errors=True)
+    (place / names[-1]).rename(place / _PARTIAL)
+    shutil.rmtree(place / _PARTIAL)
     return True
 
 

@@ -97,11 +97,14 @@ def _why(error: Exception) -> str:
 def write_cookies(cookies: Iterable[Mapping[str, Any]], path: Path) -> int:
     """Write cookies of Playwright as a Netscape file that its owner alone reads; return how many.
 
+    One with a tab is left out: it would make the whole file unreadable.
+
     Complexity: O(cookies).
     """
     jar = MozillaCookieJar()
     for cookie in cookies:
-        jar.set_cookie(_netscape(cookie))
+        if not any("\t" in str(cookie[name]) for name in ("name", "value", "path")):
+            jar.set_cookie(_netscape(cookie))
     path.touch(mode=0o600)
     jar.save(str(path), ignore_discard=True, ignore_expires=True)
     return len(jar)

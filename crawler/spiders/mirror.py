@@ -13,6 +13,7 @@ from scrapy.spidermiddlewares.httperror import HttpError
 
 from crawler.downloadermiddlewares.limits import UnopenedBodyError
 from crawler.frontier.seen import RECENT_URLS, RecentDepths
+from crawler.mirror.documents.named_files import is_file_name
 from crawler.mirror.documents.places import LinkKind
 from crawler.mirror.endings import WantedNames
 from crawler.mirror.errors import MirrorError
@@ -25,14 +26,15 @@ from crawler.pages import verdicts
 from crawler.pages.page_context import Captured
 from crawler.pages.reasons import Reason
 from crawler.reading.content_types import why_not_html
-from crawler.reading.link_kinds import ANCHOR, OPEN_FORM, Follow
+from crawler.reading.link_kinds import ANCHOR, OPEN_FORM, SCRIPT, Follow
 from crawler.render_choice import NO, RenderChoice
-from crawler.request_meta import FOR_A_PAGE, LINK_KIND, RETRY_TIMES, SEED, WHOLE
+from crawler.request_meta import FOR_A_PAGE, LINK_KIND, RETRY_TIMES, SEED, WHOLE, is_apart
 from crawler.spiders.argument_table import MIRROR
 from crawler.spiders.arguments import yes_or_no
 from crawler.spiders.named_files import PAGE_OF, NamedFiles
 from crawler.spiders.site import SiteSpider
 from crawler.suggestions import did_you_mean
+from crawler.urls.parts import MalformedUrl
 from crawler.urls.scope import Scope
 
 if TYPE_CHECKING:
@@ -207,6 +209,8 @@ class MirrorSpider(SiteSpider):
         """Capture an answer, unless it is none to what was asked for."""
         if self._named.is_another(response):
             return self._named.not_there(response.url, response.meta)
+        if self._named.is_taken(response):
+            return ()
         return await super().parse(response)
 
     def failed(self, failure: Failure) -> Iterator[Any]:
@@ -257,6 +261,21 @@ class MirrorSpider(SiteSpider):
         if not self._is_recorded:
             self.mirror.downloads.drop(self.key_of(request))
 
+    def guess_request(
+        self, url: str, kind: str, meta: Mapping[str, Any] | None = None
+    ) -> Request | None:
+        """Return the request for a URL that may be no page; that for a file's name is apart."""
+        if kind == SCRIPT and is_file_name(url):
+            meta = {FOR_A_PAGE: 1, **(meta or {})}
+        return super().guess_request(url, kind, meta)
+
+    def key_of(self, request: Request) -> bytes:
+        """Return the key of a request's page, also where that of the request is another."""
+        if is_apart(request.meta):
+            with suppress(MalformedUrl):
+                return self.job.canonicalizer.key(request.url)
+        return super().key_of(request)
+
     def page_request(self, url: str, meta: dict[str, Any] | None = None) -> Request | None:
         request = super().page_request(url, meta)
         if request is not None and self.job.visits.number > 1:
@@ -278,6 +297,8 @@ class MirrorSpider(SiteSpider):
     def known_request(self, known: StoredUrl) -> Request | None:
         """Return the request for a known URL, also for a file that pages of the scope need."""
         request = super().known_request(known)
+        if request is None and self.within.excludes(known.url):
+            return None
         if request is None and self.mirror.holds(known.key):
             request = self.page_request(known.url, {"depth": known.depth, FOR_A_PAGE: 1})
         if request is not None and self.mirror.is_no_page(known.key):

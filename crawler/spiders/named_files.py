@@ -12,7 +12,16 @@ from crawler.mirror.documents.places import LinkKind
 from crawler.reading.content_types import why_not_html
 from crawler.reading.link_extraction import resolve
 from crawler.reading.link_kinds import OPEN_FORM, SCRIPT, Follow
-from crawler.request_meta import FOR_A_PAGE, GUESS, LED_BY, LINK_KIND, link_source
+from crawler.request_meta import (
+    AGAIN,
+    FOR_A_PAGE,
+    GUESS,
+    LED_BY,
+    LINK_KIND,
+    depth_of,
+    is_apart,
+    link_source,
+)
 from crawler.storage.errors import CrawlStorageError
 from crawler.urls.parts import MalformedUrl
 
@@ -87,10 +96,25 @@ class NamedFiles:
     def is_another(self, response: Response) -> bool:
         """Return whether a page came for the name of a file: what some servers send for any URL."""
         meta = response.meta
-        if GUESS not in meta or meta.get(LINK_KIND) != SCRIPT:
+        if not is_apart(meta):
             return False
         asked = (*meta.get("redirect_urls", ()), response.url)[0]
         return is_file_name(asked) and why_not_html(_type(response), response.body) is None
+
+    def is_taken(self, response: Response) -> bool:
+        """Note that a named file is there; return whether a link led to it meanwhile.
+
+        The request of that link stores it.
+        """
+        request = response.request
+        if request is None or AGAIN in request.meta or not is_apart(request.meta):
+            return False
+        key, seen = self._spider.key_of(request), self._spider.frontier.seen
+        if seen.add(key, depth_of(request.meta)):
+            return False
+        with suppress(CrawlStorageError):  # the job remembers it, and the crawl ends
+            self._spider.files.note_guess(request.meta, response.url, is_page=True)
+        return True
 
     def _page_of(self, response: Response) -> str:
         """Return the page that runs a script, or the first one of the site if it is not known."""
@@ -127,7 +151,9 @@ class NamedFiles:
 
     def _is_met(self, url: str) -> bool:
         try:
-            return self._spider.job.canonicalizer.key(url) in self._spider.frontier.seen
+            keys = self._spider.job.canonicalizer
+            seen = self._spider.frontier.seen
+            return keys.key(url) in seen or keys.description_key(url) in seen
         except MalformedUrl:
             return True
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
@@ -11,7 +13,7 @@ from crawler.storage.database import FILE_NAME
 from crawler.storage.errors import JobError, JobInUseError, JobVersionError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from crawler.storage.database import Database
@@ -20,6 +22,21 @@ PATIENCE_SECS = 0.2
 """Wait at most this many seconds for the lock: ``is_in_use`` holds it for a moment."""
 
 _FOREIGN = ("requests.queue", "requests.seen")
+
+
+@contextmanager
+def lock_held(folder: Path) -> Iterator[None]:
+    """Lock out every other writer in the block; without a lock in a directory that is read-only.
+
+    Raises:
+        JobError: As `locked`.
+    """
+    lock = locked(folder) if os.access(folder, os.W_OK) else None
+    try:
+        yield
+    finally:
+        if lock is not None:
+            lock.release()
 
 
 def locked(folder: Path | None) -> FileLock | None:

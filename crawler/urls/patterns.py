@@ -11,6 +11,7 @@ from pathspec import GitIgnoreSpec
 from crawler.urls.parts import shown
 
 _LINE = re.compile(r"(!?)(.*)", re.DOTALL)
+_SCHEME = re.compile(r"!?https?://", re.IGNORECASE)
 _ANY_HOST = "/*"
 
 
@@ -63,6 +64,8 @@ class _Found(NamedTuple):
 
 
 def _checked(line: str) -> list[str]:
+    if _SCHEME.match(line):
+        raise ValueError(f"{shown(line)} is a URL; write the pattern from its host on")
     try:
         lines = _of_hosts(line)
         GitIgnoreSpec.from_lines(lines)

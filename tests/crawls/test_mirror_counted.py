@@ -49,6 +49,15 @@ def test_a_dry_run_counts_what_a_mirror_fetches_and_writes_nothing(
         before = len(site.asked)
         update = scrapy("mirror", "--dry-run", str(folder))
         assert len(site.asked) == before, "its files tell what an update asks for"
+        other = scrapy("mirror", "--dry-run", "http://127.0.0.1:9/", str(folder))
+        had = made.files
+        again = mirror(site.url, folder, *OPTIONS, str(patterns), "--exclude", "*.css")
+        asked = {str(each) for each in site.asked[before:]}
+    assert other.returncode == 2
+    assert "is a mirror of http://127.0.0.1:" in other.stderr
+    assert again.files == had, "what is left out later keeps its file"
+    assert not any(".css" in each for each in asked), "and is not asked for"
+    assert any("b.html" in each for each in asked)
     at = host(site).replace("+", ":")
     line = re.search(rf"^{at} +(\d+) +(\d+)  (.+)$", told.stdout, re.MULTILINE)
     assert line is not None, told.stdout
@@ -66,15 +75,18 @@ def test_a_dry_run_counts_what_a_mirror_fetches_and_writes_nothing(
     assert {"film.mp4", "pixel.png", "main.css"} <= names
     assert not names & {"small.png", "lazy.png", "back.png", "disc.iso"}
     assert not any("/print/" in path or "query" in path for path in files)
-    again = check(folder)
-    assert again.returncode == 0, again.stdout
+    checked = check(folder)
+    assert checked.returncode == 0, checked.stdout
 
 
 def test_what_is_wrong_is_one_line(tmp_path: Path) -> None:
     for arguments, words in (
         (("--exclude", "a\\"), "exclude: 'a\\\\' is no pattern as in gitignore"),
         (("--exclude-from", str(tmp_path / "no")), f"--exclude-from: {tmp_path}/no: No such file"),
+        (("--exclude", "https://h/a"), "exclude: 'https://h/a' is a URL; write the pattern from"),
         (("--dry-run", "--check"), "give one of --check and --dry-run"),
+        (("--check", "--search", "yes"), "--search goes with a mirror, and not with --check"),
+        (("--format", ""), "--format must be zip, zim or wacz, got ''"),
     ):
         done = scrapy("mirror", "http://127.0.0.1:9/", str(tmp_path / "m"), *arguments)
         assert done.returncode == 2

@@ -75,7 +75,10 @@ def site() -> Iterator[ChangingSite]:
         site.added["/s/icon.svg"] = _file(drawing, "image/svg+xml")
         site.added["/soft.js"] = lambda exchange: exchange.answer(page("nothing is here"))
         form = "<form action=/asked/?x=1><input name=q></form><form action=/never/ method=post>"
-        named = "<script>var one = 'soft.js', two = 'missing.json';</script>"
+        named = "<script>var one = 'soft.js', two = 'missing.json';"
+        named += "var three = ['/hidden.html', '/notes.md'];</script>"
+        site.put("/hidden.html", prose("hidden", 60), ["/notes.md"])
+        site.put("/notes.md", prose("notes", 60))  # a page, whatever its name
         site.added["/"] = lambda exchange: exchange.answer(
             page(prose("home", 200) + form, ["/j/", "/d/", "/s/"], head=named)
         )
@@ -100,6 +103,15 @@ def test_everything_that_scripts_and_forms_name_is_there(
     assert mirrored.path_of(site.at("/soft.js")) is None  # a page, where a script was named
     assert mirrored.path_of(site.at("/never/")) is None
     assert "/asked/?x=1" not in site.paths()
+
+
+def test_page_with_the_name_of_a_file_is_there_if_a_link_leads_to_it(
+    site: ChangingSite, mirrored: Mirrored
+) -> None:
+    # Its name in a script was asked for first, and told nothing of it.
+    hidden = mirrored.path_of(site.at("/hidden.html"))
+    assert hidden is not None
+    assert 'href="notes.md.html"' in mirrored.read(hidden).decode()
 
 
 def test_names_that_lead_nowhere_are_no_faults_of_the_site(

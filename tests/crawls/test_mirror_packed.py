@@ -24,7 +24,7 @@ def test_packed_files_hold_every_file_of_the_mirror(tmp_path: Path) -> None:
     with NeedingSite() as site:
         site.file("/docs/%C3%BC%20b.html", body("Zwiebelfisch", "Zwiebelfisch"))
         site.file("/docs/b.html", body("b", '<a href="%C3%BC%20b.html">ü</a>'))
-        made = mirror(site.url, folder, "--format", "zip, zim", "--search")
+        made = mirror(site.url, folder, "--format", "zip, zim", "--search", "--keep-versions")
         first = (tmp_path / "m.zip").read_bytes()
         asked = len(site.asked)
         done = scrapy("mirror", "--pack", "zip", str(folder))
@@ -37,14 +37,21 @@ def test_packed_files_hold_every_file_of_the_mirror(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "m.zip") as packed:
         assert packed.testzip() is None
         names = [name.removeprefix("m/") for name in packed.namelist()]
-        assert set(names) == made.files
-        assert [name for name in names if packed.read(f"m/{name}") != made.read(name)] == []
+        assert set(names) == made.files - {"versions.html"}
+        different = [name for name in names if packed.read(f"m/{name}") != made.read(name)]
+        assert different == ["index.html"]
+        index = packed.read("m/index.html").decode()
+    assert "versions.html" in made.read("index.html").decode()
+    assert "versions.html" not in index, "it leads to no file that is not packed"
+    assert "search.html" in index
 
     archive = Archive(tmp_path / "m.zim")
     assert archive.check()
     assert archive.main_entry.get_item().path == "index.html"
-    contents = {path: archive.get_entry_by_path(path).get_item() for path in made.files}
-    assert [path for path, item in contents.items() if bytes(item.content) != made.read(path)] == []
+    contents = {path: archive.get_entry_by_path(path).get_item() for path in names}
+    different = [path for path, item in contents.items() if bytes(item.content) != made.read(path)]
+    assert different == ["index.html"]
+    assert bytes(contents["index.html"].content).decode() == index
     page = f"{host(site)}/docs/ü b.html"
     assert contents[page].mimetype.startswith("text/html")
     assert contents[page].title == "Zwiebelfisch"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
 
+from crawler.console.mirror_history import begin_version
 from crawler.mirror.errors import SymbolicLinkError
 from crawler.mirror.folder import MirrorFolder
 from crawler.mirror.versions import drop_if_same, keep_version, version_names, versions_folder
@@ -41,7 +43,7 @@ def test_update_keeps_what_was_and_shows_what_changed(tmp_path: Path) -> None:
     [name] = version_names(mirrored.folder)
     place = versions_folder(mirrored.folder)
     assert (place / name / a).read_bytes() == before
-    assert (place / name / "index.html").is_file()
+    assert "versions.html" not in (place / name / "index.html").read_text()
     assert (place / name / b).samefile(mirrored.folder / b)  # no second copy
     page = (place / f"{name}.html").read_text()
     assert "The old ending is here." in page
@@ -90,6 +92,36 @@ def test_version_stays_only_where_a_file_changed(tmp_path: Path, change: str) ->
         assert keep_version(tmp_path, folder) is not None
         assert drop_if_same(tmp_path, folder)
         assert len(version_names(tmp_path)) == 1
+
+
+def test_version_that_is_removed_is_no_version_from_the_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process may be killed while its files are removed."""
+    with made(tmp_path) as folder:
+        keep_version(tmp_path, folder)
+        monkeypatch.setattr("crawler.mirror.versions.shutil.rmtree", lambda *_, **__: None)
+        assert drop_if_same(tmp_path, folder)
+    assert version_names(tmp_path) == []
+
+
+def test_page_of_changes_is_written_once_also_after_a_kill(tmp_path: Path) -> None:
+    with made(tmp_path) as folder:
+        name = str(keep_version(tmp_path, folder))
+        folder.write("h.example/a.html", b"new")
+        folder.write("changes.json", b'{"new": [{"url": "http://h.example/of-the-first"}]}')
+        os.utime(tmp_path / "changes.json", (2**31, 2**31))
+    # The process was killed before it wrote the page; the next update begins.
+    begin_version(tmp_path, {"keep_versions": "yes"})
+    page = versions_folder(tmp_path) / f"{name}.html"
+    assert "of-the-first" in page.read_text()
+    later = version_names(tmp_path)[1:]
+    assert len(later) == 1
+    shutil.rmtree(versions_folder(tmp_path) / later[0])
+    with MirrorFolder(tmp_path) as folder:
+        folder.write("changes.json", b'{"new": [{"url": "http://h.example/of-another"}]}')
+    begin_version(tmp_path, {"keep_versions": "yes"})
+    assert "of-the-first" in page.read_text(), "what another update changed is not its own"
 
 
 def test_versions_are_written_through_no_symbolic_link(tmp_path: Path) -> None:

@@ -82,6 +82,7 @@ def test_the_page_shows_the_same_without_a_network(tmp_path: Path, browsers: Bro
         (("http://127.0.0.1:9/",), "--single-file takes a URL and a file"),
         (("http://127.0.0.1:9/", "http://127.0.0.1:8/", "x.html"), "takes a URL and a file"),
         (("http://127.0.0.1:9/", "nowhere/x.html"), "nowhere/x.html: is a directory, or in none"),
+        (("http://127.0.0.1:9/", "x.html", "--format", "zip"), "--format goes with a mirror"),
         (("nowhere",), "a URL is needed, got nowhere"),
     ],
 )

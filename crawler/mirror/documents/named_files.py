@@ -8,6 +8,7 @@ documentation whose entries are no URLs are read by the rule by which their scri
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from crawler.mirror.documents.scripts import ScriptAddress, read_script
@@ -41,7 +42,7 @@ _NODE = re.compile(
     % (_STRING, _STRING)
 )
 _PARTS = re.compile(rb"\bNAVTREEINDEX\s*+=\s*+\[")
-_LETTERS = re.compile(rb"(?P<number>\d+)\s*+:\s*+\"(?P<letters>[^\"]*+)\"")
+_LETTERS = re.compile(rb"(?<!\d)(?P<number>\d++)\s*+:\s*+\"(?P<letters>[^\"]*+)\"")
 _SPHINX = "searchindex.js"
 _SEARCH_PAGE = re.compile(r"(/search/[a-z]+_[0-9a-f]+)\.html\Z")
 
@@ -122,7 +123,8 @@ def _of_sphinx(code: bytes) -> Iterator[ScriptAddress]:
     yield _named(opening.start(), opening.start(), "objects.inv")
     yield _named(opening.start(), opening.start(), "genindex.html")
     end = code.find(b"]", opening.end())
-    for found in _STRINGS.finditer(code, opening.end(), max(end, opening.end())):
+    names = _STRINGS.finditer(code, opening.end(), max(end, opening.end()))
+    for found in islice(names, MAX_NAMES):
         yield _named(*found.span(1), f"{found[1].decode('utf-8', 'replace')}.html")
 
 

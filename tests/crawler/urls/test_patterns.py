@@ -53,6 +53,12 @@ def test_what_is_no_pattern_is_named(written: str) -> None:
         UrlPatterns(written)
 
 
+@pytest.mark.parametrize("written", ["https://h.org/a/*", "!HTTP://h.org/"])
+def test_url_is_refused_as_pattern(written: str) -> None:
+    with pytest.raises(ValueError, match="is a URL; write the pattern from its host on"):
+        UrlPatterns(written)
+
+
 @given(st.text(min_size=1).map(lambda text: f"http://h.org/{text}"))
 def test_no_url_raises_in_a_scope(url: str) -> None:
     scope = Scope(["http://h.org/"], include="a*\n!ab", exclude="b/\n!c")

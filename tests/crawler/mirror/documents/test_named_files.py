@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from crawler.mirror.documents.linked_document import read_document
-from crawler.mirror.documents.named_files import is_file_name, other_form
+from crawler.mirror.documents.named_files import MAX_NAMES, is_file_name, other_form
 from crawler.mirror.documents.places import LinkKind
 
 FOLDER = "http://host.example/d/"
@@ -94,3 +94,14 @@ def test_forms_and_searches_lead_to_pages(page: str, kind: LinkKind) -> None:
 def test_a_name_is_that_of_a_file_by_its_ending() -> None:
     assert is_file_name("http://h/a.js?v=3")
     assert not is_file_name("http://h/a.html")
+
+
+def test_a_long_number_is_read_once() -> None:
+    # Read from each of its digits it would take hours.
+    assert named("indexSectionNames={};" + "1" * 3_000_000, "searchdata.js") == set()
+
+
+def test_a_list_of_pages_without_end_is_cut() -> None:
+    pages = ",".join(f'"{number}"' for number in range(MAX_NAMES + 9))
+    found = named(f'Search.setIndex({{"docnames":[{pages}]}})', "searchindex.js")
+    assert len(found) == MAX_NAMES + len(("objects.inv", "genindex.html"))
