@@ -149,6 +149,7 @@ class Crawling:
             self._settings.set("JOBDIR", str(place.folder), priority="cmdline")
             self._why = place.why
         refuse_mirror(Path(self._settings["JOBDIR"]))
+        self._spidercls.update_settings(self._settings)  # as Scrapy does with its copy
         return prepare_job(self._settings)
 
     def _begins(self, job: Job, before: str | None) -> bool:

@@ -13,6 +13,7 @@ from scrapy import Request
 from scrapy.exceptions import CloseSpider
 from scrapy.http import Headers, Response
 from scrapy.responsetypes import responsetypes
+from scrapy.settings import SETTINGS_PRIORITIES
 
 from crawler.downloadermiddlewares.limits import DATA_LOSS, decompressed
 from crawler.downloading.encodings import AnswerError
@@ -26,12 +27,14 @@ from crawler.spiders.arguments import check_archive, sources_of
 from crawler.spiders.page_spider import PageSpider
 from crawler.storage import meta_names
 from crawler.storage.errors import CrawlStorageError
+from crawler.urls.canonical import TRIED
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Mapping
     from typing import Self
 
     from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
 
     from crawler.items import Page
     from crawler.pages.page_context import Captured
@@ -66,6 +69,15 @@ class ReplaySpider(PageSpider):
     _captures: Captures
     _max_bytes: int
     _ahead: int
+
+    @classmethod
+    def update_settings(cls, settings: BaseSettings) -> None:
+        """Switch off the rules of URLs that a crawl would try: the answers of both are here."""
+        super().update_settings(settings)
+        name = "URLS_DISABLED_RULES"
+        disabled = {*Options(settings).names(name), *(rule.name for rule in TRIED)}
+        priority = max(settings.getpriority(name) or 0, SETTINGS_PRIORITIES["spider"])
+        settings.set(name, sorted(disabled), priority)
 
     @classmethod
     def check_arguments(cls, arguments: Mapping[str, str]) -> None:

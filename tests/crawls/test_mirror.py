@@ -273,7 +273,7 @@ class TestOptions:
         self, site: NeedingSite, tmp_path: Path
     ) -> None:
         found = mirror(site.url, tmp_path / "m", "--max-bytes", "3k")
-        assert "stopped: --max-bytes 3k are there" in found.done.stdout
+        assert "stopped: the limit of --max-bytes, 3.0 kB, is reached" in found.done.stdout
         first = check(found.folder).stdout.splitlines()[0]
         assert first.startswith(f"{found.folder}: the mirror is not finished, ")
         assert first.endswith(f"queued; this goes on with it: crawl-once mirror {found.folder}")

@@ -212,7 +212,7 @@ class TestDirectory:
         with Crawl.open(stored) as read:
             report = read.report()
             assert report.kept == len(list(read.pages("kept"))) == KEPT
-            assert len(list(read.duplicates())) == 12
+            assert len(list(read.duplicates())) == report.duplicates >= 12
             assert {one.verdict for one in read.duplicates()} == {
                 "exact_duplicate", "text_duplicate", "near_duplicate",
             }  # fmt: skip

@@ -12,7 +12,7 @@ import crawler.warc
 from crawler.downloading.encodings import AnswerError, codings, open_body
 from crawler.lab.sources.gathering import NOT_TO_KEEP, FileSource, Told, complaint
 from crawler.reading.metadata.robots_directives import robots_words
-from crawler.urls.canonical import Canonicalizer
+from crawler.urls.canonical import TRIED, Canonicalizer
 from crawler.urls.parts import MalformedUrl
 from crawler.warc.captures import Captures
 from crawler.warc.sources import ArchiveError, find_sources
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 _SLICE = 128
 _SLICE_BYTES = 1 << 26
 _MAX_COMPLAINTS = 20
-_CANONICALIZER = Canonicalizer()
+# As of a replay: the answers of both URLs that a crawl would try are in the archive.
+_CANONICALIZER = Canonicalizer([rule.name for rule in TRIED])
 
 MAX_BYTES = 32 * 1024 * 1024
 """The largest size of a body in bytes, also after decompression: the profile's DOWNLOAD_MAXSIZE."""
