@@ -87,8 +87,17 @@ def keys(jobdir: Path) -> dict[str, bytes]:
 
 def test_all_pages_are_kept_where_fixed_rules_are_wrong(tmp_path: Path) -> None:
     with open_site(whole, range(PAGES)) as site:
-        crawled = crawl_site(site, tmp_path)
+        crawled = crawl_site(site, tmp_path, "-s", "WARC_ENABLED=True")
         assert linked_pages(range(PAGES)) <= crawled.kept
+        replayed = scrapy(
+            *("crawl", "replay", "-a", f"warc={tmp_path / 'warc'}"),
+            *("-s", f"JOBDIR={tmp_path / 'replayed'}", "-s", "LOG_LEVEL=ERROR"),
+        )
+        assert replayed.returncode == 0, replayed.stdout + replayed.stderr
+        with closing(open_for_reading(tmp_path / "replayed")) as connection:
+            texts = "SELECT count(DISTINCT text_digest) FROM pages WHERE latest = 1"
+            (count,) = connection.execute(texts).fetchone()
+        assert count == len(crawled.kept), "the archive has every page"
         assert len(crawled.asked) <= len(set(crawled.asked)) + 1  # the control of the sessions
         before = keys(tmp_path)
         again = crawl_site(site, tmp_path, "-a", "revisit=yes")
