@@ -1,8 +1,10 @@
 """Extend Scrapy's handler of http and https: bound the head of an answer, and idle connections.
 
 Scrapy bounds the time of an answer as a whole (``DOWNLOAD_TIMEOUT``) and the
-bytes of its body (``DOWNLOAD_MAXSIZE``), Twisted the length of a header's line;
-neither bounds the number of lines. Twisted takes any line for a trailer.
+bytes of its body (``DOWNLOAD_MAXSIZE``), Twisted the length of a header's line, to less than
+browsers take; neither bounds the number of lines. Twisted takes any line for a trailer, and refuses
+answers that browsers read: with a Content-Length that is no number, a space before the colon of a
+header or after the size of a chunk, or an empty line before the status.
 
 Twisted keeps a connection for four minutes after its last answer, a few for each host. A crawl of
 more hosts than a process may have files open would come to that limit: every further connection
@@ -11,13 +13,16 @@ would fail, and so would robots.txt.
 
 from __future__ import annotations
 
+import re
 import resource
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
 from twisted.python.failure import Failure
 from twisted.web.http import _ChunkedTransferDecoder, _MalformedChunkedDataError
+from twisted.web.http_headers import InvalidHeaderName
 
 from crawler.downloading.encodings import HeadTooLargeError
 from crawler.downloading.tls import tls_facts
@@ -173,8 +178,16 @@ class CheckedChunks(_ChunkedTransferDecoder):
     """Decodes chunks; an answer breaks off at a line of its trailers that is no field.
 
     Something else was written there, such as the error of a server behind a proxy, and the chunks
-    before it may not be all.
+    before it may not be all. Some servers pad the size of a chunk with spaces.
     """
+
+    def _dataReceived_CHUNK_LENGTH(self) -> bool:  # noqa: N802 - the name is Twisted's
+        end = self._buffer.find(b"\r\n", self._start)
+        if end >= 0:
+            size, mark, extension = self._buffer[:end].partition(b";")
+            self._buffer[:end] = size.strip(b" \t") + mark + extension
+            self._start = 0
+        return super()._dataReceived_CHUNK_LENGTH()
 
     def _dataReceived_TRAILER(self) -> bool:  # noqa: N802 - the name is Twisted's
         goes_on = super()._dataReceived_TRAILER()
@@ -184,6 +197,39 @@ class CheckedChunks(_ChunkedTransferDecoder):
 
 
 _DECODERS = {b"chunked": CheckedChunks}
+_MAX_LINE_BYTES = 65_536  # a cookie of 4 KiB for each of many applications on a host
+_NUMBERS = re.compile(rb"[0-9]+(?:[ \t]*,[ \t]*[0-9]+)*")
+
+
+class ToleratedHead:
+    """Has Twisted's parser read heads that browsers read as well.
+
+    Args:
+        parser: The parser of an answer; three of its methods are replaced.
+        max_line_bytes: Bytes after which a line is too long.
+        give_up: Called with a line that is.
+    """
+
+    def __init__(self, parser: Any, max_line_bytes: int, give_up: Callable[[bytes], None]) -> None:
+        self._line, self._header = parser.lineReceived, parser.headerReceived
+        parser.lineReceived, parser.headerReceived = self.line, self.header
+        parser.lineLengthExceeded = give_up
+        parser.MAX_LENGTH = max_line_bytes
+        self._has_begun = False
+
+    def line(self, line: bytes) -> None:
+        """Read a line; those before the status are left out if they are empty."""
+        if self._has_begun or line.strip():
+            self._has_begun = True
+            self._line(line)
+
+    def header(self, name: bytes, value: bytes) -> None:
+        """Read a header, unless it is one that nothing could be done with."""
+        name = name.rstrip()
+        if name.lower() == b"content-length" and not _NUMBERS.fullmatch(value):
+            return  # the end of the connection is that of the body
+        with suppress(InvalidHeaderName):
+            self._header(name, value)
 
 
 class HeadWatch:
@@ -214,7 +260,7 @@ class HeadWatch:
         answered: Deferred[Any] = self._request(request)
         parser = getattr(self._protocol, "_parser", None)
         if parser is not None:
-            parser.lineLengthExceeded = self._give_line_up
+            ToleratedHead(parser, min(self._limit, _MAX_LINE_BYTES), self._give_line_up)
             parser._transferDecoders = _DECODERS
         return answered.addBoth(self._end)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import zlib
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
@@ -13,7 +14,7 @@ from scrapy.exceptions import CannotResolveHostError, IgnoreRequest, NotConfigur
 from scrapy.http import Response
 from scrapy.responsetypes import responsetypes
 
-from crawler.downloading.encodings import DamagedBodyError, codings, open_body
+from crawler.downloading.encodings import GZIP_MAGIC, DamagedBodyError, codings, open_body
 from crawler.downloading.private import AddressGuard
 from crawler.job_registry import CrawlerComponent, job_of
 from crawler.options import Options
@@ -39,6 +40,13 @@ _CUTS = {STREAM_CUT: Reason.CUT_STREAM, DATA_LOSS: Reason.CUT_TRANSFER}
 
 _RANGE = re.compile(rb"bytes ([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18})")
 _OF_RANGES = frozenset({HTTPStatus.PARTIAL_CONTENT, HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE})
+
+_GZIP = (["gzip"], ["x-gzip"])
+_PACKED_NAME = re.compile(r"\.t?gz\Z", re.IGNORECASE)
+_PACKED_TYPES = frozenset(
+    b"application/gzip application/x-gzip application/x-tar application/x-gtar application/x-tgz"
+    b" application/x-compressed application/octet-stream binary/octet-stream".split()
+) | {b""}
 
 NOT_GZIP = "not_gzip"
 """Flag of a response: declared as gzip and none; the body is as it came."""
@@ -105,6 +113,31 @@ class ScopedRedirects(CrawlerComponent):
             return
         if not self._spider.may_be_led(request.url, request.meta):
             raise OutOfScopeError("redirected out of the scope")
+
+
+class ReadRedirects(CrawlerComponent):
+    """Lets Scrapy read redirects as others do: HTTP 300, backslashes, an empty Location.
+
+    The Location of HTTP 300 is the page that the server prefers.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        if not crawler.settings.getbool("REDIRECT_ENABLED"):
+            raise NotConfigured
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        location = response.headers.get(b"Location")
+        if location is None or request.meta.get("dont_redirect"):
+            return response
+        if not location.strip():  # it would be the URL itself, again and again
+            del response.headers[b"Location"]
+            return response
+        path, mark, query = location.partition(b"?")
+        if b"\\" in path:
+            response.headers[b"Location"] = path.replace(b"\\", b"/") + mark + query
+        if response.status == HTTPStatus.MULTIPLE_CHOICES:
+            return response.replace(status=HTTPStatus.FOUND)
+        return response
 
 
 _MAX_NAMES = 1000
@@ -313,9 +346,26 @@ def decompressed(response: Response, max_bytes: int) -> Response:
     layers = codings(value.decode("latin-1") for value in declared)
     if not layers:
         return response
+    if layers in _GZIP and _is_gzip_file(response):
+        return _with_body(response, response.body, [])
     opened = open_body(response.body, layers, max_bytes)
     flags = {STREAM_CUT: opened.is_cut, NOT_GZIP: opened.is_as_it_came}
     return _with_body(response, opened.body, [flag for flag, is_set in flags.items() if is_set])
+
+
+def _is_gzip_file(response: Response) -> bool:
+    """Return whether the only coding of an answer is that of the file itself.
+
+    Servers declare one for ``a.tar.gz``, since they know it by its ending, as if it were ``a.tar``.
+    """
+    declared = (response.headers.get(b"Content-Type") or b"").partition(b";")[0].strip().lower()
+    if declared not in _PACKED_TYPES or not _PACKED_NAME.search(urlsplit(response.url).path):
+        return False
+    try:
+        start = zlib.decompressobj(31).decompress(response.body, len(GZIP_MAGIC))
+    except zlib.error:
+        return False
+    return start != GZIP_MAGIC
 
 
 def _with_body(response: Response, body: bytes, flags: list[str]) -> Response:

@@ -134,6 +134,12 @@ def split_ending(name: str, media_type: str | None) -> tuple[str, str]:
     return (name[: -len(ending)], ending) if known else (name, "")
 
 
+def is_text_name(url: str) -> bool:
+    """Return whether the name of a URL has an ending, and not that of a page."""
+    ending = ending_of(urlsplit(url).path.rpartition("/")[2])[1:].lower()
+    return bool(ending) and ending not in _PAGE_ENDINGS and bool(_FILE_ENDING.fullmatch(ending))
+
+
 class WantedNames:
     """Endings (``pdf``, ``.pdf``) and patterns (``*-large.*``) of names, upper case or lower.
 

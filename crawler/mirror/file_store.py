@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from http import HTTPStatus
 from typing import TYPE_CHECKING, NamedTuple
 
+from crawler.downloading.encodings import GZIP_MAGIC
 from crawler.mirror.documents.edits import PatchError, undo
 from crawler.mirror.documents.linked_document import XML_TYPES, read_document
 from crawler.mirror.downloads import Download, Downloads, may_go_to_disk
+from crawler.mirror.endings import is_text_name
 from crawler.mirror.errors import MirrorError, MissingFileError
 from crawler.mirror.mirror_files import OWN, FileRow, FileTable
 from crawler.mirror.paths import path_key, path_of
 from crawler.pages.page_context import LARGE_BYTES, StoredPart
 from crawler.pages.page_store import StoredUrl
 from crawler.pages.reasons import Reason
-from crawler.reading.content_types import why_not_html
+from crawler.reading.content_types import type_of_foreign, why_not_html
 from crawler.storage import meta_names
 from crawler.storage.schema import FILE_PARTS
 from neardup.fingerprints.digest import payload_digest
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     from crawler.storage.database import Database
 
 
+_WITHOUT_CONTENT = frozenset({HTTPStatus.NO_CONTENT, HTTPStatus.RESET_CONTENT})
 _PARTS_OF_VISIT = """
 SELECT pages.id, pages.key, pages.url, pages.depth, pages.verdict FROM files
 JOIN known ON known.key = files.key AND known.visit = ?
@@ -64,7 +68,10 @@ class MirrorStore:
         self._folder.close()
 
     def keep(self, fetched: Fetched, *, is_seed: bool) -> LinkedDocument | None:
-        """Write an answer to its file; a part is marked, and never replaces more content.
+        """Write an answer to its file.
+
+        A part is marked, and never replaces more content; nor does a page without a byte. An
+        answer that has none by its status makes no file: browsers stay where they are.
 
         Args:
             fetched: The answer.
@@ -76,9 +83,12 @@ class MirrorStore:
         Raises:
             MirrorError: The file cannot be written.
         """
-        if fetched.is_cut and self._stays(fetched):
+        is_without = fetched.status in _WITHOUT_CONTENT
+        if is_without or ((fetched.is_cut or _is_blank(fetched)) and self._stays(fetched)):
             with suppress(MirrorError):
                 return self.still(fetched.key)
+            if is_without:
+                return None
             return read_document(fetched.body, fetched.url, fetched.content_type)
         document = None
         if fetched.file is None:
@@ -174,7 +184,9 @@ class MirrorStore:
             return known
         if known is not None:  # another kind of file than it was: another name
             self._remove(known)
-        path = self.table.free_path(fetched.url, media_type(fetched.content_type, fetched.body))
+        path = self.table.free_path(
+            fetched.url, media_type(fetched.content_type, fetched.body, fetched.url)
+        )
         return FileRow(
             id=self.table.new_id() if known is None else known.id,
             key=fetched.key,
@@ -325,17 +337,28 @@ def holds(folder: MirrorFolder, path: str, body: bytes) -> bool:
     )
 
 
-def media_type(content_type: str | None, body: bytes) -> str:
+def _is_blank(fetched: Fetched) -> bool:
+    """Return whether an answer is a page without a byte, as servers send when they fail."""
+    return not fetched.size and why_not_html(fetched.content_type, b"") is None
+
+
+def media_type(content_type: str | None, body: bytes, url: str = "") -> str:
     """Return the media type of an answer; HTML if only its first bytes show a page."""
     declared = (content_type or "").partition(";")[0].strip().lower()
     if not body and declared:  # it may be a file of any type as well
         return declared
+    if declared == "text/plain" and is_text_name(url):
+        return declared
+    if declared == "application/x-tar" and body.startswith(GZIP_MAGIC):
+        return "application/gzip"  # its coding is the file's own
     is_page = why_not_html(content_type, body) is None
+    if declared == "text/html" and not is_page:
+        return type_of_foreign(body)
     # As HTML, a document written as XML would end at its first <script/>.
     return "text/html" if is_page and declared not in XML_TYPES else declared
 
 
 def _suffix(url: str, content_type: str | None, body: bytes) -> str:
-    name = path_of(url, media_type(content_type, body)).rpartition("/")[2]
+    name = path_of(url, media_type(content_type, body, url)).rpartition("/")[2]
     stem, dot, ending = name.rpartition(".")
     return dot + ending if stem else ""

@@ -54,6 +54,14 @@ _FOREIGN = {
 }
 
 
+# The media types of those that a server may send by a script, under any name.
+_TYPES = {
+    b"%PDF-": "application/pdf",
+    b"\x89PNG\r\n": "image/png",
+    b"GIF8": "image/gif",
+    b"\xff\xd8\xff": "image/jpeg",
+}
+
 _SCRIPT = re.compile(rb"<script", re.IGNORECASE)
 
 
@@ -62,7 +70,7 @@ def why_not_html(content_type: str | None, body: bytes) -> str | None:
 
     An empty body without a foreign type is an empty page.
     """
-    declared = (content_type or "").partition(";")[0].strip().lower()
+    declared = _declared(content_type)
     start = body[:SNIFFED_BYTES]
     for magic, name in _FOREIGN.items():
         if start.startswith(magic):
@@ -76,9 +84,20 @@ def why_not_html(content_type: str | None, body: bytes) -> str | None:
     return declared
 
 
+def type_of_foreign(body: bytes) -> str:
+    """Return the media type of a body that is no HTML though it is declared so, "" if unknown."""
+    return next((name for magic, name in _TYPES.items() if body.startswith(magic)), "")
+
+
+def _declared(content_type: str | None) -> str:
+    """Return the media type that is declared, "" for a word that names none."""
+    declared = (content_type or "").partition(";")[0].strip().lower()
+    return declared if "/" in declared else ""
+
+
 def is_told_by_type(content_type: str) -> bool:
     """Return whether the declared type alone is enough for ``why_not_html``."""
-    declared = content_type.partition(";")[0].strip().lower()
+    declared = _declared(content_type)
     return declared not in _VAGUE_TYPES | _XML_TYPES
 
 

@@ -10,7 +10,13 @@ from scrapy import Request
 from scrapy.http import HtmlResponse, Response, TextResponse
 from scrapy.utils.test import get_crawler
 
-from crawler.downloadermiddlewares.limits import NOT_GZIP, STREAM_CUT, Decompression, why_unopened
+from crawler.downloadermiddlewares.limits import (
+    NOT_GZIP,
+    STREAM_CUT,
+    Decompression,
+    decompressed,
+    why_unopened,
+)
 
 URL = "http://example.org/"
 PAGE = b"<!DOCTYPE html><title>Page</title>" + bytes(range(32, 127)) * 90
@@ -47,6 +53,32 @@ def test_whole_stream_is_opened(body: bytes, encoding: str) -> None:
     assert response.flags == []
     assert b"Content-Encoding" not in response.headers
     assert isinstance(response, TextResponse)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "is_file"),
+    [
+        ("a.tar.gz", "application/x-tar", True),
+        ("a.TGZ", "application/x-gzip; x=y", True),
+        ("a.txt.gz", "text/plain", False),
+        ("a.pdf.gz", "application/pdf", False),
+        ("a.tar", "application/x-tar", False),
+    ],
+)
+def test_coding_of_a_file_is_left_where_its_name_has_it(
+    name: str, kind: str, *, is_file: bool
+) -> None:
+    headers = {"Content-Encoding": "gzip", "Content-Type": kind}
+    response = Response(URL + name, headers=headers, body=PACKED)
+    found = decompressed(response, 2**20)
+    assert found.body == (PACKED if is_file else PAGE)
+    assert b"Content-Encoding" not in found.headers
+
+
+def test_coding_on_top_of_a_packed_file_is_opened() -> None:
+    headers = {"Content-Encoding": "gzip", "Content-Type": "application/gzip"}
+    response = Response(f"{URL}a.gz", headers=headers, body=gzip.compress(PACKED))
+    assert decompressed(response, 2**20).body == PACKED
 
 
 @pytest.mark.parametrize("missing", [1, 4, 8, 9, 40])

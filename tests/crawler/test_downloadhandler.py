@@ -62,6 +62,35 @@ def test_head_within_the_limit_passes_whatever_the_body() -> None:
     assert answer.code == 200
 
 
+@pytest.mark.parametrize(
+    "length",
+    [b"Content-Length: none", b"Content-Length: -4", b"Content-Length:", b"A B: 1", b": 1"],
+)
+def test_header_that_says_nothing_is_left_out(length: bytes) -> None:
+    found: list[bytes] = []
+    connection = Connection()
+    answer = connection.ask(b"HTTP/1.1 200 OK\r\n" + length + b"\r\n\r\n")
+    body = cast("Any", Protocol)()
+    body.dataReceived = found.append
+    answer.deliverBody(body)
+    connection.protocol.dataReceived(b"body")
+    assert (answer.code, found) == (200, [b"body"])
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"\r\n" + HEAD,
+        HEAD.replace(b":", b" :"),
+        HEAD.replace(b"4", b"4, 4"),
+        HEAD + b"X: " + b"x" * 50_000 + b"\r\n",
+    ],
+)
+def test_heads_are_read_as_browsers_read_them(head: bytes) -> None:
+    answer = Connection(limit=100_000).ask(head + b"\r\n")
+    assert (answer.code, answer.length) == (200, 4)
+
+
 def test_every_answer_of_a_connection_is_counted_anew() -> None:
     connection = Connection(limit=len(HEAD) + 8)
     for _ in range(5):
@@ -129,6 +158,16 @@ def test_idle_connections_leave_files_for_the_others(files: int, most: int) -> N
         assert max_idle() == most
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@pytest.mark.parametrize("size", [b"3", b"0003  ", b" 3 ;a=b", b'3;a="b;c"', b"3\t"])
+def test_size_of_a_chunk_may_be_padded(size: bytes) -> None:
+    found: list[bytes] = []
+    chunks = CheckedChunks(found.append, lambda _: found.append(b"over"))
+    whole = size + b"\r\nabc\r\n" + b"0 \r\n\r\n"
+    for at in range(len(whole)):
+        chunks.dataReceived(whole[at : at + 1])
+    assert b"".join(found) == b"abcover"
 
 
 @pytest.mark.parametrize(

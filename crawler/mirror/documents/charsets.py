@@ -130,7 +130,7 @@ def is_ascii_apart(encoding: str, body: bytes) -> bool:
 
 
 def _wanted(body: bytes, encoding: str, mark_bytes: int, content_type: str | None) -> str | None:
-    if mark_bytes:
+    if mark_bytes or not body:
         return None
     if body.isascii() and not encoding.startswith(_NO_ASCII):
         return header_encoding(content_type)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
+from urllib.parse import urljoin
 
 from crawler.mirror.documents.attributes import UNQUOTED, read_attributes
 from crawler.mirror.documents.edits import Edit
@@ -26,6 +27,13 @@ if TYPE_CHECKING:
 # Attributes that browsers compare with a server's answer, and cannot with a file.
 _CHECKS = (b"integrity", b"crossorigin")
 _PICTURES = frozenset({"og:image", "og:image:url", "og:image:secure_url"})
+_NAMED_PICTURES = frozenset({"twitter:image", "twitter:image:src", "msapplication-tileimage"})
+# Attributes of drawings that are CSS, whose url() may be a fragment of a file.
+_PAINTS = frozenset(
+    b"clip-path cursor fill filter marker marker-end marker-mid marker-start mask stroke".split()
+)
+# Parameters of plug-ins that are the file to play.
+_PLAYED = frozenset({"movie", "src", "filename"})
 _MEDIA = frozenset({b"audio", b"video"})
 _ADDRESS_LIKE = re.compile(r"\s*(?:https?:)?[^\s<>{}\"':]*[./][^\s<>{}\"']*\s*\Z", re.IGNORECASE)
 _SET_LIKE = re.compile(r"[./]")
@@ -77,7 +85,7 @@ class Elements:
             kind = foreign_kind_of(name, key)
             if kind is not None:
                 self.places.address(attribute, kind, nofollow=self._is_nofollow(attributes))
-            elif key == b"style":
+            elif key == b"style" or (key in _PAINTS and self._is_call(attribute)):
                 self.places.style(attribute)
         return _last(attributes)
 
@@ -159,13 +167,37 @@ class Elements:
             case "content-security-policy":
                 assert equivalent is not None
                 self.fixes.append(_renamed(equivalent, b"data-http-equiv"))
-        if self._value(attributes, b"property").strip().lower() in _PICTURES:
+        name = self._value(attributes, b"name").strip().lower()
+        relation = self._value(attributes, b"property").strip().lower()
+        if relation in _PICTURES or name in _NAMED_PICTURES:
             self.places.address(content, LinkKind.OTHER)
-        if self._value(attributes, b"name").strip().lower() == "robots":
+        if name == "robots":
             self.nofollow |= "nofollow" in directives(self.places.value(content))
+
+    def _object(self, name: bytes, attributes: Attributes) -> None:
+        """Read a plug-in, whose file is named as from its ``codebase``."""
+        codebase = attributes.get(b"codebase")
+        data = attributes.get(b"archive" if name == b"applet" else b"data")
+        written, base = self.places.value(data), self.places.value(codebase).strip()
+        if data is None or (name == b"applet" and "," in written):  # several are left as they are
+            return
+        if codebase is None or not base:
+            self._generic(name, attributes)
+            return
+        written = urljoin(base if base.endswith("/") else f"{base}/", written)
+        self.places.address(data, LinkKind.REQUISITE, written=written)
+        self.fixes.append(_renamed(codebase, b"data-codebase"))
+
+    def _parameter(self, _: bytes, attributes: Attributes) -> None:
+        value = attributes.get(b"value")
+        if value is not None and self._value(attributes, b"name").strip().lower() in _PLAYED:
+            self.places.address(value, LinkKind.REQUISITE)
 
     def _value(self, attributes: Attributes, name: bytes) -> str:
         return self.places.value(attributes.get(name))
+
+    def _is_call(self, attribute: Attribute) -> bool:
+        return self.places.text.find(b"(", attribute.start, attribute.end) >= 0
 
     def _is_nofollow(self, attributes: Attributes) -> bool:
         return "nofollow" in self._value(attributes, b"rel").lower()
@@ -176,12 +208,15 @@ class Elements:
 
 
 _LOOKS = {
+    b"applet": Elements._object,
     b"base": Elements._base,
     b"form": Elements._form,
     b"iframe": Elements._iframe,
     b"input": Elements._input,
     b"link": Elements._link,
     b"meta": Elements._meta,
+    b"object": Elements._object,
+    b"param": Elements._parameter,
     b"script": Elements._script,
 }
 

@@ -21,6 +21,7 @@ from crawler.mirror.documents.named_files import names_any, read_names
 from crawler.mirror.documents.places import LinkKind, Places
 from crawler.mirror.documents.scripts import SCRIPT_ENDINGS, SCRIPT_TYPES
 from crawler.mirror.documents.xml import read_xml
+from crawler.mirror.endings import is_text_name
 from crawler.reading.content_types import why_not_html
 from crawler.reading.link_extraction import resolve
 
@@ -41,6 +42,8 @@ XML_TYPES = frozenset(
         "application/vnd.wap.xhtml+xml",
         "application/xml",
         "text/xml",
+        "text/xsl",
+        "application/xslt+xml",
         "image/svg+xml",
         "application/rss+xml",
         "application/atom+xml",
@@ -65,7 +68,7 @@ def document_type(body: bytes, url: str, content_type: str | None) -> DocumentTy
     """Return the syntax of a body, or None if it can hold no links.
 
     If the declared type is of no use, the first bytes tell HTML and XML, and the end of the URL's
-    path a style sheet.
+    path a style sheet. Plain text by type and name is not HTML, whatever it begins with.
     """
     kind = _type_by_start(body, url, content_type)
     if kind is DocumentType.SCRIPT and not names_any(body, _file_name(url)):
@@ -81,7 +84,8 @@ def may_be_document(start: bytes, url: str, content_type: str | None) -> bool:
 def _type_by_start(start: bytes, url: str, content_type: str | None) -> DocumentType | None:
     declared = (content_type or "").partition(";")[0].strip().lower()
     kind = _DECLARED.get(declared)
-    if kind is None and why_not_html(content_type, start) is None:
+    is_text = declared == "text/plain" and is_text_name(url)
+    if kind is None and not is_text and why_not_html(content_type, start) is None:
         kind = DocumentType.HTML
     if kind is None and declared in _VAGUE_TYPES:
         kind = _sniffed(start, url)

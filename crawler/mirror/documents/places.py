@@ -57,10 +57,11 @@ PAGE, FRAME, REQUISITE, FEED, FORM, NAMED, OTHER = LinkKind
 
 _SEARCHES = dict.fromkeys(PAGE_TYPES, FORM) | {SEARCH_TYPE: REQUISITE}
 _EVERYWHERE = b"*"
-_SOURCES = b"img script embed audio video source track input amp-img image"
+_SOURCES = b"img script embed audio video source track input amp-img image bgsound"
 _KINDS: dict[bytes, dict[bytes, LinkKind]] = {
-    b"href": {b"a": PAGE, b"area": PAGE},
-    b"src": {b"iframe": FRAME, b"frame": FRAME} | dict.fromkeys(_SOURCES.split(), REQUISITE),
+    b"href": {b"a": PAGE, b"area": PAGE, b"math": PAGE},
+    b"src": dict.fromkeys((b"iframe", b"frame", b"layer", b"ilayer"), FRAME)
+    | dict.fromkeys(_SOURCES.split(), REQUISITE),
     b"srcset": {b"img": REQUISITE, b"source": REQUISITE},
     b"action": {b"form": OTHER},
     b"cite": dict.fromkeys((b"blockquote", b"q", b"del", b"ins"), OTHER),
@@ -70,6 +71,7 @@ _KINDS: dict[bytes, dict[bytes, LinkKind]] = {
     b"background": {_EVERYWHERE: REQUISITE},
     b"poster": {b"video": REQUISITE},
     b"data": {b"object": REQUISITE},
+    b"archive": {b"applet": REQUISITE},
     b"lowsrc": {b"img": REQUISITE},
     b"dynsrc": {b"img": REQUISITE},
 }
@@ -222,8 +224,10 @@ class Places:
         *,
         nofollow: bool = False,
         companions: tuple[Edit, ...] = (),
+        written: str | None = None,
     ) -> None:
-        written = self.value(attribute)
+        """Add an attribute that is a URL, of which more may be known than is written there."""
+        written = self.value(attribute) if written is None else written
         if kind is LinkKind.REQUISITE and is_own(written):
             return
         start, end, write = attribute.start, attribute.end, _PLAIN.get(attribute.quotes)

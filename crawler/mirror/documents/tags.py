@@ -42,12 +42,20 @@ LAZY = (
 LAZY_SETS = "data-srcset data-lazy-srcset data-original-set data-bgset"
 _NAMES = (
     "href src srcset style action formaction background poster data imagesrcset lowsrc dynsrc"
-    f" http-equiv crossorigin integrity xlink:href cite longdesc ping {LAZY} {LAZY_SETS}"
+    f" http-equiv crossorigin integrity xlink:href cite longdesc ping archive {LAZY} {LAZY_SETS}"
 )
 # <meta name=robots> and <meta property=og:image> but no others: some pages have a hundred keywords.
 _ROBOTS = rb"%b[%b]*+=[%b]*+[\"']?[%b]*+[rR&]" % (_either("name"), WS, WS, WS)
 _PICTURE = rb"%b[%b]*+=[%b]*+[\"']?[%b]*+og:image" % (_either("property"), WS, WS, WS)
-_TELLING = rb"(?:%b|%b|%b)" % (_any_of(_NAMES), _ROBOTS, _PICTURE)
+# And those of plug-ins: <param name=movie>, and <meta name="twitter:image">.
+_PLAYED = rb"%b[%b]*+=[%b]*+[\"']?[%b]*+(?:%b)" % (
+    _either("name"),
+    WS,
+    WS,
+    WS,
+    b"|".join(map(_either, ("twitter:image", "msapplication-tile", "movie", "src", "filename"))),
+)
+_TELLING = rb"(?:%b|%b|%b|%b)" % (_any_of(_NAMES), _ROBOTS, _PICTURE, _PLAYED)
 
 # Elements whose text is no markup, or other markup.
 RAW = frozenset(b"script style title textarea xmp iframe noembed noframes plaintext".split())

@@ -43,6 +43,9 @@ def test_names_are_accepted_and_rejected(
 @pytest.mark.parametrize(
     ("declared", "body", "expected"),
     [
+        ("text/html", b"\x89PNG\r\n\x1a\n", "image/png"),
+        ("text/html", b"PK\x03\x04", ""),
+        ("nonsense", b"<!doctype html><p>A page", "text/html"),
         ("application/octet-stream", b"", "application/octet-stream"),
         ("text/plain; charset=utf-8", b"", "text/plain"),
         ("text/html", b"", "text/html"),
@@ -51,7 +54,15 @@ def test_names_are_accepted_and_rejected(
         ("application/octet-stream", b"\0\1", "application/octet-stream"),
     ],
 )
-def test_empty_file_has_the_ending_of_its_declared_type(
+def test_type_is_the_declared_one_unless_the_body_is_another(
     declared: str | None, body: bytes, expected: str
 ) -> None:
     assert media_type(declared, body) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("a.txt", "text/plain"), ("a.c", "text/plain"), ("a.html", "text/html"), ("a", "text/html")],
+)
+def test_plain_text_by_type_and_name_is_no_page(name: str, expected: str) -> None:
+    assert media_type("text/plain", b"<!doctype html><p>A page", f"http://h/{name}") == expected
