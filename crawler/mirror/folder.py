@@ -196,6 +196,17 @@ class MirrorFolder:
     def stat(self, path: str) -> os.stat_result:
         return self._find(path)[1]
 
+    def date(self, path: str, secs: float) -> None:
+        """Set the time at which a file was changed, in seconds since 1970. Raises as `read`."""
+        folder, status = self._find(path)
+        if int(status.st_mtime) == int(secs):
+            return
+        self._check_writable()
+        try:
+            os.utime(_last(path), (secs, secs), dir_fd=folder, follow_symlinks=False)
+        except (OSError, OverflowError) as error:
+            raise MirrorStorageError(f"{self.root}/{path} cannot be dated: {error}") from error
+
     def remove(self, path: str) -> None:
         """Remove a file, and the folders that are empty without it. Raises as `read`."""
         folder, _ = self._find(path)

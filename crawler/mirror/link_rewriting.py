@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
+from email.utils import parsedate_to_datetime
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING
@@ -50,6 +51,11 @@ if TYPE_CHECKING:
     from crawler.urls.canonical import Canonicalizer
 
 _ROOM = 2**20
+_DATES = """
+SELECT files.path, pages.last_modified FROM files
+JOIN pages ON pages.key = files.key AND pages.latest = 1
+WHERE files.state = 'own' AND pages.last_modified IS NOT NULL ORDER BY files.id
+"""
 
 _DOCUMENTS = "is_document = 1 AND state = 'own'"
 _BATCH = 200
@@ -330,6 +336,16 @@ class Finisher:
                 self._table.put(row)
 
 
+def date_files(database: Database, folder: MirrorFolder) -> None:
+    """Give each file the time that the server said, so that listings and backups tell its age.
+
+    Names of one file have one time: that of the last of them. Complexity: O(files).
+    """
+    for path, modified in database.read(_DATES):
+        with suppress(MirrorError, ValueError):
+            folder.date(path, parsedate_to_datetime(modified).timestamp())
+
+
 def finish(
     root: Path,
     start: str,
@@ -359,6 +375,7 @@ def finish(
             database, folder, start, canonicalizer, watch, removes_gone=removes_gone
         )
         finished = finisher.finish()
+        date_files(database, folder)
         write_changes(database, folder)
         write_duplicates(database, folder)
         if is_wanted(database):

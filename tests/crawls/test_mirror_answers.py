@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from tests.crawls.mirrored import check, host, mirror
@@ -65,6 +66,8 @@ def test_odd_answers_are_stored_as_browsers_take_them(tmp_path: Path) -> None:
         }
         for name in ("preferred", "backwards", "blank"):
             site.file(f"/odd/{name}.html", body(name, ""))
+        site.date("/odd/preferred.html", "Tue, 02 Jan 2024 03:04:05 GMT")
+        site.date("/odd/backwards.html", "yesterday")
         site.file("/odd/pixel.php", PIXEL, "text/html")
         site.file("/odd/listing.txt", LISTING, "text/plain")
         found = mirror(site.at("/odd/"), tmp_path / "m")
@@ -78,8 +81,11 @@ def test_odd_answers_are_stored_as_browsers_take_them(tmp_path: Path) -> None:
         assert found.read(f"{folder}/listing.txt") == LISTING
         assert "/odd/never.html" not in site.news()
         assert check(found.folder).returncode == 0, check(found.folder).stdout
+        dated = found.folder / f"{folder}/preferred.html"
+        assert dated.stat().st_mtime == datetime(2024, 1, 2, 3, 4, 5, tzinfo=UTC).timestamp()
         site.file("/odd/blank.html", b"")
         before = found.read(f"{folder}/blank.html")
         again = mirror(site.at("/odd/"), found.folder)
+        assert dated.stat().st_mtime == datetime(2024, 1, 2, 3, 4, 5, tzinfo=UTC).timestamp()
         assert again.read(f"{folder}/blank.html") == before, "an empty answer takes no page's place"
         assert check(found.folder).returncode == 0, check(found.folder).stdout
