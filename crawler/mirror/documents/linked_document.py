@@ -51,7 +51,7 @@ XML_TYPES = frozenset(
     }
 )
 _DECLARED = (
-    {"text/css": DocumentType.CSS}
+    {"text/css": DocumentType.CSS, "application/manifest+json": DocumentType.SCRIPT}
     | dict.fromkeys(SCRIPT_TYPES, DocumentType.SCRIPT)
     | dict.fromkeys(XML_TYPES, DocumentType.XML)
 )
@@ -103,7 +103,7 @@ def _sniffed(body: bytes, url: str) -> DocumentType | None:
     if _XML_START.match(body[:_SNIFFED_BYTES]):
         return DocumentType.XML
     path = _path(url)
-    if path.endswith(SCRIPT_ENDINGS):
+    if path.endswith((*SCRIPT_ENDINGS, ".webmanifest")):
         return DocumentType.SCRIPT
     return DocumentType.CSS if path.endswith(".css") else None
 

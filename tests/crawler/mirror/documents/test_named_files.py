@@ -37,6 +37,14 @@ def test_texts_count_that_look_like_urls_with_a_known_ending(code: str, found: s
     assert named(code) == found
 
 
+@pytest.mark.parametrize("kind", ["application/manifest+json", "application/octet-stream"])
+def test_a_web_manifest_names_its_icons(kind: str) -> None:
+    code = b'{"name": "a.b", "icons": [{"src": "/i/a.png", "type": "image/png"}]}'
+    document = read_document(code, f"{FOLDER}site.webmanifest", kind)
+    assert document is not None
+    assert [link.url for link in document.links] == ["http://host.example/i/a.png"]
+
+
 def test_sphinx_lists_documents_without_their_ending() -> None:
     code = 'Search.setIndex({"docnames": ["a", "b/c"], "terms": {"b.html": 0}, "titles": ["x.js"]})'
     assert named(code, "searchindex.js") == {"a.html", "b/c.html", "objects.inv", "genindex.html"}
