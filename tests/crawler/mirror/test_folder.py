@@ -85,6 +85,20 @@ class TestReadingAndWriting:
         mirror.remove("h/d")
         assert os.listdir(root) == [".mirror"]
 
+    def test_a_file_is_dated_and_no_link_is_followed(
+        self, mirror: MirrorFolder, root: Path
+    ) -> None:
+        mirror.write("h/a", b"text")
+        mirror.date("h/a", 1_000_000)
+        assert mirror.stat("h/a").st_mtime == 1_000_000
+        outside = root.parent / "outside"
+        outside.write_bytes(b"text")
+        before = outside.stat().st_mtime
+        (root / "h" / "link").symlink_to(outside)
+        with pytest.raises(SymbolicLinkError):
+            mirror.date("h/link", 1_000_000)
+        assert outside.stat().st_mtime == before
+
     def test_more_folders_than_stay_open(self, mirror: MirrorFolder) -> None:
         paths = [f"h/{number}/a" for number in range(150)] + ["/".join("d" * 130)]
         for path in paths:
