@@ -13,6 +13,7 @@ import pytest
 from crawler.frontier.order import NewRequest, host_number
 from crawler.job import Job
 from crawler.maintenance.merge.merging import merge
+from crawler.maintenance.merge.missing_workers import FleetRecord
 from crawler.maintenance.verify.finding import NoWatch
 from crawler.pages.live_parameters import history, tune
 from crawler.pages.page_links import LinkStore
@@ -179,7 +180,7 @@ def test_what_nobody_holds_is_named_and_fetched_again(tmp_path: Path) -> None:
 def test_what_the_fleet_holds_is_kept(tmp_path: Path, page: Said, text: str) -> None:
     memory = OneMemory(PARAMETERS)
     left = lost_copy(tmp_path, memory, page)
-    found = merge(tmp_path / "out", [left], NoWatch(), memory.kept)
+    found = merge(tmp_path / "out", [left], NoWatch(), FleetRecord(memory.kept))
     assert problems(tmp_path / "out") == ()
     assert (found.orphans, found.lost) == (1, ())
     assert texts(tmp_path / "out") == {"/b": text}
@@ -194,7 +195,7 @@ def test_without_its_own_words_a_page_has_those_of_its_original(tmp_path: Path) 
     with closing(sqlite3.connect(left / "crawl.db")) as connection:
         connection.execute("DELETE FROM near_texts")
         connection.commit()
-    merge(tmp_path / "out", [left], NoWatch(), memory.kept)
+    merge(tmp_path / "out", [left], NoWatch(), FleetRecord(memory.kept))
     assert problems(tmp_path / "out") == ()
     assert texts(tmp_path / "out") == {"/b": LONG}
     assert rows(tmp_path / "out", "SELECT payload_digest FROM pages") == [(None,)]
