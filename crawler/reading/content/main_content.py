@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from lxml.etree import strip_elements
-from trafilatura import bare_extraction
-from trafilatura.settings import Extractor
 
 from crawler.reading.content.block_features import PageFeatures
 from crawler.reading.content.block_scoring import load_scorer
@@ -44,17 +42,6 @@ _MAX_CERTAINTY = 0.93
 _MAX_ARTICLE_BLOCKS = 3000
 # trafilatura is not shown what has no block, and is beside none, that is so likely content.
 _MIN_ODDS = 0.3
-# No comments, since they are no part of an article. Most of the rules by which it leaves things out
-# are off (``recall``): the model knows better. XML spares it writing a text that nobody reads.
-_OPTIONS = Extractor(
-    output_format="xml",
-    fast=True,
-    recall=True,
-    comments=False,
-    formatting=True,
-    links=True,
-    images=True,
-)
 # Names that a page gives are in small letters.
 _DROPPED = "DROPPED"
 # Both speak of the same place: so much of trafilatura's words are chosen ones, and it has so much
@@ -180,8 +167,23 @@ def read_article(root: Element, blocks: PageBlocks, odds: NDArray[np.float32]) -
     Raises:
         MemoryError: The page does not fit.
     """
+    # An eighth of a second, which sites without articles never need.
+    from trafilatura import bare_extraction  # noqa: PLC0415
+    from trafilatura.settings import Extractor  # noqa: PLC0415
+
+    # No comments, since they are no part of an article. Most of the rules by which it leaves things
+    # out are off (``recall``): the model knows better. XML spares it writing a text nobody reads.
+    options = Extractor(
+        output_format="xml",
+        fast=True,
+        recall=True,
+        comments=False,
+        formatting=True,
+        links=True,
+        images=True,
+    )
     try:
-        found = bare_extraction(pruned(root, blocks, odds), options=_OPTIONS)
+        found = bare_extraction(pruned(root, blocks, odds), options=options)
     except MemoryError:
         raise
     except Exception:  # it fails now and then, and the blocks are there
