@@ -77,7 +77,7 @@ class MainContent(NamedTuple):
             collection; None where hardly anything tells it.
         text: Text of the chosen blocks, a line each, which verdicts rest on.
         body: Element ``body`` in the vocabulary of trafilatura's XML: p, head, list, item, quote,
-            code, table, row, cell, ref, graphic, hi, lb, del.
+            code, table, row, cell, ref, graphic, hi, lb, del. None where it was not asked for.
         source: What found it: ``blocks`` or ``trafilatura``.
         is_cut: Whether the end of the page was not looked at: it has more than ``MAX_BLOCKS``.
     """
@@ -89,12 +89,13 @@ class MainContent(NamedTuple):
     is_cut: bool = False
 
 
-def read_content(root: Element, page: FlatPage) -> MainContent:
+def read_content(root: Element, page: FlatPage, *, with_body: bool = True) -> MainContent:
     """Return the main content of a page; an empty one only for a page without visible words.
 
     Args:
         root: Root of the page; not changed.
         page: Its tags and texts.
+        with_body: Whether the content to show is made too, which costs half as much again.
 
     Raises:
         MemoryError: The page does not fit.
@@ -111,6 +112,8 @@ def read_content(root: Element, page: FlatPage) -> MainContent:
     texts = [blocks.texts[one] for one in at]
     text = "\n".join(texts)
     kind = page_type(types, features.page)
+    if not with_body:
+        return MainContent(kind, text, None, "blocks", blocks.is_cut)
     if is_doubtful_article(types, features.page, chosen, odds, features.sizes):
         article = read_article(root, blocks, odds)
         if article is not None and agree(article, texts):
