@@ -20,6 +20,7 @@ from crawler.reading.content.content_xml import (
     ContentError,
     PackedContent,
     content_of_lines,
+    lines_of,
     pack_content,
     pack_lines,
 )
@@ -199,7 +200,10 @@ class PageReader:
         blocks = block_hashes(judged.text)
         name = self._metadata.name(part_of(judged.text)).packed()
         try:
-            shown = shown_text(content.xml_zstd)
+            if self._options.shows_lines and is_html:
+                shown = "\n".join(lines_of(part_of(judged.text)))
+            else:
+                shown = shown_text(content.xml_zstd)
         except ContentError:  # no tree is known to do it, and the page must not be lost
             content = content_of_lines(part_of(judged.text))
             shown = shown_text(content.xml_zstd)
