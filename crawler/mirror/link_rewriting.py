@@ -283,8 +283,7 @@ class Finisher:
         self._database.commit()
         for row, body in waiting:
             self._folder.write(row.path, body)
-            row.old_digest = row.old_patch = None
-            self._table.put(row)
+            self._table.note_written(row)
         waiting.clear()
 
     def _share(self) -> None:
@@ -331,8 +330,7 @@ class Finisher:
     def _note_linked(self, is_linked: bytearray) -> None:
         for row in self._table.rows():
             if row.is_linked != is_linked[row.id]:
-                row.is_linked = is_linked[row.id]
-                self._table.put(row)
+                self._table.note_linked(row, is_linked[row.id])
 
 
 def finish(
