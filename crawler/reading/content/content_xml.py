@@ -8,8 +8,8 @@ It is stored beside the text that is judged, moves wherever that text moves, and
 from __future__ import annotations
 
 import re
+from html import escape
 from typing import Any, NamedTuple
-from xml.sax.saxutils import escape
 
 import zstandard
 from lxml.etree import XMLParser, XMLSyntaxError, XPath, fromstring, tostring
@@ -105,7 +105,7 @@ def lines_of(text: str) -> list[str]:
 
 def pack_lines(text: str) -> bytes:
     """Return the XML of a content with a paragraph for each line of a text, as it is stored."""
-    paragraphs = (f"<p>{escape(line)}</p>" for line in lines_of(text))
+    paragraphs = (f"<p>{escape(line, quote=False)}</p>" for line in lines_of(text))
     return compress(f"<body>{''.join(paragraphs)}</body>".encode())
 
 
