@@ -85,9 +85,10 @@ class MadeMirror:
         self.database.commit()
 
     def finish(self) -> FinishedMirror:
-        start = "http://host.example/"
+        """Rewrite the links, of what was served since the last time without reading it again."""
+        start, read = "http://host.example/", self.store.documents
         finisher = Finisher(
-            self.database, self.folder, start, canonicalize, lambda done, total: None
+            self.database, self.folder, start, canonicalize, lambda done, total: None, read=read
         )
         return finisher.finish()
 
