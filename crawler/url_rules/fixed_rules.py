@@ -146,10 +146,15 @@ class FixedRules:
             return False
         return self._canonical.variant_key(url) not in self._met
 
-    def meet(self, url: str, page: bytes) -> Variant | None:
+    def meet(self, url: str, page: bytes, *, tries: bool = True) -> Variant | None:
         """Decide on a URL whose page was requested; return it where it is a variant met first.
 
         The caller stores it by ``put``, and requests it unless it is skipped.
+
+        Args:
+            url: The URL.
+            page: The request fingerprint that the fixed rules give it.
+            tries: Whether rules are tried; else no rule holds, and none is skipped.
 
         Raises:
             MalformedUrl: It is no http or https URL with a host.
@@ -161,7 +166,7 @@ class FixedRules:
         if not self._met.is_new(key, 0) or self._variants.is_known(key):
             return None
         host = self._host(url)
-        found = self._standing(url, page, first)
+        found = self._standing(url, page, first) if tries else None
         if found is None:
             names = self._canonical.parting(url, first)
             return Variant(key, page, page, host, names, url, VariantState.SEPARATE)

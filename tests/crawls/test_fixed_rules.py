@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from contextlib import closing
 from itertools import product
 from typing import TYPE_CHECKING
@@ -13,7 +14,9 @@ import pytest
 from crawler.storage.database import open_for_reading
 from tests.crawls.command import scrapy, start_scrapy
 from tests.crawls.crawled import crawl_site
+from tests.crawls.fleet import fleet_settings
 from tests.crawls.mirrored import check, mirror
+from tests.crawls.test_foreign import make_project, run
 from tests.sites.changing import ChangingSite, page
 from tests.sites.prose import prose
 from tests.waiting import some_moment, wait_until
@@ -130,6 +133,24 @@ def test_a_killed_crawl_keeps_all_pages(tmp_path: Path) -> None:
             process.communicate()
         crawled = crawl_site(site, tmp_path)
     assert linked_pages(range(PAGES)) <= crawled.kept
+
+
+def test_a_fleet_requests_each_variant(redis_url: str, tmp_path: Path) -> None:
+    settings = fleet_settings(redis_url, tmp_path).items()
+    with open_site(whole, range(2)) as site:
+        options = [text for name, value in settings for text in ("-s", f"{name}={value}")]
+        crawled = crawl_site(site, tmp_path, *options)
+    assert linked_pages(range(2)) <= crawled.kept
+
+
+def test_a_foreign_spider_gets_each_variant(tmp_path: Path) -> None:
+    make_project(tmp_path, "html", "text")
+    with open_site(whole, range(2)) as site:
+        items = run(tmp_path, site.url, "-s", f"JOBDIR={tmp_path / 'job'}")
+        asked = Counter(site.paths())
+    urls = {str(item["url"]).removeprefix(site.url.rstrip("/")) for item in items}
+    assert linked_pages(range(2)) <= urls
+    assert max(asked.values()) == 1
 
 
 @pytest.mark.parametrize("text", ["yes", "no"])
