@@ -131,16 +131,17 @@ class FixedRules:
         is_own = variant is not None and variant.state == VariantState.SEPARATE
         return variant if is_own else None
 
-    def may_be_variant(self, url: str, page: bytes) -> bool:
+    def may_be_variant(self, url: str, page: bytes, first: str | None = None) -> bool:
         """Return whether a URL differs from the one requested for its page, and was not met lately.
 
         Args:
             url: The URL.
             page: The request fingerprint that the fixed rules give it.
+            first: The URL of a request for its page that is about to be queued.
         """
         if self._canonical.is_separate(page):
             return False
-        first = self._variants.first(page)
+        first = self._variants.first(page) or first
         exact = self._canonical.exact(url)
         if exact == (self._merged(url) if first is None else self._canonical.exact(first)):
             return False
