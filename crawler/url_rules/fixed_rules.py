@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from crawler.frontier.seen import RecentDepths
 from crawler.storage.states import VariantState
+from crawler.url_rules.page_keys import standing_for
 from crawler.url_rules.variant_comparison import VariantComparison
 from crawler.url_rules.variants import (
     MAX_OF_SESSIONS,
@@ -23,6 +24,7 @@ from crawler.url_rules.variants import (
     place_of,
     releasing_hosts,
     separate_keys,
+    separate_of,
     tried_rules,
 )
 from crawler.urls.canonical import TRIED as TRIED_RULES
@@ -60,6 +62,7 @@ class FixedRules:
     """
 
     def __init__(self, database: Database, canonicalizer: Canonicalizer) -> None:
+        self._database = database
         self._canonical = canonicalizer
         canonicalizer.separate(separate_keys(database.read))
         self._comparison = VariantComparison(database, canonicalizer)
@@ -183,10 +186,9 @@ class FixedRules:
         None: the rules that hold on the host take it for no URL that is requested.
         """
         without = self._canonical.without(self._revoked(self._host(url)))
-        for key, other in [(page, first), *self._variants.separate_of(page)]:
-            if without(other) == without(url):
-                return key, self._canonical.parting(url, other)
-        return None
+        others = separate_of(self._database.read, page)
+        found = standing_for(url, without, [(page, first), *others])
+        return None if found is None else (found[0], self._canonical.parting(url, found[1]))
 
     def _revoked(self, host: str) -> frozenset[str]:
         names = (rule.name for rule in TRIED_RULES)

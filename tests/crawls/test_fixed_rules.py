@@ -7,7 +7,7 @@ from collections import Counter
 from contextlib import closing
 from itertools import product
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urljoin, urlsplit
 
 import pytest
 
@@ -165,3 +165,25 @@ def test_a_mirror_has_a_file_for_each_page(text: str, tmp_path: Path) -> None:
     assert len(set(wanted.values())) == len(wanted)
     assert set(wanted.values()) <= mirrored.targets(start)
     assert check(tmp_path).returncode == 0
+
+
+def test_a_link_of_a_mirror_leads_to_the_page_that_a_skipped_url_stands_for(tmp_path: Path) -> None:
+    orders = [f"/order{number}?{order}" for number in range(6) for order in ("a=1&b=2", "b=2&a=1")]
+    skipped = [f"{order}&utm_source=x" for order in orders]
+
+    def ordered(query: str) -> str:
+        return "&".join(part for part in query.split("&") if not part.startswith("utm_"))
+
+    with ChangingSite() as site:
+        site.robots_txt = ""
+        for number in range(6):
+            site.added[f"/order{number}"] = of_query(f"order{number}", ordered)
+        site.linked = (*orders, *skipped)
+        mirrored = mirror(site.url, tmp_path)
+        start = mirrored.path_of(site.url)
+        assert len(site.paths()) < len(orders) + len(skipped), "some are skipped"
+    assert start is not None
+    targets = dict(zip(site.linked, mirrored.addresses(start), strict=True))
+    texts = {link: mirrored.read(unquote(urljoin(start, to))) for link, to in targets.items()}
+    assert [texts[link] for link in skipped] == [texts[link] for link in orders]
+    assert len({texts[link] for link in orders}) == len(orders)

@@ -11,6 +11,7 @@ from crawler.mirror.folder import MirrorFolder
 from crawler.mirror.link_rewriting import Finisher
 from crawler.pages.page_context import Fetched
 from crawler.storage.database import Database
+from crawler.url_rules.page_keys import PageKeys
 from crawler.urls.canonical import Canonicalizer
 
 if TYPE_CHECKING:
@@ -86,9 +87,8 @@ class MadeMirror:
 
     def finish(self) -> FinishedMirror:
         start = "http://host.example/"
-        finisher = Finisher(
-            self.database, self.folder, start, canonicalize, lambda done, total: None
-        )
+        keys = PageKeys(self.database.read)
+        finisher = Finisher(self.database, self.folder, start, keys, lambda done, total: None)
         return finisher.finish()
 
     def check(self) -> Check:
