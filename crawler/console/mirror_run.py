@@ -232,17 +232,11 @@ class Mirroring:
         say_or_go_on(f"archive: {done.wacz or done.cdxj.parent}, {done.captures:,} captures")
 
     def _finish(self) -> FinishedMirror:
-        canonicalizer = Canonicalizer(Options(self._settings).names("URLS_DISABLED_RULES"))
         with lock_held(self._folder / STATE_FOLDER), ProgressLine("rewriting links") as steps:
             start = split_seeds(self._arguments["url"])[0]
             removes_gone = self._arguments.get("gone") == "remove"
             finished = finish(
-                self._folder,
-                start,
-                canonicalizer,
-                steps.show,
-                removes_gone=removes_gone,
-                read=self._read,
+                self._folder, start, steps.show, removes_gone=removes_gone, read=self._read
             )
             end_version(self._folder, self._arguments)
             return finished
