@@ -15,6 +15,7 @@ from crawler.job import Job
 from crawler.maintenance.merge.merging import merge
 from crawler.maintenance.merge.missing_workers import FleetRecord
 from crawler.maintenance.verify.finding import NoWatch
+from crawler.maintenance.verify.repairer import encoded_request
 from crawler.pages.live_parameters import history, tune
 from crawler.pages.page_links import LinkStore
 from crawler.pages.reasons import Reason
@@ -326,7 +327,7 @@ def variant(folder: Path, *, is_wrong: bool) -> None:
         if not is_wrong:
             found = rules.meet("http://example.com/a?c=2&&b=1", page)
             assert found is not None
-            rules.put(found._replace(state=VariantState.SKIPPED), 0, b"request")
+            rules.put(found._replace(state=VariantState.SKIPPED), 0, encoded_request(0))
 
 
 def test_what_one_crawl_skipped_by_a_rule_that_another_revoked_is_requested(tmp_path: Path) -> None:
