@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
-import zlib
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -16,11 +14,11 @@ from scrapy.http import Response
 from scrapy.responsetypes import responsetypes
 
 from crawler.downloading.encodings import (
-    GZIP_MAGIC,
     DamagedBodyError,
     Opening,
     TooLargeError,
     codings,
+    is_of_the_file,
     open_body,
 )
 from crawler.downloading.message_head import ContentRange, range_in
@@ -50,13 +48,6 @@ _UNOPENED = "unopened: "
 _CUTS = {STREAM_CUT: Reason.CUT_STREAM, DATA_LOSS: Reason.CUT_TRANSFER}
 
 _OF_RANGES = frozenset({HTTPStatus.PARTIAL_CONTENT, HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE})
-
-_GZIP = (["gzip"], ["x-gzip"])
-_PACKED_NAME = re.compile(r"\.t?gz\Z", re.IGNORECASE)
-_PACKED_TYPES = frozenset(
-    b"application/gzip application/x-gzip application/x-tar application/x-gtar application/x-tgz"
-    b" application/x-compressed application/octet-stream binary/octet-stream".split()
-) | {b""}
 
 NOT_GZIP = "not_gzip"
 """Flag of a response: declared as gzip and none; the body is as it came."""
@@ -367,7 +358,8 @@ def _layers(response: Response) -> list[str]:
     """Return the codings to undo; that of a packed file is its own, and is declared no longer."""
     declared = response.headers.getlist(b"Content-Encoding")
     layers = codings(value.decode("latin-1") for value in declared)
-    if layers in _GZIP and _is_gzip_file(response):
+    kind = (response.headers.get(b"Content-Type") or b"").decode("latin-1")
+    if is_of_the_file(layers, response.url, kind, response.body):
         del response.headers[b"Content-Encoding"]
         return []
     return layers
@@ -376,21 +368,6 @@ def _layers(response: Response) -> list[str]:
 def _flags(opened: Opened | Opening) -> list[str]:
     flags = {STREAM_CUT: opened.is_cut, NOT_GZIP: opened.is_as_it_came}
     return [flag for flag, is_set in flags.items() if is_set]
-
-
-def _is_gzip_file(response: Response) -> bool:
-    """Return whether the only coding of an answer is that of the file itself.
-
-    Servers declare one for ``a.tar.gz``, since they know it by its ending, as if it were ``a.tar``.
-    """
-    declared = (response.headers.get(b"Content-Type") or b"").partition(b";")[0].strip().lower()
-    if declared not in _PACKED_TYPES or not _PACKED_NAME.search(urlsplit(response.url).path):
-        return False
-    try:
-        start = zlib.decompressobj(31).decompress(response.body, len(GZIP_MAGIC))
-    except zlib.error:
-        return False
-    return start != GZIP_MAGIC
 
 
 def _with_body(response: Response, body: bytes, flags: list[str]) -> Response:

@@ -8,6 +8,7 @@ import zlib
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import brotli  # type: ignore[import-untyped]
 import zstandard
@@ -33,6 +34,11 @@ _MAX_REPEATED_BYTES = 2**25
 # The declared coding is compared with so many bytes.
 _START_BYTES = 2**12
 _NO_CODINGS = frozenset({"", "identity", "none", "binary", "7bit", "8bit", "chunked"})
+_PACKED_NAME = re.compile(r"\.t?gz\Z", re.IGNORECASE)
+_PACKED_TYPES = frozenset(
+    "application/gzip application/x-gzip application/x-tar application/x-gtar application/x-tgz"
+    " application/x-compressed application/octet-stream binary/octet-stream".split()
+) | {""}
 _MARKUP_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*<[!?a-z]", re.IGNORECASE)
 
 
@@ -213,6 +219,22 @@ def codings(headers: Iterable[str]) -> list[str]:
     """
     names = (name.strip().lower() for header in headers for name in header.split(","))
     return [name for name in names if name not in _NO_CODINGS and not _is_charset(name)]
+
+
+def is_of_the_file(layers: Sequence[str], url: str, content_type: str, body: bytes) -> bool:
+    """Return whether the only coding of an answer is that of the file itself.
+
+    Servers declare one for ``a.tar.gz``, since they know it by its ending, as if it were ``a.tar``.
+    """
+    declared = content_type.partition(";")[0].strip().lower()
+    if list(layers) not in (["gzip"], ["x-gzip"]) or declared not in _PACKED_TYPES:
+        return False
+    if not _PACKED_NAME.search(urlsplit(url).path):
+        return False
+    try:
+        return zlib.decompressobj(31).decompress(body, len(GZIP_MAGIC)) != GZIP_MAGIC
+    except zlib.error:
+        return False
 
 
 def open_body(body: bytes, layers: Sequence[str], max_bytes: int) -> Opened:

@@ -136,7 +136,8 @@ class MirrorStore:
             MirrorError: The file cannot be written.
         """
         is_without = fetched.status in _WITHOUT_CONTENT
-        if is_without or ((fetched.is_cut or _is_blank(fetched)) and self._stays(fetched)):
+        is_blank = not fetched.size and why_not_html(fetched.content_type, b"") is None
+        if is_without or ((fetched.is_cut or is_blank) and self._stays(fetched)):
             with suppress(MirrorError):
                 return self.still(fetched.key)
             if is_without:
@@ -377,11 +378,6 @@ def holds(folder: MirrorFolder, path: str, body: bytes) -> bool:
     return (
         folder.exists(path) and folder.stat(path).st_size == len(body) and folder.read(path) == body
     )
-
-
-def _is_blank(fetched: Fetched) -> bool:
-    """Return whether an answer is a page without a byte, as servers send when they fail."""
-    return not fetched.size and why_not_html(fetched.content_type, b"") is None
 
 
 def media_type(content_type: str | None, body: bytes, url: str = "") -> str:
