@@ -5,12 +5,14 @@
 
 All take turns on each site. A site with duplicates ends nowhere for most, so that it has a cap of
 pages. What this machine lacks is left out with a word. Nothing is written unless --write is given.
+Other sites than those by default have a table of their own in the document.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import sys
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -29,8 +31,6 @@ from mirror_peers.summary import cost_table, figures, ratios_table, tree_table  
 from tests.sites.packages import SiteUnavailableError  # noqa: E402
 
 DOCUMENT = ROOT / "docs" / "benchmarks.md"
-BEGIN = "<!-- written by benchmarks/mirror.py -->"
-END = "<!-- end of benchmarks/mirror.py -->"
 DEFAULT_SITES = ("python3.11-doc", "openjdk-17-doc", "python3.11-doc" + DUPLICATES)
 CAP = 2_000
 MAX_SECS = 900.0
@@ -75,7 +75,11 @@ def _section(tables: list[str], arguments: argparse.Namespace) -> str:
         f"Measured {datetime.now(UTC):%Y-%m-%d} on {machine()}; medians of {arguments.repeat}, "
         f"cap {arguments.cap:,} where there are duplicates."
     )
-    return "\n\n".join([BEGIN, measured, *tables, END])
+    called = "benchmarks/mirror.py"
+    if tuple(arguments.sites) != DEFAULT_SITES:
+        called += f" --sites {' '.join(map(shlex.quote, arguments.sites))}"
+    begin, end = f"<!-- written by {called} -->", f"<!-- end of {called} -->"
+    return "\n\n".join([begin, measured, *tables, end])
 
 
 def main() -> int:
