@@ -180,7 +180,7 @@ class MirrorCommand(SpiderCommand):
             from crawler.console.mirror_server import serve
 
             folder = _one_folder(args, "--serve")
-            return serve(folder, self.host.settings, opts.host or "127.0.0.1", opts.port)
+            return serve(folder, opts.host or "127.0.0.1", opts.port)
         from crawler.spiders.arguments import check_site
 
         arguments = self.arguments(opts)

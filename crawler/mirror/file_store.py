@@ -96,10 +96,12 @@ class MirrorStore:
         repaired: Number of files that were written again, since they were missing or changed.
         downloads: The large bodies that are on their way.
         documents: Documents that were kept, for ``finish``.
+        resumes: Whether the rest of a body may be requested, which an archive would lack.
     """
 
     def __init__(self, database: Database, folder: MirrorFolder) -> None:
         self.repaired = 0
+        self.resumes = True
         self._database = database
         self._folder = folder
         database.write(FILE_PARTS)
@@ -158,7 +160,7 @@ class MirrorStore:
             self.documents.put(row, document)
         return document
 
-    def part(self, key: bytes) -> StoredPart | None:
+    async def part(self, key: bytes) -> StoredPart | None:
         """Return the stored part of a file whose rest can be requested, or None."""
         row = self.table.of_key(key)
         if row is None or row.state != OWN or not row.is_cut:
@@ -168,8 +170,7 @@ class MirrorStore:
             return None
         try:
             if row.size >= LARGE_BYTES and not row.is_document:
-                check_intact(self._folder, row)
-                return StoredPart(etag, row.size, None)
+                return await self.downloads.copy(key, etag, row.path, row.size, row.payload_digest)
             body = original(self._folder, row)
             return StoredPart(etag, len(body), body)
         except MirrorError:  # what is there is no part of it any more
@@ -181,22 +182,11 @@ class MirrorStore:
 
     def begin(self, key: bytes, etag: str | None) -> Download | None:
         """Return a file for a body, or None. Raises as `Downloads.begin`."""
-        return self.downloads.begin(key, etag)
+        return self.downloads.begin(key, etag if self.resumes else None)
 
     def go_on(self, key: bytes) -> Download | None:
-        """Return the file that takes the rest of a body, with its stored part, or None.
-
-        Raises:
-            MirrorError: The system refuses.
-        """
-        download = self.downloads.go_on(key)
-        row = self.table.of_key(key)
-        if download is not None or row is None or not row.is_cut:
-            return download
-        etag = self.table.etag_of_part(row)
-        if etag is None:
-            return None
-        return self.downloads.copy(key, etag, row.path, row.payload_digest)
+        """Return the file that takes the rest of a body, as `Downloads.go_on` does."""
+        return self.downloads.go_on(key)
 
     def parts_of_visit(self, visit: int) -> list[StoredUrl]:
         """Return the URLs of which only parts came in a visit so far."""

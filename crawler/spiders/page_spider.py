@@ -301,12 +301,15 @@ class PageSpider(Spider):
         """Accept "not modified" for an answer; return None if the whole page must be requested."""
         return self.archivist.unsent.not_modified(fetched)
 
-    def part_of(self, request: Request) -> StoredPart | None:
+    async def part_of(self, request: Request) -> StoredPart | None:
         """Return the stored part of a page whose rest is requested; None: the whole is."""
         return None
 
     def drop_part(self, request: Request) -> None:
         """Forget the stored part of a page: what came is not its rest."""
+
+    def note_redirected(self, request: Request) -> None:
+        """Note that a page leads to another one: no rest of it will come."""
 
     def _not_modified(self, fetched: Fetched, response: Response) -> Captured | None:
         captured = self.still(fetched, response)

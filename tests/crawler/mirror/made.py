@@ -11,6 +11,7 @@ from crawler.mirror.folder import MirrorFolder
 from crawler.mirror.link_rewriting import Finisher
 from crawler.pages.page_context import Fetched
 from crawler.storage.database import Database
+from crawler.url_rules.page_keys import PageKeys
 from crawler.urls.canonical import Canonicalizer
 
 if TYPE_CHECKING:
@@ -86,9 +87,10 @@ class MadeMirror:
 
     def finish(self) -> FinishedMirror:
         """Rewrite the links, of what was served since the last time without reading it again."""
-        start, read = "http://host.example/", self.store.documents
+        start, keys = "http://host.example/", PageKeys(self.database.read)
+        read = self.store.documents
         finisher = Finisher(
-            self.database, self.folder, start, canonicalize, lambda done, total: None, read=read
+            self.database, self.folder, start, keys, lambda done, total: None, read=read
         )
         return finisher.finish()
 
