@@ -20,15 +20,12 @@ from crawler.mirror.mirror_files import FileTable
 from crawler.mirror.paths import INDEX, STATE_FOLDER
 from crawler.mirror.serving import ServedFiles
 from crawler.mirror.targets import Targets
-from crawler.options import Options
 from crawler.storage.database import open_for_reading
-from crawler.url_rules.variants import separate_keys
-from crawler.urls.canonical import Canonicalizer
+from crawler.url_rules.page_keys import PageKeys
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from scrapy.settings import BaseSettings
     from twisted.web.server import Request
 
 _UNKNOWN_TYPE = "application/octet-stream"
@@ -38,12 +35,11 @@ _NOTHING = (
 ).encode()
 
 
-def serve(folder: Path, settings: BaseSettings, host: str, port: str | None) -> int:
+def serve(folder: Path, host: str, port: str | None) -> int:
     """Serve a mirror until Ctrl-C; return the exit status.
 
     Args:
         folder: Folder of the mirror.
-        settings: Settings of its crawl.
         host: Address of this machine to listen on.
         port: Port; None: the usual one if it is free, else any.
 
@@ -54,9 +50,8 @@ def serve(folder: Path, settings: BaseSettings, host: str, port: str | None) -> 
     state = folder / STATE_FOLDER
     with closing(open_for_reading(state)) as connection, MirrorFolder(folder, read_only=True) as of:
         table = FileTable(connection.execute)
-        canonicalizer = Canonicalizer(Options(settings).names("URLS_DISABLED_RULES"))
-        canonicalizer.separate(separate_keys(connection.execute))
-        files = ServedFiles(of, table, Targets(connection.execute, table, canonicalizer.key))
+        keys = PageKeys(connection.execute)
+        files = ServedFiles(of, table, Targets(connection.execute, table, keys))
         try:
             bound = bind(host, port)
         except BindingError as error:

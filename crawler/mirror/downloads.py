@@ -203,6 +203,7 @@ class Downloads:
         database.write(DOWNLOADS)
         self._under_way: WeakValueDictionary[bytes, Download] = WeakValueDictionary()
         self._descriptor = folder.state(_FOLDER)
+        self._noted: set[bytes] = set()
         self._clear()
 
     def close(self) -> None:
@@ -213,7 +214,8 @@ class Downloads:
 
     def _clear(self) -> None:
         """Remove the files of which nothing was noted."""
-        noted = {key.hex() for (key,) in self._database.read("SELECT key FROM downloads")}
+        self._noted = {key for (key,) in self._database.read("SELECT key FROM downloads")}
+        noted = {key.hex() for key in self._noted}
         for name in os.listdir(self._descriptor):
             if name not in noted:
                 self._unlink(name)
@@ -313,12 +315,15 @@ class Downloads:
         return open(descriptor, "r+b", buffering=0)
 
     def _row(self, key: bytes) -> tuple[str, int, bytes] | None:
+        if key not in self._noted:  # few are, and each answer asks
+            return None
         sql = "SELECT etag, size, digest FROM downloads WHERE key = ?"
         found: tuple[str, int, bytes] | None = self._database.read(sql, (key,)).fetchone()
         return found
 
     def note(self, download: Download, etag: str) -> None:
         """Store how far a body has come."""
+        self._noted.add(download.key)
         self._database.write(
             "INSERT OR REPLACE INTO downloads VALUES (?, ?, ?, ?)",
             (download.key, etag, download.size, download.digest),
@@ -354,8 +359,9 @@ class Downloads:
             self.drop(key)
 
     def _forget(self, key: bytes) -> None:
-        if self._row(key) is not None:
+        if key in self._noted:
             self._database.write("DELETE FROM downloads WHERE key = ?", (key,))
+            self._noted.discard(key)
 
     def _unlink(self, name: str) -> None:
         with suppress(FileNotFoundError):

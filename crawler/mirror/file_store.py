@@ -34,6 +34,54 @@ WHERE files.is_cut AND files.state = 'own' ORDER BY pages.id
 """
 
 
+_ROOM_BYTES = 2**25
+_BYTES_A_DOCUMENT = 1024
+_BYTES_A_LINK = 512
+"""Memory that a link takes, with its place in the document."""
+
+
+class ReadDocuments:
+    """Documents that were read for their links, so that rewriting does not read them once more.
+
+    The first ones are held, without their bytes, as far as there is room for their links.
+    """
+
+    def __init__(self, room_bytes: int = _ROOM_BYTES) -> None:
+        self._room = room_bytes
+        self._held: dict[int, tuple[tuple[object, ...], LinkedDocument]] = {}
+
+    def put(self, row: FileRow, document: LinkedDocument) -> None:
+        """Hold the document of a file if there is room, in place of an earlier one."""
+        self._drop(row.id)
+        room = self._room - _room_of(document)
+        if room >= 0:
+            self._room = room
+            document.put_away()
+            self._held[row.id] = (_content(row), document)
+
+    def take(self, row: FileRow, served: bytes) -> LinkedDocument | None:
+        """Return the document of a file and let go of it; None where this content was not read."""
+        found = self._drop(row.id)
+        if found is None or found[0] != _content(row) or found[1].size != len(served):
+            return None
+        found[1].take_up(served)
+        return found[1]
+
+    def _drop(self, file_id: int) -> tuple[tuple[object, ...], LinkedDocument] | None:
+        found = self._held.pop(file_id, None)
+        if found is not None:
+            self._room += _room_of(found[1])
+        return found
+
+
+def _room_of(document: LinkedDocument) -> int:
+    return _BYTES_A_DOCUMENT + _BYTES_A_LINK * len(document.links)
+
+
+def _content(row: FileRow) -> tuple[object, ...]:
+    return row.payload_digest, row.url, row.content_type
+
+
 class MirrorStore:
     """The files of a mirror while it is being made.
 
@@ -47,6 +95,7 @@ class MirrorStore:
     Attributes:
         repaired: Number of files that were written again, since they were missing or changed.
         downloads: The large bodies that are on their way.
+        documents: Documents that were kept, for ``finish``.
         resumes: Whether the rest of a body may be requested, which an archive would lack.
     """
 
@@ -58,6 +107,7 @@ class MirrorStore:
         database.write(FILE_PARTS)
         self.table = FileTable(database.read, database.write)
         self.downloads = Downloads(database, folder)
+        self.documents = ReadDocuments()
         self.bytes = int(database.read("SELECT coalesce(sum(size), 0) FROM files").fetchone()[0])
 
     def close(self) -> None:
@@ -106,6 +156,8 @@ class MirrorStore:
         if fetched.file is None and not fetched.is_cut:
             self.downloads.drop_earlier(fetched.key)
         self.table.put(row)
+        if document is not None:
+            self.documents.put(row, document)
         return document
 
     async def part(self, key: bytes) -> StoredPart | None:

@@ -142,6 +142,7 @@ class MirrorSpider(SiteSpider):
             raise ValueError("a mirror is made by crawl-once mirror URL DIR")
         spider.archivist.keep_links = False  # they are in the files
         spider.archivist.read_documents = False  # they are files
+        spider.archivist.pool.show_lines()  # the files show the pages
         spider.reads_text = yes_or_no("text", spider.text)
         told = replace(
             spider.job.run,

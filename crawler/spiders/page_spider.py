@@ -101,6 +101,8 @@ class PageSpider(Spider):
     def update_settings(cls, settings: BaseSettings) -> None:
         """Let what a lost connection left come as an answer, which ``WholeAnswers`` retries."""
         settings.set("DOWNLOAD_FAIL_ON_DATALOSS", False, priority="spider")
+        # Scrapy reads and parses the sources of callbacks for it; ours return nothing beside.
+        settings.set("WARN_ON_GENERATOR_RETURN_VALUE", False, priority="spider")
         super().update_settings(settings)
 
     @classmethod
