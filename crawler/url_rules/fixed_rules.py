@@ -245,7 +245,7 @@ class FixedRules:
         found = self._comparison.captures(*ends)
         if found is None:
             return
-        agrees = self._comparison.agree(*found, are_many=bool(_SESSIONS.intersection(names)))
+        agrees = self._comparison.agree(*found)
         self._reasons[key] = f"{found[0].url} is another page than {found[1].url}"
         blamed = self._blamed(host, names)
         if agrees is False and blamed is not None and blamed.name in _SESSIONS:
