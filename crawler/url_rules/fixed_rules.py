@@ -110,16 +110,18 @@ class FixedRules:
         The caller stores it by ``put``: on a host where a rule was revoked, each URL keeps the
         key that it had in earlier visits.
         """
-        if not self.revoked_hosts or self._host(url) not in self.revoked_hosts:
+        host = self._host(url) if self.revoked_hosts else ""
+        if host not in self.revoked_hosts:
             return None
-        before = self._comparison.url_of(page)
-        without = self._canonical.without(self._rules.revoked(self._host(url)))
+        before, key = self._comparison.url_of(page), self._canonical.variant_key(url)
+        without = self._canonical.without(self._rules.revoked(host))
         if before is None or without(before) == without(url):
             return None
-        self._variants.note_first(page, self._host(url), before)
-        variant = self.meet(url, page)
-        is_own = variant is not None and variant.state == VariantState.SEPARATE
-        return variant if is_own else None
+        if self._variants.is_known(key) or self._standing(url, page, before) is not None:
+            return None
+        self._variants.note_first(page, host, before)
+        names = self._canonical.parting(url, before)
+        return Variant(key, page, page, host, names, url, VariantState.SEPARATE)
 
     def may_be_variant(self, url: str, page: bytes, first: str | None = None) -> bool:
         """Return whether a URL differs from the one requested for its page, and was not met lately.
