@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import Timer
 from typing import TYPE_CHECKING
 
-from crawl_peers.runs import ROOT, RunFailedError
+from crawl_peers.runs import ROOT, RunFailedError, installed_environment
 
 from mirror_peers.memory import MemoryWatch
 from mirror_peers.mirrors import FINE, command
@@ -55,7 +55,7 @@ def run_mirror(mirror: str, site: Original, cap: int | None, max_secs: float) ->
     Raises:
         RunFailedError: The process failed, or left no page.
     """
-    before = len(site.served.answered())
+    before, environment = len(site.served.answered()), installed_environment()
     with tempfile.TemporaryDirectory(prefix="mirror-benchmark-") as temporary:
         folder, said = Path(temporary) / "mirror", Path(temporary) / "said"
         folder.mkdir()
@@ -64,6 +64,7 @@ def run_mirror(mirror: str, site: Original, cap: int | None, max_secs: float) ->
             process = subprocess.Popen(
                 command(mirror, site, folder, cap),
                 cwd=ROOT,
+                env=environment,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,

@@ -135,7 +135,7 @@ class Fleet:
             await shared.open()
             self._verdicts = FleetVerdicts(shared)
             self._job.archivist.share(self._verdicts)
-            news = News(self._job, server)
+            news = News(self._job, server, self.membership.worker)
             await news.begin()
             self.membership.join(self.options.name, news.id)
         except (FleetError, ServerError, CrawlStorageError) as error:

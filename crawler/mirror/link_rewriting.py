@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from crawler.mirror.documents.linked_document import DEAD, absolute_address, read_document
 from crawler.mirror.documents.places import LinkKind
 from crawler.mirror.errors import MirrorError
-from crawler.mirror.file_store import held
+from crawler.mirror.file_store import ReadDocuments, held
 from crawler.mirror.folder import MirrorFolder
 from crawler.mirror.mirror_files import FileTable
 from crawler.mirror.offline_search import (
@@ -133,9 +133,10 @@ class Finisher:
         keys: Function that returns the key of the page that a URL leads to.
         watch: Callback for progress: finished documents, and their total.
         removes_gone: Whether files of URLs that are gone are taken out.
+        read: Documents that this process has read.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         database: Database,
         folder: MirrorFolder,
@@ -144,6 +145,7 @@ class Finisher:
         watch: Callable[[int, int], None],
         *,
         removes_gone: bool = False,
+        read: ReadDocuments | None = None,
     ) -> None:
         self._database = database
         self._table = FileTable(database.read, database.write)
@@ -152,6 +154,7 @@ class Finisher:
         self._keys = keys
         self._watch = watch
         self._removes_gone = removes_gone
+        self._read = ReadDocuments() if read is None else read
         self._gone = NOTHING_GONE
         self._damaged: list[str] = []
 
@@ -257,7 +260,9 @@ class Finisher:
         except MirrorError:
             self._damaged.append(row.path)
             return None
-        document = read_document(found.served, row.url, row.content_type)
+        document = self._read.take(row, found.served)
+        if document is None:
+            document = read_document(found.served, row.url, row.content_type)
         if document is None:
             return None
         rewritten = linker.rewritten(document, row)
@@ -278,8 +283,7 @@ class Finisher:
         self._database.commit()
         for row, body in waiting:
             self._folder.write(row.path, body)
-            row.old_digest = row.old_patch = None
-            self._table.put(row)
+            self._table.note_written(row)
         waiting.clear()
 
     def _share(self) -> None:
@@ -326,8 +330,7 @@ class Finisher:
     def _note_linked(self, is_linked: bytearray) -> None:
         for row in self._table.rows():
             if row.is_linked != is_linked[row.id]:
-                row.is_linked = is_linked[row.id]
-                self._table.put(row)
+                self._table.note_linked(row, is_linked[row.id])
 
 
 def finish(
@@ -336,6 +339,7 @@ def finish(
     watch: Callable[[int, int], None],
     *,
     removes_gone: bool = False,
+    read: ReadDocuments | None = None,
 ) -> FinishedMirror:
     """Rewrite links, store the same bytes once, write index.html and the reports.
 
@@ -344,6 +348,7 @@ def finish(
         start: URL of the first seed.
         watch: Callback for progress: finished documents, and their total.
         removes_gone: Whether files of URLs that are gone are taken out.
+        read: Documents that the crawl has read in this process.
 
     Raises:
         JobError: There is no mirror, or its database cannot be used.
@@ -353,7 +358,9 @@ def finish(
         if keeps_versions(database):
             write_versions(root, folder)
         keys = PageKeys(database.read)
-        finisher = Finisher(database, folder, start, keys, watch, removes_gone=removes_gone)
+        finisher = Finisher(
+            database, folder, start, keys, watch, removes_gone=removes_gone, read=read
+        )
         finished = finisher.finish()
         write_changes(database, folder)
         write_duplicates(database, folder)

@@ -86,9 +86,12 @@ class MadeMirror:
         self.database.commit()
 
     def finish(self) -> FinishedMirror:
-        start = "http://host.example/"
-        keys = PageKeys(self.database.read)
-        finisher = Finisher(self.database, self.folder, start, keys, lambda done, total: None)
+        """Rewrite the links, of what was served since the last time without reading it again."""
+        start, keys = "http://host.example/", PageKeys(self.database.read)
+        read = self.store.documents
+        finisher = Finisher(
+            self.database, self.folder, start, keys, lambda done, total: None, read=read
+        )
         return finisher.finish()
 
     def check(self) -> Check:
