@@ -177,7 +177,7 @@ class FixedRules:
         without = self._canonical.without(self._rules.revoked(self._host(url)))
         others = separate_of(self._database.read, page)
         found = standing_for(url, without, [(page, first), *others])
-        return None if found is None else (found[0], self._canonical.parting(url, found[1]))
+        return None if found is None else (found[0], without.parting(url, found[1]))
 
     def _tries(
         self, host: str, names: tuple[str, ...], canonical_url: str, page: bytes

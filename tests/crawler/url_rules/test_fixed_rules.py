@@ -273,6 +273,8 @@ def test_only_rules_that_no_standard_promises_are_tried() -> None:
         "utm",
     )
     assert canonical.parting(f"{HOST}/a?utm_source=x", f"{HOST}/a") == ("utm",)
+    ways = [f"{HOST}/a?utm_source=x&&sid={'1a' * 16}", f"{HOST}/a?utm_source=x"]
+    assert canonical.without(["utm"]).parting(*ways) == ("empty_arguments", "sid")
 
 
 def test_a_killed_crawl_is_unsettled_until_what_it_skipped_was_reconsidered(tmp_path: Path) -> None:
