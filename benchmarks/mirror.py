@@ -2,15 +2,19 @@
 
     python benchmarks/mirror.py [--sites NAME ...] [--mirrors NAME ...] [--cap N] [--repeat N]
                                 [--json] [--write]
+    python benchmarks/mirror.py --large [--pages N] [--cases PART ...] [--write]
 
-All take turns on each site. A site with duplicates ends nowhere for most, so that it has a cap of
-pages. What this machine lacks is left out with a word. Nothing is written unless --write is given.
+All take turns on each site; with --large ours alone mirrors what is large, once each. A site with
+duplicates ends nowhere for most, so that it has a cap of pages. What this machine lacks is left out
+with a word. Nothing is written unless --write is given. Other sites than those by default have a
+table of their own in the document.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import sys
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -20,7 +24,8 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # the sites of the tests are no part of an installed package
 
 from crawl_peers.runs import RunFailedError  # noqa: E402
-from crawl_peers.tables import machine, rewrite  # noqa: E402
+from crawl_peers.tables import machine, machine_line, rewrite  # noqa: E402
+from mirror_peers.large import PAGES, cases, measure, table  # noqa: E402
 from mirror_peers.mirrors import MIRRORS, is_there  # noqa: E402
 from mirror_peers.runs import Run, run_mirror  # noqa: E402
 from mirror_peers.sites import DUPLICATES, SITES, original  # noqa: E402
@@ -29,8 +34,8 @@ from mirror_peers.summary import cost_table, figures, ratios_table, tree_table  
 from tests.sites.packages import SiteUnavailableError  # noqa: E402
 
 DOCUMENT = ROOT / "docs" / "benchmarks.md"
-BEGIN = "<!-- written by benchmarks/mirror.py -->"
-END = "<!-- end of benchmarks/mirror.py -->"
+BEGIN_LARGE = "<!-- written by benchmarks/mirror.py --large -->"
+END_LARGE = "<!-- end of benchmarks/mirror.py --large -->"
 DEFAULT_SITES = ("python3.11-doc", "openjdk-17-doc", "python3.11-doc" + DUPLICATES)
 CAP = 2_000
 MAX_SECS = 900.0
@@ -45,6 +50,11 @@ def _arguments() -> argparse.Namespace:
     help_secs = f"end a mirror after so long, default {MAX_SECS:.0f}"
     parser.add_argument("--max-secs", type=float, default=MAX_SECS, metavar="N", help=help_secs)
     parser.add_argument("--repeat", type=int, default=3, metavar="N", help="default 3")
+    parser.add_argument("--large", action="store_true", help="large files, many files and pages")
+    help_pages = f"pages of the largest site of --large, default {PAGES:,}"
+    parser.add_argument("--pages", type=int, default=PAGES, metavar="N", help=help_pages)
+    help_cases = "those whose site and options contain one of these texts"
+    parser.add_argument("--cases", nargs="+", default=[""], metavar="PART", help=help_cases)
     parser.add_argument("--json", action="store_true", help="every run as JSON, no tables")
     parser.add_argument("--write", action="store_true", help=f"renew {DOCUMENT.relative_to(ROOT)}")
     return parser.parse_args()
@@ -75,12 +85,39 @@ def _section(tables: list[str], arguments: argparse.Namespace) -> str:
         f"Measured {datetime.now(UTC):%Y-%m-%d} on {machine()}; medians of {arguments.repeat}, "
         f"cap {arguments.cap:,} where there are duplicates."
     )
-    return "\n\n".join([BEGIN, measured, *tables, END])
+    called = "benchmarks/mirror.py"
+    if tuple(arguments.sites) != DEFAULT_SITES:
+        called += f" --sites {' '.join(map(shlex.quote, arguments.sites))}"
+    begin, end = f"<!-- written by {called} -->", f"<!-- end of {called} -->"
+    return "\n\n".join([begin, measured, *tables, end])
+
+
+def _measure_large(arguments: argparse.Namespace) -> int:
+    costs = []
+    wanted = [
+        case
+        for case in cases(arguments.pages)
+        if any(part in f"{case.site} {' '.join(case.options)}" for part in arguments.cases)
+    ]
+    try:
+        for cost in measure(wanted, arguments.pages):
+            print(cost, file=sys.stderr)
+            costs.append(cost)
+    except (SiteUnavailableError, RunFailedError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    print(table(costs))
+    if arguments.write:
+        written = [BEGIN_LARGE, machine_line("one run each"), table(costs), END_LARGE]
+        rewrite(DOCUMENT, "\n\n".join(written))
+    return 0
 
 
 def main() -> int:
     """Measure, print, and write if asked to."""
     arguments = _arguments()
+    if arguments.large:
+        return _measure_large(arguments)
     mirrors = [one for one in arguments.mirrors if is_there(one)]
     for missing in sorted(set(arguments.mirrors) - set(mirrors)):
         print(f"{missing} is not installed: left out", file=sys.stderr)

@@ -273,38 +273,45 @@ class Opening:
 
     def _opened(self, source: _Source, coding: str) -> Iterator[bytes]:
         """Yield the bytes of one layer."""
-        new, magic = OPENERS[coding]
-        damage = None
-        size = members = 0
+        magic = OPENERS[coding][1]
+        room, members, damage = self._max_bytes, 0, None
         while source.peek(1) and (not members or (magic and source.peek(len(magic)) == magic)):
             if members == _MAX_MEMBERS:
                 raise DamagedBodyError(f"{coding} of more than {_MAX_MEMBERS:,} parts")
-            stream, fed = new(), list[bytes]()
-            while piece := source.read(stream.piece_bytes):
-                opened = stream.feed(piece, self._max_bytes - size + 1)
-                if size + len(opened) > self._max_bytes:
-                    raise TooLargeError(
-                        f"larger than {self._max_bytes // 2**20} MB when decompressed"
-                    )
-                if coding == "deflate" and not (size or opened or members):
-                    fed.append(piece)
-                    if stream.damage:  # some servers send it without the header of zlib
-                        source.back(b"".join(fed))
-                        stream, members = ZlibStream(zlib.decompressobj(-15)), 1
-                        continue
-                if opened:
-                    size += len(opened)
-                    yield opened
-                if stream.is_over or stream.damage:
-                    source.back(piece[len(piece) - stream.rest :])
-                    break
+            stream = _stream_of(coding, source)
+            for opened in _run(stream, source, room):
+                room -= len(opened)
+                if room < 0:
+                    size = self._max_bytes // 2**20
+                    raise TooLargeError(f"larger than {size} MB when decompressed")
+                yield opened
             members += 1
             damage = stream.damage or (None if stream.is_over else "it breaks off")
             if damage:
                 break
-        if damage and not size:
+        if damage and room == self._max_bytes:
             raise DamagedBodyError(f"damaged {coding}: {damage}")
         self.is_cut = self.is_cut or damage is not None
+
+
+def _stream_of(coding: str, source: _Source) -> CompressedStream:
+    stream = OPENERS[coding][0]()
+    if coding == "deflate":
+        opened = stream.feed(source.peek(stream.piece_bytes), 1)
+        # Some servers send it without the header of zlib.
+        is_raw = stream.damage and not opened
+        stream = ZlibStream(zlib.decompressobj(-15 if is_raw else 15))
+    return stream
+
+
+def _run(stream: CompressedStream, source: _Source, room: int) -> Iterator[bytes]:
+    """Feed a stream to its end or to damage; yield little more than ``room`` bytes."""
+    while not (stream.is_over or stream.damage) and (piece := source.read(stream.piece_bytes)):
+        opened = stream.feed(piece, room + 1)
+        source.back(piece[len(piece) - stream.rest :])
+        if opened:
+            room -= len(opened)
+            yield opened
 
 
 class _Source:
