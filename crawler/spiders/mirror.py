@@ -60,9 +60,9 @@ NEEDED = 1
 """Priority of a file that a page needs: before further pages, so that stored pages are complete."""
 
 _MAX_STEPS = 5
-"""Request files that are more steps away only after pages.
+"""Request files that are more steps away only after pages, and within the greatest depth alone.
 
-A frame of a frame waits too: there may be no end of them.
+A frame of a frame comes after pages too: there may be very many.
 """
 
 _GONE = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.GONE})
@@ -79,18 +79,7 @@ class MirrorSpider(SiteSpider):
     is_mirror = True
     fits_fleet = False
     arguments: ClassVar[Mapping[str, Argument]] = MIRROR
-    planned: ClassVar[tuple[str, ...]] = (
-        "url",
-        "scope",
-        "allow",
-        "deny",
-        "include",
-        "exclude",
-        "requisites",
-        "accept",
-        "reject",
-        "links",
-    )
+    planned: ClassVar[tuple[str, ...]] = (*SiteSpider.planned, "requisites", "accept", "reject")
 
     requisites: str = "host"
     accept: str = ""
@@ -364,9 +353,10 @@ class MirrorSpider(SiteSpider):
 
     def _needed(self, url: str, kind: LinkKind, response: Response) -> Request | None:
         steps = response.meta.get(FOR_A_PAGE, 0)
-        may_wait = steps >= _MAX_STEPS or (steps > 0 and kind is LinkKind.FRAME)
+        is_far = steps >= _MAX_STEPS
+        may_wait = is_far or (steps > 0 and kind is LinkKind.FRAME)
         depth = response.meta.get("depth", 0) + 1
-        if may_wait and self.depth_limit is not None and depth > self.depth_limit:
+        if is_far and self.depth_limit is not None and depth > self.depth_limit:
             return None
         if not self._needed_lately.is_new(url, depth):
             return None

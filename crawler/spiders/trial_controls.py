@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
-    from crawler.reading.reading import Extract
+    from crawler.reading.reading import Extract, Reading
 
 
 class ControllingSpider(PageSpider):
@@ -29,19 +29,22 @@ class ControllingSpider(PageSpider):
     async def parse_control(self, response: Response) -> None:
         """Compare the page with what it was."""
         fixed, key = self.job.url_rules.fixed, bytes.fromhex(response.meta[CONTROL])
-        digest = payload_digest(response.body)
-        if fixed.note_control(key, digest):
+        if fixed.note_control(key, self.fetched_of(response).payload_digest):
             return
+        extract = (await self.read_apart(response)).extract
+        text = "" if extract is None else unpack_judged(extract.text_zstd)
+        fixed.note_control(key, payload_digest(response.body), text)
+
+    async def read_apart(self, response: Response) -> Reading:
+        """Read an answer that is compared and not stored."""
         content_type = (response.headers.get(b"Content-Type") or b"").decode("latin-1")
         try:
-            reading = await self.archivist.pool.read(
-                response.url, response.body, content_type, known=unknown
+            return await self.archivist.pool.read(
+                response.url, response.body, content_type, known=_unknown
             )
         except ReadingError as error:
             self.result.stop(str(error))
             raise CloseSpider("reading") from error
-        extract = reading.extract
-        fixed.note_control(key, digest, "" if extract is None else unpack_judged(extract.text_zstd))
 
     def control_failed(self, failure: Failure) -> None:
         """Note that there was no answer to compare."""
@@ -49,6 +52,6 @@ class ControllingSpider(PageSpider):
         self.job.url_rules.fixed.note_control(bytes.fromhex(request.meta[CONTROL]), None)
 
 
-def unknown(visible_digest: bytes) -> Extract | None:
+def _unknown(visible_digest: bytes) -> Extract | None:
     """Let an answer be read whether or not its text is stored."""
     return None

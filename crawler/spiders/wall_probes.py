@@ -13,9 +13,8 @@ from scrapy import Request
 from scrapy.exceptions import CloseSpider
 from scrapy.spidermiddlewares.httperror import HttpError
 
-from crawler.reading.worker_pool import ReadingError
 from crawler.request_meta import FIXED
-from crawler.spiders.trial_controls import ControllingSpider, unknown
+from crawler.spiders.trial_controls import ControllingSpider
 from crawler.storage.errors import CrawlStorageError
 
 if TYPE_CHECKING:
@@ -49,14 +48,7 @@ class ProbingSpider(ControllingSpider):
 
     async def parse_probe(self, response: Response) -> None:
         """Store the text that a host answers with."""
-        content_type = (response.headers.get(b"Content-Type") or b"").decode("latin-1")
-        try:
-            reading = await self.archivist.pool.read(
-                response.url, response.body, content_type, known=unknown
-            )
-        except ReadingError as error:
-            self.result.stop(str(error))
-            raise CloseSpider("reading") from error
+        reading = await self.read_apart(response)
         self._note_probe(response.request or Request(response.url), reading.signs)
 
     def probe_failed(self, failure: Failure) -> None:

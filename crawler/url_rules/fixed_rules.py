@@ -16,9 +16,11 @@ from crawler.frontier.seen import RecentDepths
 from crawler.storage.states import VariantState
 from crawler.url_rules.page_keys import standing_for
 from crawler.url_rules.variant_comparison import VariantComparison
+from crawler.url_rules.variant_trials import VariantTrial, VariantTrials
 from crawler.url_rules.variants import (
     MAX_OF_SESSIONS,
-    HostRule,
+    OF_SESSIONS,
+    HostRules,
     Variant,
     Variants,
     place_of,
@@ -27,10 +29,9 @@ from crawler.url_rules.variants import (
     separate_of,
     tried_rules,
 )
-from crawler.urls.canonical import TRIED as TRIED_RULES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from crawler.pages.page_row import PageRow
     from crawler.storage.database import Database
@@ -45,7 +46,6 @@ SLICE: Final = 200
 
 _PROVEN = 3
 _RECENT = 16_384
-_SESSIONS = frozenset(rule.name for rule in TRIED_RULES if rule.is_of_sessions)
 _START = (b"", b"")
 
 
@@ -66,32 +66,23 @@ class FixedRules:
         self._canonical = canonicalizer
         canonicalizer.separate(separate_keys(database.read))
         self._comparison = VariantComparison(database, canonicalizer)
-        self._controls: dict[bytes, str] = {}
-        self._controlled: set[bytes] = set()
         self._reasons: dict[bytes, str] = {}
         self._variants = Variants(database)
-        self._rules = {(rule.host, rule.name): rule for rule in tried_rules(database.read)}
+        self._rules = HostRules(tried_rules(database.read))
         self._met = RecentDepths[bytes](_RECENT)
-        self._tried: dict[bytes, tuple[bytes, str, tuple[str, ...]]] = {}
-        self._waiting: dict[bytes, set[bytes]] = {}
-        self._waits_for: dict[bytes, set[bytes]] = {}
+        self._trials = VariantTrials()
         self._unqueued: list[SkippedVariant] = []
         for tried in self._variants.tried():
             self._await(tried.key, tried.standing, tried.host, tuple(tried.rules.split(",")))
             if tried.request:
                 self._unqueued.append(tried)
-        self.revoked_hosts = {rule.host for rule in self._rules.values() if rule.reason}
+        self.revoked_hosts = self._rules.revoked_hosts
         # A killed process may not have reconsidered all.
         self._released = dict.fromkeys(releasing_hosts(database.read), _START)
 
     def _await(self, key: bytes, standing: bytes, host: str, names: tuple[str, ...]) -> None:
-        self._tried[key] = standing, host, names
-        for one in (standing, self._comparison.end_of(standing), self._comparison.end_of(key)):
-            self._wait_for(key, one)
-
-    def _wait_for(self, key: bytes, page: bytes) -> None:
-        self._waiting.setdefault(page, set()).add(key)
-        self._waits_for.setdefault(key, set()).add(page)
+        pages = standing, self._comparison.end_of(standing), self._comparison.end_of(key)
+        self._trials.begin(key, VariantTrial(standing, host, names), pages)
 
     def is_first(self, page: bytes) -> bool:
         """Return whether the canonical URL stands for a page that was requested."""
@@ -101,13 +92,9 @@ class FixedRules:
         """Begin another visit: what proved to be a page of its own stays one."""
         self._variants.begin_visit()
         self._met.clear()
-        self._tried.clear()
-        self._waiting.clear()
-        self._waits_for.clear()
+        self._trials.clear()
         self._reasons.clear()
         self._unqueued.clear()
-        self._controls.clear()
-        self._controlled.clear()
         self._released.clear()
         self._variants.note_releasing(())
 
@@ -123,16 +110,18 @@ class FixedRules:
         The caller stores it by ``put``: on a host where a rule was revoked, each URL keeps the
         key that it had in earlier visits.
         """
-        if not self.revoked_hosts or self._host(url) not in self.revoked_hosts:
+        host = self._host(url) if self.revoked_hosts else ""
+        if host not in self.revoked_hosts:
             return None
-        before = self._comparison.url_of(page)
-        without = self._canonical.without(self._revoked(self._host(url)))
+        before, key = self._comparison.url_of(page), self._canonical.variant_key(url)
+        without = self._canonical.without(self._rules.revoked(host))
         if before is None or without(before) == without(url):
             return None
-        self._variants.note_first(page, self._host(url), before)
-        variant = self.meet(url, page)
-        is_own = variant is not None and variant.state == VariantState.SEPARATE
-        return variant if is_own else None
+        if self._variants.is_known(key) or self._standing(url, page, before) is not None:
+            return None
+        self._variants.note_first(page, host, before)
+        names = self._canonical.parting(url, before)
+        return Variant(key, page, page, host, names, url, VariantState.SEPARATE)
 
     def may_be_variant(self, url: str, page: bytes, first: str | None = None) -> bool:
         """Return whether a URL differs from the one requested for its page, and was not met lately.
@@ -185,26 +174,16 @@ class FixedRules:
 
         None: the rules that hold on the host take it for no URL that is requested.
         """
-        without = self._canonical.without(self._revoked(self._host(url)))
+        without = self._canonical.without(self._rules.revoked(self._host(url)))
         others = separate_of(self._database.read, page)
         found = standing_for(url, without, [(page, first), *others])
-        return None if found is None else (found[0], self._canonical.parting(url, found[1]))
-
-    def _revoked(self, host: str) -> frozenset[str]:
-        names = (rule.name for rule in TRIED_RULES)
-        rules = (self._rules.get((host, name)) for name in names)
-        return frozenset(rule.name for rule in rules if rule is not None and rule.reason)
-
-    def _of(self, host: str, names: Iterable[str]) -> list[HostRule]:
-        return [
-            self._rules.setdefault((host, name), HostRule(host, name)) for name in sorted(names)
-        ]
+        return None if found is None else (found[0], without.parting(url, found[1]))
 
     def _tries(
         self, host: str, names: tuple[str, ...], canonical_url: str, page: bytes
     ) -> VariantState:
         """Return whether a variant is tried or skipped; FIRST: others stand for it already."""
-        rules, place = self._of(host, names), place_of(canonical_url)
+        rules, place = self._rules.of(host, names), place_of(canonical_url)
         for rule in rules:
             rule.met += 1
             self._variants.note_change(rule)
@@ -212,7 +191,7 @@ class FixedRules:
             for rule in rules:
                 rule.note_try(place)
             return VariantState.TRIED
-        are_ids = _SESSIONS.issuperset(names) and all(rule.agreed >= _PROVEN for rule in rules)
+        are_ids = OF_SESSIONS.issuperset(names) and all(rule.agreed >= _PROVEN for rule in rules)
         if are_ids and self._variants.count_skipped(page, names) >= MAX_OF_SESSIONS:
             return VariantState.FIRST
         return VariantState.SKIPPED
@@ -227,17 +206,13 @@ class FixedRules:
 
     def observe(self, row: PageRow) -> None:
         """Compare a page that was stored with the one that it was taken for, or that is for it."""
-        if not self._tried:
+        if not self._trials:
             return
-        for key in self._concerned(row.key):
+        for key in self._trials.concerned(row.key):
             self._compare(key)
 
-    def _concerned(self, page: bytes) -> list[bytes]:
-        """Return the variants whose trials depend on what a key gives."""
-        return [key for key in {page, *self._waiting.get(page, ())} if key in self._tried]
-
     def _compare(self, key: bytes) -> None:
-        standing, host, names = self._tried[key]
+        standing, host, names = self._trials[key]
         ends = self._comparison.end_of(key), self._comparison.end_of(standing)
         if ends[0] == ends[1]:
             self.decide(key, agrees=True)
@@ -245,20 +220,18 @@ class FixedRules:
         found = self._comparison.captures(*ends)
         if found is None:
             return
-        agrees = self._comparison.agree(*found, are_many=bool(_SESSIONS.intersection(names)))
+        agrees = self._comparison.agree(*found)
         self._reasons[key] = f"{found[0].url} is another page than {found[1].url}"
-        blamed = self._blamed(host, names)
-        if agrees is False and blamed is not None and blamed.name in _SESSIONS:
+        blamed = self._rules.blamed(host, names)
+        if agrees is False and blamed is not None and blamed.name in OF_SESSIONS:
             # There may be no end of them: the page may be another one at each request.
-            self._controls.setdefault(key, found[1].url)
+            self._trials.want_control(key, found[1].url)
         else:
             self.decide(key, agrees=agrees)
 
     def take_controls(self) -> list[tuple[bytes, str]]:
         """Return URLs to request once more for ``note_control``, with the keys of variants."""
-        taken = {key: url for key, url in self._controls.items() if key not in self._controlled}
-        self._controlled.update(taken)
-        return list(taken.items())
+        return self._trials.take_controls()
 
     def note_control(self, key: bytes, digest: bytes | None, text: str | None = None) -> bool:
         """Revoke a rule if a page was the same at another request; return whether it was decided.
@@ -268,11 +241,11 @@ class FixedRules:
             digest: Digest of the bytes of the answer; None where there was none.
             text: Its text, which is wanted where the rule is not decided on without it.
         """
-        if key not in self._tried:
+        if key not in self._trials:
             return True
         is_steady = False
         if digest is not None:
-            standing = self._comparison.end_of(self._tried[key][0])
+            standing = self._comparison.end_of(self._trials[key].standing)
             found = self._comparison.is_steady(standing, digest, text)
             if found is None:
                 return False
@@ -283,33 +256,16 @@ class FixedRules:
     def decide(self, key: bytes, *, agrees: bool | None = False) -> None:
         """Decide on the rules of a trial; None where it says nothing."""
         reason = self._reasons.pop(key, "a variant is another page")
-        _, host, names = self._ended(key)
+        _, host, names = self._trials.end(key)
+        self._variants.separate(key)
         if agrees:
-            for rule in self._of(host, names):
+            for rule in self._rules.of(host, names):
                 rule.agreed += 1
                 self._variants.note_change(rule)
         elif agrees is None:
             self._try_another(host, names)
         else:
             self._revoke(host, names, reason)
-
-    def _blamed(self, host: str, names: Sequence[str]) -> HostRule | None:
-        """Return the rule to revoke: the one with the least evidence; None if one is revoked."""
-        rules = self._of(host, names)
-        if any(rule.reason for rule in rules):
-            return None
-        return min(rules, key=lambda one: (one.agreed, one.name in _SESSIONS))
-
-    def _ended(self, key: bytes) -> tuple[bytes, str, tuple[str, ...]]:
-        trial = self._tried.pop(key)
-        self._controls.pop(key, None)
-        self._controlled.discard(key)
-        for page in self._waits_for.pop(key):
-            self._waiting[page].discard(key)
-            if not self._waiting[page]:
-                del self._waiting[page]
-        self._variants.separate(key)
-        return trial
 
     def note_redirect(self, source: bytes, target: bytes, url: str) -> None:
         """Note a redirect: of a variant, or of the page that it was taken for.
@@ -323,8 +279,8 @@ class FixedRules:
         """
         if source == target:
             return
-        for key in self._concerned(source):
-            self._wait_for(key, target)
+        for key in self._trials.concerned(source):
+            self._trials.wait_for(key, target)
             if self._stands_for(target, url):
                 self._compare(key)
             else:  # the target is a variant itself, which is skipped
@@ -338,19 +294,19 @@ class FixedRules:
 
     def note_failure(self, key: bytes) -> None:
         """Note that a URL gave no page: another variant is tried in its place."""
-        for tried in self._concerned(key):
+        for tried in self._trials.concerned(key):
             self.decide(tried, agrees=None)
 
     def _try_another(self, host: str, names: Sequence[str]) -> None:
         """Try one more variant by each of some rules: one that is skipped, or the next one met."""
-        for rule in self._of(host, names):
+        for rule in self._rules.of(host, names):
             if rule.reason is not None or rule.tried - rule.agreed > MAX_UNDECIDED:
                 continue
             found = self._variants.try_skipped(host, rule.name)
             if found is None:
                 rule.due_at = rule.met + 1
             else:
-                for other in self._of(host, found.rules.split(",")):
+                for other in self._rules.of(host, found.rules.split(",")):
                     other.tried += 1
                     self._variants.note_change(other)
                 self._canonical.separate([(found.key, found.page)])
@@ -360,28 +316,26 @@ class FixedRules:
 
     def _revoke(self, host: str, names: Sequence[str], reason: str) -> None:
         """Revoke the rule with the least evidence, and reconsider all that is skipped there."""
-        rule = self._blamed(host, names)
+        rule = self._rules.blamed(host, names)
         if rule is not None:
-            rule.reason = reason
+            self._rules.revoke(rule, reason)
             self._variants.note_change(rule)
             self._released[host] = _START
             self._variants.note_releasing(self._released)
-            self.revoked_hosts.add(host)
-        others = [other for other in self._of(host, names) if other.reason is None]
+        others = [other for other in self._rules.of(host, names) if other.reason is None]
         for other in others:  # it may be wrong too, and this trial says nothing about it
             other.tried -= 1
         self._try_another(host, [other.name for other in others])
 
     def resume(self) -> None:
         """Continue what a process left that was killed: pages that were not compared yet."""
-        for key in list(self._tried):
+        for key in self._trials:
             self._compare(key)
 
     @property
     def is_releasing(self) -> bool:
         """Whether variants of hosts with a revoked rule are still to be reconsidered."""
-        are_unasked = len(self._controls) > len(self._controlled)
-        return bool(self._released or self._unqueued) or are_unasked
+        return bool(self._released or self._unqueued) or self._trials.are_controls_wanted
 
     @property
     def is_unsettled(self) -> bool:

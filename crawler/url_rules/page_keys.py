@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from crawler.storage import meta_names
-from crawler.url_rules.variants import first_url, separate_keys, separate_of, tried_rules
+from crawler.url_rules.variants import HostRules, first_url, separate_keys, separate_of, tried_rules
 from crawler.urls.canonical import Canonicalizer
 
 if TYPE_CHECKING:
@@ -37,10 +37,7 @@ class PageKeys:
         self._read = read
         self.canonicalizer = canonicalizer or _canonicalizer_of(read)
         self.canonicalizer.separate(separate_keys(read))
-        self._revoked: dict[str, set[str]] = {}
-        for rule in tried_rules(read):
-            if rule.reason is not None:
-                self._revoked.setdefault(rule.host, set()).add(rule.name)
+        self._rules = HostRules(tried_rules(read))
 
     def __call__(self, url: str) -> bytes:
         """Return the key of a URL's page.
@@ -49,13 +46,13 @@ class PageKeys:
             MalformedUrl: It is no http or https URL with a host.
         """
         key = self.canonicalizer.key(url)
-        if not self._revoked or self.canonicalizer.is_separate(key):
+        if not self._rules.revoked_hosts or self.canonicalizer.is_separate(key):
             return key
-        revoked = self._revoked.get(urlsplit(self.canonicalizer.exact(url)).netloc)
-        if revoked is None:
+        host = urlsplit(self.canonicalizer.exact(url)).netloc
+        if host not in self._rules.revoked_hosts:
             return key
         first = first_url(self._read, key) or self.canonicalizer.without(())(url)
-        without = self.canonicalizer.without(revoked)
+        without = self.canonicalizer.without(self._rules.revoked(host))
         found = standing_for(url, without, [(key, first), *separate_of(self._read, key)])
         return key if found is None else found[0]
 

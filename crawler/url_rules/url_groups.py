@@ -163,14 +163,14 @@ def is_file(row: PageRow) -> bool:
     return row.verdict == NOT_HTML or repeats
 
 
+def is_unread(row: PageRow) -> bool:
+    """Return whether a page was stored by a crawl that reads no texts."""
+    return not is_file(row) and not row.words and row.text_digest == row.payload_digest
+
+
 def is_told_by_url(reason: Stored | None) -> bool:
     """Return whether a page is kept at each of its URLs, so that it says nothing about them."""
     return reason is not None and not TOLD_BY_URL.isdisjoint(codes(reason))
-
-
-def _is_unread(row: PageRow) -> bool:
-    """Return whether a page was stored by a crawl that reads no texts."""
-    return not is_file(row) and not row.words and row.text_digest == row.payload_digest
 
 
 def _content(
@@ -178,7 +178,7 @@ def _content(
 ) -> PageContent | None:
     if digest is None:
         return None
-    unread = UNREAD if _is_unread(row) or is_told_by_url(row.reason) else None
+    unread = UNREAD if is_unread(row) or is_told_by_url(row.reason) else None
     if row.verdict not in DUPLICATES:
         return PageContent(digest, row.id, unread or 1.0, row.id, links, is_file=is_file(row))
     kept = number_of(kept_url or "") if row.duplicate_of is None else row.duplicate_of

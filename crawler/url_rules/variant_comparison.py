@@ -9,7 +9,7 @@ from crawler.pages.shared_verdicts import Elsewhere
 from crawler.pages.stored_texts import unpack_judged
 from crawler.storage import meta_names
 from crawler.url_rules.learning.evidence import UNREAD, agreement
-from crawler.url_rules.url_groups import content_of, is_file
+from crawler.url_rules.url_groups import content_of, is_file, is_unread
 from neardup.verification import jaccard
 
 if TYPE_CHECKING:
@@ -54,14 +54,14 @@ class VariantComparison:
         found = [row for row in rows if row and max(row.visit, row.seen_visit) == visit]
         return (found[0], found[1]) if len(found) == len(rows) else None
 
-    def agree(self, one: PageRow, other: PageRow, *, are_many: bool) -> bool | None:
+    def agree(self, one: PageRow, other: PageRow) -> bool | None:
         """Return whether two pages are the same; None where that cannot be told.
+
+        Two pages whose texts were not read are the same if their bytes are.
 
         Args:
             one: The page of the variant.
             other: The page that it was taken for.
-            are_many: Whether there may be variants without end, so that pages whose texts were not
-                read say nothing; else two with other bytes are two.
         """
         if self._canonical.exact(one.url) == self._canonical.exact(other.url):
             return None
@@ -71,8 +71,8 @@ class VariantComparison:
         unread = [content is None or content.similarity == UNREAD for content in (first, second)]
         if first is not None and second is not None:
             agrees = agreement(first, second)
-            return False if agrees is None and all(unread) and not are_many else agrees
-        return False if all(unread) and not are_many else None
+            return False if agrees is None and all(unread) else agrees
+        return False if all(unread) else None
 
     def is_steady(self, key: bytes, digest: bytes, text: str | None) -> bool | None:
         """Return whether a page is the same at another request; None where its text is wanted.
@@ -83,7 +83,7 @@ class VariantComparison:
             text: Its text, if it was read.
         """
         row = self._store.previous(key)
-        if row is None or is_file(row) or row.payload_digest == digest:
+        if row is None or is_file(row) or is_unread(row) or row.payload_digest == digest:
             return row is not None and row.payload_digest == digest
         if text is None:
             return None

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from crawler.storage import meta_names
 from crawler.storage.states import VariantState
+from crawler.urls.canonical import TRIED as TRIED_RULES
 
 if TYPE_CHECKING:
     import sqlite3
@@ -23,6 +24,9 @@ GROWTH: Final = 4
 
 MAX_PLACES: Final = 4
 """Try a rule at once in each new folder, or with new names of arguments, this many times a host."""
+
+OF_SESSIONS: Final = frozenset(rule.name for rule in TRIED_RULES if rule.is_of_sessions)
+"""Names of the tried rules that drop the name of a session."""
 
 MAX_OF_SESSIONS: Final = 8
 """Store at most this many variants of a page that differ in sessions alone, once that is proven."""
@@ -105,6 +109,40 @@ class HostRule:
         self.tried += 1
         self.places.add(place)
         self.due_at = max(self.due_at, GROWTH * self.met)
+
+
+class HostRules:
+    """The fixed rules that were tried, by host.
+
+    Attributes:
+        revoked_hosts: Hosts on which a rule was revoked.
+    """
+
+    def __init__(self, rules: Iterable[HostRule]) -> None:
+        self._rules = {(rule.host, rule.name): rule for rule in rules}
+        self.revoked_hosts = {rule.host for rule in self._rules.values() if rule.reason}
+
+    def of(self, host: str, names: Iterable[str]) -> list[HostRule]:
+        """Return rules of a host by their names, those that were not tried yet too."""
+        return [
+            self._rules.setdefault((host, name), HostRule(host, name)) for name in sorted(names)
+        ]
+
+    def revoked(self, host: str) -> frozenset[str]:
+        """Return the names of the rules that do not hold on a host."""
+        rules = (self._rules.get((host, rule.name)) for rule in TRIED_RULES)
+        return frozenset(rule.name for rule in rules if rule is not None and rule.reason)
+
+    def blamed(self, host: str, names: Iterable[str]) -> HostRule | None:
+        """Return the rule to revoke: the one with the least evidence; None if one is revoked."""
+        rules = self.of(host, names)
+        if any(rule.reason for rule in rules):
+            return None
+        return min(rules, key=lambda one: (one.agreed, one.name in OF_SESSIONS))
+
+    def revoke(self, rule: HostRule, reason: str) -> None:
+        rule.reason = reason
+        self.revoked_hosts.add(rule.host)
 
 
 def place_of(canonical_url: str) -> str:

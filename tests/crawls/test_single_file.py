@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -30,6 +31,7 @@ MAIN = """<p id="part" style="background: url(&quot;/img/back.svg&quot;)">styled
 <a href="#part">here</a> <a href="b.html#x">b</a> <img src="/img/back.svg">
 <img src=/img/pixel.png srcset="/img/pixel.png 1x"><iframe src="frame"></iframe>
 <p id="loaded"></p><img src="/img/none.png" alt="none">"""
+FRAME = '<img src="/img/back.svg"><a href="/docs/">up</a><iframe src="/docs/inner"></iframe>'
 MORE = b"""@import "main.css"; article { padding: 3em; border: 9px solid #284 }"""
 SVG = b"""<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"
 width="60" height="60"><rect width="60" height="60" fill="#a62"/>
@@ -48,7 +50,8 @@ def test_the_page_shows_the_same_without_a_network(tmp_path: Path, browsers: Bro
     out = tmp_path / "page.html"
     with NeedingSite() as site:
         site.file("/docs/", body("single", MAIN, HEAD))
-        site.file("/docs/frame", body("frame", '<img src="/img/back.svg"><a href="/docs/">up</a>'))
+        site.file("/docs/frame", body("frame", FRAME))
+        site.file("/docs/inner", body("inner", "the frame of a frame"))
         site.file("/style/main.css", CSS, "text/css")
         site.file("/style/more.css", MORE, "text/css")
         site.file("/img/back.svg", SVG, "image/svg+xml")
@@ -74,6 +77,14 @@ def test_the_page_shows_the_same_without_a_network(tmp_path: Path, browsers: Bro
     assert f"{out.as_uri()}#part" in shown.links
     assert f"{site.origin}/docs/b.html#x" in shown.links
     assert base64.b64encode(PIXEL) in out.read_bytes()
+    assert b"the frame of a frame" in framed(framed(out.read_bytes()))
+
+
+def framed(document: bytes) -> bytes:
+    """The document in the frame of another one."""
+    found = re.search(rb'<iframe src="data:[^"]*;base64,([^"]*)"', document)
+    assert found is not None
+    return base64.b64decode(found[1])
 
 
 @pytest.mark.parametrize(

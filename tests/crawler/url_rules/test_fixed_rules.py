@@ -217,6 +217,17 @@ def test_a_rule_is_revoked_on_the_host_where_it_is_wrong(tmp_path: Path) -> None
     assert sorted(rows) == [("other.test", 1), ("site.test", 0)]
 
 
+def test_a_url_that_is_met_first_in_a_visit_counts_as_no_trial(tmp_path: Path) -> None:
+    sources = [f"{HOST}/p?utm_source={name}" for name in ("one", "two")]
+    with closing(crawled(tmp_path, sources, "utm", "phpsessid")) as crawl:
+        crawl.rules.begin_visit()
+        url = f"{sources[1]}&{SESSIONS[1][1:]}"
+        assert crawl.rules.keep_apart(url, crawl.canonical.key(url)) is None
+        crawl.database.commit()
+        rows = crawl.database.read("SELECT rule, tried FROM fixed_rules").fetchall()
+    assert rows == [("utm", 1)], "the next variant by a session's name is tried"
+
+
 def test_sessions_of_a_page_are_not_stored_without_end(tmp_path: Path) -> None:
     with closing(SmallCrawl(tmp_path, frozenset())) as crawl:
         for number in range(300):
@@ -262,6 +273,8 @@ def test_only_rules_that_no_standard_promises_are_tried() -> None:
         "utm",
     )
     assert canonical.parting(f"{HOST}/a?utm_source=x", f"{HOST}/a") == ("utm",)
+    ways = [f"{HOST}/a?utm_source=x&&sid={'1a' * 16}", f"{HOST}/a?utm_source=x"]
+    assert canonical.without(["utm"]).parting(*ways) == ("empty_arguments", "sid")
 
 
 def test_a_killed_crawl_is_unsettled_until_what_it_skipped_was_reconsidered(tmp_path: Path) -> None:
