@@ -2,18 +2,21 @@
 
     python benchmarks/mirror.py [--sites NAME ...] [--mirrors NAME ...] [--cap N] [--repeat N]
                                 [--json] [--write]
+    python benchmarks/mirror.py --large [--pages N] [--cases PART ...] [--write]
     python benchmarks/mirror.py --themes [NAME ...] [--opened N] [--write]
 
-All take turns on each site. A site with duplicates ends nowhere for most, so that it has a cap of
-pages. With --themes documentation of several generators is mirrored, and our mirror opened in
-Chromium beside the site. What this machine lacks is left out with a word. Nothing is written unless
---write is given.
+All take turns on each site; with --large ours alone mirrors what is large, once each. With --themes
+documentation of several generators is mirrored, and our mirror opened in Chromium beside the site.
+A site with duplicates ends nowhere for most, so that it has a cap of pages. What this machine lacks
+is left out with a word. Nothing is written unless --write is given. Other sites than those by
+default have a table of their own in the document.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import sys
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -24,6 +27,7 @@ sys.path.insert(0, str(ROOT))  # the sites of the tests are no part of an instal
 
 from crawl_peers.runs import RunFailedError  # noqa: E402
 from crawl_peers.tables import machine, machine_line, rewrite  # noqa: E402
+from mirror_peers.large import PAGES, cases, measure, table  # noqa: E402
 from mirror_peers.mirrors import MIRRORS, is_there  # noqa: E402
 from mirror_peers.runs import Run, run_mirror  # noqa: E402
 from mirror_peers.sites import DUPLICATES, SITES, original  # noqa: E402
@@ -33,11 +37,11 @@ from mirror_peers.themes import THEMES, look_at_theme, themes_table  # noqa: E40
 from tests.sites.packages import SiteUnavailableError  # noqa: E402
 
 DOCUMENT = ROOT / "docs" / "benchmarks.md"
-BEGIN = "<!-- written by benchmarks/mirror.py -->"
-END = "<!-- end of benchmarks/mirror.py -->"
 BEGIN_THEMES = "<!-- written by benchmarks/mirror.py --themes -->"
 END_THEMES = "<!-- end of benchmarks/mirror.py --themes -->"
 OPENED = 10
+BEGIN_LARGE = "<!-- written by benchmarks/mirror.py --large -->"
+END_LARGE = "<!-- end of benchmarks/mirror.py --large -->"
 DEFAULT_SITES = ("python3.11-doc", "openjdk-17-doc", "python3.11-doc" + DUPLICATES)
 CAP = 2_000
 MAX_SECS = 900.0
@@ -56,6 +60,11 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--themes", nargs="*", choices=THEMES, metavar="NAME", help=help_themes)
     help_opened = f"pages that are opened with --themes, default {OPENED}"
     parser.add_argument("--opened", type=int, default=OPENED, metavar="N", help=help_opened)
+    parser.add_argument("--large", action="store_true", help="large files, many files and pages")
+    help_pages = f"pages of the largest site of --large, default {PAGES:,}"
+    parser.add_argument("--pages", type=int, default=PAGES, metavar="N", help=help_pages)
+    help_cases = "those whose site and options contain one of these texts"
+    parser.add_argument("--cases", nargs="+", default=[""], metavar="PART", help=help_cases)
     parser.add_argument("--json", action="store_true", help="every run as JSON, no tables")
     parser.add_argument("--write", action="store_true", help=f"renew {DOCUMENT.relative_to(ROOT)}")
     return parser.parse_args()
@@ -86,7 +95,32 @@ def _section(tables: list[str], arguments: argparse.Namespace) -> str:
         f"Measured {datetime.now(UTC):%Y-%m-%d} on {machine()}; medians of {arguments.repeat}, "
         f"cap {arguments.cap:,} where there are duplicates."
     )
-    return "\n\n".join([BEGIN, measured, *tables, END])
+    called = "benchmarks/mirror.py"
+    if tuple(arguments.sites) != DEFAULT_SITES:
+        called += f" --sites {' '.join(map(shlex.quote, arguments.sites))}"
+    begin, end = f"<!-- written by {called} -->", f"<!-- end of {called} -->"
+    return "\n\n".join([begin, measured, *tables, end])
+
+
+def _measure_large(arguments: argparse.Namespace) -> int:
+    costs = []
+    wanted = [
+        case
+        for case in cases(arguments.pages)
+        if any(part in f"{case.site} {' '.join(case.options)}" for part in arguments.cases)
+    ]
+    try:
+        for cost in measure(wanted, arguments.pages):
+            print(cost, file=sys.stderr)
+            costs.append(cost)
+    except (SiteUnavailableError, RunFailedError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    print(table(costs))
+    if arguments.write:
+        written = [BEGIN_LARGE, machine_line("one run each"), table(costs), END_LARGE]
+        rewrite(DOCUMENT, "\n\n".join(written))
+    return 0
 
 
 def _themes(arguments: argparse.Namespace) -> int:
@@ -115,6 +149,8 @@ def main() -> int:
     arguments = _arguments()
     if arguments.themes is not None:
         return _themes(arguments)
+    if arguments.large:
+        return _measure_large(arguments)
     mirrors = [one for one in arguments.mirrors if is_there(one)]
     for missing in sorted(set(arguments.mirrors) - set(mirrors)):
         print(f"{missing} is not installed: left out", file=sys.stderr)

@@ -209,7 +209,7 @@ FLEET_ENABLED = False
 """Crawl as one of many workers that share a Redis (docs/fleet.md)."""
 
 FLEET_REDIS_URL = "redis://127.0.0.1:6379/0"
-"""URL of that Redis: redis://[USER:PASSWORD@]HOST:PORT/DATABASE, rediss:// with TLS."""
+"""URL of that Redis: redis://HOST:PORT/DATABASE, rediss:// with TLS; password: REDIS_PASSWORD."""
 
 FLEET_NAME = ""
 """Name of the fleet, the same for all its workers; empty: the name of a crawl's folder."""

@@ -16,6 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
+from scrapy.exceptions import DownloadTimeoutError
 from twisted.python.failure import Failure
 from twisted.web.http import _ChunkedTransferDecoder, _MalformedChunkedDataError
 
@@ -99,11 +100,22 @@ class BoundedHeadHandler(HTTP11DownloadHandler):
             # The largest file takes so long beside others, by the rate that the user wants.
             request.meta["download_timeout"] = self._whole_secs
         try:
-            response = await super().download_request(request)
+            response = await self._downloaded(request)
         except BaseException:
-            self._bodies.ended(request)
+            file = self._bodies.ended(request)
+            if file is not None:
+                file.release()
             raise
         return self._bodies.finished(request, response)
+
+    async def _downloaded(self, request: Request) -> Response:
+        try:
+            return await super().download_request(request)
+        except DownloadTimeoutError:
+            response = self._bodies.timed_out(request)
+            if response is None:
+                raise
+            return response
 
 
 def max_idle() -> int:

@@ -28,6 +28,7 @@ from crawler.run import RunCallbacks, RunOptions, RunResult, answers_in
 from crawler.storage.database import Database
 from crawler.storage.directory import check_identity, identity_of, locked
 from crawler.storage.errors import JobError
+from crawler.storage.meta_names import URL_RULES
 from crawler.url_rules.disabled import open_rules
 from crawler.urls.canonical import Canonicalizer, MalformedUrl
 from neardup import Deduplicator, HammingIndex
@@ -42,6 +43,7 @@ from neardup.storage.signatures import (
 
 if TYPE_CHECKING:
     import asyncio
+    from collections.abc import Callable
     from pathlib import Path
 
     from crawler.fleet.fleet import Fleet
@@ -59,6 +61,7 @@ class Job:
         options: The options from the settings.
         adopts_settings: Whether changed parameters among the settings hold from now on; otherwise
             once the directory is claimed.
+        check: Callback that raises if the directory is another's.
 
     Attributes:
         run: Options that the spider gives to this run.
@@ -85,20 +88,26 @@ class Job:
     """
 
     def __init__(
-        self, folder: Path | None, options: JobOptions, *, adopts_settings: bool = True
+        self,
+        folder: Path | None,
+        options: JobOptions,
+        *,
+        adopts_settings: bool = True,
+        check: Callable[[Database], None] = lambda _: None,
     ) -> None:
         self.folder = folder
-        self.options = options
         self.run = RunOptions()
         self.result = RunResult()
         self.callbacks = RunCallbacks()
-        self.canonicalizer = Canonicalizer(disabled=options.disabled_url_rules)
         self.fleet: Fleet | None = None
         self._exit = ExitStack()
         if (lock := locked(folder)) is not None:
             self._exit.callback(lock.release)
         try:
             self.database = Database(folder)
+            check(self.database)
+            self.options = options = options.in_directory(self.database.meta(URL_RULES))
+            self.canonicalizer = Canonicalizer(disabled=options.disabled_url_rules)
             # Keys and fingerprints of one directory have one meaning.
             features = options.parameters.fingerprint_features
             check_identity(self.database, identity_of(self.canonicalizer.version, features), folder)

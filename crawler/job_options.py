@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 from crawler.fleet.membership import checked_name
 from crawler.fleet.worker_crawl import FleetOptions
 from crawler.frontier.pauses import PausePolicy
-from crawler.options import Options, bounded
+from crawler.options import Options, bounded, is_fleet
 from crawler.pages.live_parameters import NO_PARTS
 from crawler.pages.url_history import IntervalPolicy
 from crawler.reading.documents.kinds import readable_kinds
 from crawler.reading.protocol import ReadingOptions
 from crawler.run import JobOptions
 from crawler.url_rules.learning.hypothesis import LearningPolicy
+from crawler.urls.canonical import TRIED
 from neardup import Features, NearDupError, Parameters
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ def job_options(settings: BaseSettings) -> JobOptions:
     """
     options = Options(settings)
     disabled = options.names("URLS_DISABLED_RULES")
+    if is_fleet(settings):  # no worker has the pages of all, to compare two of them
+        disabled = tuple({*disabled, *(rule.name for rule in TRIED)})
     parameters = _parameters(options)
     return JobOptions(
         parameters=parameters,

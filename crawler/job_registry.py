@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
+    from crawler.storage.database import Database
+
 _prepared: dict[Path, Job] = {}
 _jobs: WeakKeyDictionary[Crawler, Job] = WeakKeyDictionary()
 
@@ -90,14 +92,19 @@ def _open(settings: BaseSettings) -> Job:
 
 def _opened(folder: Path | None, settings: BaseSettings, *, adopts_settings: bool = True) -> Job:
     options = fleet_options(settings) if is_fleet(settings) else None
-    job = Job(folder, job_options(settings), adopts_settings=adopts_settings)
+
+    def check(database: Database) -> None:
+        if folder is not None and options is None:
+            Membership(database, folder).check_alone()
+        elif folder is not None and options is not None:
+            Membership(database, folder).check(options.name)
+
+    job = Job(folder, job_options(settings), adopts_settings=adopts_settings, check=check)
     try:
         if options is not None:
             from crawler.fleet.fleet import Fleet  # noqa: PLC0415  # needs Redis' client
 
             job.join(Fleet(job, options))
-        elif folder is not None:
-            Membership(job.database, folder).check_alone()
     except BaseException:
         job.close()
         raise

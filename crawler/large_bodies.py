@@ -6,16 +6,18 @@ response has the first bytes, and the file with all of them.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from http import HTTPStatus
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakKeyDictionary
 
-from scrapy.http import Response
+from scrapy.http import Headers, Response
+from scrapy.responsetypes import responsetypes
 
-from crawler.downloadermiddlewares.limits import range_in
-from crawler.downloading.encodings import codings
-from crawler.pages.page_context import LARGE_BYTES, BodyFile, StoredPart
+from crawler.downloading.encodings import AnswerError, Opening, codings
+from crawler.downloading.message_head import range_in
+from crawler.pages.page_context import LARGE_BYTES, BodyFile, PartFile, StoredPart
 from crawler.reading.content_types import SNIFFED_BYTES
 
 if TYPE_CHECKING:
@@ -25,7 +27,14 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 
-class Download(BodyFile, Protocol):
+DATA_LOSS = "dataloss"
+"""Flag of a response, which Scrapy sets: the server sent less than it declared."""
+
+_CODED_BYTES = 2**16
+"""Keep smaller bodies in a coding in memory: they may have a thousand times as many bytes."""
+
+
+class Download(PartFile, Protocol):
     """A body on its way to a file.
 
     Attributes:
@@ -39,8 +48,6 @@ class Download(BodyFile, Protocol):
     def write(self, data: bytes) -> None: ...
 
     def end(self) -> None: ...
-
-    def drop(self) -> None: ...
 
 
 class BodyStore(Protocol):
@@ -119,7 +126,7 @@ class LargeBodies:
         if store is not None and is_page and request.method == "GET":
             buffer = self._buffer(store, spider.key_of(request), request, response)
             if buffer is not None:
-                buffer.cancel = reader._finished.cancel
+                buffer.cancel, buffer.reader = reader._finished.cancel, reader
                 reader._bodybuf = self._buffers[request] = buffer
                 buffer.write(b"")  # a rest belongs to its file, even if nothing of it comes
         deliver(reader)
@@ -137,19 +144,24 @@ class LargeBodies:
     def _buffer(
         self, store: BodyStore, key: bytes, request: Request, response: Any
     ) -> _Buffer | None:
-        if codings(value.decode("latin-1") for value in _headers(response, b"Content-Encoding")):
-            return None
-        etag = _text(_header(response, b"ETag"))
+        layers = codings(
+            value.decode("latin-1") for value in _headers(response, b"Content-Encoding")
+        )
+        etag = None if layers else _text(_header(response, b"ETag"))
         part = self.parts.get(request)
         if response.code == HTTPStatus.OK:
             is_long = isinstance(response.length, int) and response.length >= LARGE_BYTES
             content_type = _text(_header(response, b"Content-Type"))
 
             def begin(head: bytes) -> Download | None:
-                is_taken = store.takes(head[:SNIFFED_BYTES], request.url, content_type)
+                if part is not None and part.file is not None:
+                    part.file.drop()  # the whole of another version comes
+                start = _start(head, layers)
+                is_taken = bool(start) and store.takes(start, request.url, content_type)
                 return store.begin(key, etag) if is_taken else None
 
-            return _Buffer(begin, SNIFFED_BYTES if is_long else LARGE_BYTES)
+            min_bytes = _CODED_BYTES if layers else LARGE_BYTES
+            return _Buffer(begin, SNIFFED_BYTES if is_long else min_bytes)
         found = range_in(_header(response, b"Content-Range"))
         if response.code != HTTPStatus.PARTIAL_CONTENT or part is None or found is None:
             return None
@@ -171,6 +183,33 @@ class LargeBodies:
         parts = {name: getattr(response, name) for name in Response.attributes}
         return FileResponse(**parts | {"body": file.head, "file": file})
 
+    def timed_out(self, request: Request) -> Response | None:
+        """Return what came of an answer until its time was over, as one that broke off.
+
+        Returns:
+            None where nothing came, or where parts are not kept.
+        """
+        buffer = self._buffers.get(request)
+        if buffer is None or (buffer.file is None and not buffer.tell()):
+            return None
+        reader = buffer.reader
+        answer = reader._txresponse
+        headers = Headers(answer.headers.getAllRawHeaders())
+        if isinstance(answer.length, int):
+            headers[b"Content-Length"] = str(answer.length)
+        body = buffer.getvalue()
+        kind = responsetypes.from_args(headers=headers, url=request.url, body=body)
+        return kind(
+            request.url.partition("#")[0],
+            status=answer.code,
+            headers=headers,
+            body=body,
+            flags=[DATA_LOSS],
+            certificate=reader._certificate,
+            ip_address=reader._ip_address,
+            protocol="{}/{}.{}".format(answer.version[0].decode(), *answer.version[1:]),
+        )
+
     def ended(self, request: Request) -> Download | None:
         """End the file of a request's body, and return it; None where the body is in memory.
 
@@ -178,7 +217,12 @@ class LargeBodies:
             Exception: What was raised when the body was written.
         """
         buffer = self._buffers.pop(request, None)
+        if buffer is not None:
+            buffer.reader = None  # which has the buffer
         if buffer is None or buffer.file is None:
+            part = self.parts.get(request)
+            if part is not None and part.file is not None:
+                part.file.release()
             return None
         buffer.file.end()
         if buffer.is_too_large:
@@ -197,6 +241,7 @@ class _Buffer(BytesIO):
         self.error: Exception | None = None
         self.is_too_large = False
         self.cancel: Callable[[], None]
+        self.reader: Any
         self._begin: Callable[[bytes], Download | None] | None = begin
         self._min_bytes = min_bytes
 
@@ -237,6 +282,17 @@ def large_bodies_of(crawler: Crawler) -> LargeBodies:
     if made is None:
         made = _made[crawler] = LargeBodies(crawler)
     return made
+
+
+def _start(head: bytes, layers: list[str]) -> bytes:
+    """Return the first bytes of a body without its codings; none if they cannot be had."""
+    start = b""
+    with suppress(AnswerError):
+        for piece in Opening(layers, LARGE_BYTES).pieces([head]):
+            start += piece[:SNIFFED_BYTES]
+            if len(start) >= SNIFFED_BYTES:
+                break
+    return start[:SNIFFED_BYTES]
 
 
 def _headers(response: Any, name: bytes) -> list[bytes]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import ChainMap, Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -13,6 +13,7 @@ from crawler.pages.reasons import code_and_number
 from crawler.pages.url_history import IntervalPolicy
 from crawler.pages.verdicts import FAILED
 from crawler.reading.protocol import ReadingOptions
+from crawler.urls.canonical import TRIED, Canonicalizer
 from neardup import Parameters
 
 if TYPE_CHECKING:
@@ -45,6 +46,18 @@ class JobOptions:
     pauses: PausePolicy = field(default_factory=PausePolicy)
     learning: LearningPolicy | None = None
     """The conditions on which a learned URL rule is believed; None learns and skips nothing."""
+
+    def in_directory(self, url_rules: str | None) -> JobOptions:
+        """Return the options for a directory, with tried rules off where it was made without them.
+
+        Args:
+            url_rules: The version of the rules that its keys were made with; None where it is new.
+        """
+        disabled = tuple({*self.disabled_url_rules, *(rule.name for rule in TRIED)})
+        if url_rules != Canonicalizer(disabled).version:
+            return self
+        reading = replace(self.reading, disabled_url_rules=disabled)
+        return replace(self, disabled_url_rules=disabled, reading=reading)
 
 
 def answers_in(sums: Mapping[str, float]) -> float:

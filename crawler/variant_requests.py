@@ -28,8 +28,8 @@ logger = logging.getLogger(__name__)
 class VariantRequests:
     """Stores requests for variants, and lets those through that try a fixed rule.
 
-    Only pages that are stored can be compared: for spiders that store none, and in a fleet, the
-    fixed rules hold on every host.
+    Only pages that are stored can be compared: where a spider stores none, each variant is
+    requested. The workers of a fleet have no rules to try (``crawler.job_options``).
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -38,9 +38,13 @@ class VariantRequests:
         self._rules = self._job.url_rules.fixed
         self._canonical = self._job.canonicalizer
 
-    @cached_property
+    @property
     def _is_on(self) -> bool:
-        return self._job.fleet is None and hasattr(self._crawler.spider, "links_of")
+        return self._job.fleet is None
+
+    @cached_property
+    def _can_compare(self) -> bool:
+        return hasattr(self._crawler.spider, "links_of")
 
     @property
     def _spider(self) -> Spider:
@@ -81,7 +85,7 @@ class VariantRequests:
         if not self._may_vary(request) or self._canonical.is_separate(key):
             return False
         try:
-            variant = self._rules.meet(request.url, key)
+            variant = self._rules.meet(request.url, key, tries=self._can_compare)
         except MalformedUrl:
             return False
         if variant is None:

@@ -28,6 +28,8 @@ SETTINGS = {
     "EXTENSIONS": json.dumps({f"{meter.__name__}.{meter.Meter.__name__}": 0}),
 }
 
+_SOURCES = ("crawler", "neardup", "settings")
+
 LINKS, TEXT, OURS = "links", "links and text", "ours"
 CRAWLERS = (LINKS, TEXT, OURS)
 
@@ -91,7 +93,20 @@ def _environment(measured: Path) -> dict[str, str]:
         "PYTHONPATH": os.pathsep.join(path for path in paths if path),
         meter.FILE_VARIABLE: str(measured),
     }
-    return {**os.environ, **own}
+    return {**installed_environment(), **own}
+
+
+def installed_environment() -> dict[str, str]:
+    """Return the environment with the sources compiled, as an installation has them.
+
+    The peers are installed; a process that may keep no bytecode compiles ours at each start.
+    """
+    subprocess.run(
+        [sys.executable, "-m", "compileall", "-q", *(str(ROOT / name) for name in _SOURCES)],
+        check=True,
+    )
+    unwanted = "PYTHONDONTWRITEBYTECODE"
+    return {name: value for name, value in os.environ.items() if name != unwanted}
 
 
 def crawl(crawler: str, site: str, url: str, max_pages: int | None = None) -> Run:

@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import Timer
 from typing import TYPE_CHECKING
 
-from crawl_peers.runs import ROOT, RunFailedError
+from crawl_peers.runs import ROOT, RunFailedError, installed_environment
 
 from mirror_peers.memory import MemoryWatch
 from mirror_peers.mirrors import FINE, command
@@ -70,7 +70,7 @@ def run_mirror(
     Raises:
         RunFailedError: The process failed, or left no page.
     """
-    before = len(site.served.answered())
+    before, environment = len(site.served.answered()), installed_environment()
     with tempfile.TemporaryDirectory(prefix="mirror-benchmark-") as temporary:
         folder, said = Path(temporary) / "mirror", Path(temporary) / "said"
         folder.mkdir()
@@ -79,6 +79,7 @@ def run_mirror(
             process = subprocess.Popen(
                 command(mirror, site, folder, cap),
                 cwd=ROOT,
+                env=environment,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,

@@ -120,7 +120,7 @@ THEMES: Mapping[str, Theme] = {
             "groonga-doc",
             f"{_DOC}/groonga-doc/en/html",
             "groonga",
-            (*_RTD[1:3], "libjs-bootstrap", "python3-pydata-sphinx-theme", "sphinx-common"),
+            (*_RTD[:3], "libjs-bootstrap", "python3-pydata-sphinx-theme", "sphinx-common"),
         ),
         _sphinx("column"),
     ),
@@ -206,7 +206,7 @@ class _Look:
         files = sorted(file for file in mirror.served if mirror.is_page(file))
         chosen = files[:: max(1, len(files) // self._pages)][: self._pages]
         self._looked.opened = len(chosen)
-        self._missing(mirror, _named_by_scripts(self._site.served.root))
+        self._missing(mirror, self._named_by_scripts(mirror))
         with (
             _serving(folder) as address,
             chromium(has_network=True) as online,
@@ -261,6 +261,19 @@ class _Look:
             if path.endswith((".html", ".htm")) and (root / path).is_file():
                 self._looked.missing.add(path)
 
+    def _named_by_scripts(self, mirror: Mirror) -> set[str]:
+        """Return the pages that scripts of the mirror name, such as those of menus."""
+        root, named = self._site.served.root, set()
+        for script, url in mirror.served.items():
+            beside = self._site.file_at(url)
+            if script.suffix != ".js" or beside is None or not script.is_file():
+                continue
+            for found in _PAGE_NAME.finditer(script.read_bytes()):
+                path = urlsplit(urljoin(f"http://_/{beside}", unquote(found[1].decode()))).path[1:]
+                if (root / path).is_file():
+                    named.add(path)
+        return named
+
     def _search(self, mirror: Mirror, address: str, online: Browser, offline: Browser) -> None:
         search = self._theme.search
         if search is None:
@@ -304,20 +317,6 @@ def _results(browser: Browser, page: str, search: Search) -> int:
         time.sleep(0.1)
     browser.driver.switch_to.default_content()
     return known
-
-
-def _named_by_scripts(root: Path) -> set[str]:
-    """Return the pages of a site whose names stand in its scripts, as those of menus do."""
-    named = set()
-    for script in root.rglob("*.js"):
-        if not script.is_file():
-            continue
-        beside = script.relative_to(root).as_posix()
-        for found in _PAGE_NAME.finditer(script.read_bytes()):
-            path = urlsplit(urljoin(f"http://_/{beside}", unquote(found[1].decode()))).path[1:]
-            if (root / path).is_file():
-                named.add(path)
-    return named
 
 
 @contextmanager

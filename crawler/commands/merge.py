@@ -10,10 +10,10 @@ from neardup.plurals import many, noun
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import AsyncIterator, Callable, Iterator
+    from collections.abc import Iterator
 
     from crawler.maintenance.merge.merging import Merged
-    from crawler.pages.shared_verdicts import FleetKeptText
+    from crawler.maintenance.merge.missing_workers import FleetRecord
 
 _MAX_LOST = 20
 
@@ -34,6 +34,7 @@ def merged_lines(merged: Merged, folder: str) -> Iterator[str]:
         orphans = noun(merged.orphans, "duplicate")
         yield f"{merged.orphans:>11,}  {orphans} of what none of the crawls has: judged again"
     yield from _lost(merged)
+    yield from _missing(merged, folder)
     yield ""
     yield f"crawl-once verify {folder} checks it; crawl-once report {folder} says more"
 
@@ -50,8 +51,23 @@ def _lost(merged: Merged) -> Iterator[str]:
         yield f"             and {len(merged.lost) - _MAX_LOST:,} more (--json names all)"
 
 
+def _missing(merged: Merged, folder: str) -> Iterator[str]:
+    """Yield the workers without a directory, what was restored, and how to get the rest."""
+    for name, pages in sorted(merged.missing.items()):
+        yield f"{pages:>11,}  {noun(pages, 'page')} fetched by {name}, whose directory is missing"
+    if merged.restored:
+        then = "; queued, to be fetched again" if merged.queued else ""
+        restored = noun(merged.restored, "page")
+        yield f"{merged.restored:>11,}  {restored} restored from the texts of the fleet{then}"
+    if merged.unasked_fleet is not None:
+        yield f"{'':>11}  made by workers of the fleet {merged.unasked_fleet}:"
+        yield f"{'':>11}  merge --redis URL tells whether the directory of one is missing"
+    if merged.missing:
+        yield f"{'':>11}  crawl-once URL {folder} --revisit yes finds what links still lead to"
+
+
 class MergeCommand(PlainCommand):
-    """Exit status: 0 all is there, 1 texts are lost, 2 it cannot be made."""
+    """Exit status: 0 all is there, 1 texts are lost or workers are missing, 2 it cannot be made."""
 
     usage = "[--redis URL [--name NAME]] [--json] DIR [DIR ...] OUT"
     summary = "Make one crawl directory of several, of a fleet's workers or of any crawls"
@@ -60,7 +76,7 @@ class MergeCommand(PlainCommand):
         parser.add_argument(
             "--redis",
             metavar="URL",
-            help="take texts of a worker whose directory is lost from the Redis of its fleet",
+            help="check that no worker of that fleet is missing, and restore what a lost one kept",
         )
         parser.add_argument(
             "--name", metavar="NAME", help="name of the fleet, where the Redis holds several"
@@ -76,19 +92,20 @@ class MergeCommand(PlainCommand):
 
         *folders, folder = [crawl_folder(Path(word)) for word in args[:-1]] + [Path(args[-1])]
         self.after_interrupt = f"interrupted; {folder} was not made"
-        merged = merge(folder, folders, self.progress, _kept_texts(opts))
+        merged = merge(folder, folders, self.progress, _record(opts))
         self.say_result(opts, merged.to_dict, merged_lines(merged, str(folder)))
-        self.exitcode = LOST if merged.lost else 0
+        self.exitcode = 0 if merged.is_whole else LOST
 
 
-def _kept_texts(opts: argparse.Namespace) -> Callable[[], AsyncIterator[FleetKeptText]] | None:
-    """Return a reader of the texts of a fleet, which must exist; None without one."""
+def _record(opts: argparse.Namespace) -> FleetRecord | None:
+    """Return the record of a fleet, which must exist; None without one."""
     if opts.redis is None:
         if opts.name is not None:
             raise CommandError("--name names a fleet; give its --redis URL too")
         return None
     from crawler.fleet.deduplication import kept_texts  # needs Redis' client
     from crawler.fleet.status import at, look
+    from crawler.maintenance.merge.missing_workers import FleetRecord
 
-    name = at(opts.redis, opts.name, look).name
-    return lambda: kept_texts(opts.redis, name)
+    status = at(opts.redis, opts.name, look)
+    return FleetRecord(lambda: kept_texts(opts.redis, status.name), status.pages_of_workers)

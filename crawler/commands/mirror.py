@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from crawler.console.command_line import INTERRUPTED, CommandError, close_stdout
-from crawler.console.spider_command import SpiderCommand, parted
+from crawler.console.spider_command import SpiderCommand, import_scrapy, parted
 from crawler.spiders.argument_table import MIRROR
 from crawler.suggestions import did_you_mean
 
@@ -180,7 +180,7 @@ class MirrorCommand(SpiderCommand):
             from crawler.console.mirror_server import serve
 
             folder = _one_folder(args, "--serve")
-            return serve(folder, self.host.settings, opts.host or "127.0.0.1", opts.port)
+            return serve(folder, opts.host or "127.0.0.1", opts.port)
         from crawler.spiders.arguments import check_site
 
         arguments = self.arguments(opts)
@@ -217,6 +217,7 @@ class MirrorCommand(SpiderCommand):
     def _mirror(
         self, arguments: dict[str, str], named: Path | None, opts: argparse.Namespace
     ) -> int:
+        import_scrapy()
         from crawler.console.mirror_packing import WACZ, ZIM, ZIP, formats_of, pack
         from crawler.console.mirror_run import Mirroring, usual_folder
         from crawler.spiders.arguments import byte_count

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
 from crawler.console.command_line import CommandError
-from crawler.console.spider_command import SpiderCommand, spider_class
+from crawler.console.spider_command import SpiderCommand, import_scrapy, spider_class
 
 if TYPE_CHECKING:
     import argparse
@@ -115,6 +115,7 @@ class CrawlCommand(SpiderCommand):
         return f"{metavar} is missing; try: {self.host.program} {self.name} {metavar}"
 
     def _run(self, arguments: dict[str, str], folder: str | None, opts: argparse.Namespace) -> int:
+        import_scrapy()
         from crawler.console.crawling import Crawling, Teller
 
         settings = self.host.settings

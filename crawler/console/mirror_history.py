@@ -102,20 +102,23 @@ def _conclude(root: Path, folder: MirrorFolder) -> None:
     changes = json.loads(folder.read(CHANGES))
     page = place / f"{name}.html"
     partial = page.with_suffix(".partial")
-    partial.write_text(_page(name, changes, folder, place / name), "utf-8", "replace")
+    with partial.open("w", encoding="utf-8", errors="replace") as file:
+        file.writelines(_page(name, changes, folder, place / name))
     partial.replace(page)
 
 
-def _page(name: str, changes: dict[str, Any], folder: MirrorFolder, version: Path) -> str:
+def _page(name: str, changes: dict[str, Any], folder: MirrorFolder, version: Path) -> Iterator[str]:
+    """Yield the pieces of a page; one difference at a time is in memory."""
     from crawler.console.html_templates import template_environment  # noqa: PLC0415  # slow
 
-    changed = list(_changed_pages(changes.get("changed", ()), folder, version))
+    rows = changes.get("changed", ())
     optional = {"path": "", "moved_to": ""}
     listed = {kind: [optional | row for row in changes.get(kind, ())] for kind in _LISTED}
     template = template_environment().get_template("changes.html")
-    return template.render(
+    return template.generate(
         name=name,
-        changed=changed,
+        has_changed=bool(rows),
+        changed=_changed_pages(rows, folder, version),
         listed=listed,
         max_passages=_MAX_PASSAGES,
         max_characters=_MAX_CHARACTERS,

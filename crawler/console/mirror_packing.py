@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from contextlib import closing, suppress
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ from crawler.console.command_line import CommandError
 from crawler.console.escaping import say_or_go_on
 from crawler.console.progress_line import ProgressLine
 from crawler.mirror.folder import MirrorFolder
-from crawler.mirror.packing import Packer
+from crawler.mirror.packing import Packer, remove_unfinished
 from crawler.mirror.paths import STATE_FOLDER
 from crawler.storage import meta_names
 from crawler.storage.database import open_for_reading
@@ -45,6 +45,19 @@ def formats_of(written: str, known: Sequence[str], option: str) -> list[str]:
     return names
 
 
+def clear_unfinished(folder: Path) -> None:
+    """Remove what killed processes left of packed files beside a mirror that this one locks."""
+    folder = folder.resolve()
+    with suppress(OSError):  # it may not be ours to write there
+        for name in (ZIP, ZIM):
+            remove_unfinished(packed_name(folder, name))
+
+
+def packed_name(folder: Path, name: str) -> Path:
+    """Return the path of a mirror packed in a format, beside its folder."""
+    return folder.with_name(f"{folder.name}.{name}")
+
+
 def pack(folder: Path, formats: Sequence[str]) -> None:
     """Write a mirror to a file of each format, beside its folder.
 
@@ -62,8 +75,9 @@ def pack(folder: Path, formats: Sequence[str]) -> None:
         closing(open_for_reading(folder / STATE_FOLDER)) as connection,
         MirrorFolder(folder, read_only=True) as files,
     ):
+        clear_unfinished(folder)
         for name in formats:
-            target = folder.with_name(f"{folder.name}.{name}")
+            target = packed_name(folder, name)
             with ProgressLine(f"packing {target.name}") as steps:
                 packer = Packer(files, connection, steps.show)
                 if name == ZIP:

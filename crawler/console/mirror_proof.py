@@ -18,13 +18,11 @@ from crawler.mirror.paths import STATE_FOLDER
 from crawler.mirror.player import Player
 from crawler.mirror.proving import Prover
 from crawler.mirror.targets import Targets
-from crawler.options import Options
 from crawler.page_rendering import render_options
 from crawler.rendering.browser import Browser
 from crawler.rendering.rendered_pages import NoBrowserError
 from crawler.storage.database import open_for_reading
-from crawler.url_rules.variants import separate_keys
-from crawler.urls.canonical import Canonicalizer
+from crawler.url_rules.page_keys import PageKeys
 from neardup.plurals import many
 
 if TYPE_CHECKING:
@@ -73,10 +71,8 @@ def prove(folder: Path, settings: BaseSettings, pages: int, program: Path | None
         total = table.count(_PAGES)
         if not total:
             raise CommandError(f"{folder}: no page to prove")
-        canonicalizer = Canonicalizer(Options(settings).names("URLS_DISABLED_RULES"))
-        canonicalizer.separate(separate_keys(connection.execute))
         browser = Browser(render_options(settings))
-        targets = Targets(connection.execute, table, canonicalizer.key)
+        targets = Targets(connection.execute, table, PageKeys(connection.execute))
         prover = Prover(browser, of, table, targets, player)
         try:
             proved = asyncio.run(_proved(browser, prover, _sample(table, total, pages), place))

@@ -18,6 +18,7 @@ from crawler.console.crawl_run import option_words, prepared_archive, problems, 
 from crawler.console.escaping import say, say_or_go_on
 from crawler.console.mirror_history import begin_version, end_version
 from crawler.console.mirror_lines import check_lines, search_line
+from crawler.console.mirror_packing import clear_unfinished
 from crawler.console.progress_line import ProgressLine
 from crawler.console.report_text import change_lines
 from crawler.job_registry import prepare_job
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
 
     from crawler.job import Job
     from crawler.maintenance.crawl_report import Report
+    from crawler.mirror.file_store import ReadDocuments
     from crawler.mirror.link_rewriting import FinishedMirror
     from crawler.mirror.targets import Gone
     from crawler.warc.archive import Archive
@@ -110,6 +112,7 @@ class Mirroring:
         self._arguments = arguments
         self._settings = settings
         self._packs = packs
+        self._read: ReadDocuments | None = None
         self._remembered = self._remember()
         MirrorSpider.check_arguments(self._arguments)
         wanted_rendering(settings, MirrorSpider.render_choice(self._arguments))
@@ -158,8 +161,11 @@ class Mirroring:
                 say_or_go_on(f"as before: {' '.join(self._remembered)}")
             scrapy = process()
             tidy_logs()
-            scrapy.crawl(MirrorSpider, **self._arguments)
+            crawler = scrapy.create_crawler(MirrorSpider)
+            scrapy.crawl(crawler, **self._arguments)
             scrapy.start()
+            if isinstance(crawler.spider, MirrorSpider):
+                self._read = crawler.spider.mirror.documents
         finally:
             job.close()
             if archive is not None:
@@ -227,12 +233,12 @@ class Mirroring:
         say_or_go_on(f"archive: {done.wacz or done.cdxj.parent}, {done.captures:,} captures")
 
     def _finish(self) -> FinishedMirror:
-        canonicalizer = Canonicalizer(Options(self._settings).names("URLS_DISABLED_RULES"))
         with lock_held(self._folder / STATE_FOLDER), ProgressLine("rewriting links") as steps:
+            clear_unfinished(self._folder)
             start = split_seeds(self._arguments["url"])[0]
             removes_gone = self._arguments.get("gone") == "remove"
             finished = finish(
-                self._folder, start, canonicalizer, steps.show, removes_gone=removes_gone
+                self._folder, start, steps.show, removes_gone=removes_gone, read=self._read
             )
             end_version(self._folder, self._arguments)
             return finished

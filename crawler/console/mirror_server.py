@@ -21,15 +21,12 @@ from crawler.mirror.paths import INDEX, STATE_FOLDER
 from crawler.mirror.serving import ServedFiles
 from crawler.mirror.targets import Targets
 from crawler.mirror.versions import versions_folder
-from crawler.options import Options
 from crawler.storage.database import open_for_reading
-from crawler.url_rules.variants import separate_keys
-from crawler.urls.canonical import Canonicalizer
+from crawler.url_rules.page_keys import PageKeys
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from scrapy.settings import BaseSettings
     from twisted.web.server import Request
 
 _UNKNOWN_TYPE = "application/octet-stream"
@@ -39,12 +36,11 @@ _NOTHING = (
 ).encode()
 
 
-def serve(folder: Path, settings: BaseSettings, host: str, port: str | None) -> int:
+def serve(folder: Path, host: str, port: str | None) -> int:
     """Serve a mirror until Ctrl-C; return the exit status.
 
     Args:
         folder: Folder of the mirror.
-        settings: Settings of its crawl.
         host: Address of this machine to listen on.
         port: Port; None: the usual one if it is free, else any.
 
@@ -59,9 +55,7 @@ def serve(folder: Path, settings: BaseSettings, host: str, port: str | None) -> 
         ExitStack() as opened,
     ):
         table = FileTable(connection.execute)
-        canonicalizer = Canonicalizer(Options(settings).names("URLS_DISABLED_RULES"))
-        canonicalizer.separate(separate_keys(connection.execute))
-        targets = Targets(connection.execute, table, canonicalizer.key)
+        targets = Targets(connection.execute, table, PageKeys(connection.execute))
         place, versions = versions_folder(folder), None
         if place.is_dir() and not place.is_symlink():
             versions = opened.enter_context(MirrorFolder(place, read_only=True))

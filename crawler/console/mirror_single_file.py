@@ -16,10 +16,9 @@ from crawler.mirror.mirror_files import FileTable
 from crawler.mirror.paths import STATE_FOLDER
 from crawler.mirror.single_file import SingleFile
 from crawler.mirror.targets import Targets
-from crawler.options import Options
 from crawler.spiders.mirror import MirrorSpider
 from crawler.storage.database import open_for_reading
-from crawler.urls.canonical import Canonicalizer
+from crawler.url_rules.page_keys import PageKeys
 from neardup.plurals import many
 
 if TYPE_CHECKING:
@@ -73,8 +72,7 @@ def single_file(
             MirrorFolder(made.folder, read_only=True) as folder,
         ):
             table = FileTable(connection.execute)
-            key = Canonicalizer(Options(settings).names("URLS_DISABLED_RULES")).key
-            targets = Targets(connection.execute, table, key)
+            targets = Targets(connection.execute, table, PageKeys(connection.execute))
             found = targets.find(url)
             row = None if found is None else table.get(found.id)
             if row is None:

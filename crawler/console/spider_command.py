@@ -121,6 +121,14 @@ class SpiderCommand(Command):
         return found
 
 
+def import_scrapy() -> None:
+    """Import the parts of Scrapy that search the stack and all modules when they are imported.
+
+    They do so for each class that they deprecate, which is cheaper while both are few.
+    """
+    import scrapy.core.downloader.contextfactory  # noqa: F401
+
+
 def _patterns(name: str, opts: argparse.Namespace) -> str | None:
     """Return the patterns of an option and of its files, one a line; None where there are none.
 

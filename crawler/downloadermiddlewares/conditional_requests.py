@@ -10,9 +10,9 @@ from urllib.parse import urljoin
 from scrapy.exceptions import NotConfigured
 from w3lib.url import safe_url_string
 
-from crawler.downloadermiddlewares.limits import DATA_LOSS, content_range
+from crawler.downloadermiddlewares.limits import content_range
 from crawler.job_registry import CrawlerComponent
-from crawler.large_bodies import FileResponse, body_size, large_bodies_of, without_file
+from crawler.large_bodies import DATA_LOSS, FileResponse, body_size, large_bodies_of, without_file
 from crawler.request_meta import ASKED_IF, WHOLE
 from crawler.spiders.page_spider import PageSpider
 from crawler.storage.errors import CrawlStorageError
@@ -47,12 +47,12 @@ class ConditionalRequests(CrawlerComponent):
         self._job = crawler.spider.job
         self._parts: WeakKeyDictionary[Request, StoredPart] = large_bodies_of(crawler).parts
 
-    def process_request(self, request: Request) -> None:
+    async def process_request(self, request: Request) -> None:
         """Add what a known page is to be compared with: a stored part, or its last version."""
         if request.meta.pop(ASKED_IF, False):
             for name in (*_CONDITIONS, *_OF_PARTS):
                 request.headers.pop(name, None)
-        part = self._part_of(request)
+        part = await self._part_of(request)
         if part is not None:
             self._parts[request] = part
             self._add(request, _OF_PARTS, (part.etag, f"bytes={part.size}-"))
@@ -73,6 +73,8 @@ class ConditionalRequests(CrawlerComponent):
         if ASKED_IF in request.meta and request.headers.pop(b"If-Range", None):
             response = self._joined(request, response)
         location = response.headers.get(b"Location")
+        if location and response.status in _REDIRECTS and self._is_for_page(request):
+            self._spider.note_redirected(request)
         if location and response.status in _REDIRECTS and self._is_for_known(request):
             target = urljoin(request.url, safe_url_string(location))
             statuses = {*request.meta.get("redirect_reasons", ()), response.status}
@@ -82,8 +84,8 @@ class ConditionalRequests(CrawlerComponent):
                     self._job.note_moved(url, target, response.status, permanent=is_permanent)
         return response
 
-    def _part_of(self, request: Request) -> StoredPart | None:
-        return self._spider.part_of(request) if self._is_for_page(request) else None
+    async def _part_of(self, request: Request) -> StoredPart | None:
+        return await self._spider.part_of(request) if self._is_for_page(request) else None
 
     def _joined(self, request: Request, response: Response) -> Response:
         """Return the whole answer where the rest came; any other part is one that nobody asked for.

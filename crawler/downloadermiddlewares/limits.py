@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-import re
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
@@ -13,20 +13,29 @@ from scrapy.exceptions import CannotResolveHostError, IgnoreRequest, NotConfigur
 from scrapy.http import Response
 from scrapy.responsetypes import responsetypes
 
-from crawler.downloading.encodings import DamagedBodyError, codings, open_body
+from crawler.downloading.encodings import (
+    DamagedBodyError,
+    Opening,
+    TooLargeError,
+    codings,
+    open_body,
+)
+from crawler.downloading.message_head import ContentRange, range_in
 from crawler.downloading.private import AddressGuard
 from crawler.job_registry import CrawlerComponent, job_of
+from crawler.large_bodies import DATA_LOSS, FileResponse
 from crawler.options import Options
 from crawler.pages.reasons import Reason
 from crawler.request_meta import led_by
 from crawler.storage import meta_names
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
 
-DATA_LOSS = "dataloss"
-"""Flag of a response, which Scrapy sets: the server sent less than it declared."""
+    from crawler.downloading.encodings import Opened
 
 STREAM_CUT = "stream_cut"
 """Flag of a response: its compressed stream breaks off, and the body with it, or is damaged."""
@@ -37,7 +46,6 @@ _UNOPENED = "unopened: "
 # The body of a cut stream was decompressed, whatever else was wrong.
 _CUTS = {STREAM_CUT: Reason.CUT_STREAM, DATA_LOSS: Reason.CUT_TRANSFER}
 
-_RANGE = re.compile(rb"bytes ([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18})")
 _OF_RANGES = frozenset({HTTPStatus.PARTIAL_CONTENT, HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE})
 
 NOT_GZIP = "not_gzip"
@@ -246,10 +254,10 @@ class Decompression(HttpCompressionMiddleware):
             raise NotConfigured
         return cls(crawler)
 
-    def process_response(
+    def process_response(  # type: ignore[override]  # Scrapy awaits what can be awaited
         self, request: Request, response: Response, spider: Spider | None = None
-    ) -> Response:
-        """Decompress an answer.
+    ) -> Response | Awaitable[Response]:
+        """Decompress an answer; one in a file in a thread, to a file.
 
         Raises:
             TooLargeError: It is larger than ``DOWNLOAD_MAXSIZE`` when decompressed.
@@ -257,10 +265,32 @@ class Decompression(HttpCompressionMiddleware):
         if request.method == "HEAD":
             return response
         max_bytes = request.meta.get("download_maxsize") or self._max_bytes
+        if isinstance(response, FileResponse):
+            return _opened_file(response, max_bytes)
         try:
             return decompressed(response, max_bytes)
         except DamagedBodyError as error:
-            return response.replace(flags=[*response.flags, f"{_UNOPENED}{error}"])
+            return _unopened(response, error)
+
+
+async def _opened_file(response: FileResponse, max_bytes: int) -> Response:
+    """Decompress a body in its file. Raises as ``decompressed``."""
+    layers = _layers(response)
+    if not layers:
+        return response
+    opening = Opening(layers, max_bytes)
+    try:
+        head = await asyncio.to_thread(response.file.convert, opening.pieces)
+    except DamagedBodyError as error:
+        return _unopened(response, error)
+    except TooLargeError:
+        response.file.drop()
+        raise
+    return _with_body(response, head, _flags(opening))
+
+
+def _unopened(response: Response, error: DamagedBodyError) -> Response:
+    return response.replace(flags=[*response.flags, f"{_UNOPENED}{error}"])
 
 
 def why_cut(request: Request | None, response: Response) -> Reason | None:
@@ -273,27 +303,9 @@ def why_cut(request: Request | None, response: Response) -> Reason | None:
     return next((reason for flag, reason in _CUTS.items() if flag in response.flags), None)
 
 
-class ContentRange(NamedTuple):
-    """The bytes of a file that an answer holds, from ``first`` to ``last``, of ``size``."""
-
-    first: int
-    last: int
-    size: int
-
-    @property
-    def is_to_end(self) -> bool:
-        return self.last + 1 == self.size
-
-
 def content_range(response: Response) -> ContentRange | None:
     """Return the range that an answer declares, None where it declares none or an unknown size."""
     return range_in(response.headers.get(b"Content-Range"))
-
-
-def range_in(header: bytes | None) -> ContentRange | None:
-    """Return the range of a header ``Content-Range``, None where it has none or an unknown size."""
-    found = _RANGE.fullmatch((header or b"").strip())
-    return None if found is None else ContentRange(*map(int, found.groups()))
 
 
 def why_unopened(response: Response) -> str | None:
@@ -309,17 +321,27 @@ def decompressed(response: Response, max_bytes: int) -> Response:
         DamagedBodyError: It cannot be decompressed.
         TooLargeError: It is larger than ``max_bytes`` when decompressed.
     """
-    declared = response.headers.getlist(b"Content-Encoding")
-    layers = codings(value.decode("latin-1") for value in declared)
+    layers = _layers(response)
     if not layers:
         return response
     opened = open_body(response.body, layers, max_bytes)
+    return _with_body(response, opened.body, _flags(opened))
+
+
+def _layers(response: Response) -> list[str]:
+    declared = response.headers.getlist(b"Content-Encoding")
+    return codings(value.decode("latin-1") for value in declared)
+
+
+def _flags(opened: Opened | Opening) -> list[str]:
     flags = {STREAM_CUT: opened.is_cut, NOT_GZIP: opened.is_as_it_came}
-    return _with_body(response, opened.body, [flag for flag, is_set in flags.items() if is_set])
+    return [flag for flag, is_set in flags.items() if is_set]
 
 
 def _with_body(response: Response, body: bytes, flags: list[str]) -> Response:
     del response.headers[b"Content-Encoding"]
+    if isinstance(response, FileResponse):
+        return response.replace(body=body, flags=[*response.flags, *flags])
     kind = responsetypes.from_args(headers=response.headers, url=response.url, body=body)
     parts = {name: getattr(response, name) for name in Response.attributes}
     return kind(**parts | {"body": body, "flags": [*response.flags, *flags]})

@@ -5,6 +5,7 @@ The module is imported only where ``WARC_ENABLED`` is set: other crawls need no 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from importlib.metadata import version
 from pathlib import Path
@@ -15,9 +16,10 @@ from scrapy.exceptions import NotConfigured
 from scrapy.http.request import NO_CALLBACK
 from twisted.internet.abstract import isIPAddress, isIPv6Address
 
-from crawler.downloadermiddlewares.limits import DATA_LOSS, is_for_robots
+from crawler.downloadermiddlewares.limits import is_for_robots
 from crawler.exchange_heads import exchange_heads_of
 from crawler.job_registry import CrawlerComponent, job_of
+from crawler.large_bodies import DATA_LOSS, FileResponse
 from crawler.options import Options
 from crawler.pages import verdicts
 from crawler.pages.reasons import Stored, in_words
@@ -81,13 +83,19 @@ class Recording(CrawlerComponent):
             try:
                 sent, received, tls = self._heads.take(request)
                 exchange = self._exchange(request, response, sent, received)
-                recorded = self._archive.record(exchange)
+                recorded = self._record(exchange, response)
                 request.meta[RECORDED] = tuple(recorded)
                 if self._with_network:
                     self._record_network(request, exchange, recorded, tls)
             except ArchiveError as error:
                 self._database.fail(str(error))
         return response
+
+    def _record(self, exchange: Exchange, response: Response) -> Recorded:
+        if not isinstance(response, FileResponse):
+            return self._archive.record(exchange)
+        with response.file.open() as file:
+            return self._archive.record(replace(exchange, file=file))
 
     def _without_secrets(self, headers: Headers) -> Headers:
         return tuple((name, value) for name, value in headers if name.lower() not in self._secrets)

@@ -28,6 +28,10 @@ _ZSTD_WINDOW_BYTES = 2**23
 _MAX_LAYERS = 4
 # One after the other. bgzip makes one of each 64 KiB; a million empty ones are an attack.
 _MAX_MEMBERS = 2_000
+# Of a longer brotli stream with more bytes after its end, the last piece is lost.
+_MAX_REPEATED_BYTES = 2**25
+# The declared coding is compared with so many bytes.
+_START_BYTES = 2**12
 _NO_CODINGS = frozenset({"", "identity", "none", "binary", "7bit", "8bit", "chunked"})
 _MARKUP_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*<[!?a-z]", re.IGNORECASE)
 
@@ -124,6 +128,7 @@ class BrotliStream(CompressedStream):
     def __init__(self) -> None:
         super().__init__(brotli.Decompressor())
         self._fed: list[bytes] = []
+        self._fed_bytes = 0
 
     @property
     def is_over(self) -> bool:
@@ -132,9 +137,16 @@ class BrotliStream(CompressedStream):
     def feed(self, piece: bytes, room: int) -> bytes:
         try:
             opened = _process(self._stream, piece, room)
-        except _DAMAGE:
-            return self._to_the_end(piece, room)
-        self._fed.append(piece)
+        except _DAMAGE as error:
+            if self._fed_bytes <= _MAX_REPEATED_BYTES:
+                return self._to_the_end(piece, room)
+            self.damage = str(error)
+            return b""
+        self._fed_bytes += len(piece)
+        if self._fed_bytes <= _MAX_REPEATED_BYTES:
+            self._fed.append(piece)
+        else:
+            self._fed.clear()
         return opened
 
     def _to_the_end(self, piece: bytes, room: int) -> bytes:
@@ -218,22 +230,123 @@ def open_body(body: bytes, layers: Sequence[str], max_bytes: int) -> Opened:
 
     Complexity: O(length + decompressed length), whatever the bytes are.
     """
-    if len(layers) > _MAX_LAYERS:
-        raise DamagedBodyError(f"compressed {len(layers)} times, one within the other")
-    if body and list(layers) in (["gzip"], ["x-gzip"]) and not body.startswith(GZIP_MAGIC):
-        return Opened(body, is_as_it_came=True)
-    is_cut = False
-    for coding in reversed(layers):
-        if not body:
-            break
-        if coding not in OPENERS:
+    opening = Opening(layers, max_bytes)
+    opened = b"".join(opening.pieces([body]))
+    return Opened(opened, opening.is_cut, opening.is_as_it_came)
+
+
+class Opening:
+    """Undoes the codings of a body that comes in pieces.
+
+    Args:
+        layers: The codings, as ``codings`` returns them.
+        max_bytes: Maximum size of each layer once decompressed.
+
+    Attributes:
+        is_cut: As that of ``Opened``, once all pieces were taken.
+        is_as_it_came: Likewise.
+    """
+
+    def __init__(self, layers: Sequence[str], max_bytes: int) -> None:
+        self.is_cut = False
+        self.is_as_it_came = False
+        self._layers = layers
+        self._max_bytes = max_bytes
+
+    def pieces(self, body: Iterable[bytes]) -> Iterator[bytes]:
+        """Yield the decompressed bytes; memory does not grow with them. Raises as ``open_body``."""
+        layers, source = self._layers, _Source(body)
+        if len(layers) > _MAX_LAYERS:
+            raise DamagedBodyError(f"compressed {len(layers)} times, one within the other")
+        if list(layers) in (["gzip"], ["x-gzip"]):
+            start = source.peek(len(GZIP_MAGIC))
+            if start and start != GZIP_MAGIC:
+                self.is_as_it_came = True
+                layers = ()
+        for coding in reversed(layers):
+            if coding in OPENERS:
+                source = _Source(self._opened(source, coding))
             # Some servers name what is no coding; browsers take the body as it is.
-            if _MARKUP_START.match(body):
-                continue
-            raise DamagedBodyError(f"in a Content-Encoding that is not known: {coding[:40]}")
-        opened = _open(body, coding, max_bytes)
-        body, is_cut = opened.body, is_cut or opened.is_cut
-    return Opened(body, is_cut)
+            elif source.peek(1) and not _MARKUP_START.match(source.peek(_START_BYTES)):
+                raise DamagedBodyError(f"in a Content-Encoding that is not known: {coding[:40]}")
+        yield from source
+
+    def _opened(self, source: _Source, coding: str) -> Iterator[bytes]:
+        """Yield the bytes of one layer."""
+        magic = OPENERS[coding][1]
+        room, members, damage = self._max_bytes, 0, None
+        while source.peek(1) and (not members or (magic and source.peek(len(magic)) == magic)):
+            if members == _MAX_MEMBERS:
+                raise DamagedBodyError(f"{coding} of more than {_MAX_MEMBERS:,} parts")
+            stream = _stream_of(coding, source)
+            for opened in _run(stream, source, room):
+                room -= len(opened)
+                if room < 0:
+                    size = self._max_bytes // 2**20
+                    raise TooLargeError(f"larger than {size} MB when decompressed")
+                yield opened
+            members += 1
+            damage = stream.damage or (None if stream.is_over else "it breaks off")
+            if damage:
+                break
+        if damage and room == self._max_bytes:
+            raise DamagedBodyError(f"damaged {coding}: {damage}")
+        self.is_cut = self.is_cut or damage is not None
+
+
+def _stream_of(coding: str, source: _Source) -> CompressedStream:
+    stream = OPENERS[coding][0]()
+    if coding == "deflate":
+        opened = stream.feed(source.peek(stream.piece_bytes), 1)
+        # Some servers send it without the header of zlib.
+        is_raw = stream.damage and not opened
+        stream = ZlibStream(zlib.decompressobj(-15 if is_raw else 15))
+    return stream
+
+
+def _run(stream: CompressedStream, source: _Source, room: int) -> Iterator[bytes]:
+    """Feed a stream to its end or to damage; yield little more than ``room`` bytes."""
+    while not (stream.is_over or stream.damage) and (piece := source.read(stream.piece_bytes)):
+        opened = stream.feed(piece, room + 1)
+        source.back(piece[len(piece) - stream.rest :])
+        if opened:
+            room -= len(opened)
+            yield opened
+
+
+class _Source:
+    """Bytes that come in pieces, to be read in others."""
+
+    def __init__(self, pieces: Iterable[bytes]) -> None:
+        self._pieces = iter(pieces)
+        self._held = b""
+        self._at = 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        if self._at < len(self._held):
+            yield self._held[self._at :]
+        yield from self._pieces
+
+    def peek(self, count: int) -> bytes:
+        """Return the next bytes, fewer at the end alone, which stay to be read."""
+        while len(self._held) - self._at < count:
+            piece = next(self._pieces, None)
+            if piece is None:
+                break
+            self._held, self._at = self._held[self._at :] + piece, 0
+        return self._held[self._at : self._at + count]
+
+    def read(self, count: int) -> bytes:
+        found = self.peek(count)
+        self._at += len(found)
+        return found
+
+    def back(self, data: bytes) -> None:
+        """Take back the last bytes that were read."""
+        if len(data) <= self._at:
+            self._at -= len(data)
+        else:
+            self._held, self._at = data + self._held[self._at :], 0
 
 
 def _is_charset(name: str) -> bool:
@@ -242,37 +355,3 @@ def _is_charset(name: str) -> bool:
     except (LookupError, ValueError):
         return False
     return True
-
-
-def _open(body: bytes, coding: str, max_bytes: int) -> Opened:
-    new, magic = OPENERS[coding]
-    opened = bytearray()
-    damage = None
-    at = members = 0
-    while at < len(body) and (not members or (magic and body.startswith(magic, at))):
-        if members == _MAX_MEMBERS:
-            raise DamagedBodyError(f"{coding} of more than {_MAX_MEMBERS:,} parts")
-        stream = new()
-        start, at = at, _run(stream, body, at, opened, max_bytes)
-        if stream.damage and not opened and coding == "deflate":
-            # Some servers send it without the header of zlib.
-            stream = ZlibStream(zlib.decompressobj(-15))
-            at = _run(stream, body, start, opened, max_bytes)
-        members += 1
-        damage = stream.damage or (None if stream.is_over else "it breaks off")
-        if damage:
-            break
-    if damage and not opened:
-        raise DamagedBodyError(f"damaged {coding}: {damage}")
-    return Opened(bytes(opened), damage is not None)
-
-
-def _run(stream: CompressedStream, body: bytes, at: int, opened: bytearray, max_bytes: int) -> int:
-    """Feed a stream to its end or to damage; return the offset where it ended."""
-    while at < len(body) and not (stream.is_over or stream.damage):
-        piece = body[at : at + stream.piece_bytes]
-        opened += stream.feed(piece, max_bytes - len(opened) + 1)
-        if len(opened) > max_bytes:
-            raise TooLargeError(f"larger than {max_bytes // 2**20} MB when decompressed")
-        at += len(piece)
-    return at - stream.rest

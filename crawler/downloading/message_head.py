@@ -1,4 +1,4 @@
-"""Read the head of a request or an answer from the bytes of its connection."""
+"""Read the head of a request or an answer from the bytes of its connection, and its ranges."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from typing import NamedTuple
 
 _END = re.compile(rb"\n\r?\n")
+_RANGE = re.compile(rb"bytes ([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18})")
 _INFORMATIONAL = re.compile(rb"\S+ +1\d\d")
 
 
@@ -47,3 +48,21 @@ def _headers(lines: list[bytes]) -> list[tuple[bytes, bytes]]:
             if colon:
                 headers.append((name, value.strip()))
     return headers
+
+
+class ContentRange(NamedTuple):
+    """The bytes of a file that an answer holds, from ``first`` to ``last``, of ``size``."""
+
+    first: int
+    last: int
+    size: int
+
+    @property
+    def is_to_end(self) -> bool:
+        return self.last + 1 == self.size
+
+
+def range_in(header: bytes | None) -> ContentRange | None:
+    """Return the range of a header ``Content-Range``, None where it has none or an unknown size."""
+    found = _RANGE.fullmatch((header or b"").strip())
+    return None if found is None else ContentRange(*map(int, found.groups()))

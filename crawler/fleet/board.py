@@ -6,13 +6,15 @@ In Redis, all keys in one slot; F is the fleet's prefix with ``board``, in brace
   ``rules_version``; ``moved_version``.
 - hash F:rules: a rule as JSON, to ``{"holds": ..., "status": ..., "reason": ...}``.
 - hash F:moved: a seed, to the URL that it was redirected to.
-- hash F:pages: a process of a worker, to the number of pages that it fetched.
+- hash F:pages: a process of a worker (its name, a colon, random digits), to the number of pages
+  that it fetched.
 """
 
 from __future__ import annotations
 
 import json
 import secrets
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -140,6 +142,13 @@ class Board:
         """Return the URL that each redirected seed leads to."""
         found = await self._server.run("HGETALL", self._moved)
         return {seed.decode(): target.decode() for seed, target in _pairs(found)}
+
+    async def pages_of_workers(self) -> dict[str, int]:
+        """Return the number of pages that each worker fetched, by its name."""
+        pages: Counter[str] = Counter()
+        for process, count in _pairs(await self._server.run("HGETALL", self._pages)):
+            pages[process.decode().rpartition(":")[0]] += int(count)
+        return dict(pages)
 
     async def count_pages(self, process: str, pages: int) -> None:
         await self._server.run("HSET", self._pages, process, pages)

@@ -74,7 +74,7 @@ class Fleet:
         job: The crawl of this process, with a directory of its own.
 
     Raises:
-        FleetError: The directory holds another crawl.
+        FleetError: The job has no directory.
     """
 
     def __init__(self, job: Job, options: FleetOptions) -> None:
@@ -83,7 +83,6 @@ class Fleet:
         self._job = job
         self.options = options
         self.membership = Membership(job.database, job.folder)
-        self.membership.check(options.name)
         self.recent, self.recent_spellings = RecentKeys(), RecentSpellings()
         job.frontier.share(self.recent, self.recent_spellings)
         self.outbox: Outbox[Any] = Outbox()
@@ -136,7 +135,7 @@ class Fleet:
             await shared.open()
             self._verdicts = FleetVerdicts(shared)
             self._job.archivist.share(self._verdicts)
-            news = News(self._job, server)
+            news = News(self._job, server, self.membership.worker)
             await news.begin()
             self.membership.join(self.options.name, news.id)
         except (FleetError, ServerError, CrawlStorageError) as error:

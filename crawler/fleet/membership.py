@@ -6,7 +6,7 @@ import json
 import platform
 import re
 import secrets
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from crawler.frontier.redis import FleetError
@@ -80,7 +80,7 @@ class Membership:
         self._database = database
         self._folder = folder
         stored = database.meta(meta_names.FLEET)
-        self._said: dict[str, str] = json.loads(stored) if stored else {}
+        self._said: dict[str, Any] = json.loads(stored) if stored else {}
 
     @property
     def name(self) -> str | None:
@@ -147,14 +147,19 @@ class Membership:
 
     @property
     def worker(self) -> str:
-        """The name of this worker, which no other has."""
+        """The name of this worker, which no other has.
+
+        Its directory remembers all names that it had, under which its pages are counted.
+        """
         place = f"{platform.node()}:{self._folder}"
         if self._said.get("place") != place:
             host = platform.node().partition(".")[0] or "worker"
             number = secrets.token_hex(4)
-            self._said |= {"place": place, "worker": f"{host}/{self._folder.name}/{number}"}
+            worker = f"{host}/{self._folder.name}/{number}"
+            self._said |= {"place": place, "worker": worker}
+            self._said["workers"] = [*self._said.get("workers", ()), worker]
             self._save()
-        return self._said["worker"]
+        return str(self._said["worker"])
 
     def _save(self) -> None:
         self._database.set_meta(meta_names.FLEET, json.dumps(self._said))

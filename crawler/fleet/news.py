@@ -223,15 +223,20 @@ class News:
     Attributes:
         counts: Counts of the fleet at the last query; None before the first one.
         is_lost: Whether Redis has lost the fleet.
+
+    Args:
+        job: Crawl of the worker.
+        server: Redis of the fleet.
+        worker: Name of the worker.
     """
 
-    def __init__(self, job: Job, server: Server) -> None:
+    def __init__(self, job: Job, server: Server, worker: str) -> None:
         self._result = job.result
         self.board = Board(server)
         self._parameters = SharedParameters(job.database, job.archivist, self.board)
         self._rules = SharedRules(job.database, job.url_rules, self.board)
         self._moved = MovedSeeds(job.visits.notes, self.board)
-        self._process = secrets.token_hex(8)
+        self._process = f"{worker}:{secrets.token_hex(8)}"
         self._told_pages = 0
         self._told_at = 0.0
         self._notices = Notices()

@@ -30,6 +30,7 @@ class FleetStatus:
     Attributes:
         identity: Settings that all its workers share.
         rules: Learned URL rules that hold.
+        pages_of_workers: Pages that each worker fetched, by its name; of ended workers too.
         memory_bytes: Memory of the whole Redis, other data included; of one node in a cluster.
     """
 
@@ -39,6 +40,7 @@ class FleetStatus:
     workers: dict[str, WorkerCounts]
     notices: Notices
     rules: list[SharedRule] = field(repr=False)
+    pages_of_workers: dict[str, int]
     memory_bytes: int
 
     def to_dict(self) -> dict[str, Any]:
@@ -49,6 +51,7 @@ class FleetStatus:
             "counts": asdict(self.counts),
             "workers": {name: held._asdict() for name, held in self.workers.items()},
             "pages": self.notices.pages,
+            "pages_of_workers": self.pages_of_workers,
             "parameters": json.loads(self.notices.parameters or "{}"),
             "rules": [json.loads(shared.rule) for shared in self.rules],
             "memory_bytes": self.memory_bytes,
@@ -91,6 +94,7 @@ async def look(server: Server, name: str) -> FleetStatus:
         workers=await frontier.workers(),
         notices=await board.read(),
         rules=[shared for shared in await board.rules() if shared.holds],
+        pages_of_workers=await board.pages_of_workers(),
         memory_bytes=int(dict(about).get("used_memory", 0)),
     )
 

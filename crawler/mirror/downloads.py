@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
@@ -16,6 +17,7 @@ from crawler.storage.schema import DOWNLOADS
 from neardup.fingerprints.digest import PayloadHash
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
     from typing import BinaryIO
 
     from crawler.mirror.folder import MirrorFolder
@@ -25,6 +27,7 @@ NOTED_BYTES = 2**22
 """Note the digest of a body each time so many bytes came: others are requested again."""
 
 _FOLDER = "downloads"
+_PIECE_BYTES = 2**20
 _NEW_FILE = os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
 _OLD_FILE = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -38,6 +41,7 @@ class Download:
         head: The first bytes of the body.
         size: Bytes of the body so far.
         came: Those of them that came with the answer, and not with an earlier one.
+        is_copy: Whether the first bytes are in a file of the mirror too.
     """
 
     def __init__(self, downloads: Downloads, key: bytes, etag: str | None, file: BinaryIO) -> None:
@@ -46,6 +50,7 @@ class Download:
         self.head = b""
         self.size = 0
         self.came = 0
+        self.is_copy = False
         self._downloads = downloads
         self._file = file
         self._hash = PayloadHash()
@@ -68,17 +73,19 @@ class Download:
             MirrorError: The system refuses.
             CrawlStorageError: The database cannot be written.
         """
+        self._put(data)
+        self.came += len(data)
+        if self.size - self._noted_bytes >= NOTED_BYTES:
+            self.note()
+
+    def _put(self, data: bytes) -> None:
         rest = memoryview(data)
         try:
             while rest:
                 rest = rest[self._file.write(rest) :]
         except OSError as error:
-            reason = error.strerror or error
-            raise MirrorStorageError(f"a download cannot be written: {reason}") from error
+            raise _refused(error) from error
         self.take(data)
-        self.came += len(data)
-        if self.size - self._noted_bytes >= NOTED_BYTES:
-            self.note()
 
     def take(self, data: bytes) -> None:
         """Count bytes that are in the file."""
@@ -87,14 +94,45 @@ class Download:
         self._hash.update(data)
         self.size += len(data)
 
-    def read_back(self, size: int) -> bytes:
-        """Take the first bytes of the file, drop all others, and return the digest of these."""
-        with suppress(OSError):
-            os.truncate(self._file.fileno(), size)
-            for piece in pieces(self._file):
-                self.take(piece)
-        self._noted_bytes = self.size
-        return self.digest
+    def read_back(self, size: int, digest: bytes, source: BinaryIO | None = None) -> bool:
+        """Take the first bytes of a body but the last, and close the file.
+
+        The last byte is requested again: a server has no answer to a request for the rest of a
+        body that is complete.
+
+        Args:
+            size: Number of the bytes.
+            digest: Their digest.
+            source: File that they are copied from; None: this file has them.
+
+        Returns:
+            Whether these are the bytes.
+
+        Raises:
+            MirrorError: The system refuses to write the copy.
+        """
+        left = size - 1
+        file = self._file if source is None else source
+        add = self.take if source is None else self._put
+        with self._file, suppress(OSError, ValueError):  # the latter if it is closed meanwhile
+            while left and (piece := file.read(min(left, _PIECE_BYTES))):
+                add(piece)
+                left -= len(piece)
+            last = self._hash.copy()
+            last.update(file.read(1))
+            return not left and last.digest() == digest
+        return False
+
+    def go_on(self) -> None:
+        """Open the file again for the rest of the body.
+
+        Raises:
+            MirrorError: The system refuses.
+        """
+        self._file = self._downloads.open(self.key, _OLD_FILE)
+        self.note()
+        self._file.seek(self.size)
+        self._file.truncate()
 
     def note(self) -> None:
         """Store how far the body has come, if its rest can be requested."""
@@ -106,7 +144,34 @@ class Download:
         """Close the file, whether it is complete or not. May be called twice."""
         if not self._file.closed:
             self._file.close()
-            self.note()
+            if self.came:
+                self.note()
+
+    def open(self) -> BinaryIO:
+        """Open the file for reading, when it has ended. Raises as ``Downloads.open``."""
+        return self._downloads.open(self.key, _OLD_FILE)
+
+    def convert(self, change: Callable[[Iterable[bytes]], Iterable[bytes]]) -> bytes:
+        """Replace the body by what is made of its pieces; return its first bytes.
+
+        Where that fails, the body is as it was. No rest of it can be requested then.
+
+        Raises:
+            MirrorError: The system refuses.
+            Exception: What ``change`` raises.
+        """
+        self.etag = None
+        with self._downloads.converted(self.key) as file, self.open() as source:
+            made = Download(self._downloads, self.key, None, file)
+            for piece in change(pieces(source)):
+                made.write(piece)
+        self.head, self.size, self._hash = made.head, made.size, made._hash
+        return self.head
+
+    def release(self) -> None:
+        """Leave the bytes where they were, if no more came."""
+        if not self.came and self.is_copy:
+            self.drop()
 
     def drop(self) -> None:
         """Remove the file."""
@@ -126,6 +191,7 @@ class Downloads:
 
     Files:
         .mirror/downloads/KEY: the first bytes of a body, by the key of the URL in hexadecimal.
+        .mirror/downloads/KEY.new: a body while its coding is undone.
 
     Raises:
         MirrorError: The folder cannot be made or emptied.
@@ -137,6 +203,7 @@ class Downloads:
         database.write(DOWNLOADS)
         self._under_way: WeakValueDictionary[bytes, Download] = WeakValueDictionary()
         self._descriptor = folder.state(_FOLDER)
+        self._noted: set[bytes] = set()
         self._clear()
 
     def close(self) -> None:
@@ -147,7 +214,8 @@ class Downloads:
 
     def _clear(self) -> None:
         """Remove the files of which nothing was noted."""
-        noted = {key.hex() for (key,) in self._database.read("SELECT key FROM downloads")}
+        self._noted = {key for (key,) in self._database.read("SELECT key FROM downloads")}
+        noted = {key.hex() for key in self._noted}
         for name in os.listdir(self._descriptor):
             if name not in noted:
                 self._unlink(name)
@@ -169,10 +237,20 @@ class Downloads:
         return self._opened(key, strong, _NEW_FILE)
 
     def go_on(self, key: bytes) -> Download | None:
-        """Open the file of a body whose rest comes now; return None where it is not as noted.
+        """Open the file that ``part`` or ``copy`` made ready for the rest of a body.
 
         Raises:
             MirrorError: The system refuses.
+        """
+        download = self._under_way.get(key)
+        if download is not None:
+            download.go_on()
+        return download
+
+    async def part(self, key: bytes) -> StoredPart | None:
+        """Return how far the body of a URL came, if its rest can be requested.
+
+        Its bytes are compared with what was noted of them, in a thread.
         """
         row = self._row(key)
         if row is None or key in self._under_way:
@@ -180,13 +258,15 @@ class Downloads:
         etag, size, digest = row
         with suppress(MirrorError):  # it was removed
             download = self._opened(key, etag, _OLD_FILE)
-            if download.read_back(size) == digest:
-                return download
+            if await asyncio.to_thread(download.read_back, size, digest):
+                return StoredPart(etag, download.size, None, download)
         self.drop(key)
         return None
 
-    def copy(self, key: bytes, etag: str, path: str, digest: bytes) -> Download | None:
-        """Begin a body with the bytes of a file of the mirror, if it has this digest.
+    async def copy(
+        self, key: bytes, etag: str, path: str, size: int, digest: bytes
+    ) -> StoredPart | None:
+        """Begin a body with a file of the mirror, if that has this size and digest.
 
         Raises:
             MirrorError: The system refuses.
@@ -195,42 +275,55 @@ class Downloads:
         if download is None:
             return None
         with self._folder.open(path) as file:
-            for piece in pieces(file):
-                download.write(piece)
-        if download.digest != digest:
-            self.drop(key)
-            return None
-        download.came = 0
-        return download
+            if await asyncio.to_thread(download.read_back, size, digest, file):
+                download.is_copy = True
+                return StoredPart(etag, download.size, None, download)
+        self.drop(key)
+        return None
 
     def _opened(self, key: bytes, etag: str | None, flags: int) -> Download:
-        try:
-            descriptor = os.open(key.hex(), flags, 0o666, dir_fd=self._descriptor)
-        except OSError as error:
-            reason = error.strerror or error
-            raise MirrorStorageError(f"a download cannot be written: {reason}") from error
-        file = open(descriptor, "r+b", buffering=0)  # noqa: SIM115  # until the body is complete
-        download = Download(self, key, etag, file)
+        download = Download(self, key, etag, self.open(key, flags))
         self._under_way[key] = download
         return download
 
-    def part(self, key: bytes) -> StoredPart | None:
-        """Return how far the body of a URL came, if its rest can be requested."""
-        row = self._row(key)
-        if row is None or key in self._under_way:
-            return None
-        with suppress(OSError):
-            os.stat(key.hex(), dir_fd=self._descriptor, follow_symlinks=False)
-            return StoredPart(row[0], row[1], None)
-        return None
+    @contextmanager
+    def converted(self, key: bytes) -> Iterator[BinaryIO]:
+        """Yield a file that becomes that of a body once it is written. Raises as ``open``."""
+        name = f"{key.hex()}.new"
+        try:
+            with self._open(name, _NEW_FILE) as file:
+                yield file
+            os.rename(name, key.hex(), src_dir_fd=self._descriptor, dst_dir_fd=self._descriptor)
+        except OSError as error:
+            raise _refused(error) from error
+        finally:
+            self._unlink(name)
+
+    def open(self, key: bytes, flags: int) -> BinaryIO:
+        """Open the file of a body.
+
+        Raises:
+            MirrorError: The system refuses.
+        """
+        return self._open(key.hex(), flags)
+
+    def _open(self, name: str, flags: int) -> BinaryIO:
+        try:
+            descriptor = os.open(name, flags, 0o666, dir_fd=self._descriptor)
+        except OSError as error:
+            raise _refused(error) from error
+        return open(descriptor, "r+b", buffering=0)
 
     def _row(self, key: bytes) -> tuple[str, int, bytes] | None:
+        if key not in self._noted:  # few are, and each answer asks
+            return None
         sql = "SELECT etag, size, digest FROM downloads WHERE key = ?"
         found: tuple[str, int, bytes] | None = self._database.read(sql, (key,)).fetchone()
         return found
 
     def note(self, download: Download, etag: str) -> None:
         """Store how far a body has come."""
+        self._noted.add(download.key)
         self._database.write(
             "INSERT OR REPLACE INTO downloads VALUES (?, ?, ?, ?)",
             (download.key, etag, download.size, download.digest),
@@ -266,12 +359,17 @@ class Downloads:
             self.drop(key)
 
     def _forget(self, key: bytes) -> None:
-        if self._row(key) is not None:
+        if key in self._noted:
             self._database.write("DELETE FROM downloads WHERE key = ?", (key,))
+            self._noted.discard(key)
 
     def _unlink(self, name: str) -> None:
         with suppress(FileNotFoundError):
             os.unlink(name, dir_fd=self._descriptor)
+
+
+def _refused(error: OSError) -> MirrorStorageError:
+    return MirrorStorageError(f"a download cannot be written: {error.strerror or error}")
 
 
 def may_go_to_disk(head: bytes, url: str, content_type: str | None) -> bool:

@@ -34,6 +34,54 @@ WHERE files.is_cut AND files.state = 'own' ORDER BY pages.id
 """
 
 
+_ROOM_BYTES = 2**25
+_BYTES_A_DOCUMENT = 1024
+_BYTES_A_LINK = 512
+"""Memory that a link takes, with its place in the document."""
+
+
+class ReadDocuments:
+    """Documents that were read for their links, so that rewriting does not read them once more.
+
+    The first ones are held, without their bytes, as far as there is room for their links.
+    """
+
+    def __init__(self, room_bytes: int = _ROOM_BYTES) -> None:
+        self._room = room_bytes
+        self._held: dict[int, tuple[tuple[object, ...], LinkedDocument]] = {}
+
+    def put(self, row: FileRow, document: LinkedDocument) -> None:
+        """Hold the document of a file if there is room, in place of an earlier one."""
+        self._drop(row.id)
+        room = self._room - _room_of(document)
+        if room >= 0:
+            self._room = room
+            document.put_away()
+            self._held[row.id] = (_content(row), document)
+
+    def take(self, row: FileRow, served: bytes) -> LinkedDocument | None:
+        """Return the document of a file and let go of it; None where this content was not read."""
+        found = self._drop(row.id)
+        if found is None or found[0] != _content(row) or found[1].size != len(served):
+            return None
+        found[1].take_up(served)
+        return found[1]
+
+    def _drop(self, file_id: int) -> tuple[tuple[object, ...], LinkedDocument] | None:
+        found = self._held.pop(file_id, None)
+        if found is not None:
+            self._room += _room_of(found[1])
+        return found
+
+
+def _room_of(document: LinkedDocument) -> int:
+    return _BYTES_A_DOCUMENT + _BYTES_A_LINK * len(document.links)
+
+
+def _content(row: FileRow) -> tuple[object, ...]:
+    return row.payload_digest, row.url, row.content_type
+
+
 class MirrorStore:
     """The files of a mirror while it is being made.
 
@@ -47,15 +95,19 @@ class MirrorStore:
     Attributes:
         repaired: Number of files that were written again, since they were missing or changed.
         downloads: The large bodies that are on their way.
+        documents: Documents that were kept, for ``finish``.
+        resumes: Whether the rest of a body may be requested, which an archive would lack.
     """
 
     def __init__(self, database: Database, folder: MirrorFolder) -> None:
         self.repaired = 0
+        self.resumes = True
         self._database = database
         self._folder = folder
         database.write(FILE_PARTS)
         self.table = FileTable(database.read, database.write)
         self.downloads = Downloads(database, folder)
+        self.documents = ReadDocuments()
         self.bytes = int(database.read("SELECT coalesce(sum(size), 0) FROM files").fetchone()[0])
 
     def close(self) -> None:
@@ -104,9 +156,11 @@ class MirrorStore:
         if fetched.file is None and not fetched.is_cut:
             self.downloads.drop_earlier(fetched.key)
         self.table.put(row)
+        if document is not None:
+            self.documents.put(row, document)
         return document
 
-    def part(self, key: bytes) -> StoredPart | None:
+    async def part(self, key: bytes) -> StoredPart | None:
         """Return the stored part of a file whose rest can be requested, or None."""
         row = self.table.of_key(key)
         if row is None or row.state != OWN or not row.is_cut:
@@ -116,8 +170,7 @@ class MirrorStore:
             return None
         try:
             if row.size >= LARGE_BYTES and not row.is_document:
-                check_intact(self._folder, row)
-                return StoredPart(etag, row.size, None)
+                return await self.downloads.copy(key, etag, row.path, row.size, row.payload_digest)
             body = original(self._folder, row)
             return StoredPart(etag, len(body), body)
         except MirrorError:  # what is there is no part of it any more
@@ -129,22 +182,11 @@ class MirrorStore:
 
     def begin(self, key: bytes, etag: str | None) -> Download | None:
         """Return a file for a body, or None. Raises as `Downloads.begin`."""
-        return self.downloads.begin(key, etag)
+        return self.downloads.begin(key, etag if self.resumes else None)
 
     def go_on(self, key: bytes) -> Download | None:
-        """Return the file that takes the rest of a body, with its stored part, or None.
-
-        Raises:
-            MirrorError: The system refuses.
-        """
-        download = self.downloads.go_on(key)
-        row = self.table.of_key(key)
-        if download is not None or row is None or not row.is_cut:
-            return download
-        etag = self.table.etag_of_part(row)
-        if etag is None:
-            return None
-        return self.downloads.copy(key, etag, row.path, row.payload_digest)
+        """Return the file that takes the rest of a body, as `Downloads.go_on` does."""
+        return self.downloads.go_on(key)
 
     def parts_of_visit(self, visit: int) -> list[StoredUrl]:
         """Return the URLs of which only parts came in a visit so far."""

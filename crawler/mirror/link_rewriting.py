@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from crawler.mirror.documents.linked_document import DEAD, absolute_address, read_document
 from crawler.mirror.documents.places import LinkKind
 from crawler.mirror.errors import MirrorError
-from crawler.mirror.file_store import held
+from crawler.mirror.file_store import ReadDocuments, held
 from crawler.mirror.folder import MirrorFolder
 from crawler.mirror.mirror_files import FileTable
 from crawler.mirror.offline_search import (
@@ -34,9 +34,9 @@ from crawler.storage import meta_names
 from crawler.storage.database import Database
 from crawler.storage.states import HOLDS
 from crawler.url_rules.learning.address import Address
+from crawler.url_rules.page_keys import PageKeys
 from crawler.url_rules.rule_set import RuleSet
 from crawler.url_rules.rule_store import RuleStore
-from crawler.url_rules.variants import separate_keys
 from crawler.urls.parts import MalformedUrl
 from neardup.fingerprints.digest import payload_digest
 
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from crawler.mirror.documents.edits import Rewritten
     from crawler.mirror.documents.linked_document import DocumentLink, LinkedDocument
     from crawler.mirror.mirror_files import FileRow
-    from crawler.urls.canonical import Canonicalizer
 
 _ROOM = 2**20
 
@@ -57,7 +56,8 @@ _BATCH = 200
 _FOLLOWS_FROM = f"""
 SELECT (SELECT count(*) FROM redirects LEFT JOIN file_redirects AS once USING (key)
         WHERE once.target IS NOT redirects.target),
-       (SELECT count(*) || ' ' || coalesce(max(id), 0) FROM url_rules WHERE state = {HOLDS})
+       (SELECT count(*) || ' ' || coalesce(max(id), 0) FROM url_rules WHERE state = {HOLDS}),
+       (SELECT count(*) FROM fixed_rules WHERE reason NOTNULL)
 """
 
 
@@ -130,28 +130,31 @@ class Finisher:
         database: The crawl's database.
         folder: Folder of the mirror.
         start: URL of the first seed.
-        canonicalizer: Canonicalizer of the crawl's URLs.
+        keys: Function that returns the key of the page that a URL leads to.
         watch: Callback for progress: finished documents, and their total.
         removes_gone: Whether files of URLs that are gone are taken out.
+        read: Documents that this process has read.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         database: Database,
         folder: MirrorFolder,
         start: str,
-        canonicalizer: Canonicalizer,
+        keys: PageKeys,
         watch: Callable[[int, int], None],
         *,
         removes_gone: bool = False,
+        read: ReadDocuments | None = None,
     ) -> None:
         self._database = database
         self._table = FileTable(database.read, database.write)
         self._folder = folder
         self._start = start
-        self._canonicalizer = canonicalizer
+        self._keys = keys
         self._watch = watch
         self._removes_gone = removes_gone
+        self._read = ReadDocuments() if read is None else read
         self._gone = NOTHING_GONE
         self._damaged: list[str] = []
 
@@ -203,7 +206,7 @@ class Finisher:
 
         def by_rules(url: str) -> Address | str:
             try:
-                address = Address.parse(self._canonicalizer(url))
+                address = Address.parse(self._keys.canonicalizer(url))
             except MalformedUrl:
                 return url
             return rules.apply(address) if address.is_learnable else address
@@ -229,7 +232,7 @@ class Finisher:
         self._database.commit()
 
     def _targets(self) -> Targets:
-        return Targets(self._database.read, self._table, self._canonicalizer.key)
+        return Targets(self._database.read, self._table, self._keys)
 
     def _rewrite_all(self) -> tuple[int, int]:
         linker = Linker(self._targets(), self._table.highest_id())
@@ -257,7 +260,9 @@ class Finisher:
         except MirrorError:
             self._damaged.append(row.path)
             return None
-        document = read_document(found.served, row.url, row.content_type)
+        document = self._read.take(row, found.served)
+        if document is None:
+            document = read_document(found.served, row.url, row.content_type)
         if document is None:
             return None
         rewritten = linker.rewritten(document, row)
@@ -278,8 +283,7 @@ class Finisher:
         self._database.commit()
         for row, body in waiting:
             self._folder.write(row.path, body)
-            row.old_digest = row.old_patch = None
-            self._table.put(row)
+            self._table.note_written(row)
         waiting.clear()
 
     def _share(self) -> None:
@@ -326,37 +330,36 @@ class Finisher:
     def _note_linked(self, is_linked: bytearray) -> None:
         for row in self._table.rows():
             if row.is_linked != is_linked[row.id]:
-                row.is_linked = is_linked[row.id]
-                self._table.put(row)
+                self._table.note_linked(row, is_linked[row.id])
 
 
 def finish(
     root: Path,
     start: str,
-    canonicalizer: Canonicalizer,
     watch: Callable[[int, int], None],
     *,
     removes_gone: bool = False,
+    read: ReadDocuments | None = None,
 ) -> FinishedMirror:
     """Rewrite links, store the same bytes once, write index.html and the reports.
 
     Args:
         root: Folder of the mirror; no other process may write to it.
         start: URL of the first seed.
-        canonicalizer: Canonicalizer of the crawl's URLs.
         watch: Callback for progress: finished documents, and their total.
         removes_gone: Whether files of URLs that are gone are taken out.
+        read: Documents that the crawl has read in this process.
 
     Raises:
         JobError: There is no mirror, or its database cannot be used.
         MirrorError: A file cannot be written.
     """
     with closing(Database(root / STATE_FOLDER)) as database, MirrorFolder(root) as folder:
-        canonicalizer.separate(separate_keys(database.read))
         if keeps_versions(database):
             write_versions(root, folder)
+        keys = PageKeys(database.read)
         finisher = Finisher(
-            database, folder, start, canonicalizer, watch, removes_gone=removes_gone
+            database, folder, start, keys, watch, removes_gone=removes_gone, read=read
         )
         finished = finisher.finish()
         write_changes(database, folder)

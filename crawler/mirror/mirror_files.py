@@ -128,6 +128,18 @@ class FileTable:
         assert self._write is not None
         self._write(_PUT, row.values())
 
+    def note_written(self, row: FileRow) -> None:
+        """Forget the state that a file had before it was written again."""
+        assert self._write is not None
+        row.old_digest = row.old_patch = None
+        self._write("UPDATE files SET old_digest = NULL, old_patch = NULL WHERE id = ?", (row.id,))
+
+    def note_linked(self, row: FileRow, is_linked: int) -> None:
+        """Note whether other files have a link to a file."""
+        assert self._write is not None
+        row.is_linked = is_linked
+        self._write("UPDATE files SET is_linked = ? WHERE id = ?", (is_linked, row.id))
+
     def remove(self, row: FileRow) -> None:
         assert self._write is not None
         self._write("DELETE FROM files WHERE id = ?", (row.id,))

@@ -263,7 +263,7 @@ def _replaced(target: Path) -> Iterator[Path]:
     Raises:
         MirrorStorageError: The system refuses.
     """
-    partial = target.with_name(f".{target.name}.part")
+    partial = _partial(target)
     try:
         yield partial
         with partial.open("rb") as file:
@@ -275,5 +275,15 @@ def _replaced(target: Path) -> Iterator[Path]:
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise MirrorStorageError(f"{target} cannot be written: {why}") from error
     finally:
-        for path in (partial, partial.with_name(f"{partial.name}.tmp")):
-            path.unlink(missing_ok=True)
+        remove_unfinished(target)
+
+
+def remove_unfinished(target: Path) -> None:
+    """Remove what a killed process left of a packed file. No other process may be packing."""
+    partial = _partial(target)
+    for path in (partial, partial.with_name(f"{partial.name}.tmp")):
+        path.unlink(missing_ok=True)
+
+
+def _partial(target: Path) -> Path:
+    return target.with_name(f".{target.name}.part")

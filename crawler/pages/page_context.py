@@ -15,7 +15,8 @@ from crawler.reading.metadata.metadata_record import NO_HEADERS, PageHeaders
 from neardup.fingerprints.digest import payload_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import BinaryIO
 
     from crawler.pages.last_captures import LastCapture
     from crawler.pages.page_store import PageStore
@@ -58,6 +59,24 @@ class BodyFile(Protocol):
     def digest(self) -> bytes:
         """Payload digest of the body."""
         ...
+
+    def open(self) -> BinaryIO:
+        """Open the file for reading."""
+        ...
+
+    def convert(self, change: Callable[[Iterable[bytes]], Iterable[bytes]]) -> bytes:
+        """Replace the body by what is made of its pieces; return its first bytes."""
+        ...
+
+    def drop(self) -> None:
+        """Remove the file."""
+
+
+class PartFile(BodyFile, Protocol):
+    """The file that holds the first bytes of a large body."""
+
+    def release(self) -> None:
+        """Leave the bytes where they were, if no more came."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,12 +130,14 @@ class StoredPart(NamedTuple):
     Attributes:
         etag: ETag of the version that they are of.
         size: Number of the bytes.
-        body: The bytes; None where the rest is written to the file that has them.
+        body: The bytes; None where the rest is written to ``file``.
+        file: The file that has them, held while the request is under way.
     """
 
     etag: str
     size: int
     body: bytes | None
+    file: PartFile | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,6 +133,15 @@ class PageStore:
             (key,),
         )
 
+    def rename(self, key: bytes, new_key: bytes, canonical_url: str) -> None:
+        """Give all captures under a key another one, with the canonical URL that it is made of."""
+        self.database.write(
+            "UPDATE pages SET key = ?, canonical_url = ? WHERE key = ?",
+            (new_key, canonical_url, key),
+        )
+        self._captures.note_change(key)
+        self._captures.note_change(new_key)
+
     def keep_near_text(self, page_id: int, stored: StoredText | None) -> None:
         if stored is not None:
             self.database.write("INSERT INTO near_texts VALUES (?, ?, ?)", (page_id, *stored))

@@ -66,6 +66,7 @@ class Reason(StrEnum):
     SAYS_NOTHING = "says_nothing"
     VERDICT = "verdict"
     LOST_FILE = "lost_file"
+    RESTORED = "restored"
     NO_SUCH_PAGE = "no_such_page"
     AS_UNKNOWN = "as_unknown"
     WALL = "wall"
@@ -132,6 +133,7 @@ _WORDS: dict[Reason, str] = {
     Reason.NOT_SEEN: "its scripts may show something else, and no browser was asked",
     Reason.RENDERED_LESS: "as it came, since a browser shows fewer words of it",
     Reason.LOST_FILE: "a file like one that no crawl has any more",
+    Reason.RESTORED: "from the texts of its fleet, since no crawl has the page",
 }
 """Map a code to its words, {} for the detail. The words of other codes are the detail alone."""
 

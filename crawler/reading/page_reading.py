@@ -20,6 +20,7 @@ from crawler.reading.content.content_xml import (
     ContentError,
     PackedContent,
     content_of_lines,
+    lines_of,
     pack_content,
     pack_lines,
 )
@@ -181,10 +182,15 @@ class PageReader:
             judged = self._apart(judge_whole(self._document.text))
             content = document_content(self._document)
         elif self._page is not None and self._visible is not None:
-            found, notes = main_content(self._root, self._page, self._url)
+            found, notes = main_content(
+                self._root, self._page, self._url, with_body=not self._options.shows_lines
+            )
             judged = judge_page("" if found is None or found.is_cut else found.text, self._visible)
             judged = self._apart(judged._replace(notes=notes + judged.notes))
-            content = shown_content(found, self._base, judged, self._visible)
+            if self._options.shows_lines:
+                content = content_of_lines(part_of(judged.text))
+            else:
+                content = shown_content(found, self._base, judged, self._visible)
         else:
             raise RuntimeError("extract() follows see()")
         # What follows may take as much memory as the page.
@@ -194,7 +200,10 @@ class PageReader:
         blocks = block_hashes(judged.text)
         name = self._metadata.name(part_of(judged.text)).packed()
         try:
-            shown = shown_text(content.xml_zstd)
+            if self._options.shows_lines and is_html:
+                shown = "\n".join(lines_of(part_of(judged.text)))
+            else:
+                shown = shown_text(content.xml_zstd)
         except ContentError:  # no tree is known to do it, and the page must not be lost
             content = content_of_lines(part_of(judged.text))
             shown = shown_text(content.xml_zstd)
@@ -231,7 +240,7 @@ class PageReader:
 
 
 def main_content(
-    root: Element, page: FlatPage, url: str
+    root: Element, page: FlatPage, url: str, *, with_body: bool = True
 ) -> tuple[MainContent | None, tuple[str, ...]]:
     """Return the main content of a page, or None, and what kept it from standing for the page.
 
@@ -239,7 +248,7 @@ def main_content(
         MemoryError: The page does not fit.
     """
     try:
-        found = read_content(root, page)
+        found = read_content(root, page, with_body=with_body)
     except MemoryError:
         raise
     except Exception as error:  # whatever it is, the page must not be lost

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawler.reading.content_types import why_not_html
 from crawler.reading.documents.kinds import NAMES, DocumentKind, document_kind
@@ -82,7 +82,14 @@ class ReadingPool:
 
     def collect(self, kinds: Iterable[str]) -> None:
         """Collect links of these kinds from now on; call it before the workers are started."""
-        self._options = replace(self._options, link_kinds=tuple(kinds))
+        self._change(link_kinds=tuple(kinds))
+
+    def show_lines(self) -> None:
+        """Take the lines of each text for its content; call it before the workers are started."""
+        self._change(shows_lines=True)
+
+    def _change(self, **options: Any) -> None:
+        self._options = replace(self._options, **options)
         self._worker_pool = WorkerPool(self._options)
 
     async def start(self) -> None:

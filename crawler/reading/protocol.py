@@ -77,6 +77,8 @@ class ReadingOptions:
         documents: Kinds of documents whose text is read.
         link_kinds: Kinds of links that are collected.
         document_links: Whether their links are read.
+        shows_lines: Whether the content to show is the lines of the text alone, without headings
+            and links.
     """
 
     workers: int = 0
@@ -92,6 +94,7 @@ class ReadingOptions:
     documents: frozenset[str] = field(default_factory=readable_kinds)
     link_kinds: tuple[str, ...] = field(default_factory=_kinds_of_crawls)
     document_links: bool = True
+    shows_lines: bool = False
 
     @property
     def size(self) -> int:

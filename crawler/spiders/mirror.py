@@ -142,6 +142,7 @@ class MirrorSpider(SiteSpider):
             raise ValueError("a mirror is made by crawl-once mirror URL DIR")
         spider.archivist.keep_links = False  # they are in the files
         spider.archivist.read_documents = False  # they are files
+        spider.archivist.pool.show_lines()  # the files show the pages
         spider.reads_text = yes_or_no("text", spider.text)
         told = replace(
             spider.job.run,
@@ -156,7 +157,8 @@ class MirrorSpider(SiteSpider):
         spider.around = _around(spider.within)
         spider.wanted = WantedNames(spider.accept, spider.reject)
         spider._is_recorded = Options(crawler.settings).boolean("WARC_ENABLED")
-        if not spider._is_recorded and not crawler.settings.getbool("HTTPCACHE_ENABLED"):
+        spider.mirror.resumes = not spider._is_recorded
+        if not crawler.settings.getbool("HTTPCACHE_ENABLED"):
             spider.large_bodies = spider.mirror
         spider.job.tell(replace(spider.job.run, bytes_before=spider.mirror.bytes))
         spider._documents = WeakKeyDictionary()
@@ -244,7 +246,7 @@ class MirrorSpider(SiteSpider):
             self._documents[response] = document
         return super().still(fetched, response)
 
-    def part_of(self, request: Request) -> StoredPart | None:
+    async def part_of(self, request: Request) -> StoredPart | None:
         """Return the stored part of a file; None where an archive is to have the whole answer.
 
         A retry continues a body whose download broke off, and requests the whole of any other.
@@ -252,14 +254,17 @@ class MirrorSpider(SiteSpider):
         if self._is_recorded:
             return None
         key = self.key_of(request)
-        part = self.mirror.downloads.part(key)
+        part = await self.mirror.downloads.part(key)
         is_first = WHOLE in request.meta and RETRY_TIMES not in request.meta
-        return self.mirror.part(key) if part is None and is_first else part
+        return await self.mirror.part(key) if part is None and is_first else part
 
     def drop_part(self, request: Request) -> None:
         """Request the whole next time: what came is not the rest of the part."""
         if not self._is_recorded:
             self.mirror.downloads.drop(self.key_of(request))
+
+    def note_redirected(self, request: Request) -> None:
+        self.mirror.downloads.drop_earlier(self.key_of(request))
 
     def guess_request(
         self, url: str, kind: str, meta: Mapping[str, Any] | None = None

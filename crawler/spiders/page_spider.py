@@ -101,6 +101,8 @@ class PageSpider(Spider):
     def update_settings(cls, settings: BaseSettings) -> None:
         """Let what a lost connection left come as an answer, which ``WholeAnswers`` retries."""
         settings.set("DOWNLOAD_FAIL_ON_DATALOSS", False, priority="spider")
+        # Scrapy reads and parses the sources of callbacks for it; ours return nothing beside.
+        settings.set("WARN_ON_GENERATOR_RETURN_VALUE", False, priority="spider")
         super().update_settings(settings)
 
     @classmethod
@@ -299,12 +301,15 @@ class PageSpider(Spider):
         """Accept "not modified" for an answer; return None if the whole page must be requested."""
         return self.archivist.unsent.not_modified(fetched)
 
-    def part_of(self, request: Request) -> StoredPart | None:
+    async def part_of(self, request: Request) -> StoredPart | None:
         """Return the stored part of a page whose rest is requested; None: the whole is."""
         return None
 
     def drop_part(self, request: Request) -> None:
         """Forget the stored part of a page: what came is not its rest."""
+
+    def note_redirected(self, request: Request) -> None:
+        """Note that a page leads to another one: no rest of it will come."""
 
     def _not_modified(self, fetched: Fetched, response: Response) -> Captured | None:
         captured = self.still(fetched, response)

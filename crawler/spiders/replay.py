@@ -15,9 +15,10 @@ from scrapy.http import Headers, Response
 from scrapy.responsetypes import responsetypes
 from scrapy.settings import SETTINGS_PRIORITIES
 
-from crawler.downloadermiddlewares.limits import DATA_LOSS, decompressed
+from crawler.downloadermiddlewares.limits import decompressed
 from crawler.downloading.encodings import AnswerError
 from crawler.items import page_of_capture
+from crawler.large_bodies import DATA_LOSS
 from crawler.options import Options
 from crawler.pages.page_context import Way
 from crawler.pages.reasons import Reason, Stored

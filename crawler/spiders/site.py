@@ -306,6 +306,7 @@ class SiteSpider(SitemapSpider):
                 if guess is not None:
                     yield guess
                 continue
+            first = None
             for url in filter(self._is_wanted, (link.url, *link.others)):
                 own = self.job.canonicalizer.key(url)
                 if own != link.key:  # a fixed rule would be wrong of it
@@ -319,15 +320,16 @@ class SiteSpider(SitemapSpider):
                 if not is_seen and self.files.is_put_aside(url, link.key, depth):
                     is_seen = True  # its other spellings are remembered
                     continue
-                request = self._spelled(url, link, is_seen=is_seen)
+                request = self._spelled(url, link, first, is_seen=is_seen)
+                first = url if request is not None and not is_seen else first
                 is_seen = True
                 if request is not None:
                     yield self.files.rank(request)
 
-    def _may_vary(self, link: Link, url: str = "") -> bool:
+    def _may_vary(self, link: Link, url: str = "", first: str | None = None) -> bool:
         """Return whether a link may try a fixed rule, as none does in a fleet."""
         fixed = self.job.url_rules.fixed
-        return self.job.fleet is None and fixed.may_be_variant(url or link.url, link.key)
+        return self.job.fleet is None and fixed.may_be_variant(url or link.url, link.key, first)
 
     def _is_wanted(self, url: str) -> bool:
         refused = self.within.refusal(url)
@@ -345,11 +347,18 @@ class SiteSpider(SitemapSpider):
             return self.guess_request(link.url, link.place, meta)
         return self.page_request(link.url, meta)
 
-    def _spelled(self, url: str, link: Link, *, is_seen: bool) -> Request | None:
-        """Return the request for a link, for a further spelling only if it is wanted now."""
+    def _spelled(self, url: str, link: Link, first: str | None, *, is_seen: bool) -> Request | None:
+        """Return the request for a link, for a further spelling only if it is wanted now.
+
+        Args:
+            url: A spelling of the link.
+            link: The link.
+            first: The spelling for which this page leads to a request; it is not queued yet.
+            is_seen: Whether the page of the link was requested, or is by ``first``.
+        """
         if not is_seen:
             return self.page_request(url, None if link.kind == ANCHOR else {LINK_KIND: link.kind})
-        if self._may_vary(link, url):
+        if self._may_vary(link, url, first):
             return self.page_request(url)
         if self.job.canonicalizer.known_as(url).is_canonical:
             return None

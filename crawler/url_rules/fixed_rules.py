@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from crawler.frontier.seen import RecentDepths
 from crawler.storage.states import VariantState
+from crawler.url_rules.page_keys import standing_for
 from crawler.url_rules.variant_comparison import VariantComparison
 from crawler.url_rules.variants import (
     MAX_OF_SESSIONS,
@@ -23,6 +24,7 @@ from crawler.url_rules.variants import (
     place_of,
     releasing_hosts,
     separate_keys,
+    separate_of,
     tried_rules,
 )
 from crawler.urls.canonical import TRIED as TRIED_RULES
@@ -60,6 +62,7 @@ class FixedRules:
     """
 
     def __init__(self, database: Database, canonicalizer: Canonicalizer) -> None:
+        self._database = database
         self._canonical = canonicalizer
         canonicalizer.separate(separate_keys(database.read))
         self._comparison = VariantComparison(database, canonicalizer)
@@ -131,25 +134,31 @@ class FixedRules:
         is_own = variant is not None and variant.state == VariantState.SEPARATE
         return variant if is_own else None
 
-    def may_be_variant(self, url: str, page: bytes) -> bool:
+    def may_be_variant(self, url: str, page: bytes, first: str | None = None) -> bool:
         """Return whether a URL differs from the one requested for its page, and was not met lately.
 
         Args:
             url: The URL.
             page: The request fingerprint that the fixed rules give it.
+            first: The URL of a request for its page that is about to be queued.
         """
         if self._canonical.is_separate(page):
             return False
-        first = self._variants.first(page)
+        first = self._variants.first(page) or first
         exact = self._canonical.exact(url)
         if exact == (self._merged(url) if first is None else self._canonical.exact(first)):
             return False
         return self._canonical.variant_key(url) not in self._met
 
-    def meet(self, url: str, page: bytes) -> Variant | None:
+    def meet(self, url: str, page: bytes, *, tries: bool = True) -> Variant | None:
         """Decide on a URL whose page was requested; return it where it is a variant met first.
 
         The caller stores it by ``put``, and requests it unless it is skipped.
+
+        Args:
+            url: The URL.
+            page: The request fingerprint that the fixed rules give it.
+            tries: Whether rules are tried; else no rule holds, and none is skipped.
 
         Raises:
             MalformedUrl: It is no http or https URL with a host.
@@ -161,7 +170,7 @@ class FixedRules:
         if not self._met.is_new(key, 0) or self._variants.is_known(key):
             return None
         host = self._host(url)
-        found = self._standing(url, page, first)
+        found = self._standing(url, page, first) if tries else None
         if found is None:
             names = self._canonical.parting(url, first)
             return Variant(key, page, page, host, names, url, VariantState.SEPARATE)
@@ -177,10 +186,9 @@ class FixedRules:
         None: the rules that hold on the host take it for no URL that is requested.
         """
         without = self._canonical.without(self._revoked(self._host(url)))
-        for key, other in [(page, first), *self._variants.separate_of(page)]:
-            if without(other) == without(url):
-                return key, self._canonical.parting(url, other)
-        return None
+        others = separate_of(self._database.read, page)
+        found = standing_for(url, without, [(page, first), *others])
+        return None if found is None else (found[0], self._canonical.parting(url, found[1]))
 
     def _revoked(self, host: str) -> frozenset[str]:
         names = (rule.name for rule in TRIED_RULES)

@@ -119,6 +119,18 @@ def separate_keys(read: Callable[[str], sqlite3.Cursor]) -> Iterator[tuple[bytes
     yield from read(f"SELECT key, page FROM variants WHERE state IN ({TRIED}, {SEPARATE})")  # noqa: S608
 
 
+def first_url(read: Callable[..., sqlite3.Cursor], page: bytes) -> str | None:
+    """Return the URL that was requested for a page; None where it was the canonical one."""
+    row = read("SELECT url FROM variants WHERE key = ? AND page = key", (page,)).fetchone()
+    return None if row is None else str(row[0])
+
+
+def separate_of(read: Callable[..., sqlite3.Cursor], page: bytes) -> list[tuple[bytes, str]]:
+    """Return key and URL of the variants of a page that are pages of their own."""
+    sql = f"SELECT key, url FROM variants WHERE page = ? AND state IN ({TRIED}, {SEPARATE})"  # noqa: S608
+    return read(sql, (page,)).fetchall()
+
+
 def tried_rules(read: Callable[[str], sqlite3.Cursor]) -> list[HostRule]:
     """Return the fixed rules that were tried on a host, those that are wrong there first."""
     rows = read(
@@ -171,10 +183,7 @@ class Variants:
         if page not in self._firsts and page in self._older_firsts:
             self._hold(page, self._older_firsts[page])
         elif page not in self._firsts:
-            row = self._database.read(
-                "SELECT url FROM variants WHERE key = ? AND page = key", (page,)
-            ).fetchone()
-            self._hold(page, None if row is None else str(row[0]))
+            self._hold(page, first_url(self._database.read, page))
         return self._firsts[page]
 
     def _hold(self, page: bytes, url: str | None) -> None:
@@ -185,14 +194,6 @@ class Variants:
     def is_known(self, key: bytes) -> bool:
         row = self._database.read("SELECT 1 FROM variants WHERE key = ?", (key,)).fetchone()
         return row is not None
-
-    def separate_of(self, page: bytes) -> list[tuple[bytes, str]]:
-        """Return key and URL of the variants of a page that are pages of their own."""
-        rows = self._database.read(
-            f"SELECT key, url FROM variants WHERE page = ? AND state IN ({TRIED}, {SEPARATE})",  # noqa: S608
-            (page,),
-        )
-        return rows.fetchall()
 
     def count_skipped(self, page: bytes, rules: Sequence[str]) -> int:
         """Return how many variants of a page some rules skip."""

@@ -9,13 +9,14 @@ from urllib.parse import unquote, urlsplit
 
 from crawler.urls.canonical import Canonicalizer, MalformedUrl
 from crawler.urls.parts import PLAIN_HOST, PLAIN_PATH, PLAIN_PORT, shown
-from crawler.urls.patterns import UrlPatterns
 from crawler.urls.requested import requestable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tldextract import TLDExtract
+
+    from crawler.urls.patterns import UrlPatterns
 
 #: What a scope can be, and what it covers around each seed.
 KINDS = {
@@ -164,6 +165,8 @@ def _compile(argument: str, pattern: str | None) -> re.Pattern[str] | None:
 def _patterns(argument: str, written: str | None) -> UrlPatterns | None:
     if not written:
         return None
+    from crawler.urls.patterns import UrlPatterns  # noqa: PLC0415  # few crawls need its libraries
+
     try:
         return UrlPatterns(written)
     except ValueError as error:

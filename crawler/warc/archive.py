@@ -154,7 +154,7 @@ class Archive:
     def _answer(self, exchange: Exchange) -> ArcWarcRecord:
         if exchange.status == HTTPStatus.NOT_MODIFIED:
             return records.not_modified(exchange, self._payloads.last_of(exchange.url))
-        digest = records.payload_digest(exchange.body)
+        digest = records.body_digest(exchange)
         if exchange.status == HTTPStatus.OK:
             self._payloads.note_answer(exchange.url, digest)
         is_whole = bool(exchange.body) and exchange.truncated is None

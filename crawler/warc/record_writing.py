@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import os
 from dataclasses import dataclass
 from http import HTTPStatus
 from io import BytesIO
@@ -16,6 +17,7 @@ from warcio.statusandheaders import StatusAndHeaders
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from datetime import datetime
+    from typing import BinaryIO
 
     from warcio.recordloader import ArcWarcRecord
 
@@ -39,6 +41,8 @@ NOT_MODIFIED = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
 # warcio, and so every tool that is made with it, takes a record of another one for damaged.
 _PROTOCOLS = frozenset({"HTTP/1.0", "HTTP/1.1"})
 
+_PIECE_BYTES = 2**20
+
 _builder = RecordBuilder(warc_version=VERSION)
 _LINE_BREAKS = bytes.maketrans(b"\r\n", b"  ")
 
@@ -53,6 +57,7 @@ class Exchange:
         status_line: First line of the answer, if it is known.
         request_line: First line of the request, if it is known.
         body: Body as it was transferred, compressed, but without chunks.
+        file: File with the whole of a large body, of which ``body`` is the beginning.
         address: IP address of the server.
         truncated: Reason for a cut body, a value of ``WARC-Truncated``.
     """
@@ -72,6 +77,19 @@ class Exchange:
     truncated: str | None = None
     kind: str = OTHER
     depth: int = 0
+    file: BinaryIO | None = None
+
+    @property
+    def body_bytes(self) -> int:
+        """Bytes of the whole body."""
+        return len(self.body) if self.file is None else os.fstat(self.file.fileno()).st_size
+
+    def stream(self) -> BinaryIO:
+        """Return the body, to be read from its start."""
+        if self.file is None:
+            return BytesIO(self.body)
+        self.file.seek(0)
+        return self.file
 
 
 class Recorded(NamedTuple):
@@ -108,8 +126,21 @@ class RawHead(StatusAndHeaders):  # type: ignore[misc]  # warcio has no types
 
 def payload_digest(body: bytes) -> str:
     """Return the SHA-1 in base 32, as WARC files have it by custom."""
-    digest = hashlib.sha1(body, usedforsecurity=False).digest()
-    return "sha1:" + base64.b32encode(digest).decode("ascii")
+    return _shown(hashlib.sha1(body, usedforsecurity=False))
+
+
+def _shown(made: hashlib._Hash) -> str:
+    return "sha1:" + base64.b32encode(made.digest()).decode("ascii")
+
+
+def body_digest(exchange: Exchange) -> str:
+    """Return the ``payload_digest`` of a body, which is read piece by piece."""
+    if exchange.file is None:
+        return payload_digest(exchange.body)
+    made, stream = hashlib.sha1(usedforsecurity=False), exchange.stream()
+    while piece := stream.read(_PIECE_BYTES):
+        made.update(piece)
+    return _shown(made)
 
 
 def warc_date(at: datetime) -> str:
@@ -123,7 +154,14 @@ def warcinfo(filename: str, about: Mapping[str, str]) -> ArcWarcRecord:
 
 def response(exchange: Exchange, digest: str) -> ArcWarcRecord:
     fields = {**_fields(exchange), "WARC-Payload-Digest": digest}
-    return _record("response", exchange.url, fields, _answer_head(exchange), exchange.body)
+    return _builder.create_warc_record(
+        exchange.url,
+        "response",
+        exchange.stream(),
+        exchange.body_bytes,
+        warc_headers_dict=fields,
+        http_headers=_answer_head(exchange),
+    )
 
 
 def revisit(exchange: Exchange, digest: str, original: OriginalRecord) -> ArcWarcRecord:
@@ -269,6 +307,6 @@ def _told(exchange: Exchange) -> Iterable[tuple[bytes, bytes]]:
         is_false = lower == b"transfer-encoding" or (
             lower == b"content-length"
             and has_other_length
-            and value.strip() != b"%d" % len(exchange.body)
+            and value.strip() != b"%d" % exchange.body_bytes
         )
         yield (b"X-Orig-" + name if is_false else name), value

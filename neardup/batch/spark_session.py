@@ -153,7 +153,9 @@ def _local(master: str | None, memory: str | None) -> dict[str, str]:
     if where.startswith("local"):
         cores = _cores(where)
         found["spark.driver.memory"] = memory or f"{_quarter_mb()}m"
-        found["spark.driver.extraJavaOptions"] = f"-Dlog4j2.configurationFile={_LOGGING.as_uri()}"
+        log = f"-Dlog4j2.configurationFile={_LOGGING.as_uri()}"
+        # The JVM moves rows between Python's workers: its second compiler costs more than it saves.
+        found["spark.driver.extraJavaOptions"] = f"{log} -XX:TieredStopAtLevel=1"
         found["spark.driver.host"] = "127.0.0.1"
         found["spark.driver.bindAddress"] = "127.0.0.1"
         found["spark.sql.shuffle.partitions"] = str(max(8, 4 * cores))

@@ -1,9 +1,16 @@
 """Digests: equality in 128 bits."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import xxhash
 
 from neardup.features.folding import fold
 from neardup.features.shingles import occurrences
+
+if TYPE_CHECKING:
+    from typing import Self
 
 DIGEST_BYTES = 16
 
@@ -53,6 +60,12 @@ class PayloadHash:
     def digest(self) -> bytes:
         """Return the ``payload_digest`` of all bytes so far; more may follow."""
         return self._hash.digest()
+
+    def copy(self) -> Self:
+        """Return a hash of the same bytes, to which others may be added."""
+        made = type(self)()
+        made._hash = self._hash.copy()
+        return made
 
 
 # The digest of every text in which a reader would see nothing.

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from contextlib import closing
 from itertools import product
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urljoin, urlsplit
 
 import pytest
 
 from crawler.storage.database import open_for_reading
 from tests.crawls.command import scrapy, start_scrapy
 from tests.crawls.crawled import crawl_site
+from tests.crawls.fleet import fleet_settings
 from tests.crawls.mirrored import check, mirror
+from tests.crawls.test_foreign import make_project, run
 from tests.sites.changing import ChangingSite, page
 from tests.sites.prose import prose
 from tests.waiting import some_moment, wait_until
@@ -132,6 +135,24 @@ def test_a_killed_crawl_keeps_all_pages(tmp_path: Path) -> None:
     assert linked_pages(range(PAGES)) <= crawled.kept
 
 
+def test_a_fleet_requests_each_variant(redis_url: str, tmp_path: Path) -> None:
+    settings = fleet_settings(redis_url, tmp_path).items()
+    with open_site(whole, range(2)) as site:
+        options = [text for name, value in settings for text in ("-s", f"{name}={value}")]
+        crawled = crawl_site(site, tmp_path, *options)
+    assert linked_pages(range(2)) <= crawled.kept
+
+
+def test_a_foreign_spider_gets_each_variant(tmp_path: Path) -> None:
+    make_project(tmp_path, "html", "text")
+    with open_site(whole, range(2)) as site:
+        items = run(tmp_path, site.url, "-s", f"JOBDIR={tmp_path / 'job'}")
+        asked = Counter(site.paths())
+    urls = {str(item["url"]).removeprefix(site.url.rstrip("/")) for item in items}
+    assert linked_pages(range(2)) <= urls
+    assert max(asked.values()) == 1
+
+
 @pytest.mark.parametrize("text", ["yes", "no"])
 def test_a_mirror_has_a_file_for_each_page(text: str, tmp_path: Path) -> None:
     with open_site(whole, range(4)) as site:
@@ -144,3 +165,25 @@ def test_a_mirror_has_a_file_for_each_page(text: str, tmp_path: Path) -> None:
     assert len(set(wanted.values())) == len(wanted)
     assert set(wanted.values()) <= mirrored.targets(start)
     assert check(tmp_path).returncode == 0
+
+
+def test_a_link_of_a_mirror_leads_to_the_page_that_a_skipped_url_stands_for(tmp_path: Path) -> None:
+    orders = [f"/order{number}?{order}" for number in range(6) for order in ("a=1&b=2", "b=2&a=1")]
+    skipped = [f"{order}&utm_source=x" for order in orders]
+
+    def ordered(query: str) -> str:
+        return "&".join(part for part in query.split("&") if not part.startswith("utm_"))
+
+    with ChangingSite() as site:
+        site.robots_txt = ""
+        for number in range(6):
+            site.added[f"/order{number}"] = of_query(f"order{number}", ordered)
+        site.linked = (*orders, *skipped)
+        mirrored = mirror(site.url, tmp_path)
+        start = mirrored.path_of(site.url)
+        assert len(site.paths()) < len(orders) + len(skipped), "some are skipped"
+    assert start is not None
+    targets = dict(zip(site.linked, mirrored.addresses(start), strict=True))
+    texts = {link: mirrored.read(unquote(urljoin(start, to))) for link, to in targets.items()}
+    assert [texts[link] for link in skipped] == [texts[link] for link in orders]
+    assert len({texts[link] for link in orders}) == len(orders)

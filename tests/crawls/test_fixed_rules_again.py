@@ -46,8 +46,10 @@ def test_pages_of_their_own_are_found_again_by_another_crawl(tmp_path: Path) -> 
         site.added["/order"] = of_query("order", whole)
         site.added["/landing"] = of_query("landing", whole)
         site.added["/headed"] = answer_with_header
-        site.linked = (*ORDERS, "/headed")
-        assert crawl_site(site, tmp_path).kept >= {*ORDERS, *SOURCES}
+        site.added["/last"] = of_query("last", whole)
+        last = ["/last?utm_source=one", "/last"]  # the canonical URL is linked after another one
+        site.linked = (*ORDERS, "/headed", *last)
+        assert crawl_site(site, tmp_path).kept >= {*ORDERS, *SOURCES, *last}
         asked = len(site.paths())
         site.linked = (*reversed(ORDERS), "/headed")
         crawl_site(site, tmp_path, "-a", "deny=nothing-of-it")

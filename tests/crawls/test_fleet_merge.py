@@ -39,11 +39,26 @@ def test_what_a_fleet_kept_is_one_crawl(redis_url: str, tmp_path: Path) -> None:
         kept = [url for url, page in pages.items() if page["text"] is not None]
         clusters = {site.cluster_of(number) for number in range(PAGES)}
         assert len(kept) == found["kept"] == len(clusters)
-        part, asked = tmp_path / "part", ("--redis", redis_url, "--name", NAME)
-        assert merged(part, 0, *asked, folders[0], str(part))["lost"] == []
-        again = ("-s", f"JOBDIR={out}", "-s", "DOWNLOAD_DELAY=0", "-a", "revisit=yes")
-        seeds = ("-a", f"url={site.seeds}", "-a", "scope=host")
-        done = scrapy("crawl", "site", *seeds, *again)
-        assert done.returncode == 0, done.stderr
-        assert problems(out) == ()
+        asked = ("--redis", redis_url, "--name", NAME)
+        whole = tmp_path / "whole"
+        assert merged(whole, 0, *asked, *folders, str(whole))["missing"] == {}
+        part = tmp_path / "part"
+        found = merged(part, 1, *asked, folders[0], str(part))
+        assert found["lost"] == []
+        ((worker, fetched),) = found["missing"].items()
+        assert "/worker-2/" in worker
+        here, all_kept = exported(part), {pages[url]["text"] for url in kept}
+        assert 0 < found["restored"] <= fetched
+        assert {page["text"] for page in here.values()} - {None} == all_kept
+        for folder in (out, part):
+            visit_again(folder, site)
+            assert problems(folder) == ()
+            assert set(exported(folder)) == set(pages)
         assert {page["verdict"] for page in exported(out).values()} == {"unchanged"}
+
+
+def visit_again(folder: Path, site: ManyHosts) -> None:
+    """Ask for every page of a crawl directory again, and for what its pages link to."""
+    seeds = ("-a", f"url={site.seeds}", "-a", "scope=host", "-a", "revisit=yes")
+    done = scrapy("crawl", "site", *seeds, "-s", f"JOBDIR={folder}", "-s", "DOWNLOAD_DELAY=0")
+    assert done.returncode == 0, done.stderr

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import gzip
 import random
 import sqlite3
 from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import TYPE_CHECKING
 
+import brotli  # type: ignore[import-untyped]
 import pytest
+import zstandard
+from warcio.archiveiterator import ArchiveIterator
 
+from crawler.warc.record_writing import payload_digest as warc_digest
 from neardup.fingerprints.digest import payload_digest
 from tests.crawls.command import start_scrapy
 from tests.crawls.mirrored import Mirrored, check
@@ -19,7 +25,7 @@ from tests.sites.needing import PIXEL, body
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from tests.sites.exchange import Exchange
     from tests.sites.needing import NeedingSite
@@ -33,6 +39,9 @@ LARGE = ("--max-file-bytes", "1GB")
 NOTED = 4 * 2**20
 CONTENT = random.Random(5).randbytes(NOTED + 2**20) * 50
 """More than a mirror takes of memory."""
+
+PACKABLE = b"".join(random.Random(seed).randbytes(2**12) * 8 for seed in range(2**9)) * 8
+"""Likewise, in an eighth as many bytes in a coding."""
 
 MAX_PEAK_MB = 350
 
@@ -85,14 +94,19 @@ def test_large_file_goes_on_after_a_kill_and_is_never_in_memory(
     site: NeedingSite, tmp_path: Path
 ) -> None:
     served = Served(CONTENT, '"v1"', NOTED, hangs=True)
-    site.file("/small/", body("small", links(["/small/big.bin"])))
+    site.file("/small/", body("small", links(["/small/big.bin", "/small/moved.bin"])))
     site.added["/small/big.bin"] = served
+    site.added["/small/moved.bin"] = Served(CONTENT, '"v1"', NOTED, hangs=True)
     folder = tmp_path / "m"
     command = ("mirror", site.at("/small/"), str(folder), *QUICK, *LARGE)
     killed = start_scrapy(*command)
-    wait_until(lambda: noted_bytes(folder) >= NOTED, killed)
+    wait_until(lambda: noted_bytes(folder) >= 2 * NOTED, killed)
     killed.kill()
     killed.communicate()
+    site.file("/small/other.bin", PIXEL, "image/png")
+    site.added["/small/moved.bin"] = lambda exchange: exchange.answer(
+        b"", status=301, headers={"Location": "/small/other.bin"}
+    )
     going_on, peaks = start_scrapy(*command), [0]
 
     def has_ended() -> bool:
@@ -102,7 +116,7 @@ def test_large_file_goes_on_after_a_kill_and_is_never_in_memory(
     wait_until(has_ended)
     output, errors = going_on.communicate()
     assert going_on.returncode == 0, output + errors
-    assert served.firsts == [0, NOTED]
+    assert served.firsts == [0, NOTED - 1]
     assert 0 < max(peaks) < MAX_PEAK_MB
     again = start(site, folder, *LARGE)
     assert again.served[site.at("/small/big.bin")] == payload_digest(CONTENT)
@@ -130,9 +144,9 @@ def test_rest_of_a_large_file_that_breaks_off_is_requested_at_once_and_bounded(
     limited = ("--max-file-bytes", str(len(content)))
     found = start(site, tmp_path / "m", *limited, status=1)
     assert not list((found.folder / ".mirror" / "downloads").iterdir()), "what is too large goes"
-    assert served["/small/once.bin"].firsts == [0, half]
+    assert served["/small/once.bin"].firsts == [0, half - 1]
     assert served["/small/weak.bin"].firsts == [0, 0]
-    assert served["/small/often.bin"].firsts == [0, half, half + 5]
+    assert served["/small/often.bin"].firsts == [0, half - 1, half + 4]
     assert told(found, "failed") == {site.at("/small/often.bin")}
     for path in ("/small/once.bin", "/small/weak.bin"):
         assert found.served[site.at(path)] == payload_digest(content)
@@ -142,7 +156,7 @@ def test_rest_of_a_large_file_that_breaks_off_is_requested_at_once_and_bounded(
     assert part_of(found, site, content, half + 9) == part, "with its rest it is too large"
     site.file("/small/endless.bin", PIXEL, "image/png")
     found = start(site, tmp_path / "m", *LARGE)
-    assert served["/small/often.bin"].firsts[-1] == half + 9
+    assert served["/small/often.bin"].firsts[-1] == half + 8
     assert part_of(found, site, content, len(content)) == part
     assert check(found.folder).returncode == 0
 
@@ -158,7 +172,7 @@ def test_answers_that_are_less_or_other_than_the_rest_cost_no_more_than_themselv
         wanted = exchange.headers.get("Range")
         asked[path].append(wanted)
         first = int(wanted.removeprefix("bytes=").rstrip("-")) if wanted else 0
-        end, told = (min(first + 2**20, size), size) if "portions" in path else (size, size + 1)
+        end, told = (min(first + 2**20 + 1, size), size) if "portions" in path else (size, size + 1)
         headers = {"Content-Type": BYTES, "ETag": '"v1"', "Content-Length": f"{end - first}"}
         if wanted:
             headers["Content-Range"] = f"bytes {first}-{end - 1}/{told}"
@@ -174,12 +188,93 @@ def test_answers_that_are_less_or_other_than_the_rest_cost_no_more_than_themselv
         site.added[path] = partial(answer, path=path)
     found = start(site, tmp_path / "m", *LARGE, "-s", "RETRY_TIMES=1", status=1)
     assert "cannot be written" not in found.done.stderr
-    assert asked["/small/portions.bin"] == [None, f"bytes={half}-"]
+    assert asked["/small/portions.bin"] == [None, f"bytes={half - 1}-"]
     found = start(site, tmp_path / "m", *LARGE, status=1)
-    assert asked["/small/portions.bin"][2:] == [f"bytes={half + 2**20}-"]
+    assert asked["/small/portions.bin"][2:] == [f"bytes={half + 2**20 - 1}-"]
     assert found.served[site.at("/small/portions.bin")] == payload_digest(content)
     assert told(found, "failed") == {site.at("/small/other.bin")}
     assert not list((found.folder / ".mirror" / "downloads").iterdir())
+
+
+def test_large_files_in_codings_and_for_an_archive_are_not_in_memory(
+    site: NeedingSite, tmp_path: Path
+) -> None:
+    packed = {
+        "/small/gzip.bin": ("gzip", gzip.compress(PACKABLE, 1)),
+        "/small/br.bin": ("br", brotli.compress(PACKABLE, quality=0)),
+        "/small/zstd.bin": ("zstd", zstandard.compress(PACKABLE, 1)),
+        "/small/plain.bin": ("none", PACKABLE),
+    }
+    site.file("/small/", body("small", links([*packed, "/small/cut.bin", "/small/no.bin"])))
+    for path, (name, content) in packed.items():
+        site.added[path] = coded(name, content)
+    whole = gzip.compress(CONTENT[:NOTED])
+    site.added["/small/cut.bin"] = coded("gzip", whole[: len(whole) // 2])
+    site.added["/small/no.bin"] = coded("gzip", whole[:2] + bytes(2 * 2**20))
+    folder = tmp_path / "m"
+    limits = (*QUICK, *LARGE, "--warc", "-s", "RETRY_TIMES=0")
+    going_on, peaks = start_scrapy("mirror", site.at("/small/"), str(folder), *limits), [0]
+
+    def has_ended() -> bool:
+        peaks.append(peak_mb(going_on.pid))
+        return going_on.poll() is not None
+
+    wait_until(has_ended)
+    output, errors = going_on.communicate()
+    assert going_on.returncode == 1, output + errors
+    assert 0 < max(peaks) < MAX_PEAK_MB
+    found = Mirrored(folder, CompletedProcess(going_on.args, 1, output, errors))
+    for path in packed:
+        assert found.served[site.at(path)] == payload_digest(PACKABLE), path
+    part = found.path_of(site.at("/small/cut.bin"))
+    assert part is not None
+    assert CONTENT.startswith(found.read(part)), "what could be had of it"
+    assert told(found, "failed") == {site.at("/small/cut.bin"), site.at("/small/no.bin")}
+    assert not list((folder / ".mirror" / "downloads").iterdir())
+    recorded = dict(answers(folder))
+    for path, (_, content) in packed.items():
+        assert recorded[site.at(path)] == warc_digest(content), path
+
+
+def coded(name: str, content: bytes) -> Callable[[Exchange], None]:
+    headers = {"Content-Type": BYTES, "ETag": '"v1"', "Content-Encoding": name}
+    return lambda exchange: exchange.answer(content, BYTES, headers=headers)
+
+
+def answers(folder: Path) -> Iterator[tuple[str, str]]:
+    """Yield URL and digest of the body as it is in the archive, and as its record says."""
+    for path in folder.rglob("*.warc.gz"):
+        with path.open("rb") as file:
+            for record in ArchiveIterator(file):
+                field = record.rec_headers.get_header
+                if record.rec_type == "response":
+                    digest = warc_digest(record.raw_stream.read())
+                    assert digest == field("WARC-Payload-Digest")
+                    yield field("WARC-Target-URI"), digest
+
+
+def test_file_that_takes_too_long_is_kept_as_a_part_and_continued(
+    site: NeedingSite, tmp_path: Path
+) -> None:
+    half = NOTED // 2
+    large = Served(CONTENT[:NOTED], '"v1"', half, hangs=True)
+    small = Served(CONTENT[:2000], 'W/"v1"', 1000, hangs=True)
+    served = {"/small/often.bin": large, "/small/page.bin": small}
+    site.file("/small/", body("small", links(served)))
+    site.added.update(served)
+    limits = ("-s", "DOWNLOAD_TIMEOUT=5", "-s", "RETRY_TIMES=0")
+    found = start(site, tmp_path / "m", *LARGE, *limits, status=1)
+    part_of(found, site, CONTENT, half)
+    assert "2 files are only parts of what the site has" in found.done.stdout
+    assert told(found, "failed") == {site.at(path) for path in served}
+    checked = check(found.folder)
+    assert "files of which only a part came: 2" in checked.stdout
+    assert checked.returncode == 1
+    found = start(site, tmp_path / "m", *LARGE)
+    assert large.firsts == [0, half - 1]
+    for path, size in (("/small/often.bin", NOTED), ("/small/page.bin", 2000)):
+        assert found.served[site.at(path)] == payload_digest(CONTENT[:size])
+    assert check(found.folder).returncode == 0
 
 
 def part_of(found: Mirrored, site: NeedingSite, content: bytes, size: int) -> str:

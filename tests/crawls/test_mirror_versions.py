@@ -40,7 +40,9 @@ def test_update_keeps_what_was_and_shows_what_changed(tmp_path: Path) -> None:
         before = mirrored.read(a)
         site.put("/a", f"{prose('/a', 80)} A new ending has come.")
         site.fail("/c", 410)
+        (tmp_path / ".m.zip.part").write_bytes(b"PK")  # left by a killed process
         again = mirror(site.url, mirrored.folder)
+        assert not (tmp_path / ".m.zip.part").exists()
         unchanged = mirror(site.url, mirrored.folder)  # keeps no version of its own
     assert "--keep-versions yes" in again.done.stdout
     [name] = version_names(mirrored.folder)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import shutil
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,6 +28,8 @@ from crawler.reading.content.content_xml import FROM_LINES, pack_lines
 from crawler.storage.database import FILE_NAME, Database
 from crawler.storage.directory import check_identity, identity_of, locked
 from crawler.storage.errors import JobError
+from crawler.storage.states import VariantState
+from crawler.url_rules.variants import Variant, Variants
 from crawler.urls.canonical import MalformedUrl
 from neardup.batch.output_tables import About, about_of
 from neardup.errors import InputError
@@ -166,6 +168,7 @@ def adopt(
     """Make a crawl directory of a corpus; return its number of texts.
 
     If there are several texts of one URL, the newest is its page, the others its older versions.
+    Texts of URLs that only tried rules take for one page are pages of their own.
 
     Args:
         corpus: Corpus with the pages.
@@ -215,9 +218,12 @@ def _fill(
     check_identity(database, identity, folder)
     tuned = settle(database, parameters)
     store, count = PageStore(database), 0
+    variants = _AdoptedVariants(store, canonicalizer)
     compress = zstandard.ZstdCompressor().compress
     database.write(_ADOPTED)
     for count, page in enumerate(corpus.pages(), start=1):
+        with suppress(MalformedUrl):
+            variants.part(page.name)
         row = _row(store.new_id(), page, canonicalizer)
         row.parameters, row.text = tuned.id, compress(page.text.encode("utf-8", "replace"))
         row.content, row.content_source = pack_lines(part_of(page.text)), FROM_LINES
@@ -235,6 +241,47 @@ def _fill(
     open_signatures(folder / "signatures", documents, shingle_size=size).close()
     open_passages(folder / "passages", documents, shingle_size=size).close()
     return count
+
+
+class _AdoptedVariants:
+    """Parts URLs of a corpus that tried rules take for one page: their texts are not the same."""
+
+    def __init__(self, store: PageStore, canonicalizer: Canonicalizer) -> None:
+        self._store = store
+        self._canonical = canonicalizer
+        self._variants = Variants(store.database)
+        self._parted: set[bytes] = set()
+
+    def part(self, url: str) -> None:
+        """Let a URL, and the one whose page has its key, be pages of their own if they differ.
+
+        The canonical URL alone keeps the key that the rules give both.
+
+        Raises:
+            MalformedUrl: It is no http or https URL with a host.
+        """
+        key = self._canonical.key(url)
+        if self._canonical.is_separate(key):
+            return
+        before = self._store.previous(key)
+        if before is not None and self._canonical.exact(before.url) != self._canonical.exact(url):
+            self._parted.add(key)
+            self._separate(before.url, key)
+            own = self._canonical.key(before.url)
+            if own != key:
+                self._store.rename(key, own, self._canonical(before.url))
+        if key in self._parted:
+            self._separate(url, key)
+
+    def _separate(self, url: str, key: bytes) -> None:
+        exact, merged = self._canonical.exact(url), self._canonical.without(())(url)
+        own = self._canonical.variant_key(url)
+        if exact == merged or self._canonical.is_separate(own):
+            return
+        names = self._canonical.parting(url, merged)
+        host = urlsplit(exact).netloc
+        self._variants.put(Variant(own, key, key, host, names, url, VariantState.SEPARATE), 0, b"")
+        self._canonical.separate([(own, key)])
 
 
 def _row(number: int, page: KeptPage, canonicalizer: Canonicalizer) -> PageRow:

@@ -12,6 +12,7 @@ from crawler.maintenance.merge import lost_originals, merged_captures, resembled
 from crawler.maintenance.merge.lost_originals import FleetTexts, LostOriginals
 from crawler.maintenance.merge.merged_captures import Copier, name_originals, number_captures
 from crawler.maintenance.merge.merged_crawls import blamed, made_whole, opened
+from crawler.maintenance.merge.missing_workers import LostPages, fleet_of
 from crawler.maintenance.merge.resembled_pages import name_resembled
 from crawler.maintenance.merge.small_tables import (
     merge_known,
@@ -39,12 +40,12 @@ from neardup.storage.catch_up import open_index
 from neardup.storage.signatures import open_passages, open_signatures
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from crawler.maintenance.merge.merged_crawls import MergedCrawl
+    from crawler.maintenance.merge.missing_workers import FleetRecord
     from crawler.maintenance.verify.finding import CheckWatch
-    from crawler.pages.shared_verdicts import FleetKeptText
 
 _SCRATCH = merged_captures.SCRATCH + lost_originals.SCRATCH + resembled_pages.SCRATCH
 _COUNTS = """
@@ -66,7 +67,10 @@ class Merged:
         fetched_twice: Number of captures that repeat one of another crawl.
         orphans: Number of duplicates without an original that were judged again.
         lost: URLs of duplicates whose text is lost.
-        queued: Whether the lost ones are queued to be fetched again.
+        queued: Whether the lost and the restored ones are queued to be fetched again.
+        missing: Pages that workers of the fleet fetched whose directory is missing, by their name.
+        restored: Number of pages of those workers that come from the texts of the fleet.
+        unasked_fleet: Name of the fleet of the workers, where its Redis was not asked.
     """
 
     directories: int
@@ -77,6 +81,14 @@ class Merged:
     orphans: int
     lost: tuple[str, ...]
     queued: bool
+    missing: dict[str, int]
+    restored: int
+    unasked_fleet: str | None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all is there that the crawls and their fleet had."""
+        return not self.lost and not self.missing
 
     def to_dict(self) -> dict[str, Any]:
         """Return the output of ``crawl-once merge --json``."""
@@ -87,7 +99,7 @@ def merge(
     folder: Path,
     folders: Sequence[Path],
     watch: CheckWatch,
-    kept: Callable[[], AsyncIterator[FleetKeptText]] | None = None,
+    fleet: FleetRecord | None = None,
 ) -> Merged:
     """Make one crawl directory of many, which are not changed.
 
@@ -95,7 +107,7 @@ def merge(
         folder: New directory, which appears when it is whole.
         folders: Crawl directories, open in no other process.
         watch: Callbacks for progress.
-        kept: Function that yields all texts of a fleet, for originals missing from its crawls.
+        fleet: Record of the fleet, for originals and workers that are missing from the crawls.
 
     Raises:
         JobError: One of the directories cannot be used, or they do not go together.
@@ -107,7 +119,7 @@ def merge(
         database = Database(part)
         try:
             merging = _Merging(database, part, sources, watch)
-            merged = merging.merge(kept)
+            merged = merging.merge(fleet)
             merging.close()
         except BaseException as error:
             database.fail("merging was interrupted")
@@ -141,7 +153,7 @@ class _Merging:
         for statement in filter(str.strip, _SCRATCH.split(";")):
             database.write(statement)
 
-    def merge(self, kept: Callable[[], AsyncIterator[FleetKeptText]] | None) -> Merged:
+    def merge(self, fleet: FleetRecord | None) -> Merged:
         database, sources, watch = self._database, self._sources, self._watch
         visit = merge_meta(database, sources)
         merge_url_rules(database, sources)
@@ -152,9 +164,13 @@ class _Merging:
         Copier(database, sources, parameters).copy(count, watch)
         merge_links(database, sources, watch)
         merge_known(database, sources, watch)
-        name_originals(database)
         merge_requests(database, sources, visit, watch)
-        orphans, lost = self._settle_orphans(kept)
+        missing = {} if fleet is None else fleet.missing(sources)
+        restored = 0
+        if fleet is not None and missing:
+            restored = LostPages(database, fleet, self._tuned.min_words).restore(watch)
+        name_originals(database)
+        orphans, lost = self._settle_orphans(fleet)
         name_resembled(database)
         twice = "SELECT count(*) FROM scratch.captures WHERE same_as IS NOT NULL"
         pages, held, duplicates = database.read(_COUNTS).fetchone()
@@ -166,16 +182,22 @@ class _Merging:
             fetched_twice=int(database.read(twice).fetchone()[0]),
             orphans=orphans,
             lost=tuple(lost),
-            queued=bool(lost) and database.meta(meta_names.PLAN) is not None,
+            queued=bool(lost or restored) and database.meta(meta_names.PLAN) is not None,
+            missing=missing,
+            restored=restored,
+            unasked_fleet=fleet_of(sources) if fleet is None else None,
         )
 
-    def _settle_orphans(
-        self, kept: Callable[[], AsyncIterator[FleetKeptText]] | None
-    ) -> tuple[int, list[str]]:
+    @property
+    def _tuned(self) -> Parameters:
+        tuned = newest(self._database.read)
+        return Parameters() if tuned is None else tuned.parameters
+
+    def _settle_orphans(self, fleet: FleetRecord | None) -> tuple[int, list[str]]:
         """Make the indexes, and judge the duplicates without an original by them."""
         database = self._database
         tuned = newest(database.read)
-        parameters = Parameters() if tuned is None else tuned.parameters
+        parameters = self._tuned
         store = PageStore(database)
         database.commit()
         self._watch.begin("fingerprint index", 0)
@@ -193,8 +215,8 @@ class _Merging:
                 signatures=signatures,
                 passages=passages,
             )
-            fleet = None if kept is None else FleetTexts(database, kept)
-            originals = LostOriginals(database, store, deduplicator, fleet)
+            texts = None if fleet is None else FleetTexts(database, fleet.kept)
+            originals = LostOriginals(database, store, deduplicator, texts)
             found = len(originals.orphans())
             lost = originals.settle(self._watch)
             walls = Walls(store, deduplicator, Promotion(store, deduplicator))

@@ -10,7 +10,16 @@ from crawler.frontier.request_records import MalformedRequestError, decode_parts
 from crawler.maintenance.verify.finding import NoWatch, Rule, Stage
 from crawler.maintenance.verify.repairer import encoded_request
 from crawler.storage import meta_names
-from crawler.storage.states import FAILED, HOLDS, LEASED, QUEUED, SKIPPED, WAITING, RuleStatus
+from crawler.storage.states import (
+    FAILED,
+    HOLDS,
+    LEASED,
+    QUEUED,
+    SKIPPED,
+    WAITING,
+    RuleStatus,
+    VariantState,
+)
 from crawler.url_rules.regrouping import note_pending
 from crawler.url_rules.rule_files import restored
 from crawler.url_rules.rule_store import RuleStore
@@ -47,6 +56,13 @@ _QUEUED = f"SELECT id, url, request, key FROM requests WHERE state IN ({QUEUED})
 _UNFINISHED = (
     f"SELECT id, url, request, tries FROM requests WHERE state IN ({QUEUED}, {FAILED}) ORDER BY id"
 )
+_VARIANTS = f"""
+SELECT key, url, request FROM variants WHERE state = {VariantState.SKIPPED} ORDER BY key
+"""
+_DEPTH = """
+SELECT min(requests.depth) FROM variants JOIN requests ON requests.key = variants.standing
+WHERE variants.key = ?
+"""
 _WRONG_LINES = f"""
 SELECT count(*) FROM (
     SELECT host, max(priority) AS priority FROM requests WHERE state = {WAITING} GROUP BY host
@@ -163,6 +179,7 @@ def find_unqueued(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Find
     sql = f"SELECT count(*) FROM requests WHERE (state = {SKIPPED}) != (rule NOTNULL)"
     yield from RULED.counted(count(sql))
     yield from FETCHABLE.found((number, url) for number, url, _ in _unfetchable(directory))
+    yield from VARIANTS.found(_lost_variants(directory))
     yield from LINES.counted(count(_WRONG_LINES))
     watch.begin("queue", count(f"SELECT count(*) FROM requests WHERE state IN ({QUEUED})"))
     yield from SEEN.found((number, url) for number, url, _ in _unseen(directory, watch))
@@ -180,6 +197,15 @@ def _unfetchable(directory: CrawlDirectory) -> Iterator[tuple[int, str, bytes | 
         readable = _parts(encoded) is not None
         if not readable or tries >= MAX_TRIES:
             yield number, url, encoded if readable else None
+
+
+def _lost_variants(directory: CrawlDirectory) -> Iterator[tuple[bytes, str]]:
+    """Yield key and URL of each skipped variant whose request no revoked rule could queue."""
+    if directory.plan is None:
+        return
+    for key, url, encoded in directory.connection.execute(_VARIANTS):
+        if _parts(encoded) is None:
+            yield key, url
 
 
 def _unseen(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[tuple[int, str, bytes]]:
@@ -254,6 +280,14 @@ def _queue_stuck(repairer: Repairer, finding: Finding) -> str:
     return f"requests queued again: {len(stuck):,}"
 
 
+def _make_again(repairer: Repairer, finding: Finding) -> str:
+    for key in finding.ids:
+        (depth,) = repairer.database.read(_DEPTH, (key,)).fetchone()
+        row = encoded_request(depth or 0), key
+        repairer.database.write("UPDATE variants SET request = ? WHERE key = ?", row)
+    return f"requests of skipped variants made again: {finding.count:,}"
+
+
 def _line_up(repairer: Repairer, finding: Finding) -> str:
     repairer.queue.requests.line_up()
     return "order of the hosts in the queue made again"
@@ -287,6 +321,13 @@ FETCHABLE = Rule(
     "requests that cannot be read, or broke at every try",
     "queues their URLs again",
     _queue_stuck,
+    Stage.QUEUE,
+)
+VARIANTS = Rule(
+    "skipped-variant-can-be-fetched",
+    "URLs that fixed rules skip whose requests cannot be read",
+    "makes their requests again",
+    _make_again,
     Stage.QUEUE,
 )
 LINES = Rule(

@@ -55,8 +55,8 @@ class Elements:
         self.srcdoc: Attribute | None = None
         self._media_checks: tuple[Edit, ...] = ()
 
-    def html(self, name: bytes, start: int, end: int) -> int:
-        """Read a start tag of HTML; return the end of its last unquoted value, or -1.
+    def html(self, name: bytes, start: int, end: int) -> Attributes:
+        """Read a start tag of HTML; return its attributes.
 
         Args:
             name: Lower-case name of the tag.
@@ -68,9 +68,9 @@ class Elements:
         look(self, name, attributes)
         if b"style" in attributes:
             self.places.style(attributes[b"style"])
-        return _last(attributes)
+        return attributes
 
-    def foreign(self, name: bytes, start: int, end: int) -> int:
+    def foreign(self, name: bytes, start: int, end: int) -> Attributes:
         """Read a start tag of SVG or MathML; see ``html`` for the result."""
         attributes = read_attributes(self.places.text, start, end)
         for key, attribute in attributes.items():
@@ -79,7 +79,7 @@ class Elements:
                 self.places.address(attribute, kind, nofollow=self._is_nofollow(attributes))
             elif key == b"style":
                 self.places.style(attribute)
-        return _last(attributes)
+        return attributes
 
     def inline_sheet(self, at: int) -> None:
         """Read the text of a ``style`` that is no raw text: in XML and in SVG."""
@@ -196,5 +196,6 @@ def _renamed(attribute: Attribute, name: bytes) -> Edit:
     return Edit(attribute.name_start, attribute.name_end, name)
 
 
-def _last(attributes: Attributes) -> int:
+def end_of_unquoted(attributes: Attributes) -> int:
+    """Return the end of the last value without quotes, or -1."""
     return max((each.end for each in attributes.values() if each.quotes == UNQUOTED), default=-1)

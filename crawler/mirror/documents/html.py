@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from crawler.mirror.documents.elements import Elements
+from crawler.mirror.documents.elements import Elements, end_of_unquoted
 from crawler.mirror.documents.named_files import read_names
 from crawler.mirror.documents.places import LinkKind, LinkPlace, Places, write_double
 from crawler.mirror.documents.scripts import SCRIPT_TYPES, read_import_map
 from crawler.mirror.documents.tags import (
+    BREAKOUT,
     FOREIGN,
     FOREIGN_STOP,
     HTML_STOP,
+    INTEGRATION,
     RAW,
     raw_text_end,
 )
@@ -23,18 +25,6 @@ if TYPE_CHECKING:
     from crawler.mirror.documents.attributes import Attribute
 
 _LINK, _TAG = 1, 3  # groups of a stop: the last that took part tells which it is
-# Elements of SVG and MathML whose content is HTML again.
-_INTEGRATION = {
-    b"svg": frozenset({b"foreignobject", b"desc", b"title"}),
-    b"math": frozenset({b"mi", b"mo", b"mn", b"ms", b"mtext"}),
-}
-# Tags of HTML that end foreign content:
-# https://html.spec.whatwg.org/multipage/parsing.html#parsing-main-inforeign
-_BREAKOUT = frozenset(
-    b"b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li"
-    b" listing menu meta nobr ol p pre ruby s small span strong strike sub sup table tt u ul"
-    b" var".split()
-)
 
 
 def read_html(elements: Elements) -> None:
@@ -80,13 +70,13 @@ class _HtmlScan:
     def _tag(self, stop: re.Match[bytes]) -> int:
         name, at = stop[2].lower(), stop.end()
         start, end = stop.span(3)
-        if self._is_foreign and name in _BREAKOUT:
+        if self._is_foreign and name in BREAKOUT:
             self._break_out()
         if self._is_foreign:
             attributes = self._elements.foreign(name, start, end)
             if name == b"style" and self._text[end - 1 : end] != b"/":
                 self._elements.inline_sheet(at)
-            if name in FOREIGN or name in _INTEGRATION[self._inside[-1]]:
+            if name in FOREIGN or name in INTEGRATION[self._inside[-1]]:
                 self._enter(name, attributes, end)
             return at
         attributes = self._elements.html(name, start, end)
@@ -133,8 +123,8 @@ class _HtmlScan:
             self._elements.fixes += places.srcdoc(attribute, value, inner.places.found, inner.fixes)
             self._elements.has_modules |= inner.has_modules
 
-    def _enter(self, name: bytes, last: int, end: int) -> None:
-        if end <= last or self._text[end - 1 : end] != b"/":
+    def _enter(self, name: bytes, attributes: dict[bytes, Attribute], end: int) -> None:
+        if end <= end_of_unquoted(attributes) or self._text[end - 1 : end] != b"/":
             self._inside.append(name)
             self._open[name] += 1
 
@@ -143,7 +133,7 @@ class _HtmlScan:
         if self._open[name]:
             while self._leave() != name:
                 pass
-        elif self._is_foreign and name in _BREAKOUT:
+        elif self._is_foreign and name in BREAKOUT:
             self._break_out()
         return stop.end()
 

@@ -250,6 +250,7 @@ class LinkedDocument:
         self._body = body
         self.size = len(body)
         self._declaration = charset.declaration
+        self._encoding = charset.encoding
         self._view = View(body, charset.encoding)
         places = Places(self._view.text, self._view.encoding)
         elements = Elements(places)
@@ -273,6 +274,15 @@ class LinkedDocument:
             DocumentLink(*addresses(written), kind, nofollow, written)
             for _, _, written, kind, nofollow, _, _ in self._places
         ]
+
+    def put_away(self) -> None:
+        """Let go of the body, which is needed again to rewrite the document."""
+        self._view = View(b"", self._encoding)
+        self._body = b""
+
+    def take_up(self, body: bytes) -> None:
+        """Take the same body again."""
+        self._body, self._view = body, View(body, self._encoding)
 
     def rewrite(self, address_of: Callable[[DocumentLink], str | None]) -> Rewritten:
         """Replace the URLs of the document.

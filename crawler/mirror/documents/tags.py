@@ -52,7 +52,24 @@ _TELLING = rb"(?:%b|%b|%b)" % (_any_of(_NAMES), _ROBOTS, _PICTURE)
 # Elements whose text is no markup, or other markup.
 RAW = frozenset(b"script style title textarea xmp iframe noembed noframes plaintext".split())
 FOREIGN = frozenset({b"svg", b"math"})
-_CHANGING = _any_of("script style title textarea xmp iframe noembed noframes plaintext svg math")
+_CHANGING_NAMES = "script style title textarea xmp iframe noembed noframes plaintext svg math"
+_CHANGING = _any_of(_CHANGING_NAMES)
+# Elements of SVG and MathML whose content is HTML again.
+INTEGRATION = {
+    b"svg": frozenset({b"foreignobject", b"desc", b"title"}),
+    b"math": frozenset({b"mi", b"mo", b"mn", b"ms", b"mtext"}),
+}
+_BREAKOUT_NAMES = (
+    "b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li"
+    " listing menu meta nobr ol p pre ruby s small span strong strike sub sup table tt u ul var"
+)
+# Tags of HTML that end foreign content:
+# https://html.spec.whatwg.org/multipage/parsing.html#parsing-main-inforeign
+BREAKOUT = frozenset(_BREAKOUT_NAMES.encode().split())
+_CHANGING_IN_FOREIGN = _any_of(
+    f"{_CHANGING_NAMES} {_BREAKOUT_NAMES} "
+    + b" ".join(INTEGRATION[b"svg"] | INTEGRATION[b"math"]).decode()
+)
 
 _NAME = rb"[a-zA-Z][^/>%b]*+" % WS
 _DULL = rb"(?:%b|(?!%b)%b)*+" % (SPACE, _TELLING, ATTRIBUTE)
@@ -80,10 +97,25 @@ HTML_STOP = re.compile(
 _CDATA = rb"<!\[CDATA\[(?:[^\]]++|\](?!\]>))*+\]\]>"
 _END_TAG = rb"</(%b)(?:%b)>" % (_NAME, ATTRIBUTES)
 _BOGUS_BUT_CDATA = _BOGUS.replace(b"(?!--)", rb"(?!--|\[CDATA\[)")
-# Within svg and math every tag counts, since many end the foreign content. A CDATA section is taken
-# for one in HTML within foreignObject too: whether it is one depends on the parent's namespace.
+# Each part of a drawing may have its style, with no function but for colours.
+_COLOURS = rb"%b[%b]*+=[%b]*+\"(?:[^\"@\\&(]++|(?<=rgb)\()*+\"" % (_either("style"), WS, WS)
+_DULL_IN_FOREIGN = rb"(?:%b|%b|(?!%b)%b)*+" % (SPACE, _COLOURS, _TELLING, ATTRIBUTE)
+_PLAIN_IN_FOREIGN = rb"<(?!%b)%b%b>" % (_CHANGING_IN_FOREIGN, _NAME, _DULL_IN_FOREIGN)
+_END_IN_FOREIGN = rb"</(?!%b)%b%b>" % (_CHANGING_IN_FOREIGN, _NAME, ATTRIBUTES)
+# Within svg and math the tags count too that end the foreign content. A CDATA section is taken for
+# one in HTML within foreignObject too: whether it is one depends on the parent's namespace.
 FOREIGN_STOP = re.compile(
-    rb"(?:%b|%b|%b|%b)*+(?:()%b|%b)" % (_TEXT, _COMMENT, _CDATA, _BOGUS_BUT_CDATA, _TAG, _END_TAG)
+    rb"(?:%b|%b|%b|%b|%b|%b)*+(?:()%b|%b)"
+    % (
+        _TEXT,
+        _PLAIN_IN_FOREIGN,
+        _END_IN_FOREIGN,
+        _COMMENT,
+        _CDATA,
+        _BOGUS_BUT_CDATA,
+        _TAG,
+        _END_TAG,
+    )
 )
 _XML_NAME = rb"[^<>/!?=%b][^<>/=%b]*+" % (WS, WS)
 _XML_COMMENT = rb"<!--(?:[^-]++|-(?!->))*+-->"

@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from lxml.etree import strip_elements
-from trafilatura import bare_extraction
-from trafilatura.settings import Extractor
 
 from crawler.reading.content.block_features import PageFeatures
 from crawler.reading.content.block_scoring import load_scorer
@@ -44,17 +42,6 @@ _MAX_CERTAINTY = 0.93
 _MAX_ARTICLE_BLOCKS = 3000
 # trafilatura is not shown what has no block, and is beside none, that is so likely content.
 _MIN_ODDS = 0.3
-# No comments, since they are no part of an article. Most of the rules by which it leaves things out
-# are off (``recall``): the model knows better. XML spares it writing a text that nobody reads.
-_OPTIONS = Extractor(
-    output_format="xml",
-    fast=True,
-    recall=True,
-    comments=False,
-    formatting=True,
-    links=True,
-    images=True,
-)
 # Names that a page gives are in small letters.
 _DROPPED = "DROPPED"
 # Both speak of the same place: so much of trafilatura's words are chosen ones, and it has so much
@@ -90,7 +77,7 @@ class MainContent(NamedTuple):
             collection; None where hardly anything tells it.
         text: Text of the chosen blocks, a line each, which verdicts rest on.
         body: Element ``body`` in the vocabulary of trafilatura's XML: p, head, list, item, quote,
-            code, table, row, cell, ref, graphic, hi, lb, del.
+            code, table, row, cell, ref, graphic, hi, lb, del. None where it was not asked for.
         source: What found it: ``blocks`` or ``trafilatura``.
         is_cut: Whether the end of the page was not looked at: it has more than ``MAX_BLOCKS``.
     """
@@ -102,12 +89,13 @@ class MainContent(NamedTuple):
     is_cut: bool = False
 
 
-def read_content(root: Element, page: FlatPage) -> MainContent:
+def read_content(root: Element, page: FlatPage, *, with_body: bool = True) -> MainContent:
     """Return the main content of a page; an empty one only for a page without visible words.
 
     Args:
         root: Root of the page; not changed.
         page: Its tags and texts.
+        with_body: Whether the content to show is made too, which costs half as much again.
 
     Raises:
         MemoryError: The page does not fit.
@@ -124,6 +112,8 @@ def read_content(root: Element, page: FlatPage) -> MainContent:
     texts = [blocks.texts[one] for one in at]
     text = "\n".join(texts)
     kind = page_type(types, features.page)
+    if not with_body:
+        return MainContent(kind, text, None, "blocks", blocks.is_cut)
     if is_doubtful_article(types, features.page, chosen, odds, features.sizes):
         article = read_article(root, blocks, odds)
         if article is not None and agree(article, texts):
@@ -180,8 +170,23 @@ def read_article(root: Element, blocks: PageBlocks, odds: NDArray[np.float32]) -
     Raises:
         MemoryError: The page does not fit.
     """
+    # An eighth of a second, which sites without articles never need.
+    from trafilatura import bare_extraction  # noqa: PLC0415
+    from trafilatura.settings import Extractor  # noqa: PLC0415
+
+    # No comments, since they are no part of an article. Most of the rules by which it leaves things
+    # out are off (``recall``): the model knows better. XML spares it writing a text nobody reads.
+    options = Extractor(
+        output_format="xml",
+        fast=True,
+        recall=True,
+        comments=False,
+        formatting=True,
+        links=True,
+        images=True,
+    )
     try:
-        found = bare_extraction(pruned(root, blocks, odds), options=_OPTIONS)
+        found = bare_extraction(pruned(root, blocks, odds), options=options)
     except MemoryError:
         raise
     except Exception:  # it fails now and then, and the blocks are there

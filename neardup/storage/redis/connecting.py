@@ -1,6 +1,8 @@
 """Connect to a Redis by its URL, and check that it loses nothing."""
 
+import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from redis.asyncio import Redis, RedisCluster
@@ -14,6 +16,12 @@ from neardup.storage.redis.server import Server
 ANSWER_SECS = 10.0
 """The time for one answer, in seconds; a server that takes longer is waited for."""
 
+PASSWORD, PASSWORD_FILE = "REDIS_PASSWORD", "REDIS_PASSWORD_FILE"
+"""Variables of the environment with the password, and with the name of a file that holds it.
+
+Arguments of a command are shown by the system to every user of a machine, these are not.
+"""
+
 _OLDEST = 7
 
 
@@ -21,12 +29,13 @@ async def connect(url: str, prefix: str = "") -> Server:
     """Connect to a server, or to the cluster that it belongs to.
 
     Args:
-        url: ``redis://[[user]:password@]host[:port][/database]``, or ``rediss://`` for TLS.
+        url: ``redis://[[user]:password@]host[:port][/database]``, or ``rediss://`` for TLS. A
+            password that it does not name is taken from the environment (``PASSWORD``).
         prefix: The prefix of all keys of the user.
 
     Raises:
-        ServerError: The URL is none, no server answers, the password is wrong, the server is older
-            than Redis 7 or would throw keys away when its memory is full.
+        ServerError: The URL is none, no server answers, the password is wrong or its file cannot be
+            read, the server is older than Redis 7 or would throw keys away when its memory is full.
     """
     one = _client(url)
     name = _name(one)
@@ -48,7 +57,7 @@ async def connect(url: str, prefix: str = "") -> Server:
 
 def _client(url: str) -> Redis:
     try:
-        return Redis.from_url(url, socket_timeout=ANSWER_SECS, retry=Retry(NoBackoff(), 0))
+        return Redis.from_url(url, **_options())
     except (ValueError, TypeError):  # their messages may have a part of the password
         raise ServerError(
             "no URL of a Redis; redis://HOST:PORT/0 expected, or redis://USER:PASSWORD@HOST:PORT/0 "
@@ -56,9 +65,27 @@ def _client(url: str) -> Redis:
         ) from None
 
 
+def _options() -> dict[str, Any]:
+    """Return the options of a client; what its URL says counts before them."""
+    once = {"socket_timeout": ANSWER_SECS, "retry": Retry(NoBackoff(), 0)}
+    password = _password()
+    return once if password is None else once | {"password": password}
+
+
+def _password() -> str | None:
+    file = os.environ.get(PASSWORD_FILE)
+    if not file:
+        return os.environ.get(PASSWORD) or None
+    try:
+        return Path(file).read_text(encoding="utf-8").rstrip("\r\n")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8"
+        raise ServerError(f"{PASSWORD_FILE}: {file} cannot be read: {reason}") from error
+
+
 def _cluster(url: str, name: str) -> RedisCluster:
     try:
-        return RedisCluster.from_url(url, socket_timeout=ANSWER_SECS, retry=Retry(NoBackoff(), 0))
+        return RedisCluster.from_url(url, **_options())
     except (ValueError, TypeError, RedisClusterException) as error:
         raise ServerError(f"Redis cluster at {name}: {error}") from error
 
@@ -83,7 +110,10 @@ def _refusal(error: Exception) -> str:
     text = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
     lowered = text.lower()
     if "auth" in lowered or "password" in lowered:
-        return f"user or password refused ({text}); write them as redis://USER:PASSWORD@HOST:PORT"
+        return (
+            f"user or password refused ({text}); set {PASSWORD}, or write them as "
+            "redis://USER:PASSWORD@HOST:PORT"
+        )
     if "noperm" in lowered or "permission" in lowered:
         return f"{text}; allow this user +@all -@dangerous +info on its keys"
     return f"{text}; is it running, and is the address right?"

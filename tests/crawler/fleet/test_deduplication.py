@@ -13,6 +13,7 @@ from crawler.fleet.deduplication import FleetVerdicts, kept_texts
 from crawler.fleet.membership import prefix_of
 from crawler.job import Job
 from crawler.maintenance.merge.merging import merge
+from crawler.maintenance.merge.missing_workers import FleetRecord
 from crawler.maintenance.verify.finding import NoWatch
 from crawler.reading.content.content_xml import PackedContent
 from neardup import Parameters
@@ -76,7 +77,8 @@ def test_texts_come_from_redis_where_no_directory_has_them(url: str, tmp_path: P
     merged = merge(tmp_path / "out", folders, NoWatch())
     assert (merged.kept, merged.duplicates, merged.lost) == (1, 4, ())
     assert problems(tmp_path / "out") == ()
-    merged = merge(tmp_path / "less", folders[1:], NoWatch(), lambda: kept_texts(url, name))
+    record = FleetRecord(lambda: kept_texts(url, name))
+    merged = merge(tmp_path / "less", folders[1:], NoWatch(), record)
     assert (merged.kept, merged.orphans, merged.lost) == (1, 2, ())
     assert texts(tmp_path / "less") == {"/1": LONG}
     assert problems(tmp_path / "less") == ()

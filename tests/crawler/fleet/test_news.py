@@ -53,7 +53,8 @@ def together(url: str, jobs: list[Job], act: Callable[[list[News]], Awaitable[No
 
     async def run() -> list[News]:
         servers = [await connect(url, PREFIX) for _ in jobs]
-        news = [News(job, server) for job, server in zip(jobs, servers, strict=True)]
+        names = ("host/0:1/ab", "host/1:1/ab")
+        news = [News(*each) for each in zip(jobs, servers, names, strict=False)]
         try:
             for one in news:
                 await one.begin()
@@ -199,6 +200,7 @@ def test_pages_of_all_are_counted(redis_url: str, jobs: list[Job]) -> None:
         await pass_on(news)
         jobs[0].result.verdicts["new"] += 1
         assert [one.pages for one in news] == [8, 7]
+        assert await news[1].board.pages_of_workers() == {"host/0:1/ab": 3, "host/1:1/ab": 4}
 
     together(redis_url, jobs, act)
 

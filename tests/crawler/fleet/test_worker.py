@@ -100,7 +100,7 @@ async def crawl(url: str, folder: Path) -> AsyncIterator[Crawl]:
         job.begin_visit()
         frontier = RedisFrontier(server, "one", shards=SHARDS)
         await frontier.open(PLAN, {"rules": "1"})
-        news = News(job, server)
+        news = News(job, server, "host/worker-1/ab")
         await news.begin()
         yield Crawl(job, frontier, news, url)
     finally:

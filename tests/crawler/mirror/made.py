@@ -11,6 +11,7 @@ from crawler.mirror.folder import MirrorFolder
 from crawler.mirror.link_rewriting import Finisher
 from crawler.pages.page_context import Fetched
 from crawler.storage.database import Database
+from crawler.url_rules.page_keys import PageKeys
 from crawler.urls.canonical import Canonicalizer
 
 if TYPE_CHECKING:
@@ -85,9 +86,11 @@ class MadeMirror:
         self.database.commit()
 
     def finish(self) -> FinishedMirror:
-        start = "http://host.example/"
+        """Rewrite the links, of what was served since the last time without reading it again."""
+        start, keys = "http://host.example/", PageKeys(self.database.read)
+        read = self.store.documents
         finisher = Finisher(
-            self.database, self.folder, start, canonicalize, lambda done, total: None
+            self.database, self.folder, start, keys, lambda done, total: None, read=read
         )
         return finisher.finish()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,10 +12,12 @@ from crawler.mirror.file_store import MirrorStore
 from crawler.pages.page_context import Fetched
 from crawler.pages.reasons import Reason
 from crawler.storage.database import Database
+from neardup.fingerprints.digest import payload_digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from crawler.mirror.downloads import Download
     from crawler.mirror.folder import MirrorFolder
 
 KEY = b"k" * 16
@@ -41,7 +44,8 @@ def _left(store: MirrorStore, mirror: MirrorFolder) -> tuple[bool, int]:
 
 
 def _there(store: MirrorStore, mirror: MirrorFolder) -> tuple[bool, int]:
-    return store.downloads.part(KEY) is not None, len(list(mirror.paths_below(".mirror/downloads")))
+    is_noted = asyncio.run(store.downloads.part(KEY)) is not None
+    return is_noted, len(list(mirror.paths_below(".mirror/downloads")))
 
 
 def _answer(cut: Reason | None = None) -> Fetched:
@@ -81,4 +85,46 @@ def test_body_that_is_there_already_leaves_no_file_where_its_key_is_another_now(
         again = replace(_answer(), key=now, body=download.head, file=download)
         store.keep(again, is_seed=False)
         assert list(mirror.paths_below(".mirror/downloads")) == []
-        assert store.downloads.part(b"r" * 16) is None
+        assert asyncio.run(store.downloads.part(b"r" * 16)) is None
+
+
+def test_complete_body_that_was_not_stored_lacks_its_last_byte_alone(
+    store: MirrorStore, mirror: MirrorFolder
+) -> None:
+    """The process was killed between the last byte and the new name."""
+    assert _left(store, mirror) == (True, 1)
+    for rest in (b"!", b"s"):
+        part = asyncio.run(store.downloads.part(KEY))
+        assert part is not None
+        assert part.size == len(b"the first byte")
+        download = store.go_on(KEY)
+        assert download is not None
+        download.write(rest)
+        download.end()
+        part = download = None
+    store.downloads.put(_taken(store), "large.bin")
+    assert mirror.read("large.bin") == b"the first bytes"
+    assert _there(store, mirror) == (False, 0)
+
+
+def test_copy_of_a_part_is_dropped_where_no_rest_comes(
+    store: MirrorStore, mirror: MirrorFolder
+) -> None:
+    mirror.write("part.bin", b"the first bytes")
+    digest = payload_digest(b"the first bytes")
+    for of, is_same in ((digest, True), (payload_digest(b"other"), False)):
+        part = asyncio.run(store.downloads.copy(KEY, '"v1"', "part.bin", 15, of))
+        assert (part is not None) == is_same
+        if part is not None and part.file is not None:
+            assert _there(store, mirror) == (False, 1)
+            part.file.release()
+        assert _there(store, mirror) == (False, 0)
+
+
+def _taken(store: MirrorStore) -> Download:
+    part = asyncio.run(store.downloads.part(KEY))
+    download = store.go_on(KEY)
+    assert part is not None
+    assert download is not None
+    download.write(b"s")
+    return download

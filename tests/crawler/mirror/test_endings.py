@@ -32,6 +32,7 @@ from crawler.mirror.file_store import media_type
         ("", "b.png", "http://h/a%62.png", True),
         ("", "ab.png", "http://h/ab.png", True),
         ("", "a[b].png", "http://h/a%62.png", False),
+        ("", "*a" * 20 + "*b", "http://h/" + "a" * 50_000, True),  # in linear time
     ],
 )
 def test_names_are_accepted_and_rejected(

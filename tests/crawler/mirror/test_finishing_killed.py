@@ -16,6 +16,7 @@ from crawler.mirror.link_rewriting import Finisher
 from crawler.mirror.mirror_files import FileTable
 from crawler.pages.page_context import Fetched
 from crawler.storage.database import Database
+from crawler.url_rules.page_keys import PageKeys
 from crawler.urls.canonical import Canonicalizer
 from neardup.fingerprints.digest import payload_digest
 
@@ -52,7 +53,8 @@ class Mirror:
 
     def finish(self) -> None:
         with closing(Database(self.root / ".mirror")) as database, MirrorFolder(self.root) as files:
-            Finisher(database, files, ORIGIN, self.canonicalizer, lambda done, total: None).finish()
+            keys = PageKeys(database.read)
+            Finisher(database, files, ORIGIN, keys, lambda done, total: None).finish()
 
     def finish_and_die(self, step: int) -> bool:
         """Be killed before a step; False where there are fewer of them."""

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.mirror.errors import MirrorError
-from crawler.mirror.file_store import original
-from tests.crawler.mirror.made import KilledError, MadeMirror
+from crawler.mirror.file_store import ReadDocuments, original
+from tests.crawler.mirror.made import HTML, KilledError, MadeMirror
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,6 +60,39 @@ class TestLinks:
         assert row is not None
         assert original(made.folder, row) == FRONT
         assert made.check().problems == 0
+
+    def test_documents_that_were_read_are_rewritten_as_those_that_were_not(
+        self, made: MadeMirror
+    ) -> None:
+        pages = {
+            SITE: FRONT,
+            SITE + "a": '<base href="/b/"><a href="é">é</a><svg><a xlink:href=x>'.encode(),
+            SITE + "b": "<a href='/a'>é</a>".encode("utf-16"),
+        }
+        served = [(url, body, HTML) for url, body in pages.items()]
+        served.append((SITE + "c", "<a href='/é'>é</a>".encode("shift_jisx0213"), "text/html"))
+        for url, body, content_type in served:
+            made.serve(url, body, content_type, is_seed=True)
+        assert made.finish().rewritten == 4
+        rewritten = [made.read(url) for url, *_ in served]
+        made.store.note_stale()
+        again = made.finish()
+        assert (again.documents, again.rewritten) == (4, 0)  # read from the files
+        assert [made.read(url) for url, *_ in served] == rewritten
+
+    def test_another_content_is_read_in_place_of_the_one_that_was(self, made: MadeMirror) -> None:
+        made.serve(SITE, b'<a href="/a">a</a>', is_seed=True)
+        made.serve(SITE, b'<p><a href="/b">b</a>', is_seed=True)
+        made.finish()
+        assert b'<p><a href="http://host.example/b">' in made.read(SITE)
+
+    def test_documents_without_room_are_read_again(self, made: MadeMirror) -> None:
+        made.store.documents = ReadDocuments(room_bytes=2_000)
+        serve_three(made)
+        found = made.finish()
+        assert (found.documents, found.rewritten) == (3, 3)
+        assert b'href="a.html"' in made.read(SITE)
+        assert b'href="a.html"' in made.read(SITE + "b")
 
     def test_nothing_is_done_where_nothing_was_stored(self, made: MadeMirror) -> None:
         serve_three(made)

@@ -11,6 +11,7 @@ import zstandard
 
 from crawler.job import Job
 from crawler.pages.shared_verdicts import FleetKeptText, PageVerdict
+from crawler.pages.stored_texts import unpack
 from crawler.reading.stored_text import StoredText
 from neardup import Deduplicator, Document, Parameters, Verdict
 
@@ -101,6 +102,11 @@ class OneMemory:
                 return stored.content
 
             yield FleetKeptText(page, stored.text, content)
+
+    def said(self) -> Iterator[tuple[OriginalPage, str]]:
+        """The page and the text of each kept one."""
+        for page, stored in zip(self._pages.values(), self._texts, strict=True):
+            yield page, unpack(stored.text)
 
     def _own(self, owner: bytes) -> set[int]:
         return {number for (each, _), number in self._owners.items() if each == owner}

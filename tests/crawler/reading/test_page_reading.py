@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 
 from crawler.reading.content.blocks import MAX_BLOCKS
 from crawler.reading.content.content_text import markdown, shown_text
-from crawler.reading.content.content_xml import pack_lines, unpack_content
+from crawler.reading.content.content_xml import content_of_lines, pack_lines, unpack_content
 from crawler.reading.content.main_content import read_content
 from crawler.reading.flat_page import flatten
 from crawler.reading.html_parsing import parse
@@ -103,6 +104,18 @@ def test_a_page_is_read_whole() -> None:
 
 def test_html_is_carried_only_on_demand() -> None:
     assert read_page(URL, article(), None, ReadingOptions()).html_zstd is None
+
+
+@pytest.mark.parametrize("body", SAMPLES)
+def test_a_page_shown_by_lines_is_judged_as_any_other(body: bytes) -> None:
+    whole = read(body)
+    lines = read_page(URL, body, "text/html", ReadingOptions(keep_html=True, shows_lines=True))
+    assert whole.extract is not None
+    assert lines.extract is not None
+    assert lines.document(50) == whole.document(50)
+    assert replace(lines.extract, content=whole.extract.content) == whole.extract
+    assert lines.extract.shown == content_of_lines(lines.extract.text)
+    assert lines.shown_text == shown_text(lines.extract.shown.xml_zstd)
 
 
 def test_what_is_no_page_says_so() -> None:

@@ -20,6 +20,7 @@ from crawler.reading.frames import compress
 from crawler.storage.database import Database
 from crawler.storage.states import VariantState
 from crawler.url_rules.fixed_rules import FixedRules
+from crawler.url_rules.page_keys import PageKeys
 from crawler.url_rules.variants import MAX_PLACES
 from crawler.urls.canonical import Canonicalizer
 
@@ -176,6 +177,12 @@ class TestFixedRulesProperties:
                         crawl.meet(url)
             crawl.finish()
             assert crawl.texts >= {crawl.said(url) for url in met}
+            crawl.database.commit()
+            keys = PageKeys(crawl.database.read)
+            for url in met:
+                page = crawl.store.previous(keys(url))
+                assert page is not None
+                assert crawl.said(page.url) == crawl.said(url)
 
 
 def crawled(folder: Path, urls: list[str], *matters: str) -> SmallCrawl:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pathspec import GitIgnoreSpec
 
 from crawler.urls.patterns import UrlPatterns
 from crawler.urls.scope import EXCLUDED, NOT_INCLUDED, OUT_OF_SCOPE, Scope
@@ -47,7 +50,7 @@ def test_pattern_matches_as_in_the_folder_of_a_host(
     assert UrlPatterns(written).match(f"https://host.org{path}") is is_match
 
 
-@pytest.mark.parametrize("written", ["a\\", "!", "/", "*.png\n!"])
+@pytest.mark.parametrize("written", ["a\\", "!", "/", "*.png\n!", "[z-a]"])
 def test_what_is_no_pattern_is_named(written: str) -> None:
     with pytest.raises(ValueError, match="is no pattern as in gitignore"):
         UrlPatterns(written)
@@ -59,11 +62,38 @@ def test_url_is_refused_as_pattern(written: str) -> None:
         UrlPatterns(written)
 
 
+@pytest.mark.parametrize("written", ["*a" * 20 + "*b", "**/a/" * 20 + "b", "*a" * 20 + "*b/"])
+def test_stars_take_linear_time(written: str) -> None:
+    patterns = UrlPatterns(written)
+    for text in ("a" * 50_000, "a/" * 25_000):
+        assert not patterns.match(f"http://h.org/{text}")
+        assert not patterns.match(f"http://h.org/?{text}")
+    assert patterns.match(f"http://h.org/{'a/' * 50}b") is written.startswith("**")
+
+
+@pytest.mark.filterwarnings("ignore:Possible nested set")
+@given(
+    st.text(alphabet="ab*?/[]!-é", min_size=1, max_size=12),
+    st.text(alphabet="ab/é", max_size=12),
+)
+def test_patterns_match_as_those_of_gitignore(written: str, path: str) -> None:
+    try:
+        expected = GitIgnoreSpec.from_lines([f"/*/{written}"], backend="simple")
+        patterns = UrlPatterns(f"/{written}")
+    except (ValueError, re.error):
+        return
+    assert patterns.match(f"http://h.org/{path}") is expected.match_file(f"h.org/{path}")
+
+
 @given(st.text(min_size=1).map(lambda text: f"http://h.org/{text}"))
 def test_no_url_raises_in_a_scope(url: str) -> None:
     scope = Scope(["http://h.org/"], include="a*\n!ab", exclude="b/\n!c")
     assert scope.allows(url) in (True, False)
     assert scope.excludes(url) in (True, False)
+
+
+def test_half_a_surrogate_pair_is_matched() -> None:
+    assert UrlPatterns("a*").match("http://h.org/a\ud800")
 
 
 def test_scope_includes_excludes_and_never_loses_its_seed() -> None:

@@ -11,8 +11,9 @@ from pyarrow import parquet
 from crawler.maintenance.adopt.adopting import Corpus, adopt
 from crawler.maintenance.merge.merging import merge
 from crawler.maintenance.verify.finding import NoWatch
-from crawler.storage.database import open_for_reading
+from crawler.storage.database import Database, open_for_reading
 from crawler.storage.errors import JobError
+from crawler.url_rules.fixed_rules import FixedRules
 from crawler.urls.canonical import Canonicalizer
 from neardup import analyse, hamming, jaccard
 from neardup.batch.parsing import WebPage
@@ -133,6 +134,26 @@ def test_no_text_takes_the_place_of_another_one_but_the_newest_of_a_url(tmp_path
         held = connection.execute("SELECT count(*) FROM pages WHERE text IS NOT NULL")
         assert held.fetchone()[0] == 6
     assert not check(tmp_path / "job").problems
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_urls_that_a_tried_rule_takes_for_one_page_keep_each_its_own(
+    order: int, tmp_path: Path
+) -> None:
+    queries = ["b=2&a=1", "a=1&b=2", "a=1&b=2&utm_source=x", "a=1&b=2&utm_source=y"][::order]
+    urls = [f"http://example.org/list?{query}" for query in queries]
+    urls += [f"http://example.org/s?sid={letter}{'1a' * 15}0" for letter in "bcd"]
+    pages = [WebPage(n, url, prose(n, 100), date="2026-01-01") for n, url in enumerate(urls)]
+    pages.append(WebPage(len(urls), urls[0], prose(99, 100), date="2026-02-01"))
+    write_pages(tmp_path / "corpus", pages)
+    assert made(tmp_path / "corpus", tmp_path / "job") == len(pages)
+    assert not check(tmp_path / "job").problems
+    with closing(open_for_reading(tmp_path / "job")) as connection:
+        found = connection.execute("SELECT url, key FROM pages WHERE latest = 1").fetchall()
+    with closing(Database(tmp_path / "job")) as database:
+        canonicalizer = Canonicalizer()
+        FixedRules(database, canonicalizer)  # as the crawl that goes on from it
+        assert {url: canonicalizer.key(url) for url in urls} == dict(found)
 
 
 def test_texts_of_two_corpora_that_are_named_alike_stay_two_where_they_are_merged(

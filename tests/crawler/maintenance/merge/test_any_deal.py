@@ -8,12 +8,14 @@ from collections import Counter
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlsplit
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crawler.maintenance.crawl_directory import CrawlDirectory
 from crawler.maintenance.merge.merging import Merged, merge
+from crawler.maintenance.merge.missing_workers import FleetRecord
 from crawler.maintenance.verify.finding import NoWatch
 from crawler.maintenance.verify.verification import verify
 from crawler.pages.export import export_pages
@@ -149,8 +151,34 @@ def test_what_died_with_a_worker_comes_from_the_fleet_or_is_named(
     memory = OneMemory(PARAMETERS)
     with tempfile.TemporaryDirectory() as name:
         folders = crawled(Path(name), rounds, memory)
-        merged = merge(Path(name) / "out", folders, NoWatch(), memory.kept if is_asked else None)
+        record = FleetRecord(memory.kept) if is_asked else None
+        merged = merge(Path(name) / "out", folders, NoWatch(), record)
         check(Path(name) / "out", merged, truth)
     if is_asked:
         assert merged.lost == ()
     assert merged.queued == bool(merged.lost)
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(fetches())
+def test_what_a_missing_worker_kept_is_restored(rounds: list[list[Fetch]]) -> None:
+    fetched = {fetch.path for one in rounds for fetch in one if fetch.worker != DEAD}
+    memory = OneMemory(PARAMETERS)
+    with tempfile.TemporaryDirectory() as name:
+        folders, out = crawled(Path(name), rounds, memory), Path(name) / "out"
+        merged = merge(out, folders, NoWatch(), FleetRecord(memory.kept, {"host/dead/1": 3}))
+        assert problems(out) == ()
+        found = exported(out)
+    kept: dict[str, set[str]] = {}
+    for original, text in memory.said():
+        path = original.url.removeprefix("http://example.com")
+        if path not in fetched:
+            kept.setdefault(path, set()).add(text)
+    assert set(found) == fetched | set(kept)
+    for path, texts in kept.items():
+        page = found[path]
+        held = page if page["text"] is not None else found[urlsplit(str(page["duplicate_of"])).path]
+        assert any(alike(str(held["text"]), text) for text in texts)
+    assert merged.missing == {"host/dead/1": 3}
+    assert merged.restored == len(kept)
+    assert not merged.is_whole

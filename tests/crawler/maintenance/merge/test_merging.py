@@ -13,7 +13,9 @@ import pytest
 from crawler.frontier.order import NewRequest, host_number
 from crawler.job import Job
 from crawler.maintenance.merge.merging import merge
+from crawler.maintenance.merge.missing_workers import FleetRecord
 from crawler.maintenance.verify.finding import NoWatch
+from crawler.maintenance.verify.repairer import encoded_request
 from crawler.pages.live_parameters import history, tune
 from crawler.pages.page_links import LinkStore
 from crawler.pages.reasons import Reason
@@ -179,7 +181,7 @@ def test_what_nobody_holds_is_named_and_fetched_again(tmp_path: Path) -> None:
 def test_what_the_fleet_holds_is_kept(tmp_path: Path, page: Said, text: str) -> None:
     memory = OneMemory(PARAMETERS)
     left = lost_copy(tmp_path, memory, page)
-    found = merge(tmp_path / "out", [left], NoWatch(), memory.kept)
+    found = merge(tmp_path / "out", [left], NoWatch(), FleetRecord(memory.kept))
     assert problems(tmp_path / "out") == ()
     assert (found.orphans, found.lost) == (1, ())
     assert texts(tmp_path / "out") == {"/b": text}
@@ -194,7 +196,7 @@ def test_without_its_own_words_a_page_has_those_of_its_original(tmp_path: Path) 
     with closing(sqlite3.connect(left / "crawl.db")) as connection:
         connection.execute("DELETE FROM near_texts")
         connection.commit()
-    merge(tmp_path / "out", [left], NoWatch(), memory.kept)
+    merge(tmp_path / "out", [left], NoWatch(), FleetRecord(memory.kept))
     assert problems(tmp_path / "out") == ()
     assert texts(tmp_path / "out") == {"/b": LONG}
     assert rows(tmp_path / "out", "SELECT payload_digest FROM pages") == [(None,)]
@@ -325,7 +327,7 @@ def variant(folder: Path, *, is_wrong: bool) -> None:
         if not is_wrong:
             found = rules.meet("http://example.com/a?c=2&&b=1", page)
             assert found is not None
-            rules.put(found._replace(state=VariantState.SKIPPED), 0, b"request")
+            rules.put(found._replace(state=VariantState.SKIPPED), 0, encoded_request(0))
 
 
 def test_what_one_crawl_skipped_by_a_rule_that_another_revoked_is_requested(tmp_path: Path) -> None:

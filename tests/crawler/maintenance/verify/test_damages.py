@@ -67,7 +67,7 @@ UNWITNESSED = {
     "wall_probes": {"host", "url", "skeleton"},
     "host_blocks": {"texts", "error", "last", "blocks"},
     "variants": {
-        *("key", "page", "standing", "host", "rules", "url", "state", "priority", "request"),
+        *("key", "page", "standing", "host", "rules", "url", "priority", "request"),
     },
     "fixed_rules": {"host", "rule", "met", "tried", "agreed", "due_at", "reason"},
     "name_slots": {"host", "slot", "keys", "changed_visit", "visit", "is_fixed"},

@@ -13,6 +13,8 @@ from neardup.storage.redis.connecting import connect
 from tests.neardup.storage.redis.running import using
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from neardup.storage.redis.server import Server
     from tests.servers.redis import RedisServer
 
@@ -62,6 +64,24 @@ def test_a_wrong_password(own_redis: RedisServer) -> None:
         assert "user or password refused" in message
         assert "wrong@" not in message
     assert not using(own_redis.url.replace("://", "://:right@"), _about)[0]
+
+
+def test_a_password_of_the_environment_is_used_where_the_url_has_none(
+    own_redis: RedisServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with own_redis.client() as client:
+        client.config_set("requirepass", "right:@ one")
+    monkeypatch.setenv("REDIS_PASSWORD", "right:@ one")
+    assert not using(own_redis.url, _about)[0]
+    assert "user or password refused" in _refused(own_redis.url.replace("://", "://:wrong@"))
+    monkeypatch.setenv("REDIS_PASSWORD", "wrong")
+    assert "set REDIS_PASSWORD" in _refused(own_redis.url)
+    file = tmp_path / "password"
+    monkeypatch.setenv("REDIS_PASSWORD_FILE", str(file))
+    message = _refused(own_redis.url)
+    assert message == f"REDIS_PASSWORD_FILE: {file} cannot be read: No such file or directory"
+    file.write_text("right:@ one\n")
+    assert not using(own_redis.url, _about)[0]
 
 
 def test_a_server_that_evicts(own_redis: RedisServer) -> None:
