@@ -3,11 +3,13 @@
     python benchmarks/mirror.py [--sites NAME ...] [--mirrors NAME ...] [--cap N] [--repeat N]
                                 [--json] [--write]
     python benchmarks/mirror.py --large [--pages N] [--cases PART ...] [--write]
+    python benchmarks/mirror.py --themes [NAME ...] [--opened N] [--write]
 
-All take turns on each site; with --large ours alone mirrors what is large, once each. A site with
-duplicates ends nowhere for most, so that it has a cap of pages. What this machine lacks is left out
-with a word. Nothing is written unless --write is given. Other sites than those by default have a
-table of their own in the document.
+All take turns on each site; with --large ours alone mirrors what is large, once each. With --themes
+documentation of several generators is mirrored, and our mirror opened in Chromium beside the site.
+A site with duplicates ends nowhere for most, so that it has a cap of pages. What this machine lacks
+is left out with a word. Nothing is written unless --write is given. Other sites than those by
+default have a table of their own in the document.
 """
 
 from __future__ import annotations
@@ -30,10 +32,14 @@ from mirror_peers.mirrors import MIRRORS, is_there  # noqa: E402
 from mirror_peers.runs import Run, run_mirror  # noqa: E402
 from mirror_peers.sites import DUPLICATES, SITES, original  # noqa: E402
 from mirror_peers.summary import cost_table, figures, ratios_table, tree_table  # noqa: E402
+from mirror_peers.themes import THEMES, look_at_theme, themes_table  # noqa: E402
 
 from tests.sites.packages import SiteUnavailableError  # noqa: E402
 
 DOCUMENT = ROOT / "docs" / "benchmarks.md"
+BEGIN_THEMES = "<!-- written by benchmarks/mirror.py --themes -->"
+END_THEMES = "<!-- end of benchmarks/mirror.py --themes -->"
+OPENED = 10
 BEGIN_LARGE = "<!-- written by benchmarks/mirror.py --large -->"
 END_LARGE = "<!-- end of benchmarks/mirror.py --large -->"
 DEFAULT_SITES = ("python3.11-doc", "openjdk-17-doc", "python3.11-doc" + DUPLICATES)
@@ -50,6 +56,10 @@ def _arguments() -> argparse.Namespace:
     help_secs = f"end a mirror after so long, default {MAX_SECS:.0f}"
     parser.add_argument("--max-secs", type=float, default=MAX_SECS, metavar="N", help=help_secs)
     parser.add_argument("--repeat", type=int, default=3, metavar="N", help="default 3")
+    help_themes = "open mirrors of these generators' documentation, default all"
+    parser.add_argument("--themes", nargs="*", choices=THEMES, metavar="NAME", help=help_themes)
+    help_opened = f"pages that are opened with --themes, default {OPENED}"
+    parser.add_argument("--opened", type=int, default=OPENED, metavar="N", help=help_opened)
     parser.add_argument("--large", action="store_true", help="large files, many files and pages")
     help_pages = f"pages of the largest site of --large, default {PAGES:,}"
     parser.add_argument("--pages", type=int, default=PAGES, metavar="N", help=help_pages)
@@ -113,9 +123,32 @@ def _measure_large(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _themes(arguments: argparse.Namespace) -> int:
+    """Open mirrors of all chosen themes, print what was found, and write it if asked to."""
+    rows = []
+    for name in arguments.themes or THEMES:
+        try:
+            rows.append(look_at_theme(name, arguments.opened, arguments.max_secs))
+        except SiteUnavailableError as lack:
+            print(f"{name} is left out: {lack}", file=sys.stderr)
+            continue
+        except RunFailedError as error:
+            print(error, file=sys.stderr)
+            return 1
+        print(rows[-1], file=sys.stderr)
+    table = themes_table(rows)
+    print(table)
+    if arguments.write:
+        how = f"one run each, {arguments.opened} pages opened"
+        rewrite(DOCUMENT, "\n\n".join([BEGIN_THEMES, machine_line(how), table, END_THEMES]))
+    return 0 if rows else 1
+
+
 def main() -> int:
     """Measure, print, and write if asked to."""
     arguments = _arguments()
+    if arguments.themes is not None:
+        return _themes(arguments)
     if arguments.large:
         return _measure_large(arguments)
     mirrors = [one for one in arguments.mirrors if is_there(one)]

@@ -20,6 +20,8 @@ from mirror_peers.pages import PAGES
 from mirror_peers.tree import Tree, weigh
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from mirror_peers.sites import Original
     from tests.sites.nginx import Answered
 
@@ -49,8 +51,21 @@ class Run:
     tree: Tree
 
 
-def run_mirror(mirror: str, site: Original, cap: int | None, max_secs: float) -> Run:
+def run_mirror(
+    mirror: str,
+    site: Original,
+    cap: int | None,
+    max_secs: float,
+    look: Callable[[Path], None] | None = None,
+) -> Run:
     """Mirror a site from nothing and look at what came of it; the folder is deleted.
+
+    Args:
+        mirror: Name of the mirror.
+        site: The site.
+        cap: At most so many pages.
+        max_secs: Seconds after which it is ended.
+        look: Function that gets the folder before it is deleted.
 
     Raises:
         RunFailedError: The process failed, or left no page.
@@ -82,7 +97,9 @@ def run_mirror(mirror: str, site: Original, cap: int | None, max_secs: float) ->
         if not tree.pages or (is_whole and process.returncode not in FINE[mirror]):
             words = said.read_text(errors="replace")[-2000:]
             raise RunFailedError(f"{mirror}, {site.name}: status {process.returncode}\n{words}")
-    answered = site.served.answered()[before:]
+        answered = site.served.answered()[before:]
+        if look is not None:
+            look(folder)
     return Run(
         mirror=mirror,
         site=site.name,

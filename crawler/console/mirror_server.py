@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from crawler.mirror.mirror_files import FileTable
 from crawler.mirror.paths import INDEX, STATE_FOLDER
 from crawler.mirror.serving import ServedFiles
 from crawler.mirror.targets import Targets
+from crawler.mirror.versions import versions_folder
 from crawler.storage.database import open_for_reading
 from crawler.url_rules.page_keys import PageKeys
 
@@ -48,10 +49,17 @@ def serve(folder: Path, host: str, port: str | None) -> int:
         JobError: There is no mirror, or its database cannot be read.
     """
     state = folder / STATE_FOLDER
-    with closing(open_for_reading(state)) as connection, MirrorFolder(folder, read_only=True) as of:
+    with (
+        closing(open_for_reading(state)) as connection,
+        MirrorFolder(folder, read_only=True) as of,
+        ExitStack() as opened,
+    ):
         table = FileTable(connection.execute)
-        keys = PageKeys(connection.execute)
-        files = ServedFiles(of, table, Targets(connection.execute, table, keys))
+        targets = Targets(connection.execute, table, PageKeys(connection.execute))
+        place, versions = versions_folder(folder), None
+        if place.is_dir() and not place.is_symlink():
+            versions = opened.enter_context(MirrorFolder(place, read_only=True))
+        files = ServedFiles(of, table, targets, versions)
         try:
             bound = bind(host, port)
         except BindingError as error:

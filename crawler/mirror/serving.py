@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from mimetypes import guess_type
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
 from crawler.mirror.errors import MirrorError
 from crawler.mirror.mirror_files import OWN
-from crawler.mirror.paths import INDEX, OUR_FILES, SEARCH_FOLDER
+from crawler.mirror.paths import INDEX, OUR_FILES, SEARCH_FOLDER, STATE_FOLDER
+from crawler.mirror.versions import FOLDER as VERSIONS_FOLDER
 
 if TYPE_CHECKING:
     from crawler.mirror.folder import MirrorFolder
     from crawler.mirror.mirror_files import FileTable
     from crawler.mirror.targets import Targets
 
+_VERSIONS = f"{STATE_FOLDER}/{VERSIONS_FOLDER}/"
 _OF_OUR_FILES = {"html": "text/html; charset=utf-8", "json": "application/json"}
 
 
@@ -43,12 +46,20 @@ class ServedFiles:
         folder: Folder of the mirror.
         table: Table of its files.
         targets: Finds the file of a URL.
+        versions: Folder of the earlier versions; None: there is none.
     """
 
-    def __init__(self, folder: MirrorFolder, table: FileTable, targets: Targets) -> None:
+    def __init__(
+        self,
+        folder: MirrorFolder,
+        table: FileTable,
+        targets: Targets,
+        versions: MirrorFolder | None = None,
+    ) -> None:
         self._folder = folder
         self._table = table
         self._targets = targets
+        self._versions = versions
 
     def find(self, target: str, referer: str = "") -> ServedFile | None:
         """Return what answers a request, or None. Complexity: O(redirects).
@@ -70,12 +81,24 @@ class ServedFiles:
         if path in OUR_FILES:
             kind = _OF_OUR_FILES[path.rpartition(".")[2]]
             return ServedFile(path, kind) if self._is_there(path) else None
+        if path.startswith(_VERSIONS):
+            return self._of_version(path)
         if path.startswith(f"{SEARCH_FOLDER}/"):
             return ServedFile(path, "text/javascript") if self._is_there(path) else None
         row = self._table.of_path(path)
         if row is None or row.state != OWN or not self._is_there(path):
             return None
         return ServedFile(path, row.content_type)
+
+    def _of_version(self, path: str) -> ServedFile | None:
+        """Return a file of an earlier version, with the type that the newest one came with."""
+        named = path.removeprefix(_VERSIONS)
+        if self._versions is None or not _is_in(self._versions, named):
+            return None
+        within = named.partition("/")[2]
+        row = self._table.of_path(within) if within else None
+        kind = _OF_OUR_FILES.get(path.rpartition(".")[2]) or guess_type(path, strict=False)[0]
+        return ServedFile(path, kind if row is None else row.content_type)
 
     def _at_url(self, target: str, referer: str) -> ServedFile | None:
         """Return a redirect to the file of a URL on the host of the request, or of its referrer."""
@@ -103,11 +126,15 @@ class ServedFiles:
         return f"{parts.scheme}://{parts.netloc}"
 
     def _is_there(self, path: str) -> bool:
-        """Return whether an ordinary file is there; what a symbolic link leads to is not served."""
-        try:
-            return self._folder.exists(path)
-        except MirrorError:
-            return False
+        return _is_in(self._folder, path)
+
+
+def _is_in(folder: MirrorFolder, path: str) -> bool:
+    """Return whether an ordinary file is there; what a symbolic link leads to is not served."""
+    try:
+        return folder.exists(path)
+    except MirrorError:
+        return False
 
 
 def _first_folder(url: str) -> str:

@@ -77,6 +77,8 @@ def site() -> Iterator[ChangingSite]:
         form = "<form action=/asked/?x=1><input name=q></form><form action=/never/ method=post>"
         named = "<script>var one = 'soft.js', two = 'missing.json';"
         named += "var three = ['/hidden.html', '/notes.md'];</script>"
+        named += '<script type="application/json">{"search": "told/worker.js"}</script>'
+        site.added["/told/worker.js"] = _file("onmessage = 0", "text/javascript")
         site.put("/hidden.html", prose("hidden", 60), ["/notes.md"])
         site.put("/notes.md", prose("notes", 60))  # a page, whatever its name
         site.added["/"] = lambda exchange: exchange.answer(
@@ -98,6 +100,7 @@ def test_everything_that_scripts_and_forms_name_is_there(
     site: ChangingSite, mirrored: Mirrored
 ) -> None:
     expected = {*PAGES, *JAVADOC, *DOXYGEN, *SPHINX, "/s/search.html", "/s/objects.inv"}
+    expected.add("/told/worker.js")  # as MkDocs' Material theme names it
     missing = {path for path in expected if mirrored.path_of(site.at(path)) is None}
     assert missing == set()
     assert mirrored.path_of(site.at("/soft.js")) is None  # a page, where a script was named

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 from typing import TYPE_CHECKING
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 import pytest
 
@@ -13,6 +15,7 @@ from crawler.mirror.errors import SymbolicLinkError
 from crawler.mirror.folder import MirrorFolder
 from crawler.mirror.versions import drop_if_same, keep_version, version_names, versions_folder
 from tests.crawls.mirrored import check, mirror
+from tests.crawls.test_mirror_served import serving
 from tests.sites.changing import ChangingSite
 from tests.sites.prose import prose
 
@@ -53,6 +56,14 @@ def test_update_keeps_what_was_and_shows_what_changed(tmp_path: Path) -> None:
     assert site.at("/c") in page.partition("<h2>Gone</h2>")[2]
     assert f"{name}.html" in unchanged.read("versions.html").decode()
     assert check(mirrored.folder).returncode == 0
+    with serving(mirrored.folder) as address:
+        for path, content in ((f"{name}/{a}", before), (f"{name}.html", page.encode())):
+            with urlopen(f"{address}/.mirror/versions/{path}") as answer:
+                assert answer.read() == content
+                assert answer.headers["Content-Type"].startswith("text/html")
+        for path in ("crawl.db", "versions/../crawl.db", "versions/%2e%2e/crawl.db", "versions/"):
+            with pytest.raises(HTTPError, match="404"):
+                urlopen(f"{address}/.mirror/{path}")
 
 
 def made(root: Path) -> MirrorFolder:

@@ -24,11 +24,16 @@ class SiteUnavailableError(Exception):
 
 @dataclass(frozen=True)
 class SitePackage:
-    """A package, the folder of its HTML, and the first segment of the path it is served at."""
+    """A package, the folder of its HTML, and the first segment of the path it is served at.
+
+    Attributes:
+        needs: Packages with the files to which its symbolic links lead.
+    """
 
     name: str
     folder: str
     path: str
+    needs: tuple[str, ...] = ()
 
 
 PACKAGES = {
@@ -78,15 +83,16 @@ def _run(command: Sequence[str], folder: Path) -> None:
         raise SiteUnavailableError(f"{' '.join(command)}: no end in {DOWNLOAD_SECS} s") from error
 
 
-def _download_and_unpack(name: str, target: Path) -> None:
+def _download_and_unpack(names: Sequence[str], target: Path) -> None:
     apt_get, dpkg_deb = require_tool("apt-get"), require_tool("dpkg-deb")
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{name}.") as temporary:
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as temporary:
         folder = Path(temporary)
-        _run([apt_get, "download", "-qq", name], folder)
-        archive = next(folder.glob("*.deb"), None)
-        if archive is None:
-            raise SiteUnavailableError(f"apt-get download {name}: no package came")
-        _run([dpkg_deb, "-x", str(archive), str(folder / "tree")], folder)
+        _run([apt_get, "download", "-qq", *names], folder)
+        archives = sorted(folder.glob("*.deb"))
+        if len(archives) != len(names):
+            raise SiteUnavailableError(f"apt-get download {' '.join(names)}: no package came")
+        for archive in archives:
+            _run([dpkg_deb, "-x", str(archive), str(folder / "tree")], folder)
         # Whole or not at all: a run that is killed leaves no half of a site behind.
         (folder / "tree").rename(target)
 
@@ -102,7 +108,7 @@ def html_folder(package: SitePackage) -> Path:
         target.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(target.parent / f".{package.name}.lock", timeout=2 * DOWNLOAD_SECS):
             if not target.is_dir():
-                _download_and_unpack(package.name, target)
+                _download_and_unpack((package.name, *package.needs), target)
     html = target / package.folder
     if not html.is_dir():
         raise SiteUnavailableError(f"{package.name}: no folder {package.folder} in {target}")

@@ -106,6 +106,9 @@ class _HtmlScan:
             self._elements.places.script(start, read_import_map(code))
         elif not kind or kind == "module" or kind in SCRIPT_TYPES:
             self._elements.places.script(start, read_names(code, is_inline=True))
+        elif kind == "application/json":  # what a script is told, such as the names of its workers
+            named = (found for found in read_names(code, is_inline=True) if found.is_guess)
+            self._elements.places.script(start, named)
 
     def _srcdoc(self, attribute: Attribute) -> None:
         """Read the document that an attribute holds, whose URLs are relative to the page.
