@@ -93,7 +93,8 @@ class VariantRequests:
         encoded = b""
         if variant.state == VariantState.SKIPPED:
             if self._is_led_by_variant(request):
-                variant = variant._replace(state=VariantState.TRIED)
+                state = VariantState.TRIED if variant.can_be_tried else VariantState.SEPARATE
+                variant = variant._replace(state=state)
             else:
                 try:
                     encoded = encode_request(request, self._spider)

@@ -18,6 +18,7 @@ from crawler.url_rules.page_keys import standing_for
 from crawler.url_rules.variant_comparison import VariantComparison
 from crawler.url_rules.variant_trials import VariantTrial, VariantTrials
 from crawler.url_rules.variants import (
+    ANY_OF,
     MAX_OF_SESSIONS,
     OF_SESSIONS,
     HostRules,
@@ -172,17 +173,30 @@ class FixedRules:
     def _standing(self, url: str, page: bytes, first: str) -> tuple[bytes, tuple[str, ...]] | None:
         """Return the key of the URL that a variant is taken for, and the rules by which it is.
 
-        None: the rules that hold on the host take it for no URL that is requested.
+        None: the rules that hold on the host take it for no URL that is requested, or several do of
+        which none was found right.
         """
-        without = self._canonical.without(self._rules.revoked(self._host(url)))
+        host = self._host(url)
+        without = self._canonical.without(self._rules.revoked(host))
         others = separate_of(self._database.read, page)
         found = standing_for(url, without, [(page, first), *others])
-        return None if found is None else (found[0], without.parting(url, found[1]))
+        if found is None:
+            return None
+        names = without.parting(url, found[1])
+        if not names:  # a trial would say that one of several is right, and not which
+            rules = self._rules.of(host, without.sufficient(url, found[1]))
+            proven = max(rules, key=lambda rule: rule.agreed, default=None)
+            if proven is None or not proven.agreed:
+                return None
+            names = (ANY_OF + proven.name,)
+        return found[0], names
 
     def _tries(
         self, host: str, names: tuple[str, ...], canonical_url: str, page: bytes
     ) -> VariantState:
         """Return whether a variant is tried or skipped; FIRST: others stand for it already."""
+        if names[0].startswith(ANY_OF):
+            return VariantState.SKIPPED
         rules, place = self._rules.of(host, names), place_of(canonical_url)
         for rule in rules:
             rule.met += 1

@@ -31,6 +31,9 @@ OF_SESSIONS: Final = frozenset(rule.name for rule in TRIED_RULES if rule.is_of_s
 MAX_OF_SESSIONS: Final = 8
 """Store at most this many variants of a page that differ in sessions alone, once that is proven."""
 
+ANY_OF: Final = "any:"
+"""Mark the rule that skips a variant where others would do as well: it is not tried by that one."""
+
 _MAX_HELD = 16_384
 
 _COLUMNS = "key, page, standing, host, rules, url, state, priority, request"
@@ -52,7 +55,7 @@ class Variant(NamedTuple):
         page: The request fingerprint that it has by the rules.
         standing: The key of the URL that it is taken for.
         host: The host with its port.
-        rules: Names of the rules by which it is.
+        rules: Names of the rules by which it is; of one of several that do, after ``ANY_OF``.
         state: ``SKIPPED``, ``TRIED`` or ``SEPARATE``.
     """
 
@@ -63,6 +66,11 @@ class Variant(NamedTuple):
     rules: tuple[str, ...]
     url: str
     state: VariantState
+
+    @property
+    def can_be_tried(self) -> bool:
+        """Whether a comparison would say something about the rules."""
+        return not any(name.startswith(ANY_OF) for name in self.rules)
 
 
 class SkippedVariant(NamedTuple):

@@ -205,7 +205,8 @@ class Canonicalizer:
     def parting(self, url: str, other: str) -> tuple[str, ...]:
         """Return the names of the tried rules that are needed to make two URLs one.
 
-        Where several do the same, so that none is needed, all that change one of the URLs.
+        None is where several do the same: ``?sid=1&a=2`` and ``?a=2&sid=1`` are one by the order of
+        arguments and by the name of a session.
 
         Raises:
             MalformedUrl: One is no http or https URL with a host.
@@ -218,15 +219,29 @@ class Canonicalizer:
             for name in names
             if self.without([name])._merged(url) != self.without([name])._merged(other)
         ]
-        return tuple(sorted(needed or names))
+        return tuple(sorted(needed))
+
+    def sufficient(self, url: str, other: str) -> tuple[str, ...]:
+        """Return the names of the tried rules of which each one alone makes two URLs one.
+
+        Raises:
+            MalformedUrl: One is no http or https URL with a host.
+        """
+        names = {name for name, _ in self._tried}
+        found = []
+        for name in sorted(self._changing(url) | self._changing(other)):
+            alone = self.without(names - {name})
+            if alone._merged(url) == alone._merged(other):
+                found.append(name)
+        return tuple(found)
 
     def _changing(self, url: str) -> set[str]:
-        """Return the names of the tried rules that change a URL."""
+        """Return the names of the tried rules that change a URL, alone or after the others."""
         before = parts = split(self.exact(url))
         names = set()
         for name, apply in self._tried:
             changed = apply(parts)
-            if changed is not parts:
+            if changed is not parts or apply(before) is not before:
                 names.add(name)
             parts = changed
         if before.query:  # which other rules have emptied

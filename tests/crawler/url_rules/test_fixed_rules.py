@@ -29,6 +29,7 @@ ORDERS = ("a=1&b=2", "b=2&a=1")
 SOURCES = ("", "&utm_source=one", "&utm_source=two")
 SESSIONS = ("", *(f"&PHPSESSID={number:032x}" for number in range(2)))
 QUERIES = [f"{o}{s}{i}" for o, s, i in product(ORDERS, SOURCES, SESSIONS)]
+QUERIES += [f"{i[1:]}&{o}" for o, i in product(ORDERS, SESSIONS[1:])]
 
 
 class SmallCrawl:
@@ -228,6 +229,27 @@ def test_a_url_that_is_met_first_in_a_visit_counts_as_no_trial(tmp_path: Path) -
     assert rows == [("utm", 1)], "the next variant by a session's name is tried"
 
 
+@pytest.mark.parametrize("wrong", ["phpsessid", "sort_arguments"])
+def test_a_rule_is_not_found_right_by_urls_that_another_one_makes_equal(
+    wrong: str, tmp_path: Path
+) -> None:
+    """A session at another place: the order of arguments and the name of it make the same."""
+    session = SESSIONS[1][1:]
+    urls = [
+        f"{HOST}/p{number}?{query}"
+        for number in range(6)
+        for query in (f"{session}&a=1&b=2", f"a=1&b=2&{session}")
+    ]
+    others = SESSIONS if wrong == "phpsessid" else ("", "&", "&")
+    orders = ORDERS if wrong == "sort_arguments" else ORDERS[:1]
+    urls += [f"{HOST}/q?{order}{other}" for order in orders for other in others]
+    with closing(crawled(tmp_path, urls, wrong)) as crawl:
+        assert crawl.texts == {crawl.said(url) for url in urls}
+        crawl.database.commit()
+        rows = crawl.database.read("SELECT rule FROM fixed_rules WHERE reason IS NOT NULL")
+        assert rows.fetchall() == [(wrong,)]
+
+
 def test_sessions_of_a_page_are_not_stored_without_end(tmp_path: Path) -> None:
     with closing(SmallCrawl(tmp_path, frozenset())) as crawl:
         for number in range(300):
@@ -275,6 +297,9 @@ def test_only_rules_that_no_standard_promises_are_tried() -> None:
     assert canonical.parting(f"{HOST}/a?utm_source=x", f"{HOST}/a") == ("utm",)
     ways = [f"{HOST}/a?utm_source=x&&sid={'1a' * 16}", f"{HOST}/a?utm_source=x"]
     assert canonical.without(["utm"]).parting(*ways) == ("empty_arguments", "sid")
+    ways = [f"{HOST}/a?sid={'1a' * 16}&x=2", f"{HOST}/a?x=2&sid={'1a' * 16}"]
+    assert canonical.parting(*ways) == ()
+    assert canonical.sufficient(*ways) == ("sid", "sort_arguments")
 
 
 def test_a_killed_crawl_is_unsettled_until_what_it_skipped_was_reconsidered(tmp_path: Path) -> None:
