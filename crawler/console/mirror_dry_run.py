@@ -19,7 +19,7 @@ from crawler.console.crawl_run import problems
 from crawler.console.escaping import say_or_go_on
 from crawler.console.mirror_run import canonical_seed, mirrored_urls
 from crawler.console.temporary_mirror import temporary_mirror
-from crawler.maintenance.crawl_report import count_queued
+from crawler.maintenance.tally import count_queued
 from crawler.mirror.documents.linked_document import (
     may_be_document,
     may_hold_links,

@@ -6,7 +6,7 @@ import json
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from crawler.maintenance.crawl_report import count_queued
+from crawler.maintenance.tally import count_queued
 from crawler.mirror.errors import MirrorError
 from crawler.mirror.folder import MirrorFolder
 from crawler.mirror.paths import CHANGES, STATE_FOLDER

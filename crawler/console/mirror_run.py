@@ -22,7 +22,8 @@ from crawler.console.mirror_packing import clear_unfinished
 from crawler.console.progress_line import ProgressLine
 from crawler.console.report_text import change_lines
 from crawler.job_registry import prepare_job
-from crawler.maintenance.crawl_report import count_queued, make_report
+from crawler.maintenance.crawl_report import make_report
+from crawler.maintenance.tally import count_queued
 from crawler.mirror.checking import Checker
 from crawler.mirror.errors import MirrorError
 from crawler.mirror.folder import MirrorFolder

@@ -9,7 +9,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from crawler.lab.snapshot import LivePage, Series, Snapshot
-from crawler.maintenance.crawl_report import Tally, make_tally
+from crawler.maintenance.tally import Tally, make_tally
 from crawler.pages.live_parameters import history
 from crawler.pages.verdicts import CHANGED, DUPLICATES, KEPT
 from crawler.storage import meta_names

@@ -6,28 +6,25 @@ import json
 import time
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from crawler.frontier.file_links import GUESSES_ASIDE, PUT_ASIDE, RELEASABLE
-from crawler.frontier.queue import MAX_TRIES
 from crawler.maintenance.broken_links import BrokenLink, broken_links
+from crawler.maintenance.tally import make_tally, scalar
 from crawler.pages.boilerplate import RepeatedText, repeated_texts
 from crawler.pages.change_report import Changes, find_changes
 from crawler.pages.reasons import Reason, detail_of, in_words
 from crawler.pages.verdicts import (
-    DUPLICATES,
     EXACT_DUPLICATE,
     FAILED,
     NOT_HTML,
     SAME_TEMPLATE,
-    UNCHANGED,
-    VERDICTS,
     WALLS,
     WITHOUT_PAGE,
     listed,
 )
 from crawler.storage import meta_names
-from crawler.storage.states import HOLDS, SKIPPED, UNFINISHED, WAITING
+from crawler.storage.states import HOLDS, SKIPPED
 from crawler.url_rules.canonical_trust import UntrustedHost, untrusted_hosts
 from crawler.url_rules.rule_report import UNEXAMINED, StoredCluster, trap_report
 
@@ -35,15 +32,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable
 
-# Each part has an index of its own, which the sum of both would not use.
-_QUEUED = f"""
-SELECT (SELECT count(*) FROM requests WHERE state = {WAITING})
-     + (SELECT count(*) FROM requests WHERE state IN ({UNFINISHED}) AND tries < ?)
-"""
 _SKIPPED = f"SELECT count(*) FROM requests WHERE state = {SKIPPED} AND rule > 0"
-_DUPLICATES = ", ".join(f"'{verdict}'" for verdict in sorted(DUPLICATES))
-_KEPT = "SELECT count(*) FROM pages WHERE latest = 1 AND text IS NOT NULL"
-_REPEATING = f"SELECT count(*) FROM pages WHERE latest = 1 AND verdict IN ({_DUPLICATES})"
 
 LARGEST = 10
 """Name at most this many clusters, and this many URLs of each, in a report."""
@@ -102,74 +91,6 @@ SELECT pages.url, whole.url, pages.containment FROM pages
 JOIN pages AS whole ON whole.id = pages.part_of
 WHERE {_IS_PART} ORDER BY pages.containment DESC, pages.id LIMIT ?
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Tally:
-    """Counts of one visit, and of what the directory holds after it.
-
-    Attributes:
-        verdicts: Number of pages by verdict, with every verdict, zeros included.
-        kept: Number of pages whose text is stored, whatever visit fetched them.
-        duplicates: Number of pages that repeat a kept one, likewise.
-        queued: Requests that are still to be made.
-        saved_bytes: Size of the bodies that repeat a kept page.
-        fetched_bytes: Size of all bodies that came.
-    """
-
-    verdicts: dict[str, int]
-    kept: int
-    duplicates: int
-    queued: int
-    saved_bytes: int
-    fetched_bytes: int
-
-
-def make_tally(connection: sqlite3.Connection, visit: int) -> Tally:
-    """Count a visit, within the open transaction.
-
-    Complexity: O(pages and requests).
-    """
-    return Tally(
-        verdicts=_count_verdicts(connection, visit),
-        kept=scalar(connection, _KEPT),
-        duplicates=scalar(connection, _REPEATING),
-        queued=count_queued(connection),
-        saved_bytes=_sum_bytes(connection, visit, f"verdict IN ({_DUPLICATES})"),
-        fetched_bytes=_sum_bytes(connection, visit, "1"),
-    )
-
-
-def count_queued(connection: sqlite3.Connection) -> int:
-    """Return how many requests are still to be made. Complexity: O(these)."""
-    return scalar(connection, _QUEUED, MAX_TRIES)
-
-
-def _count_verdicts(connection: sqlite3.Connection, visit: int) -> dict[str, int]:
-    counts = dict.fromkeys(VERDICTS, 0)
-    rows = connection.execute(
-        "SELECT verdict, count(*) FROM pages WHERE visit = ? GROUP BY verdict", (visit,)
-    )
-    for verdict, count in rows:
-        counts[verdict] = count
-    counts[UNCHANGED] = scalar(
-        connection, "SELECT count(*) FROM pages WHERE seen_visit = ? AND visit < ?", visit, visit
-    )
-    return counts
-
-
-def _sum_bytes(connection: sqlite3.Connection, visit: int, condition: str) -> int:
-    """Return the bytes of bodies that came in a visit; a page that was not sent again had none."""
-    return scalar(
-        connection,
-        f"SELECT coalesce(sum(body_bytes), 0) FROM pages WHERE seen_visit = ?1 AND {condition}"
-        " AND key NOT IN (SELECT key FROM known WHERE visit = ?1 AND not_sent = 1)",
-        visit,
-    )
-
-
-def scalar(connection: sqlite3.Connection, sql: str, *parameters: Any) -> int:
-    return int(connection.execute(sql, parameters).fetchone()[0])
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawler.maintenance.broken_links import failed_pages, stored_canonicalizer
 from crawler.maintenance.contradictions import contradictions
-from crawler.maintenance.crawl_report import count_queued
 from crawler.maintenance.fault import Fault, FaultExample, FaultExamples, FaultPage
 from crawler.maintenance.inlinks import Inlinks
+from crawler.maintenance.tally import count_queued
 from crawler.pages.link_graph import LinkGraph
 from crawler.pages.verdicts import (
     CONTAINED,

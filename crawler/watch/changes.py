@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import xxhash
 
-from crawler.maintenance.crawl_report import make_tally
+from crawler.maintenance.tally import make_tally
 from crawler.pages.boilerplate import HostBoilerplate
 from crawler.pages.export import iso_time
 from crawler.pages.reasons import in_words

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.maintenance.crawl_report import make_tally
+from crawler.maintenance.tally import make_tally
 from crawler.pages.verdicts import FAILED as FAILED_OUTCOME
 from crawler.storage import meta_names
 from crawler.storage.errors import JobError
