@@ -16,6 +16,7 @@ from crawler.downloading.encodings import (
     AnswerError,
     DamagedBodyError,
     Opened,
+    Opening,
     TooLargeError,
     codings,
     open_body,
@@ -69,6 +70,14 @@ class TestEveryCoding:
         with pytest.raises(TooLargeError):
             open_body(packed, [coding, "gzip"], ROOM)
 
+    def test_bomb_comes_in_pieces_up_to_its_bound(self, coding: str) -> None:
+        sizes: list[int] = []
+        pieces = Opening([coding], 32 * ROOM).pieces([PACKERS[coding](BOTTOMLESS)])
+        with pytest.raises(TooLargeError):
+            sizes.extend(map(len, pieces))
+        assert sum(sizes) == 32 * ROOM
+        assert max(sizes) <= 17 * ROOM
+
     def test_nothing_stays_nothing(self, coding: str) -> None:
         assert open_body(b"", [coding], ROOM) == Opened(b"")
 
@@ -104,6 +113,12 @@ def test_damaged_brotli_gives_what_stands_before_the_damage(kept: int) -> None:
     assert opened.is_cut
     assert NOISE.startswith(opened.body[: kept - 100])
     assert len(opened.body) > kept - 100
+
+
+@pytest.mark.parametrize("after", [b"", b"and more"])
+def test_brotli_of_many_steps_is_opened_to_its_end(after: bytes) -> None:
+    body = b"".join(bytes([number]) * (ROOM // 2 + 7) for number in range(30)) + NOISE
+    assert open_body(PACKERS["br"](body) + after, ["br"], 2 * len(body)) == Opened(body)
 
 
 def test_bomb_followed_by_something_is_too_large() -> None:
