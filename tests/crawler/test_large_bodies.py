@@ -6,6 +6,7 @@ import gzip
 import random
 import zlib
 from base64 import b64encode
+from typing import TYPE_CHECKING
 
 import brotli  # type: ignore[import-untyped]
 import pytest
@@ -13,8 +14,15 @@ import zstandard
 
 from crawler.large_bodies import start_of, telling_bytes
 
-PACKERS = {"gzip": gzip.compress, "deflate": zlib.compress, "zstd": zstandard.compress}
-PACKERS["br"] = lambda body: brotli.compress(body, quality=5)
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PACKERS: dict[str, Callable[[bytes], bytes]] = {
+    "gzip": gzip.compress,
+    "deflate": zlib.compress,
+    "zstd": zstandard.compress,
+    "br": lambda body: bytes(brotli.compress(body, quality=5)),
+}
 BODIES = {
     "noise": random.Random(1).randbytes(2**21),
     "text": b64encode(random.Random(2).randbytes(2**21)),
