@@ -25,8 +25,10 @@ _ZSTD_WINDOW_BYTES = 2**23
 
 # One within the other. A gzip file can be made that opens to itself, as often as it is asked to.
 _MAX_LAYERS = 4
-# One after the other. bgzip makes one of each 64 KiB; a million empty ones are an attack.
+# One after the other. bgzip makes one of each 64 KiB; a million empty ones are an attack, and so are
+# more than these that open to less than so many bytes each.
 _MAX_MEMBERS = 2_000
+_MEMBER_BYTES = 2**12
 # A few bytes of brotli may open to a gigabyte, which comes in such steps.
 _STEP_BYTES = 2**20
 # Of a longer brotli stream with more bytes after its end, the last piece is lost.
@@ -305,8 +307,8 @@ class Opening:
         magic = OPENERS[coding][1]
         room, members, damage = self._max_bytes, 0, None
         while source.peek(1) and (not members or (magic and source.peek(len(magic)) == magic)):
-            if members == _MAX_MEMBERS:
-                raise DamagedBodyError(f"{coding} of more than {_MAX_MEMBERS:,} parts")
+            if members >= _MAX_MEMBERS and self._max_bytes - room < members * _MEMBER_BYTES:
+                raise DamagedBodyError(f"{coding} of more than {_MAX_MEMBERS:,} small parts")
             stream = _stream_of(coding, source)
             for opened in _run(stream, source, room):
                 yield opened[:room]

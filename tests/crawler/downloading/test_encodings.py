@@ -131,6 +131,14 @@ def test_too_many_members_are_an_attack() -> None:
         open_body(gzip.compress(b"") * 100_000, ["gzip"], ROOM)
 
 
+@pytest.mark.parametrize("coding", ["gzip", "zstd"])
+def test_large_file_in_many_parts_is_opened(coding: str) -> None:
+    """As bgzip writes a gzip file, and pzstd one of zstd."""
+    part = NOISE[:5_000]
+    found = open_body(PACKERS[coding](part) * 2_500, [coding], len(part) * 2_500)
+    assert found == Opened(part * 2_500)
+
+
 def test_too_many_layers_are_an_attack() -> None:
     with pytest.raises(DamagedBodyError, match="compressed 5 times"):
         open_body(gzip.compress(PAGE), ["gzip"] * 5, ROOM)
