@@ -25,8 +25,8 @@ _ZSTD_WINDOW_BYTES = 2**23
 
 # One within the other. A gzip file can be made that opens to itself, as often as it is asked to.
 _MAX_LAYERS = 4
-# One after the other. bgzip makes one of each 64 KiB; a million empty ones are an attack, and so are
-# more than these that open to less than so many bytes each.
+# One after the other. bgzip makes one of each 64 KiB; a million empty ones are an attack. More than
+# these open to so many bytes each.
 _MAX_MEMBERS = 2_000
 _MEMBER_BYTES = 2**12
 # A few bytes of brotli may open to a gigabyte, which comes in such steps.
