@@ -17,6 +17,7 @@ import re
 import resource
 from contextlib import suppress
 from functools import partial
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
@@ -28,9 +29,10 @@ from twisted.web.http_headers import InvalidHeaderName
 from crawler.downloading.encodings import HeadTooLargeError
 from crawler.downloading.tls import tls_facts
 from crawler.exchange_heads import Crossed, exchange_heads_of
-from crawler.large_bodies import large_bodies_of
+from crawler.large_bodies import DATA_LOSS, large_bodies_of
 from crawler.options import Options
 from crawler.pacing import PacedConnection
+from crawler.request_meta import DONT_CACHE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -111,6 +113,8 @@ class BoundedHeadHandler(HTTP11DownloadHandler):
             if file is not None:
                 file.release()
             raise
+        if _is_of_one_request(request, response):
+            request.meta[DONT_CACHE] = True
         return self._bodies.finished(request, response)
 
     async def _downloaded(self, request: Request) -> Response:
@@ -121,6 +125,17 @@ class BoundedHeadHandler(HTTP11DownloadHandler):
             if response is None:
                 raise
             return response
+
+
+def _is_of_one_request(request: Request, response: Response) -> bool:
+    """Return whether an answer is none to the next request of its URL.
+
+    It is a part, which Scrapy's cache would give for a whole, or is about a version that the crawl
+    has, and not the cache.
+    """
+    asked_by_cache = "cached_response" in request.meta
+    is_part = DATA_LOSS in response.flags or response.status == HTTPStatus.PARTIAL_CONTENT
+    return is_part or (response.status == HTTPStatus.NOT_MODIFIED and not asked_by_cache)
 
 
 def max_idle() -> int:

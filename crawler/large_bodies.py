@@ -33,6 +33,9 @@ DATA_LOSS = "dataloss"
 _CODED_BYTES = 2**16
 """Keep smaller bodies in a coding in memory: they may have a thousand times as many bytes."""
 
+_ZSTD_BYTES = 2**17 + 2**10
+"""Likewise of zstd, which opens whole blocks alone: nothing is known of a body before the first."""
+
 
 class Download(PartFile, Protocol):
     """A body on its way to a file.
@@ -156,12 +159,11 @@ class LargeBodies:
             def begin(head: bytes) -> Download | None:
                 if part is not None and part.file is not None:
                     part.file.drop()  # the whole of another version comes
-                start = _start(head, layers)
+                start = start_of(head, layers)
                 is_taken = bool(start) and store.takes(start, request.url, content_type)
                 return store.begin(key, etag) if is_taken else None
 
-            min_bytes = _CODED_BYTES if layers else LARGE_BYTES
-            return _Buffer(begin, SNIFFED_BYTES if is_long else min_bytes)
+            return _Buffer(begin, telling_bytes(layers, is_long=is_long))
         found = range_in(_header(response, b"Content-Range"))
         if response.code != HTTPStatus.PARTIAL_CONTENT or part is None or found is None:
             return None
@@ -284,7 +286,14 @@ def large_bodies_of(crawler: Crawler) -> LargeBodies:
     return made
 
 
-def _start(head: bytes, layers: list[str]) -> bytes:
+def telling_bytes(layers: list[str], *, is_long: bool) -> int:
+    """Return how many bytes of a body tell whether it may go to a file."""
+    if layers:
+        return _ZSTD_BYTES if "zstd" in layers else _CODED_BYTES
+    return SNIFFED_BYTES if is_long else LARGE_BYTES
+
+
+def start_of(head: bytes, layers: list[str]) -> bytes:
     """Return the first bytes of a body without its codings; none if they cannot be had."""
     start = b""
     with suppress(AnswerError):

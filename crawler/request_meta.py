@@ -70,6 +70,9 @@ OF_REDIRECTS: Final = frozenset(
 )
 """Keys that tell how a request was redirected."""
 
+DONT_CACHE: Final = "dont_cache"
+"""bool: Scrapy's HTTP cache neither answers the request nor stores the answer."""
+
 OF_ONE_ANSWER: Final = frozenset({"download_latency", RETRY_TIMES, WAITED})
 """Keys that tell of one answer only, and never of the request that follows it."""
 

@@ -29,7 +29,7 @@ from crawler.downloading.robots_groups import RobotsUnreachableError
 from crawler.frontier.pauses import retry_after_secs
 from crawler.job_registry import CrawlerComponent, job_of
 from crawler.pages.reasons import in_words
-from crawler.request_meta import DOWNLOAD_SLOT, RETRY_TIMES, WAITED, host_name
+from crawler.request_meta import DONT_CACHE, DOWNLOAD_SLOT, RETRY_TIMES, WAITED, host_name
 from crawler.scheduler import FrontierScheduler
 
 if TYPE_CHECKING:
@@ -176,8 +176,15 @@ class PatientRetry(RetryMiddleware):
         self._count(reason)
         return self._later(request, {WAITED: waited_secs + secs})
 
-    def ask_again(self, request: Request, reason: str) -> Request | None:
+    def ask_again(
+        self, request: Request, reason: str, notes: Mapping[str, Any] | None = None
+    ) -> Request | None:
         """Postpone a request that our scheduler handed out, if it has retries left.
+
+        Args:
+            request: The request.
+            reason: What was wrong with the answer, in words.
+            notes: Further keys of ``meta`` for the retry.
 
         Returns:
             The result for the caller, a middleware, to return; None where there are no retries
@@ -190,7 +197,7 @@ class PatientRetry(RetryMiddleware):
             return self._give_up()
         self._count(reason)
         secs = self._pauses.policy.pause_secs(times)
-        is_waiting = self._scheduler.ask_after(request, secs, {RETRY_TIMES: times})
+        is_waiting = self._scheduler.ask_after(request, secs, {**(notes or {}), RETRY_TIMES: times})
         return request if is_waiting else None
 
     def _later(self, request: Request, notes: Mapping[str, Any] | None = None) -> Request | None:
@@ -265,7 +272,8 @@ class WholeAnswers(CrawlerComponent):
         is_ours = _leased_host(self._crawler, request) is not None
         if not is_ours or not self._crawler.settings.getbool("RETRY_ENABLED"):
             return None
-        return PatientRetry(self._crawler).ask_again(request, reason)
+        # A cache would give the same part again.
+        return PatientRetry(self._crawler).ask_again(request, reason, {DONT_CACHE: True})
 
 
 def _leased_host(crawler: Crawler, request: Request) -> int | None:

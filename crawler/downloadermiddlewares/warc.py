@@ -78,12 +78,12 @@ class Recording(CrawlerComponent):
         job.callbacks.after_picture.append(self._record_picture)
         job.callbacks.at_close.append(self._close)
 
-    def process_response(self, request: Request, response: Response) -> Response:
+    async def process_response(self, request: Request, response: Response) -> Response:
         if _CACHED not in response.flags:
             try:
                 sent, received, tls = self._heads.take(request)
                 exchange = self._exchange(request, response, sent, received)
-                recorded = self._record(exchange, response)
+                recorded = await self._record(exchange, response)
                 request.meta[RECORDED] = tuple(recorded)
                 if self._with_network:
                     self._record_network(request, exchange, recorded, tls)
@@ -91,11 +91,11 @@ class Recording(CrawlerComponent):
                 self._database.fail(str(error))
         return response
 
-    def _record(self, exchange: Exchange, response: Response) -> Recorded:
+    async def _record(self, exchange: Exchange, response: Response) -> Recorded:
         if not isinstance(response, FileResponse):
             return self._archive.record(exchange)
         with response.file.open() as file:
-            return self._archive.record(replace(exchange, file=file))
+            return await self._archive.record_large(replace(exchange, file=file))
 
     def _without_secrets(self, headers: Headers) -> Headers:
         return tuple((name, value) for name, value in headers if name.lower() not in self._secrets)

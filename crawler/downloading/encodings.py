@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 import zlib
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -27,8 +26,12 @@ _ZSTD_WINDOW_BYTES = 2**23
 
 # One within the other. A gzip file can be made that opens to itself, as often as it is asked to.
 _MAX_LAYERS = 4
-# One after the other. bgzip makes one of each 64 KiB; a million empty ones are an attack.
+# One after the other. bgzip makes one of each 64 KiB; a million empty ones are an attack. More than
+# these open to so many bytes each.
 _MAX_MEMBERS = 2_000
+_MEMBER_BYTES = 2**12
+# A few bytes of brotli may open to a gigabyte, which comes in such steps.
+_STEP_BYTES = 2**20
 # Of a longer brotli stream with more bytes after its end, the last piece is lost.
 _MAX_REPEATED_BYTES = 2**25
 # The declared coding is compared with so many bytes.
@@ -63,6 +66,7 @@ class CompressedStream(ABC):
 
     Attributes:
         piece_bytes: Bytes that may be fed at a time.
+        has_more: Whether more of the pieces so far can be had, by feeding nothing.
         damage: Description of the damage, None without any.
     """
 
@@ -70,6 +74,7 @@ class CompressedStream(ABC):
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
+        self.has_more = False
         self.damage: str | None = None
 
     @property
@@ -135,48 +140,71 @@ class BrotliStream(CompressedStream):
         super().__init__(brotli.Decompressor())
         self._fed: list[bytes] = []
         self._fed_bytes = 0
+        self._piece = b""
+        self._opened_bytes = 0
 
     @property
     def is_over(self) -> bool:
         return self.damage is None and bool(self._stream.is_finished())
 
     def feed(self, piece: bytes, room: int) -> bytes:
+        if piece:
+            self._begin(piece)
+        max_bytes = min(room, _STEP_BYTES)
         try:
-            opened = _process(self._stream, piece, room)
+            opened = bytes(self._stream.process(piece, output_buffer_limit=max_bytes))
         except _DAMAGE as error:
+            self.has_more = False
             if self._fed_bytes <= _MAX_REPEATED_BYTES:
-                return self._to_the_end(piece, room)
+                return self._to_the_end(room)
             self.damage = str(error)
             return b""
-        self._fed_bytes += len(piece)
-        if self._fed_bytes <= _MAX_REPEATED_BYTES:
-            self._fed.append(piece)
-        else:
-            self._fed.clear()
+        self.has_more = _has_more(self._stream, opened, max_bytes)
+        self._opened_bytes += len(opened)
         return opened
 
-    def _to_the_end(self, piece: bytes, room: int) -> bytes:
-        """Decompress a piece in which the stream ends or is damaged, up to that place."""
+    def _begin(self, piece: bytes) -> None:
+        self._fed_bytes += len(self._piece)
+        if self._fed_bytes <= _MAX_REPEATED_BYTES:
+            self._fed.append(self._piece)
+        else:
+            self._fed.clear()
+        self._piece, self._opened_bytes = piece, 0
+
+    def _to_the_end(self, room: int) -> bytes:
+        """Decompress what is left of a piece in which the stream ends or is damaged."""
         self._stream = brotli.Decompressor()
         opened = bytearray()
+        skipped = self._opened_bytes
         try:
             for earlier in self._fed:
-                _process(self._stream, earlier, sys.maxsize)  # as much as it was the first time
-            for at in range(len(piece)):
-                opened += _process(self._stream, piece[at : at + 1], room - len(opened))
-                self.rest = len(piece) - at - 1
-                if self.is_over or len(opened) >= room:
+                for _ in _steps(self._stream, earlier):
+                    pass
+            for at in range(len(self._piece)):
+                for step in _steps(self._stream, self._piece[at : at + 1]):
+                    opened += step[skipped:]
+                    skipped = max(skipped - len(step), 0)
+                    if len(opened) >= room:
+                        return bytes(opened)
+                if self.is_over:
                     break
         except _DAMAGE as error:
             self.damage = str(error)
         return bytes(opened)
 
 
-def _process(stream: Any, piece: bytes, room: int) -> bytes:
-    opened: bytes = stream.process(piece, output_buffer_limit=room)
-    while len(opened) < room and not stream.can_accept_more_data():
-        opened += stream.process(b"", output_buffer_limit=room - len(opened))
-    return opened
+def _steps(stream: Any, piece: bytes) -> Iterator[bytes]:
+    has_more = True
+    while has_more:
+        opened = bytes(stream.process(piece, output_buffer_limit=_STEP_BYTES))
+        yield opened
+        piece, has_more = b"", _has_more(stream, opened, _STEP_BYTES)
+
+
+def _has_more(stream: Any, opened: bytes, max_bytes: int) -> bool:
+    """Return whether a decoder holds output back; it may have taken all of its input then."""
+    is_full = len(opened) >= max_bytes and not stream.is_finished()
+    return is_full or not stream.can_accept_more_data()
 
 
 def _zstd_stream() -> CompressedStream:
@@ -276,7 +304,10 @@ class Opening:
         self._max_bytes = max_bytes
 
     def pieces(self, body: Iterable[bytes]) -> Iterator[bytes]:
-        """Yield the decompressed bytes; memory does not grow with them. Raises as ``open_body``."""
+        """Yield the decompressed bytes; memory does not grow with them.
+
+        Raises as ``open_body``; what is within ``max_bytes`` comes before that.
+        """
         layers, source = self._layers, _Source(body)
         if len(layers) > _MAX_LAYERS:
             raise DamagedBodyError(f"compressed {len(layers)} times, one within the other")
@@ -298,15 +329,15 @@ class Opening:
         magic = OPENERS[coding][1]
         room, members, damage = self._max_bytes, 0, None
         while source.peek(1) and (not members or (magic and source.peek(len(magic)) == magic)):
-            if members == _MAX_MEMBERS:
-                raise DamagedBodyError(f"{coding} of more than {_MAX_MEMBERS:,} parts")
+            if members >= _MAX_MEMBERS and self._max_bytes - room < members * _MEMBER_BYTES:
+                raise DamagedBodyError(f"{coding} of more than {_MAX_MEMBERS:,} small parts")
             stream = _stream_of(coding, source)
             for opened in _run(stream, source, room):
+                yield opened[:room]
                 room -= len(opened)
                 if room < 0:
                     size = self._max_bytes // 2**20
                     raise TooLargeError(f"larger than {size} MB when decompressed")
-                yield opened
             members += 1
             damage = stream.damage or (None if stream.is_over else "it breaks off")
             if damage:
@@ -328,7 +359,10 @@ def _stream_of(coding: str, source: _Source) -> CompressedStream:
 
 def _run(stream: CompressedStream, source: _Source, room: int) -> Iterator[bytes]:
     """Feed a stream to its end or to damage; yield little more than ``room`` bytes."""
-    while not (stream.is_over or stream.damage) and (piece := source.read(stream.piece_bytes)):
+    while not (stream.is_over or stream.damage):
+        piece = b"" if stream.has_more else source.read(stream.piece_bytes)
+        if not piece and not stream.has_more:
+            break
         opened = stream.feed(piece, room + 1)
         source.back(piece[len(piece) - stream.rest :])
         if opened:

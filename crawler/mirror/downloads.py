@@ -271,10 +271,10 @@ class Downloads:
         Raises:
             MirrorError: The system refuses.
         """
-        download = self.begin(key, etag)
-        if download is None:
-            return None
         with self._folder.open(path) as file:
+            download = self.begin(key, etag)
+            if download is None:
+                return None
             if await asyncio.to_thread(download.read_back, size, digest, file):
                 download.is_copy = True
                 return StoredPart(etag, download.size, None, download)

@@ -39,9 +39,7 @@ WHERE files.is_cut AND files.state = 'own' ORDER BY pages.id
 
 
 _ROOM_BYTES = 2**25
-_BYTES_A_DOCUMENT = 1024
-_BYTES_A_LINK = 512
-"""Memory that a link takes, with its place in the document."""
+"""Hold documents of at most so many bytes, without their bodies."""
 
 
 class ReadDocuments:
@@ -52,34 +50,36 @@ class ReadDocuments:
 
     def __init__(self, room_bytes: int = _ROOM_BYTES) -> None:
         self._room = room_bytes
-        self._held: dict[int, tuple[tuple[object, ...], LinkedDocument]] = {}
+        self._held: dict[int, _Held] = {}
 
     def put(self, row: FileRow, document: LinkedDocument) -> None:
         """Hold the document of a file if there is room, in place of an earlier one."""
         self._drop(row.id)
-        room = self._room - _room_of(document)
-        if room >= 0:
-            self._room = room
+        size = document.held_bytes()
+        if size <= self._room:
+            self._room -= size
             document.put_away()
-            self._held[row.id] = (_content(row), document)
+            self._held[row.id] = _Held(_content(row), document, size)
 
     def take(self, row: FileRow, served: bytes) -> LinkedDocument | None:
         """Return the document of a file and let go of it; None where this content was not read."""
         found = self._drop(row.id)
-        if found is None or found[0] != _content(row) or found[1].size != len(served):
+        if found is None or found.content != _content(row) or found.document.size != len(served):
             return None
-        found[1].take_up(served)
-        return found[1]
+        found.document.take_up(served)
+        return found.document
 
-    def _drop(self, file_id: int) -> tuple[tuple[object, ...], LinkedDocument] | None:
+    def _drop(self, file_id: int) -> _Held | None:
         found = self._held.pop(file_id, None)
         if found is not None:
-            self._room += _room_of(found[1])
+            self._room += found.size
         return found
 
 
-def _room_of(document: LinkedDocument) -> int:
-    return _BYTES_A_DOCUMENT + _BYTES_A_LINK * len(document.links)
+class _Held(NamedTuple):
+    content: tuple[object, ...]
+    document: LinkedDocument
+    size: int
 
 
 def _content(row: FileRow) -> tuple[object, ...]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import sqlite3
 from contextlib import contextmanager
 from http import HTTPStatus
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
 from crawler.storage.directory import take_lock
@@ -13,7 +15,7 @@ from crawler.storage.errors import JobError
 from crawler.warc import record_writing as records
 from crawler.warc.record_writing import Exchange, OriginalRecord, Recorded
 from crawler.warc.sources import ArchiveError
-from crawler.warc.warc_files import WarcFiles, mend
+from crawler.warc.warc_files import WarcFiles, mend, pack
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -143,28 +145,52 @@ class Archive:
     def record(self, exchange: Exchange) -> Recorded:
         """Write the answer, or a revisit record of its stored payload, and the request."""
         with self._noting_failure():
-            answer = self._answer(exchange)
-            group = [answer, records.request(exchange, answer)]
-            if exchange.status == HTTPStatus.NOT_MODIFIED:
-                told = records.head_fields(exchange)
-                group.append(records.metadata(records.recorded(answer), told))
-            self._files.write(group)
+            return self._record(exchange, records.payload_digest(exchange.body))
+
+    async def record_large(self, exchange: Exchange) -> Recorded:
+        """As ``record``, for a body in a file, which is read and compressed in a thread.
+
+        The record is copied from a nameless file once it is complete, so that no other one is
+        written in its midst, and nothing refers to it before.
+        """
+        with self._noting_failure():
+            digest = await asyncio.to_thread(records.body_digest, exchange)
+            if self._original(exchange, digest) is not None:
+                return self._record(exchange, digest)
+            answer = records.response(exchange, digest)
+            with TemporaryFile(dir=self.folder) as packed:
+                await asyncio.to_thread(pack, packed, answer)
+                with self._noting_failure():  # another record may have failed meanwhile
+                    self._files.write([records.request(exchange, answer)], packed)
+                    self._note_payload(exchange, digest)
+            return records.recorded(answer)
+
+    def _record(self, exchange: Exchange, digest: str) -> Recorded:
+        answer = self._answer(exchange, digest)
+        group = [answer, records.request(exchange, answer)]
+        if exchange.status == HTTPStatus.NOT_MODIFIED:
+            told = records.head_fields(exchange)
+            group.append(records.metadata(records.recorded(answer), told))
+        self._files.write(group)
         return records.recorded(answer)
 
-    def _answer(self, exchange: Exchange) -> ArcWarcRecord:
+    def _answer(self, exchange: Exchange, digest: str) -> ArcWarcRecord:
         if exchange.status == HTTPStatus.NOT_MODIFIED:
             return records.not_modified(exchange, self._payloads.last_of(exchange.url))
-        digest = records.body_digest(exchange)
-        if exchange.status == HTTPStatus.OK:
-            self._payloads.note_answer(exchange.url, digest)
-        is_whole = bool(exchange.body) and exchange.truncated is None
-        original = self._payloads.find(digest) if is_whole else None
+        original = self._original(exchange, digest)
+        self._note_payload(exchange, digest)
         if original is not None:
             return records.revisit(exchange, digest, original)
-        answer = records.response(exchange, digest)
-        if is_whole:
+        return records.response(exchange, digest)
+
+    def _original(self, exchange: Exchange, digest: str) -> OriginalRecord | None:
+        return self._payloads.find(digest) if exchange.is_whole else None
+
+    def _note_payload(self, exchange: Exchange, digest: str) -> None:
+        if exchange.status == HTTPStatus.OK:
+            self._payloads.note_answer(exchange.url, digest)
+        if exchange.is_whole:  # of a stored payload the first record stays
             self._payloads.add(OriginalRecord(exchange.url, records.warc_date(exchange.at), digest))
-        return answer
 
     def note(self, about: Recorded, fields: Iterable[tuple[str, str]]) -> None:
         with self._noting_failure():

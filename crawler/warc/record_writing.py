@@ -80,6 +80,11 @@ class Exchange:
     file: BinaryIO | None = None
 
     @property
+    def is_whole(self) -> bool:
+        """Whether it has a body, and all of it."""
+        return bool(self.body) and self.truncated is None
+
+    @property
     def body_bytes(self) -> int:
         """Bytes of the whole body."""
         return len(self.body) if self.file is None else os.fstat(self.file.fileno()).st_size

@@ -7,6 +7,7 @@ import zlib
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime
+from shutil import copyfileobj
 from threading import Lock
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -50,14 +51,18 @@ class WarcFiles:
         self._path: Path | None = None
         self._syncs = Syncs()
 
-    def write(self, group: Iterable[ArcWarcRecord]) -> None:
+    def write(self, group: Iterable[ArcWarcRecord], packed: BinaryIO | None = None) -> None:
+        """Write records, after one that ``pack`` has written to a file."""
         if self._file is not None and self._file.tell() >= self._max_bytes:
             self.close()
         if self._file is None:
             self._begin()
         assert self._file is not None
+        if packed is not None:
+            packed.seek(0)
+            copyfileobj(packed, self._file, _PIECE_BYTES)
         for record in group:
-            _write(self._file, record)
+            pack(self._file, record)
 
     def flush(self) -> None:
         """Hand all records to the operating system, and have it write them to the disk.
@@ -93,7 +98,7 @@ class WarcFiles:
         path = self._free_path()
         self._file = path.open("xb")
         self._path = path
-        _write(self._file, records.warcinfo(path.stem, self._about))
+        pack(self._file, records.warcinfo(path.stem, self._about))
 
     def _free_path(self) -> Path:
         """Return a name that no earlier process of the same second took."""
@@ -182,7 +187,8 @@ class _Member:
         self._file.write(self._compressor.flush())
 
 
-def _write(file: BinaryIO, record: ArcWarcRecord) -> None:
+def pack(file: BinaryIO, record: ArcWarcRecord) -> None:
+    """Write a record as a gzip member."""
     WARCWriter(_Member(file), gzip=False, warc_version=records.VERSION).write_record(record)
 
 

@@ -26,6 +26,7 @@ SCRAPY_KEYS = frozenset(
     {
         "depth",
         "dont_obey_robotstxt",
+        "cached_response",
         "dont_retry",
         "download_fail_on_dataloss",
         "download_latency",

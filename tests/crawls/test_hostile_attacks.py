@@ -49,7 +49,7 @@ VERDICTS: dict[str, tuple[str, str | None]] = {
     **{f"/bomb/{name}": ("unreadable", OPENED) for name in ("gzip", "deflate", "br", "zstd")},
     "/bomb/within": ("unreadable", OPENED),
     "/bomb/layers": ("unreadable", "compressed 2000 times, one within the other"),
-    "/bomb/members": ("unreadable", "gzip of more than 2,000 parts"),
+    "/bomb/members": ("unreadable", "gzip of more than 2,000 small parts"),
     "/bomb/zstd-window": ("unreadable", "damaged zstd: .*memory.*"),
     "/packed/br": ("new", None),
     "/packed/zstd": ("new", None),

@@ -170,13 +170,16 @@ class TestFirstAnswers:
             name = path.removesuffix(".html")
             assert len([file for file in found.files if name in file]) == 1
 
+    @pytest.mark.parametrize("is_cached", [False, True])
     def test_the_whole_comes_when_it_is_asked_for_again(
-        self, site: NeedingSite, tmp_path: Path
+        self, site: NeedingSite, tmp_path: Path, is_cached: bool
     ) -> None:
         each = pages_of(chain(*CUTS))
         lead_to(site, each)
         cut_all(site, each, times=1)
-        found = start(site, tmp_path / "m")
+        place = ("-s", f"HTTPCACHE_DIR={tmp_path / 'cache'}")
+        cache = ("-s", "HTTPCACHE_ENABLED=True", *place) if is_cached else ()
+        found = start(site, tmp_path / "m", *cache)
         for path in each:
             assert b"</html>" in found.read(path_of(found, site, path))
         assert check(found.folder).returncode == 0

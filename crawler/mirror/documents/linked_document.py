@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from enum import Enum
+from sys import getsizeof
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote, urlsplit
 
@@ -144,6 +145,10 @@ _CHARSETS = {
 }
 
 
+_DOCUMENT_BYTES = 1024
+_LINK_BYTES = 360
+_EDIT_BYTES = 200
+
 DEAD = "#"
 """A URL that leads nowhere."""
 
@@ -278,6 +283,20 @@ class LinkedDocument:
             DocumentLink(*addresses(written), kind, nofollow, written)
             for _, _, written, kind, nofollow, _, _ in self._places
         ]
+
+    def held_bytes(self) -> int:
+        """Return about how much memory the document takes without its body.
+
+        A link may be as long as the document, such as a picture in a ``data:`` URL.
+        """
+        strings = sum(
+            getsizeof(link.written) + getsizeof(link.url) + getsizeof(link.fragment)
+            for link in self.links
+        )
+        edits = [edit for place in self._places for edit in place.companions] + self._fixes
+        replacements = sum(len(edit.replacement) for edit in edits)
+        links = _LINK_BYTES * len(self.links) + _EDIT_BYTES * len(edits)
+        return _DOCUMENT_BYTES + len(self.base) + strings + links + replacements
 
     def put_away(self) -> None:
         """Let go of the body, which is needed again to rewrite the document."""

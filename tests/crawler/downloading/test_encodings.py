@@ -16,6 +16,7 @@ from crawler.downloading.encodings import (
     AnswerError,
     DamagedBodyError,
     Opened,
+    Opening,
     TooLargeError,
     codings,
     open_body,
@@ -69,6 +70,14 @@ class TestEveryCoding:
         with pytest.raises(TooLargeError):
             open_body(packed, [coding, "gzip"], ROOM)
 
+    def test_bomb_comes_in_pieces_up_to_its_bound(self, coding: str) -> None:
+        sizes: list[int] = []
+        pieces = Opening([coding], 32 * ROOM).pieces([PACKERS[coding](BOTTOMLESS)])
+        with pytest.raises(TooLargeError):
+            sizes.extend(map(len, pieces))
+        assert sum(sizes) == 32 * ROOM
+        assert max(sizes) <= 17 * ROOM
+
     def test_nothing_stays_nothing(self, coding: str) -> None:
         assert open_body(b"", [coding], ROOM) == Opened(b"")
 
@@ -106,6 +115,12 @@ def test_damaged_brotli_gives_what_stands_before_the_damage(kept: int) -> None:
     assert len(opened.body) > kept - 100
 
 
+@pytest.mark.parametrize("after", [b"", b"and more"])
+def test_brotli_of_many_steps_is_opened_to_its_end(after: bytes) -> None:
+    body = b"".join(bytes([number]) * (ROOM // 2 + 7) for number in range(30)) + NOISE
+    assert open_body(PACKERS["br"](body) + after, ["br"], 2 * len(body)) == Opened(body)
+
+
 def test_bomb_followed_by_something_is_too_large() -> None:
     with pytest.raises(TooLargeError):
         open_body(PACKERS["br"](BOTTOMLESS[: ROOM + 1]) + b"x", ["br"], ROOM)
@@ -114,6 +129,14 @@ def test_bomb_followed_by_something_is_too_large() -> None:
 def test_too_many_members_are_an_attack() -> None:
     with pytest.raises(DamagedBodyError, match="parts"):
         open_body(gzip.compress(b"") * 100_000, ["gzip"], ROOM)
+
+
+@pytest.mark.parametrize("coding", ["gzip", "zstd"])
+def test_large_file_in_many_parts_is_opened(coding: str) -> None:
+    """As bgzip writes a gzip file, and pzstd one of zstd."""
+    part = NOISE[:5_000]
+    found = open_body(PACKERS[coding](part) * 2_500, [coding], len(part) * 2_500)
+    assert found == Opened(part * 2_500)
 
 
 def test_too_many_layers_are_an_attack() -> None:

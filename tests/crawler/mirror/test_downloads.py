@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from crawler.mirror.errors import MissingFileError
 from crawler.mirror.file_store import MirrorStore
 from crawler.pages.page_context import Fetched
 from crawler.pages.reasons import Reason
@@ -119,6 +120,12 @@ def test_copy_of_a_part_is_dropped_where_no_rest_comes(
             assert _there(store, mirror) == (False, 1)
             part.file.release()
         assert _there(store, mirror) == (False, 0)
+
+
+def test_part_whose_file_is_gone_begins_no_copy(store: MirrorStore, mirror: MirrorFolder) -> None:
+    with pytest.raises(MissingFileError):
+        asyncio.run(store.downloads.copy(KEY, '"v1"', "gone.bin", 15, payload_digest(b"gone")))
+    assert _there(store, mirror) == (False, 0)
 
 
 def _taken(store: MirrorStore) -> Download:

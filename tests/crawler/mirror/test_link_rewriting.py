@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import errno
 import os
+import tracemalloc
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crawler.mirror.documents.linked_document import read_document
 from crawler.mirror.errors import MirrorError
 from crawler.mirror.file_store import ReadDocuments, original
 from tests.crawler.mirror.made import HTML, KilledError, MadeMirror
@@ -93,6 +95,26 @@ class TestLinks:
         assert (found.documents, found.rewritten) == (3, 3)
         assert b'href="a.html"' in made.read(SITE)
         assert b'href="a.html"' in made.read(SITE + "b")
+
+    @pytest.mark.parametrize(
+        "page",
+        [
+            b'<img src="data:image/png;base64,%s">' % (b"A" * 500_000),
+            b'<base href="/%s/">%s' % (b"z" * 5_000, b"<a href=%03d>" * 100 % (*range(100),)),
+            b"<script src=%03d integrity=x crossorigin></script>" * 1_000 % (*range(1_000),),
+            b"<meta http-equiv=Content-Security-Policy content=x>" * 3_000,
+        ],
+    )
+    def test_documents_are_held_by_the_memory_that_they_take(self, page: bytes) -> None:
+        tracemalloc.start()
+        try:
+            document = read_document(page, SITE, "text/html; charset=utf-8")
+            assert document is not None
+            document.put_away()
+            took = tracemalloc.get_traced_memory()[0]
+            assert took < 1.5 * document.held_bytes() < 4 * took
+        finally:
+            tracemalloc.stop()
 
     def test_nothing_is_done_where_nothing_was_stored(self, made: MadeMirror) -> None:
         serve_three(made)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
+import random
 import subprocess
 import sys
 import tempfile
@@ -57,6 +59,40 @@ class TestRecordProperties:
         assert answer.field(DEPTH_FIELD) == str(depth)
         assert answer.field(KIND_FIELD) == "page"
         assert asked.field("WARC-Concurrent-To") == answer.field("WARC-Record-ID")
+
+
+def test_large_body_is_recorded_while_others_are(tmp_path: Path) -> None:
+    """It is read from its file; no record comes into the midst of another, nor twice."""
+    body = random.Random(1).randbytes(2**22)
+    file = tmp_path / "body"
+    file.write_bytes(body)
+    folder = tmp_path / "warc"
+    archive = Archive(folder, "test")
+
+    async def record(path: str) -> None:
+        with file.open("rb", buffering=0) as stream:
+            await archive.record_large(exchange(path, body[:9], headers=HTML, file=stream))
+
+    async def record_both() -> None:
+        large = asyncio.create_task(record("/large"))
+        count = 0
+        while not large.done():
+            archive.record(exchange(f"/{count}", b"%d" % count))
+            archive.flush()
+            count += 1
+            await asyncio.sleep(0)
+        assert count > 1, "the loop goes on meanwhile"
+        await large
+        await record("/same")
+
+    asyncio.run(record_both())
+    archive.close()
+    found = {one.url: one for one in read_all(folder) if one.kind in {"response", "revisit"}}
+    assert found["http://example.org/large"].payload == body
+    assert found["http://example.org/large"].field("WARC-Payload-Digest") == payload_digest(body)
+    assert found["http://example.org/same"].kind == "revisit"
+    assert found["http://example.org/0"].payload == b"0"
+    assert {path.suffix for path in folder.iterdir()} == {".db", ".gz", ""}
 
 
 def test_headers_are_the_bytes_that_came(tmp_path: Path) -> None:
