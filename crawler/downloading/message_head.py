@@ -15,7 +15,7 @@ class Head(NamedTuple):
 
     Attributes:
         first_line: Request line or status line, without its end.
-        headers: Names in the sender's spelling and order, values without the spaces around them.
+        headers: Names in the sender's spelling and order, both without spaces around them.
     """
 
     first_line: bytes
@@ -25,10 +25,10 @@ class Head(NamedTuple):
 def read_head(data: bytes) -> Head | None:
     """Return the head at the beginning of some bytes, or None if they hold no whole one.
 
-    Those of informational answers (``103 Early Hints``) are skipped. Lines may end without CR, as
-    those of some servers do.
+    Those of informational answers (``103 Early Hints``) are skipped, and empty lines before the
+    first one. Lines may end without CR, as those of some servers do.
     """
-    at = 0
+    at = len(data) - len(data.lstrip())
     while (end := _END.search(data, at)) is not None:
         first_line, *lines = data[at : end.start()].split(b"\n")
         if _INFORMATIONAL.match(first_line) is None:
@@ -46,7 +46,7 @@ def _headers(lines: list[bytes]) -> list[tuple[bytes, bytes]]:
         else:
             name, colon, value = line.partition(b":")
             if colon:
-                headers.append((name, value.strip()))
+                headers.append((name.rstrip(), value.strip()))
     return headers
 
 
