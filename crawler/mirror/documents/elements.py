@@ -176,16 +176,18 @@ class Elements:
 
     def _object(self, name: bytes, attributes: Attributes) -> None:
         """Read a plug-in, whose file is named as from its ``codebase``."""
-        data = attributes.get(b"archive" if name == b"applet" else b"data")
-        written = self.places.value(data)
-        if data is None or (name == b"applet" and "," in written):  # several are left as they are
-            return
-        joined = self._from_codebase(attributes, written)
-        if joined is None:
-            self._generic(name, attributes)
-            return
-        self.places.address(data, LinkKind.REQUISITE, written=joined)
-        self.fixes.append(_renamed(attributes[b"codebase"], b"data-codebase"))
+        key = b"archive" if name == b"applet" else b"data"
+        data = attributes.get(key)
+        if data is not None:
+            written = self.places.value(data)
+            joined = self._from_codebase(attributes, written)
+            is_list = name == b"applet" and "," in written  # several are left as they are
+            if joined is not None and not is_list:
+                self.places.address(data, LinkKind.REQUISITE, written=joined)
+                self.fixes.append(_renamed(attributes[b"codebase"], b"data-codebase"))
+            if joined is not None or is_list:
+                attributes = {each: at for each, at in attributes.items() if each != key}
+        self._generic(name, attributes)
 
     def _from_codebase(self, attributes: Attributes, written: str) -> str | None:
         """Return a URL as it is from the ``codebase``, or None where that says nothing of it.

@@ -50,6 +50,8 @@ def rewritten(page: str, content_type: str = HTML) -> str:
         ("<object data=x></object><embed src=y>", [("x", NEEDED), ("y", NEEDED)]),
         ("<object codebase=/c data=x></object>", [("/c/x", NEEDED)]),
         ("<applet codebase=/c/ archive=x></applet><applet archive='no,no'>", [("/c/x", NEEDED)]),
+        ("<object data-src=x.svg></object>", [("x.svg", NEEDED)]),
+        ("<applet archive='no,no' background=x></applet>", [("x", NEEDED)]),
         ("<object codebase=http://[x data=x></object>", [("x", NEEDED)]),
         ("<object codebase=/c data=http://[x></object>", [("http://[x", NEEDED)]),
         ("<object classid=CLSID:1 codebase=/a.cab data=x></object>", [("x", NEEDED)]),
