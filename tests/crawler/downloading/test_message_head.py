@@ -32,6 +32,7 @@ def test_head_is_read_as_it_came() -> None:
         (b"HTTP/1.1 200 OK\r\n folded\r\nnothing\r\nA:\r\n\r\n", ((b"A", b""),)),
         (b"\r\n\r\nHTTP/1.1 200 OK\r\nA: 1\r\n\r\n", ((b"A", b"1"),)),
         (b"\nHTTP/1.1 200 OK\n\n", ()),
+        (b"HTTP/1.1 103 Hints\r\n\r\n\r\n\r\nHTTP/1.1 200 OK\r\nA: 1\r\n\r\n", ((b"A", b"1"),)),
         (b"HTTP/1.1 200 OK\r\nSet-Cookie : 1\r\n\r\n", ((b"Set-Cookie", b"1"),)),
     ],
 )  # fmt: skip
