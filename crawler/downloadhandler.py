@@ -3,8 +3,9 @@
 Scrapy bounds the time of an answer as a whole (``DOWNLOAD_TIMEOUT``) and the
 bytes of its body (``DOWNLOAD_MAXSIZE``), Twisted the length of a header's line, to less than
 browsers take; neither bounds the number of lines. Twisted takes any line for a trailer, and refuses
-answers that browsers read: with a Content-Length that is no number, a space before the colon of a
-header or after the size of a chunk, or an empty line before the status.
+answers that browsers read: with a Content-Length that is no number, a Transfer-Encoding that names
+no coding, a line without a colon, a space before that or after the size of a chunk, or an empty
+line before the status.
 
 Twisted keeps a connection for four minutes after its last answer, a few for each host. A crawl of
 more hosts than a process may have files open would come to that limit: every further connection
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
 from scrapy.exceptions import DownloadTimeoutError
 from twisted.python.failure import Failure
+from twisted.web._newclient import STATUS
 from twisted.web.http import _ChunkedTransferDecoder, _MalformedChunkedDataError
 from twisted.web.http_headers import InvalidHeaderName
 
@@ -226,6 +228,9 @@ class CheckedChunks(_ChunkedTransferDecoder):
 _DECODERS = {b"chunked": CheckedChunks}
 _MAX_LINE_BYTES = 65_536  # a cookie of 4 KiB for each of many applications on a host
 _NUMBERS = re.compile(rb"[0-9]+(?:[ \t]*,[ \t]*[0-9]+)*")
+_ENDS = frozenset({b"", b"\r"})
+_FOLDS = frozenset({b" ", b"\t"})
+_NO_CODINGS = frozenset({b"", b"identity"})
 
 
 class ToleratedHead:
@@ -238,23 +243,35 @@ class ToleratedHead:
     """
 
     def __init__(self, parser: Any, max_line_bytes: int, give_up: Callable[[bytes], None]) -> None:
+        self._parser = parser
         self._line, self._header = parser.lineReceived, parser.headerReceived
         parser.lineReceived, parser.headerReceived = self.line, self.header
         parser.lineLengthExceeded = give_up
         parser.MAX_LENGTH = max_line_bytes
-        self._has_begun = False
 
     def line(self, line: bytes) -> None:
-        """Read a line; those before the status are left out if they are empty."""
-        if self._has_begun or line.strip():
-            self._has_begun = True
+        """Read a line, unless it is empty before a status, or no header among them."""
+        if line.strip() if self._parser.state == STATUS else self._is_of_headers(line):
             self._line(line)
+
+    def _is_of_headers(self, line: bytes) -> bool:
+        if line in _ENDS:
+            return True
+        if line[:1] in _FOLDS:
+            return self._parser._partialHeader is not None
+        return b":" in line
 
     def header(self, name: bytes, value: bytes) -> None:
         """Read a header, unless it is one that nothing could be done with."""
         name = name.rstrip()
-        if name.lower() == b"content-length" and not _NUMBERS.fullmatch(value):
-            return  # the end of the connection is that of the body
+        match name.lower():
+            case b"content-length" if not _NUMBERS.fullmatch(value):
+                return  # the end of the connection is that of the body
+            case b"transfer-encoding":
+                codings = {each.strip().lower() for each in value.split(b",")} - _NO_CODINGS
+                if not codings:
+                    return
+                value = b"chunked" if codings == {b"chunked"} else value
         with suppress(InvalidHeaderName):
             self._header(name, value)
 

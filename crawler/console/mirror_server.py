@@ -97,6 +97,10 @@ class _Mirror(Resource):
         if not self._is_own(request):
             request.setResponseCode(403)
             return b"not the address of this mirror\n"
+        # An update may change a file whose date, that of the site, tells nothing of it; and another
+        # mirror is served at the same address later.
+        request.setHeader("cache-control", "no-store")
+        request.requestHeaders.removeHeader("if-modified-since")
         target = request.uri.decode("ascii", "replace")
         found = self._files.find(target, request.getHeader("referer") or "")
         if found is None:

@@ -116,31 +116,6 @@ class ScopedRedirects(CrawlerComponent):
             raise OutOfScopeError("redirected out of the scope")
 
 
-class ReadRedirects(CrawlerComponent):
-    """Lets Scrapy read redirects as others do: HTTP 300, backslashes, an empty Location.
-
-    The Location of HTTP 300 is the page that the server prefers.
-    """
-
-    def __init__(self, crawler: Crawler) -> None:
-        if not crawler.settings.getbool("REDIRECT_ENABLED"):
-            raise NotConfigured
-
-    def process_response(self, request: Request, response: Response) -> Response:
-        location = response.headers.get(b"Location")
-        if location is None or request.meta.get("dont_redirect"):
-            return response
-        if not location.strip():  # it would be the URL itself, again and again
-            del response.headers[b"Location"]
-            return response
-        path, mark, query = location.partition(b"?")
-        if b"\\" in path:
-            response.headers[b"Location"] = path.replace(b"\\", b"/") + mark + query
-        if response.status == HTTPStatus.MULTIPLE_CHOICES:
-            return response.replace(status=HTTPStatus.FOUND)
-        return response
-
-
 _MAX_NAMES = 1000
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-_END = re.compile(rb"\n\r?\n")
+_HEAD = re.compile(rb"\s*+(\S.*?)\n\r?\n", re.DOTALL)
 _RANGE = re.compile(rb"bytes ([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18})")
 _INFORMATIONAL = re.compile(rb"\S+ +1\d\d")
 
@@ -15,7 +15,7 @@ class Head(NamedTuple):
 
     Attributes:
         first_line: Request line or status line, without its end.
-        headers: Names in the sender's spelling and order, values without the spaces around them.
+        headers: Names in the sender's spelling and order, both without spaces around them.
     """
 
     first_line: bytes
@@ -25,15 +25,15 @@ class Head(NamedTuple):
 def read_head(data: bytes) -> Head | None:
     """Return the head at the beginning of some bytes, or None if they hold no whole one.
 
-    Those of informational answers (``103 Early Hints``) are skipped. Lines may end without CR, as
-    those of some servers do.
+    Those of informational answers (``103 Early Hints``) are skipped, and empty lines before a
+    status. Lines may end without CR, as those of some servers do.
     """
-    at = 0
-    while (end := _END.search(data, at)) is not None:
-        first_line, *lines = data[at : end.start()].split(b"\n")
+    head = _HEAD.match(data)
+    while head is not None:
+        first_line, *lines = head[1].split(b"\n")
         if _INFORMATIONAL.match(first_line) is None:
             return Head(first_line.removesuffix(b"\r"), tuple(_headers(lines)))
-        at = end.end()
+        head = _HEAD.match(data, head.end())
     return None
 
 
@@ -46,7 +46,7 @@ def _headers(lines: list[bytes]) -> list[tuple[bytes, bytes]]:
         else:
             name, colon, value = line.partition(b":")
             if colon:
-                headers.append((name, value.strip()))
+                headers.append((name.rstrip(), value.strip()))
     return headers
 
 

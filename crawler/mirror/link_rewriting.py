@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
-from email.utils import parsedate_to_datetime
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
+from crawler.mirror.dates import date_files
 from crawler.mirror.documents.linked_document import DEAD, absolute_address, read_document
 from crawler.mirror.documents.places import LinkKind
 from crawler.mirror.errors import MirrorError
@@ -50,11 +50,6 @@ if TYPE_CHECKING:
     from crawler.mirror.mirror_files import FileRow
 
 _ROOM = 2**20
-_DATES = """
-SELECT files.path, pages.last_modified FROM files
-JOIN pages ON pages.key = files.key AND pages.latest = 1
-WHERE files.state = 'own' AND pages.last_modified IS NOT NULL ORDER BY files.id
-"""
 
 _DOCUMENTS = "is_document = 1 AND state = 'own'"
 _BATCH = 200
@@ -337,16 +332,6 @@ class Finisher:
         for row in self._table.rows():
             if row.is_linked != is_linked[row.id]:
                 self._table.note_linked(row, is_linked[row.id])
-
-
-def date_files(database: Database, folder: MirrorFolder) -> None:
-    """Give each file the time that the server said, so that listings and backups tell its age.
-
-    Names of one file have one time: that of the last of them. Complexity: O(files).
-    """
-    for path, modified in database.read(_DATES):
-        with suppress(MirrorError, ValueError):
-            folder.date(path, parsedate_to_datetime(modified).timestamp())
 
 
 def finish(

@@ -17,6 +17,7 @@ import zlib
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
+from crawler.mirror.endings import is_text_name
 from crawler.mirror.errors import MirrorError, MirrorStorageError
 from crawler.mirror.paths import INDEX, OUR_FILES, SEARCH_FOLDER, VERSIONS
 from crawler.mirror.reports import index_without
@@ -173,9 +174,7 @@ class Packer:
             yield PackedFile(path, "text/javascript")
         for number, row in enumerate(self._connection.execute(_FILES), 1):
             path, content_type, is_page, title, digest, size = row
-            kind = (content_type or _UNKNOWN_TYPE).strip().lower()
-            if is_page and not kind.startswith(("text/html", "application/xhtml")):
-                kind = "text/html"
+            kind = _type_of(content_type, path, is_page=bool(is_page))
             content = f"{digest} {size} {kind}"
             yield PackedFile(path, kind, bool(is_page), title or "", content)
             self._watch(number, self._total)
@@ -193,6 +192,18 @@ class Packer:
             return tag
         codes = get_global("language_aliases").items()
         return next((code for code, short in codes if short == tag and len(code) == 3), "eng")
+
+
+def _type_of(content_type: str | None, path: str, *, is_page: bool) -> str:
+    """Return the type of a file in ZIM, where a character of others would part the list of types.
+
+    What is a page by its first bytes alone is one, but not plain text that is named so.
+    """
+    kind = "".join(filter(str.isprintable, content_type or "")).strip().lower()
+    is_text = kind.startswith("text/plain") and is_text_name(path)
+    if is_page and not is_text and not kind.startswith(("text/html", "application/xhtml")):
+        return "text/html"
+    return kind or _UNKNOWN_TYPE
 
 
 def _metadata(url: str, language: str) -> Iterator[tuple[str, str]]:

@@ -81,6 +81,11 @@ def test_header_that_says_nothing_is_left_out(length: bytes) -> None:
     "head",
     [
         b"\r\n" + HEAD,
+        b"HTTP/1.1 103 Early Hints\r\n\r\n\r\n" + HEAD,
+        HEAD + b"no header\r\nA: b\r\n",
+        HEAD.replace(b"OK\r\n", b"OK\r\n folded\r\n \r\n"),
+        HEAD + b"Transfer-Encoding: identity\r\n",
+        HEAD + b"Transfer-Encoding:\r\n",
         HEAD.replace(b":", b" :"),
         HEAD.replace(b"4", b"4, 4"),
         HEAD + b"X: " + b"x" * 50_000 + b"\r\n",
@@ -89,6 +94,18 @@ def test_header_that_says_nothing_is_left_out(length: bytes) -> None:
 def test_heads_are_read_as_browsers_read_them(head: bytes) -> None:
     answer = Connection(limit=100_000).ask(head + b"\r\n")
     assert (answer.code, answer.length) == (200, 4)
+
+
+@pytest.mark.parametrize("coding", [b"Chunked, chunked", b"identity,chunked ", b" chunked"])
+def test_chunks_are_read_whatever_else_is_named(coding: bytes) -> None:
+    found: list[bytes] = []
+    connection = Connection()
+    answer = connection.ask(b"HTTP/1.1 200 OK\r\nTransfer-Encoding:" + coding + b"\r\n\r\n")
+    body = cast("Any", Protocol)()
+    body.dataReceived = found.append
+    answer.deliverBody(body)
+    connection.protocol.dataReceived(b"4\r\nbody\r\n0\r\n\r\n")
+    assert found == [b"body"]
 
 
 def test_every_answer_of_a_connection_is_counted_anew() -> None:

@@ -48,7 +48,7 @@ def backwards(exchange: Exchange) -> None:
 
 LINKED = (
     "nothing", "a.tar.gz", "padded", "unmeasured", "choice", "moved", "pixel.php", "listing.txt",
-    "blank.html",
+    "blank.html", "later.html",
 )  # fmt: skip
 
 
@@ -64,10 +64,11 @@ def test_odd_answers_are_stored_as_browsers_take_them(tmp_path: Path) -> None:
             "/odd/choice": preferred,
             "/odd/moved": backwards,
         }
-        for name in ("preferred", "backwards", "blank"):
+        for name in ("preferred", "backwards", "blank", "later"):
             site.file(f"/odd/{name}.html", body(name, ""))
         site.date("/odd/preferred.html", "Tue, 02 Jan 2024 03:04:05 GMT")
-        site.date("/odd/backwards.html", "yesterday")
+        site.date("/odd/backwards.html", f"Mon, 01 Jan {'9' * 20} 00:00:00 GMT")
+        site.date("/odd/later.html", "Fri, 01 Jan 2100 00:00:00 GMT")
         site.file("/odd/pixel.php", PIXEL, "text/html")
         site.file("/odd/listing.txt", LISTING, "text/plain")
         found = mirror(site.at("/odd/"), tmp_path / "m")
@@ -75,6 +76,7 @@ def test_odd_answers_are_stored_as_browsers_take_them(tmp_path: Path) -> None:
         assert found.addresses(f"{folder}/index.html") == [
             site.at("/odd/nothing"), "a.tar.gz", "padded.html", "unmeasured.html",
             "preferred.html", "backwards.html", "pixel.php.png", "listing.txt", "blank.html",
+            "later.html",
         ]  # fmt: skip
         assert found.read(f"{folder}/a.tar.gz") == ARCHIVE
         assert found.read(f"{folder}/pixel.php.png") == PIXEL
@@ -83,6 +85,8 @@ def test_odd_answers_are_stored_as_browsers_take_them(tmp_path: Path) -> None:
         assert check(found.folder).returncode == 0, check(found.folder).stdout
         dated = found.folder / f"{folder}/preferred.html"
         assert dated.stat().st_mtime == datetime(2024, 1, 2, 3, 4, 5, tzinfo=UTC).timestamp()
+        to_come = datetime(2100, 1, 1, tzinfo=UTC).timestamp()
+        assert (found.folder / f"{folder}/later.html").stat().st_mtime < to_come
         site.file("/odd/blank.html", b"")
         before = found.read(f"{folder}/blank.html")
         again = mirror(site.at("/odd/"), found.folder)

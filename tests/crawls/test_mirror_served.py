@@ -116,6 +116,10 @@ def test_files_have_their_types_and_ranges_and_nothing_else_is_served(tmp_path: 
         assert status("/style", **home) == (200, "text/css")
         assert status("/b?page=2", **home)[0] == 200
         assert status("/b?page=2")[0] == 404
+        dated = {"If-Modified-Since": "Fri, 01 Jan 2100 00:00:00 GMT"}
+        assert status(f"/{host}/style.css", **dated) == (200, "text/css")
+        with urlopen(address) as answer:
+            assert answer.headers["Cache-Control"] == "no-store"
         assert status("/", Host="stranger.example")[0] == 403
         within = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}
         assert status(f"/{host}/style.css", **within)[0] == 403

@@ -176,17 +176,32 @@ class Elements:
 
     def _object(self, name: bytes, attributes: Attributes) -> None:
         """Read a plug-in, whose file is named as from its ``codebase``."""
-        codebase = attributes.get(b"codebase")
-        data = attributes.get(b"archive" if name == b"applet" else b"data")
-        written, base = self.places.value(data), self.places.value(codebase).strip()
-        if data is None or (name == b"applet" and "," in written):  # several are left as they are
-            return
-        if codebase is None or not base:
-            self._generic(name, attributes)
-            return
-        written = urljoin(base if base.endswith("/") else f"{base}/", written)
-        self.places.address(data, LinkKind.REQUISITE, written=written)
-        self.fixes.append(_renamed(codebase, b"data-codebase"))
+        key = b"archive" if name == b"applet" else b"data"
+        data = attributes.get(key)
+        if data is not None:
+            written = self.places.value(data)
+            joined = self._from_codebase(attributes, written)
+            is_list = name == b"applet" and "," in written  # several are left as they are
+            if joined is not None and not is_list:
+                self.places.address(data, LinkKind.REQUISITE, written=joined)
+                self.fixes.append(_renamed(attributes[b"codebase"], b"data-codebase"))
+            if joined is not None or is_list:
+                attributes = {each: at for each, at in attributes.items() if each != key}
+        self._generic(name, attributes)
+
+    def _from_codebase(self, attributes: Attributes, written: str) -> str | None:
+        """Return a URL as it is from the ``codebase``, or None where that says nothing of it.
+
+        That of a control (``classid="clsid:..."``) is where its program can be had.
+        """
+        base = self._value(attributes, b"codebase").strip()
+        is_control = self._value(attributes, b"classid").strip().lower().startswith("clsid:")
+        if not base or not written.strip() or is_control:
+            return None
+        try:
+            return urljoin(base if base.endswith("/") else f"{base}/", written)
+        except ValueError:  # http://[x
+            return None
 
     def _parameter(self, _: bytes, attributes: Attributes) -> None:
         value = attributes.get(b"value")

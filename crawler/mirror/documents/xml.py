@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     Attributes = dict[bytes, Attribute]
 
+_XSLT = frozenset({b"stylesheet", b"transform"})
 _INSTRUCTION = 5  # a group of XML_STOP
 _FEEDS = frozenset({b"rss", b"feed", b"rdf"})
 _HTML_ONLY = frozenset(
@@ -73,6 +74,14 @@ def read_xml(elements: Elements) -> None:
         look(name, start, end)
         if name == b"style" and text[end - 1 : end] != b"/":
             elements.inline_sheet(at)
+    if root in _XSLT:
+        _leave_templates(elements)
+
+
+def _leave_templates(elements: Elements) -> None:
+    """Leave what is a URL only where the style sheet is applied: ``href="{@url}"``."""
+    found = elements.places.found
+    found[:] = (place for place in found if "{" not in place.written)
 
 
 def _read_base(elements: Elements, start: int, end: int) -> None:

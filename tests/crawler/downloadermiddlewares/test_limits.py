@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from scrapy import Request
 from scrapy.exceptions import CannotResolveHostError, NotConfigured
-from scrapy.http import Response
 from scrapy.utils.test import get_crawler
 
 from crawler.downloadermiddlewares.limits import (
@@ -13,7 +12,6 @@ from crawler.downloadermiddlewares.limits import (
     LongUrls,
     PrivateAddressError,
     PrivateAddresses,
-    ReadRedirects,
 )
 from crawler.downloading.private import may_resolve
 
@@ -30,26 +28,6 @@ class TestLongUrls:
     def test_without_a_limit_it_stands_aside(self) -> None:
         with pytest.raises(NotConfigured):
             LongUrls.from_crawler(get_crawler(settings_dict={"URLLENGTH_LIMIT": 0}))
-
-
-class TestReadRedirects:
-    @pytest.mark.parametrize(
-        ("status", "location", "found"),
-        [
-            (300, "/a", (302, b"/a")),
-            (300, None, (300, None)),
-            (302, "\\a\\b?c=\\d", (302, b"/a/b?c=\\d")),
-            (302, " ", (302, None)),
-            (307, "/a", (307, b"/a")),
-        ],
-    )
-    def test_it_leads_where_others_go(
-        self, status: int, location: str | None, found: tuple[int, bytes | None]
-    ) -> None:
-        headers = {} if location is None else {"Location": location}
-        answer = Response(URL, status=status, headers=headers)
-        read = ReadRedirects.from_crawler(get_crawler()).process_response(Request(URL), answer)
-        assert (read.status, read.headers.get(b"Location")) == found
 
 
 class TestNamesThatAreNotResolved:

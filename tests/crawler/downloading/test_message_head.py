@@ -30,12 +30,17 @@ def test_head_is_read_as_it_came() -> None:
         (b"HTTP/1.1 200 OK\r\nA: 1\r\n\t and more\r\n\r\n", ((b"A", b"1 and more"),)),
         (b"HTTP/1.1 200 OK\r\n\r\n", ()),
         (b"HTTP/1.1 200 OK\r\n folded\r\nnothing\r\nA:\r\n\r\n", ((b"A", b""),)),
+        (b"\r\n\r\nHTTP/1.1 200 OK\r\nA: 1\r\n\r\n", ((b"A", b"1"),)),
+        (b"\nHTTP/1.1 200 OK\n\n", ()),
+        (b"HTTP/1.1 103 Hints\r\n\r\n\r\n\r\nHTTP/1.1 200 OK\r\nA: 1\r\n\r\n", ((b"A", b"1"),)),
+        (b"HTTP/1.1 200 OK\r\nSet-Cookie : 1\r\n\r\n", ((b"Set-Cookie", b"1"),)),
     ],
 )  # fmt: skip
 def test_heads_of_odd_servers(data: bytes, headers: tuple[tuple[bytes, bytes], ...]) -> None:
     head = read_head(data)
     assert head is not None
     assert head.headers == headers
+    assert head.first_line == b"HTTP/1.1 200 OK"
 
 
 @pytest.mark.parametrize("data", [b"", b"HTTP/1.1 200 OK\r\nA: 1\r\n", b"HTTP/1.1 100 C\r\n\r\n"])

@@ -41,6 +41,9 @@ XHTML = "application/xhtml+xml"
         ("<html><style><![CDATA[a{b:url(x)}]]></style><title><a href='y'/></title></html>",
          XHTML, [("x", NEEDED), ("y", PAGES)]),
         ("<feed><link href='x'/></feed>", "text/plain", [("x", PAGES)]),
+        ("<xsl:stylesheet><xsl:include href='x'/><a href='{@no}'><p style='a:url({@no})'/></a>"
+         "<a href='y'/></xsl:stylesheet>", "text/xsl", [("x", NEEDED), ("y", PAGES)]),
+        ("<svg><a href='{x}'/></svg>", SVG, [("{x}", PAGES)]),
     ],
 )  # fmt: skip
 def test_addresses_of_xml_are_found(
