@@ -254,11 +254,6 @@ class Variants:
         row = (key, page, standing, host, ",".join(rules), url, state, priority, request)
         self._database.write("INSERT INTO variants VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
 
-    def put_merged(self, variant: Variant) -> None:
-        """Store a variant that is a page of its own, whatever one of several crawls made of it."""
-        self._database.write("DELETE FROM variants WHERE key = ?", (variant.key,))
-        self.put(variant, 0, b"")
-
     def separate(self, key: bytes) -> None:
         """Let a variant be a page of its own, which is requested or was."""
         self._database.write("UPDATE variants SET state = ? WHERE key = ?", (SEPARATE, key))

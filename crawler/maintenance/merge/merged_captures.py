@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _BATCH = 1_000
 _CAPTURES = """
-SELECT id, source, old, latest, key FROM scratch.captures WHERE same_as IS NULL AND id > ?
+SELECT id, source, old, latest FROM scratch.captures WHERE same_as IS NULL AND id > ?
 ORDER BY id LIMIT ?
 """
 _ROW = f"SELECT {', '.join(COLUMNS)} FROM pages WHERE id = ?"
@@ -154,8 +154,8 @@ class Copier:
             last = rows[-1][0]
         self._touch()
 
-    def _copies(self, rows: Sequence[tuple[int, int, int, int, bytes]]) -> Iterator[list[Any]]:
-        for new, number, old, latest, key in rows:
+    def _copies(self, rows: Sequence[tuple[int, int, int, int]]) -> Iterator[list[Any]]:
+        for new, number, old, latest in rows:
             source = self.sources[number]
             page = dict(zip(COLUMNS, source.one(_ROW, old), strict=True))
             is_wall, original = page["verdict"] in WALLS, None
@@ -167,7 +167,6 @@ class Copier:
                 original = self._new_id(number, page["duplicate_of"])
             page |= {
                 "id": new,
-                "key": key,
                 "latest": latest,
                 "visit": page["visit"] + source.shift,
                 "seen_visit": page["seen_visit"] + source.shift,
@@ -303,26 +302,18 @@ def number_captures(database: Database, sources: Iterable[MergedCrawl], watch: C
     database.write(_NUMBER)
     for statement in _INDEX.strip().split(";\n"):
         database.write(statement)
+    _choose_newest(database, watch)
     return int(database.read("SELECT count(*) FROM scratch.captures").fetchone()[0])
 
 
-def choose_newest(database: Database, watch: CheckWatch) -> None:
-    """Choose the newest capture of each page that several crawls have."""
+def _choose_newest(database: Database, watch: CheckWatch) -> None:
     watch.begin("pages in several crawls", 0)
-    for captures in rivals(database):
-        _put(database, choose(captures))
-        watch.advance(len(captures))
-
-
-def rivals(database: Database) -> Iterator[list[MergedCapture]]:
-    """Yield the newest captures of several crawls, those of one key together, in their order.
-
-    The caller may change those that it was given.
-    """
     last = b""
     while rows := database.read(_RIVALS, (last,)).fetchall():
-        for last, group in groupby(map(MergedCapture._make, rows), lambda one: one.key):  # noqa: B007
-            yield list(group)
+        captures = map(MergedCapture._make, rows)
+        for last, group in groupby(captures, lambda one: one.key):  # noqa: B007
+            _put(database, choose(list(group)))
+        watch.advance(len(rows))
 
 
 def _put(database: Database, choice: NewestCapture) -> None:

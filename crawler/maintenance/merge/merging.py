@@ -8,21 +8,10 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from crawler.maintenance.crawl_directory import CrawlDirectory
-from crawler.maintenance.merge import (
-    lost_originals,
-    merged_captures,
-    merged_variants,
-    resembled_pages,
-)
+from crawler.maintenance.merge import lost_originals, merged_captures, resembled_pages
 from crawler.maintenance.merge.lost_originals import FleetTexts, LostOriginals
-from crawler.maintenance.merge.merged_captures import (
-    Copier,
-    choose_newest,
-    name_originals,
-    number_captures,
-)
+from crawler.maintenance.merge.merged_captures import Copier, name_originals, number_captures
 from crawler.maintenance.merge.merged_crawls import blamed, made_whole, opened
-from crawler.maintenance.merge.merged_variants import part_variants
 from crawler.maintenance.merge.missing_workers import LostPages, fleet_of
 from crawler.maintenance.merge.resembled_pages import name_resembled
 from crawler.maintenance.merge.small_tables import (
@@ -58,9 +47,7 @@ if TYPE_CHECKING:
     from crawler.maintenance.merge.missing_workers import FleetRecord
     from crawler.maintenance.verify.finding import CheckWatch
 
-_SCRATCH = "".join(
-    each.SCRATCH for each in (merged_captures, merged_variants, lost_originals, resembled_pages)
-)
+_SCRATCH = merged_captures.SCRATCH + lost_originals.SCRATCH + resembled_pages.SCRATCH
 _COUNTS = """
 SELECT count(*), coalesce(sum(text IS NOT NULL), 0),
        coalesce(sum(duplicate_of IS NOT NULL), 0)
@@ -172,8 +159,6 @@ class _Merging:
         merge_url_rules(database, sources)
         parameters = merge_parameters(database, sources)
         count = number_captures(database, sources, watch)
-        part_variants(database, sources)
-        choose_newest(database, watch)
         merge_walls(database, sources)
         merge_name_slots(database, sources)
         Copier(database, sources, parameters).copy(count, watch)

@@ -8,7 +8,6 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from crawler.frontier.queue import RequestQueue
-from crawler.maintenance.merge.merged_variants import key_in_merged
 from crawler.pages.page_links import LinkPacker
 from crawler.pages.wall_clusters import COLUMNS, WallCluster, WallClusters
 from crawler.storage import meta_names
@@ -294,10 +293,8 @@ def _packed(
     watch: CheckWatch,
 ) -> Iterator[tuple[bytes, int, bytes]]:
     old, new = LinkPacker(own or b""), LinkPacker(shared or b"")
-    rows = source.connection.execute("SELECT key, shared, urls FROM links")
-    for stored, is_shared, urls in rows:
+    for key, is_shared, urls in source.connection.execute("SELECT key, shared, urls FROM links"):
         watch.advance()
-        key = key_in_merged(database, source.number, stored)
         if database.read(_OF_NEWEST, (key, source.number)).fetchone() is None:
             continue
         if is_shared and own != shared:
@@ -330,12 +327,11 @@ _NOBODY_HAS = (
 def _rows(
     database: Database, source: MergedCrawl, watch: CheckWatch, *, is_newest: bool
 ) -> Iterator[tuple[object, ...]]:
-    for stored, *rest in source.connection.execute(_ROWS, (source.shift,)):
+    for row in source.connection.execute(_ROWS, (source.shift,)):
         watch.advance()
-        key = key_in_merged(database, source.number, stored)
-        found = database.read(_HAS_NEWEST, (key, source.number)).fetchone()
+        found = database.read(_HAS_NEWEST, (row[0], source.number)).fetchone()
         if (found is not None) == is_newest:
-            yield key, *rest
+            yield row
 
 
 def merge_meta(database: Database, sources: Sequence[MergedCrawl]) -> int:

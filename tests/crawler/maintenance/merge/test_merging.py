@@ -330,32 +330,6 @@ def variant(folder: Path, *, is_wrong: bool) -> None:
             rules.put(found._replace(state=VariantState.SKIPPED), 0, encoded_request(0))
 
 
-def test_pages_that_no_crawl_compared_stay_two(tmp_path: Path) -> None:
-    """Each crawl met one order of the arguments; a tried rule would take both for one page."""
-    one = crawled(tmp_path / "one", [("/a?b=1&c=2", Said(LONG)), ("/d?b=1&c=2", Said(LONG))])
-    two = crawled(tmp_path / "two", [("/a?c=2&b=1", Said(OTHER)), ("/d?c=2&b=1", Said(LONG))])
-    for folders in ((one, two), (two, one)):
-        found = merged(tmp_path, *folders)
-        assert texts(tmp_path / "out") == {"/a?b=1&c=2": LONG, "/a?c=2&b=1": OTHER}
-        assert found.pages == 3
-        with closing(Job(tmp_path / "out", OPTIONS)) as job:
-            ways = ("b=1&c=2", "c=2&b=1")
-            keys = {job.canonicalizer.key(f"http://example.com/a?{way}") for way in ways}
-        stored = rows(tmp_path / "out", "SELECT key FROM pages WHERE url LIKE '%/a?%'")
-        assert {bytes(key) for (key,) in stored} == keys
-        assert len(keys) == 2
-        shutil.rmtree(tmp_path / "out")
-
-
-def test_pages_are_one_by_a_rule_that_a_crawl_found_right(tmp_path: Path) -> None:
-    one = crawled(tmp_path / "one", [("/a?b=1&c=2", Said(LONG))])
-    two = crawled(tmp_path / "two", [("/a?c=2&b=1", Said(OTHER))])
-    variant(one, is_wrong=False)
-    found = merged(tmp_path, one, two)
-    assert found.pages == 1
-    assert texts(tmp_path / "out") == {"/a?c=2&b=1": OTHER}
-
-
 def test_what_one_crawl_skipped_by_a_rule_that_another_revoked_is_requested(tmp_path: Path) -> None:
     one = crawled(tmp_path / "one", [("/a?b=1&c=2", Said(LONG))])
     two = crawled(tmp_path / "two", [("/a?b=1&c=2", Said(LONG))])
