@@ -15,6 +15,18 @@ from crawler.urls.parts import shown
 _LINE = re.compile(r"(!?)(.*)", re.DOTALL)
 _SCHEME = re.compile(r"!?https?://", re.IGNORECASE)
 _ANY_HOST = "/*"
+_FOLDERS = re.compile(r"(?<![^/])\*\*/\Z")  # git takes "**/" at the end for folders alone
+_SET = re.compile(
+    r"\\.|\[(?P<negation>[!^]?)(?P<set>\]?(?:\[:[^\]]*:\]|\\.|[^\]\\])*)\]", re.DOTALL
+)
+_MEMBER = re.compile(
+    r"\[:(?P<named>[^\]]*):\]|(?P<first>\\.|[^\\])(?:-(?P<last>\\.|[^\\]))?", re.DOTALL
+)
+_NAMED = frozenset(
+    "alnum alpha blank cntrl digit graph lower print punct space upper xdigit".split()
+)
+_FIRST_PLACE = 0xF0000
+_PLACES = re.compile("[\U000f0000-\U000ffffd]")  # private characters, in which sets wait
 _OPTIONS = re2.Options()
 _OPTIONS.log_errors = False
 
@@ -63,9 +75,43 @@ def _decoded(part: str) -> str:
 
 def _linear(line: str) -> GitIgnoreSpecPattern:
     """Return a pattern of gitignore that RE2 matches: ``*a*a*b`` takes ``re`` cubic time."""
-    written, include = GitIgnoreSpecPattern.pattern_to_regex(line)
-    compiled = None if written is None else re2.compile(written, _OPTIONS)
-    return GitIgnoreSpecPattern(compiled, include)
+    sets: list[str] = []
+
+    def place_of(found: re.Match[str]) -> str:
+        if found["set"] is None:
+            return found[0]
+        sets.append(_set_of(found["negation"], found["set"]))
+        return chr(_FIRST_PLACE + len(sets) - 1)
+
+    if _PLACES.search(line):
+        raise ValueError(line)
+    placed = _SET.sub(place_of, _FOLDERS.sub("**/*/", line))
+    written, include = GitIgnoreSpecPattern.pattern_to_regex(placed)
+    if written is None:
+        return GitIgnoreSpecPattern(None, include)
+    written = _PLACES.sub(lambda place: sets[ord(place[0]) - _FIRST_PLACE], written)
+    return GitIgnoreSpecPattern(re2.compile(written, _OPTIONS), include)
+
+
+def _set_of(negation: str, members: str) -> str:
+    """Return the expression of a set of characters as git has it: none of them is a slash."""
+    ranges: list[str] = []
+    for found in _MEMBER.finditer(members):
+        if found["named"] is not None:
+            if found["named"] not in _NAMED:
+                raise ValueError(members)
+            ranges.append(found[0])
+            continue
+        first = found["first"][-1]
+        last = first if found["last"] is None else found["last"][-1]
+        if first > last:
+            raise ValueError(members)
+        for low, high in ((first, min(last, ".")), (max(first, "0"), last)):
+            if low <= high:
+                ranges.append(rf"\x{{{ord(low):x}}}-\x{{{ord(high):x}}}")
+    if negation:
+        return f"[^/{''.join(ranges)}]"
+    return f"[{''.join(ranges)}]" if ranges else r"[^\x{0}-\x{10FFFF}]"
 
 
 class _Found(NamedTuple):

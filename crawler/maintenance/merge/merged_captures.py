@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from crawler.maintenance.merge.merged_crawls import MergedCrawl
+    from crawler.maintenance.merge.parted_keys import PartedKeys
     from crawler.maintenance.verify.finding import CheckWatch
     from crawler.storage.database import Database
 
@@ -137,11 +138,13 @@ class Copier:
         database: Database of the merged crawl, with the captures numbered.
         sources: Crawls to copy from.
         parameters: New ids of parameters, by number of the source and old id.
+        parted: Keys of pages that are not those of their crawl.
     """
 
     database: Database
     sources: Sequence[MergedCrawl]
     parameters: Mapping[tuple[int, int], int]
+    parted: PartedKeys
 
     def copy(self, count: int, watch: CheckWatch) -> None:
         """Copy all captures in their new order. Complexity: O(n log n); memory of a batch."""
@@ -165,6 +168,9 @@ class Copier:
                 self._note_original(source, new, page)
             elif not is_wall:
                 original = self._new_id(number, page["duplicate_of"])
+            own = self.parted.own(number, page["key"])
+            if own is not None:
+                page |= own._asdict()
             page |= {
                 "id": new,
                 "latest": latest,
@@ -290,7 +296,9 @@ def choose(captures: Sequence[MergedCapture]) -> NewestCapture:
     return NewestCapture(newest.id, same)
 
 
-def number_captures(database: Database, sources: Iterable[MergedCrawl], watch: CheckWatch) -> int:
+def number_captures(
+    database: Database, sources: Iterable[MergedCrawl], parted: PartedKeys, watch: CheckWatch
+) -> int:
     """Give all captures new ids in the order in which they were made; return their number.
 
     Complexity: O(n log n).
@@ -302,6 +310,7 @@ def number_captures(database: Database, sources: Iterable[MergedCrawl], watch: C
     database.write(_NUMBER)
     for statement in _INDEX.strip().split(";\n"):
         database.write(statement)
+    parted.part()
     _choose_newest(database, watch)
     return int(database.read("SELECT count(*) FROM scratch.captures").fetchone()[0])
 

@@ -8,11 +8,12 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from crawler.maintenance.crawl_directory import CrawlDirectory
-from crawler.maintenance.merge import lost_originals, merged_captures, resembled_pages
+from crawler.maintenance.merge import lost_originals, merged_captures, parted_keys, resembled_pages
 from crawler.maintenance.merge.lost_originals import FleetTexts, LostOriginals
 from crawler.maintenance.merge.merged_captures import Copier, name_originals, number_captures
 from crawler.maintenance.merge.merged_crawls import blamed, made_whole, opened
 from crawler.maintenance.merge.missing_workers import LostPages, fleet_of
+from crawler.maintenance.merge.parted_keys import PartedKeys
 from crawler.maintenance.merge.resembled_pages import name_resembled
 from crawler.maintenance.merge.small_tables import (
     merge_known,
@@ -47,7 +48,14 @@ if TYPE_CHECKING:
     from crawler.maintenance.merge.missing_workers import FleetRecord
     from crawler.maintenance.verify.finding import CheckWatch
 
-_SCRATCH = merged_captures.SCRATCH + lost_originals.SCRATCH + resembled_pages.SCRATCH
+_SCRATCH = "".join(
+    (
+        merged_captures.SCRATCH,
+        parted_keys.SCRATCH,
+        lost_originals.SCRATCH,
+        resembled_pages.SCRATCH,
+    )
+)
 _COUNTS = """
 SELECT count(*), coalesce(sum(text IS NOT NULL), 0),
        coalesce(sum(duplicate_of IS NOT NULL), 0)
@@ -156,15 +164,16 @@ class _Merging:
     def merge(self, fleet: FleetRecord | None) -> Merged:
         database, sources, watch = self._database, self._sources, self._watch
         visit = merge_meta(database, sources)
-        merge_url_rules(database, sources)
+        parted = PartedKeys(database, sources)
         parameters = merge_parameters(database, sources)
-        count = number_captures(database, sources, watch)
+        count = number_captures(database, sources, parted, watch)
+        merge_url_rules(database, sources, parted)
         merge_walls(database, sources)
         merge_name_slots(database, sources)
-        Copier(database, sources, parameters).copy(count, watch)
-        merge_links(database, sources, watch)
-        merge_known(database, sources, watch)
-        merge_requests(database, sources, visit, watch)
+        Copier(database, sources, parameters, parted).copy(count, watch)
+        merge_links(database, sources, parted, watch)
+        merge_known(database, sources, parted, watch)
+        merge_requests(database, sources, visit, parted, watch)
         missing = {} if fleet is None else fleet.missing(sources)
         restored = 0
         if fleet is not None and missing:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -15,9 +16,10 @@ from crawler.storage.states import DONE, SKIPPED, WAITING, VariantState
 from crawler.url_rules.variants import releasing_hosts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from crawler.maintenance.merge.merged_crawls import MergedCrawl
+    from crawler.maintenance.merge.parted_keys import PartedKeys
     from crawler.maintenance.verify.finding import CheckWatch
     from crawler.storage.database import Database
 
@@ -107,6 +109,7 @@ INSERT INTO name_slots VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (host, slot) DO UPD
 """
 
 _DICTIONARY = "SELECT urls FROM link_dictionary"
+_LINKS = "SELECT key, shared, urls FROM links"
 _OF_NEWEST = """
 SELECT 1 FROM scratch.captures AS one
 LEFT JOIN scratch.captures AS first ON first.id = one.same_as
@@ -138,7 +141,7 @@ INSERT INTO labels VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (first, second) DO UPDA
 """
 
 
-def merge_url_rules(database: Database, sources: Sequence[MergedCrawl]) -> None:
+def merge_url_rules(database: Database, sources: Sequence[MergedCrawl], parted: PartedKeys) -> None:
     """Copy learned rules, each once, the watched kinds of URLs, and what fixed rules came to.
 
     A rule that any crawl revoked, or its user forgot, holds nowhere.
@@ -151,7 +154,7 @@ def merge_url_rules(database: Database, sources: Sequence[MergedCrawl]) -> None:
             if held is not row:
                 rules[rule] = _together(held, row)
         database.write_many(_ADD_CLUSTER, source.connection.execute(_CLUSTERS))
-    _merge_fixed_rules(database, sources)
+    _merge_fixed_rules(database, sources, parted)
     database.write_many(
         "INSERT INTO url_rules (rule, state, positives, explored, saved, origin, since, reason,"
         " tried) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -159,12 +162,14 @@ def merge_url_rules(database: Database, sources: Sequence[MergedCrawl]) -> None:
     )
 
 
-def _merge_fixed_rules(database: Database, sources: Sequence[MergedCrawl]) -> None:
+def _merge_fixed_rules(
+    database: Database, sources: Sequence[MergedCrawl], parted: PartedKeys
+) -> None:
     """Copy variants and trials; what one crawl skipped by a rule that another revoked is due."""
     revoked: list[set[tuple[str, str]]] = []
     releasing: set[str] = set()
     for source in sources:
-        database.write_many(_ADD_VARIANT, source.connection.execute(_VARIANTS))
+        database.write_many(_ADD_VARIANT, _variants(source, parted))
         rows = source.connection.execute(_FIXED_RULES).fetchall()
         database.write_many(_ADD_FIXED_RULE, rows)
         revoked.append({(host, rule) for host, rule, *_, reason in rows if reason})
@@ -174,7 +179,18 @@ def _merge_fixed_rules(database: Database, sources: Sequence[MergedCrawl]) -> No
         releasing |= news.intersection(
             host for (host,) in source.connection.execute(_HOSTS_SKIPPED)
         )
+    parted.note_variants()
     database.set_meta(meta_names.FIXED_RELEASING, json.dumps(sorted(releasing)))
+
+
+def _variants(source: MergedCrawl, parted: PartedKeys) -> Iterator[tuple[object, ...]]:
+    """Yield the variants of a crawl; the first URL of a page that was parted is no variant."""
+    for key, page, standing, *rest in source.connection.execute(_VARIANTS):
+        if key != page:
+            taken_for = parted.key(source.number, standing)
+            yield key, page, taken_for, *rest
+        elif parted.own(source.number, key) is None:
+            yield key, page, standing, *rest
 
 
 def _together(held: list[object], row: list[object]) -> list[object]:
@@ -245,7 +261,11 @@ def merge_parameters(
 
 
 def merge_requests(
-    database: Database, sources: Sequence[MergedCrawl], visit: int, watch: CheckWatch
+    database: Database,
+    sources: Sequence[MergedCrawl],
+    visit: int,
+    parted: PartedKeys,
+    watch: CheckWatch,
 ) -> None:
     """Copy the seen requests, then the waiting ones that no other crawl has made.
 
@@ -256,18 +276,26 @@ def merge_requests(
     database.write(_PAGES, (visit,))
     for source in sources:
         watch.begin(f"requests of {source.folder}", source.count("requests"))
-        watch.advance(database.write_many(_MARK, source.connection.execute(_SEEN)))
-        redirects = source.connection.execute(_REDIRECTS)
+        seen = source.connection.execute(_SEEN)
+        of = partial(parted.key, source.number)
+        watch.advance(database.write_many(_MARK, ((of(key), depth) for key, depth in seen)))
+        redirects = (
+            (of(key), url, of(target)) for key, url, target in source.connection.execute(_REDIRECTS)
+        )
         database.write_many("INSERT OR IGNORE INTO redirects VALUES (?, ?, ?)", redirects)
         database.commit()
     for source in sources:
         if meta_names.FLEET not in source.meta:
-            database.write_many(_PUSH, source.connection.execute(_WAITING))
+            for *before, url, key, fixed, request in source.connection.execute(_WAITING):
+                own = key and parted.key_of_waiting(parted.key(source.number, key), url)
+                database.write(_PUSH, (*before, url, own, fixed, request))
     RequestQueue(database).line_up()
     database.commit()
 
 
-def merge_links(database: Database, sources: Sequence[MergedCrawl], watch: CheckWatch) -> None:
+def merge_links(
+    database: Database, sources: Sequence[MergedCrawl], parted: PartedKeys, watch: CheckWatch
+) -> None:
     """Copy the links of each page's newest capture.
 
     Complexity: O(pages); 20 us for each list that must be compressed again.
@@ -279,7 +307,8 @@ def merge_links(database: Database, sources: Sequence[MergedCrawl], watch: Check
     for source, row in zip(sources, dictionaries, strict=True):
         watch.begin(f"links of {source.folder}", source.count("links"))
         own = None if row is None else row[0]
-        rows = _packed(database, source, own, shared, watch)
+        of = partial(parted.key, source.number)
+        rows = _packed(database, source, own, shared, of, watch)
         sql = "INSERT OR IGNORE INTO links (key, shared, urls) VALUES (?, ?, ?)"
         database.write_many(sql, rows)
         database.commit()
@@ -290,11 +319,13 @@ def _packed(
     source: MergedCrawl,
     own: bytes | None,
     shared: bytes | None,
+    of: Callable[[bytes], bytes],
     watch: CheckWatch,
 ) -> Iterator[tuple[bytes, int, bytes]]:
     old, new = LinkPacker(own or b""), LinkPacker(shared or b"")
-    for key, is_shared, urls in source.connection.execute("SELECT key, shared, urls FROM links"):
+    for old_key, is_shared, urls in source.connection.execute(_LINKS):
         watch.advance()
+        key = of(old_key)
         if database.read(_OF_NEWEST, (key, source.number)).fetchone() is None:
             continue
         if is_shared and own != shared:
@@ -304,7 +335,9 @@ def _packed(
             yield key, is_shared, urls
 
 
-def merge_known(database: Database, sources: Sequence[MergedCrawl], watch: CheckWatch) -> None:
+def merge_known(
+    database: Database, sources: Sequence[MergedCrawl], parted: PartedKeys, watch: CheckWatch
+) -> None:
     """Copy the history of each URL from the crawl with its newest capture.
 
     Complexity: O(URLs * log URLs).
@@ -312,7 +345,7 @@ def merge_known(database: Database, sources: Sequence[MergedCrawl], watch: Check
     for is_newest in (True, False):
         for source in sources:
             watch.begin(f"URLs of {source.folder}", source.count("known"))
-            rows = _rows(database, source, watch, is_newest=is_newest)
+            rows = _rows(database, source, parted, watch, is_newest=is_newest)
             # For URLs without a page, such as redirects, the latest entry counts.
             sql = _PUT if is_newest else _PUT.replace("excluded.due_at > known", _NOBODY_HAS)
             database.write_many(sql, rows)
@@ -325,13 +358,19 @@ _NOBODY_HAS = (
 
 
 def _rows(
-    database: Database, source: MergedCrawl, watch: CheckWatch, *, is_newest: bool
+    database: Database,
+    source: MergedCrawl,
+    parted: PartedKeys,
+    watch: CheckWatch,
+    *,
+    is_newest: bool,
 ) -> Iterator[tuple[object, ...]]:
-    for row in source.connection.execute(_ROWS, (source.shift,)):
+    for old_key, *rest in source.connection.execute(_ROWS, (source.shift,)):
         watch.advance()
-        found = database.read(_HAS_NEWEST, (row[0], source.number)).fetchone()
+        key = parted.key(source.number, old_key)
+        found = database.read(_HAS_NEWEST, (key, source.number)).fetchone()
         if (found is not None) == is_newest:
-            yield row
+            yield key, *rest
 
 
 def merge_meta(database: Database, sources: Sequence[MergedCrawl]) -> int:

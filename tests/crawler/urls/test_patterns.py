@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -50,7 +48,38 @@ def test_pattern_matches_as_in_the_folder_of_a_host(
     assert UrlPatterns(written).match(f"https://host.org{path}") is is_match
 
 
-@pytest.mark.parametrize("written", ["a\\", "!", "/", "*.png\n!", "[z-a]"])
+@pytest.mark.parametrize(
+    ("written", "path", "is_match"),
+    [
+        ("/a[!b]c", "/a/c", False),
+        ("/a[!b]c", "/axc", True),
+        ("/a[^b]c", "/a/c", False),
+        ("/a[+-9]c", "/a/c", False),
+        ("/a[+-9]c", "/a.c", True),
+        ("/a[+-9]c", "/a0c", True),
+        ("/a[/]c", "/a/c", False),
+        ("/a[[:digit:]]", "/a5", True),
+        ("/a[[:digit:]]", "/a:", False),
+        ("/a[![:alpha:]_]", "/ab", False),
+        ("/a[![:alpha:]_]", "/a5", True),
+        ("/a[]b]", "/a]", True),
+        ("/a[!]b]", "/a]", False),
+        (r"/a[\]b]", "/a]", True),
+        (r"/a\[b]", "/a[b]", True),
+        ("/a[b-]", "/a-", True),
+        ("/a/**/", "/a/b", False),
+        ("/a/**/", "/a/b/", True),
+        ("/a/**/", "/a/b/c", True),
+        ("/**/", "/a", False),
+    ],
+)
+def test_sets_and_folders_match_as_git_has_them(written: str, path: str, is_match: bool) -> None:
+    assert UrlPatterns(written).match(f"http://h.org{path}") is is_match
+
+
+@pytest.mark.parametrize(
+    "written", ["a\\", "!", "/", "*.png\n!", "[z-a]", "[[:odd:]]", "\U000f0000"]
+)
 def test_what_is_no_pattern_is_named(written: str) -> None:
     with pytest.raises(ValueError, match="is no pattern as in gitignore"):
         UrlPatterns(written)
@@ -71,17 +100,18 @@ def test_stars_take_linear_time(written: str) -> None:
     assert patterns.match(f"http://h.org/{'a/' * 50}b") is written.startswith("**")
 
 
-@pytest.mark.filterwarnings("ignore:Possible nested set")
 @given(
-    st.text(alphabet="ab*?/[]!-é", min_size=1, max_size=12),
+    st.text(alphabet="ab*?/!-é", min_size=1, max_size=12),
     st.text(alphabet="ab/é", max_size=12),
 )
 def test_patterns_match_as_those_of_gitignore(written: str, path: str) -> None:
     try:
         expected = GitIgnoreSpec.from_lines([f"/*/{written}"], backend="simple")
         patterns = UrlPatterns(f"/{written}")
-    except (ValueError, re.error):
+    except ValueError:
         return
+    if written.endswith("**/"):
+        return  # pathspec takes these for all files of the folder, git for folders alone
     assert patterns.match(f"http://h.org/{path}") is expected.match_file(f"h.org/{path}")
 
 

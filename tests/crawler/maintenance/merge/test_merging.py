@@ -6,6 +6,7 @@ import asyncio
 import shutil
 import sqlite3
 from contextlib import closing
+from itertools import permutations
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,11 +19,12 @@ from crawler.maintenance.verify.finding import NoWatch
 from crawler.maintenance.verify.repairer import encoded_request
 from crawler.pages.live_parameters import history, tune
 from crawler.pages.page_links import LinkStore
+from crawler.pages.page_store import PageStore
 from crawler.pages.reasons import Reason
 from crawler.reading.metadata.metadata_record import Metadata
 from crawler.reading.reading import Link, Reading
 from crawler.storage.database import Database, open_for_reading
-from crawler.storage.states import VariantState
+from crawler.storage.states import WAITING, VariantState
 from tests.crawler.maintenance.merge.crawls import (
     LONG,
     NEAR,
@@ -344,3 +346,42 @@ def test_what_one_crawl_skipped_by_a_rule_that_another_revoked_is_requested(tmp_
         assert job.url_rules.fixed.is_unsettled
         released = [found.url for found in job.url_rules.fixed.release()]
     assert released == ["http://example.com/a?c=2&&b=1"]
+
+
+ORDERS = "/p?b=1&a=2", "/p?a=2&b=1", "/p?a=2&b=1&utm_source=x"
+
+
+@pytest.mark.parametrize("order", list(permutations(ORDERS)))
+def test_pages_that_a_tried_rule_takes_for_one_stay_pages_of_their_own(
+    tmp_path: Path, order: tuple[str, ...]
+) -> None:
+    said = dict(zip(ORDERS, (LONG, OTHER, prose("third", 200)), strict=True))
+    folders = [
+        crawled(tmp_path / f"{at}", [(one, Said(said[one]))]) for at, one in enumerate(order)
+    ]
+    assert merged(tmp_path, *folders).kept == len(ORDERS)
+    with closing(Job(tmp_path / "out", OPTIONS)) as job:
+        store = PageStore(job.database)
+        for path, text in said.items():
+            row = store.previous(job.canonicalizer.key(f"http://example.com{path}"))
+            assert row is not None
+            assert (row.url, row.words) == (f"http://example.com{path}", len(text.split()))
+
+
+def test_a_variant_that_waits_is_requested_though_another_crawl_has_its_page(
+    tmp_path: Path,
+) -> None:
+    one, two, three = (tmp_path / name for name in ("one", "two", "three"))
+    crawled(one, [("/p?a=2&b=1", Said(LONG))])
+    for folder, query in ((two, "b=1&a=2"), (three, "b=1&a=2&utm_source=x")):
+        crawled(folder, [])
+        with closing(Job(folder, OPTIONS)) as job:
+            url = f"http://example.com/p?{query}"
+            key, request = job.canonicalizer.key(url), encoded_request(0)
+            job.frontier.queue.push(NewRequest(HOST, url, 0, request, key))
+    merged(tmp_path, one, two, three)
+    sql = f"SELECT url FROM requests WHERE state = {WAITING} ORDER BY url"
+    assert [url for (url,) in rows(tmp_path / "out", sql)] == [
+        "http://example.com/p?b=1&a=2",
+        "http://example.com/p?b=1&a=2&utm_source=x",
+    ]
