@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from itertools import groupby
+from itertools import chain, groupby
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
@@ -33,6 +33,7 @@ ORDER BY key, id
 _PART = "INSERT INTO scratch.parted VALUES (?, ?, ?, ?)"
 _RENAME = "UPDATE scratch.captures SET key = ? WHERE key = ? AND source = ?"
 _OWN = "SELECT own, canonical_url FROM scratch.parted WHERE source = ? AND key = ?"
+_TRIED = "SELECT rule, agreed, reason FROM fixed_rules WHERE host = ?"
 _URL = "SELECT url FROM pages WHERE id = ?"
 _URLS_OF_KEY = """
 SELECT url FROM pages WHERE key = ?1 AND latest = 1 AND max(visit, seen_visit) = ?2
@@ -56,8 +57,8 @@ class PartedKeys:
     """Gives a page that one crawl has under the key of another page a key of its own.
 
     Each crawl stored the URL that it met first under the key that tried rules give all variants.
-    Where two crawls met different ones, and their pages differ, each stays a page: the canonical
-    URL alone keeps the key.
+    Where two crawls met different ones, and their pages differ, each stays a page, unless a crawl
+    found the rules right on the host: the canonical URL alone keeps the key.
 
     Args:
         database: Database of the merged crawl, with its meta values.
@@ -85,7 +86,7 @@ class PartedKeys:
             source: str(self._sources[source].one(_URL, old)[0]) for _, source, old, _ in captures
         }
         with suppress(MalformedUrl):
-            if len({self._canonical.exact(url) for url in urls.values()}) == 1:
+            if self._are_one(set(map(self._canonical.exact, urls.values()))):
                 return
             for source, url in urls.items():
                 exact = self._canonical.exact(url)
@@ -95,6 +96,20 @@ class PartedKeys:
                 self._database.write(_PART, (source, key, own, exact))
                 self._database.write(_RENAME, (own, key, source))
                 self._has_any = True
+
+    def _are_one(self, exact: set[str]) -> bool:
+        """Return whether exact URLs are the same, or all by rules that a crawl found right."""
+        first, *others = exact
+        host = urlsplit(first).netloc
+        found = [source.connection.execute(_TRIED, (host,)).fetchall() for source in self._sources]
+        tried = list(chain.from_iterable(found))
+        right = {rule for rule, agreed, reason in tried if agreed and reason is None}
+        right -= {rule for rule, _, reason in tried if reason is not None}
+        parting = [
+            self._canonical.parting(first, other) or self._canonical.sufficient(first, other)[:1]
+            for other in others
+        ]
+        return all(names and right.issuperset(names) for names in parting)
 
     def own(self, source: int, key: bytes) -> OwnKey | None:
         """Return the key that a page of a crawl has instead of another one; None: it keeps it."""

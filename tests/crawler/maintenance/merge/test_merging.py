@@ -332,6 +332,15 @@ def variant(folder: Path, *, is_wrong: bool) -> None:
             rules.put(found._replace(state=VariantState.SKIPPED), 0, encoded_request(0))
 
 
+def test_pages_are_one_by_a_rule_that_a_crawl_found_right(tmp_path: Path) -> None:
+    one = crawled(tmp_path / "one", [("/a?b=1&c=2", Said(LONG))])
+    two = crawled(tmp_path / "two", [("/a?c=2&b=1", Said(OTHER))])
+    variant(one, is_wrong=False)
+    found = merged(tmp_path, one, two)
+    assert found.pages == 1
+    assert texts(tmp_path / "out") == {"/a?c=2&b=1": OTHER}
+
+
 def test_what_one_crawl_skipped_by_a_rule_that_another_revoked_is_requested(tmp_path: Path) -> None:
     one = crawled(tmp_path / "one", [("/a?b=1&c=2", Said(LONG))])
     two = crawled(tmp_path / "two", [("/a?b=1&c=2", Said(LONG))])
