@@ -77,7 +77,7 @@ class SeenFilter(BaseDupeFilter):
 
     def request_seen(self, request: Request) -> bool:
         """Return whether the request was queued before, and remember it."""
-        if self._revoked_hosts:
+        if self._revoked_hosts or not self._variants.tries_rules:
             self._variants.keep_apart(request)
         fingerprint = self._crawler.request_fingerprinter.fingerprint(request)
         meta = request.meta

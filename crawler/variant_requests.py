@@ -43,7 +43,8 @@ class VariantRequests:
         return self._job.fleet is None
 
     @cached_property
-    def _can_compare(self) -> bool:
+    def tries_rules(self) -> bool:
+        """Whether the spider stores pages that can be compared; else no fixed rule is tried."""
         return hasattr(self._crawler.spider, "links_of")
 
     @property
@@ -62,7 +63,7 @@ class VariantRequests:
 
     def keep_apart(self, request: Request) -> None:
         """Give a URL that is met first in this visit the key that it had in the last one."""
-        if not self._may_vary(request):
+        if not self._may_vary(request) or (self.tries_rules and not self._rules.revoked_hosts):
             return
         try:
             key = self._canonical.key(request.url)
@@ -70,7 +71,7 @@ class VariantRequests:
             return
         if key in self._job.frontier.seen or self._canonical.is_separate(key):
             return
-        variant = self._rules.keep_apart(request.url, key)
+        variant = self._rules.keep_apart(request.url, key, tries=self.tries_rules)
         if variant is not None:
             self._rules.put(variant, request.priority, b"")
 
@@ -85,7 +86,7 @@ class VariantRequests:
         if not self._may_vary(request) or self._canonical.is_separate(key):
             return False
         try:
-            variant = self._rules.meet(request.url, key, tries=self._can_compare)
+            variant = self._rules.meet(request.url, key, tries=self.tries_rules)
         except MalformedUrl:
             return False
         if variant is None:

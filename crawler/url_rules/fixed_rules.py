@@ -105,24 +105,37 @@ class FixedRules:
         if is_odd or self._variants.first(page) is not None:
             self._variants.note_first(page, self._host(url), url)
 
-    def keep_apart(self, url: str, page: bytes) -> Variant | None:
+    def keep_apart(self, url: str, page: bytes, *, tries: bool = True) -> Variant | None:
         """Return a URL that is met first in a visit, if the page of its key was another one's.
 
-        The caller stores it by ``put``: on a host where a rule was revoked, each URL keeps the
-        key that it had in earlier visits.
+        The caller stores it by ``put``: on a host where a rule was revoked, or where none is
+        tried, each URL keeps the key that it had in earlier visits.
+
+        Args:
+            url: The URL.
+            page: The request fingerprint that the fixed rules give it.
+            tries: Whether rules are tried; else none holds.
         """
-        host = self._host(url) if self.revoked_hosts else ""
-        if host not in self.revoked_hosts:
+        host = self._host(url)
+        if tries and host not in self.revoked_hosts:
             return None
         before, key = self._comparison.url_of(page), self._canonical.variant_key(url)
-        without = self._canonical.without(self._rules.revoked(host))
-        if before is None or without(before) == without(url):
+        if before is None or self._is_one(url, before, tries=tries):
             return None
-        if self._variants.is_known(key) or self._standing(url, page, before) is not None:
+        if self._variants.is_known(key):
+            return None
+        if tries and self._standing(url, page, before) is not None:
             return None
         self._variants.note_first(page, host, before)
         names = self._canonical.parting(url, before)
         return Variant(key, page, page, host, names, url, VariantState.SEPARATE)
+
+    def _is_one(self, url: str, other: str, *, tries: bool) -> bool:
+        """Return whether two URLs are one by the rules that hold on their host."""
+        if not tries:
+            return self._canonical.exact(url) == self._canonical.exact(other)
+        without = self._canonical.without(self._rules.revoked(self._host(url)))
+        return without(other) == without(url)
 
     def may_be_variant(self, url: str, page: bytes, first: str | None = None) -> bool:
         """Return whether a URL differs from the one requested for its page, and was not met lately.

@@ -318,3 +318,19 @@ def test_a_killed_crawl_is_unsettled_until_what_it_skipped_was_reconsidered(tmp_
         crawl.kill()
         assert not crawl.rules.is_unsettled
         assert not crawl.rules.is_releasing
+
+
+def test_a_key_has_the_page_of_the_same_url_at_each_visit_where_no_rule_is_tried(
+    tmp_path: Path,
+) -> None:
+    urls = [f"{HOST}/p?{ORDERS[1]}", f"{HOST}/p?{ORDERS[1]}&utm_source=one"]
+    with closing(crawled(tmp_path, urls[:1], "sort_arguments", "utm")) as crawl:
+        crawl.rules.begin_visit()
+        page = crawl.canonical.key(urls[0])
+        assert crawl.rules.keep_apart(urls[0], page, tries=False) is None
+        found = crawl.rules.keep_apart(urls[1], page, tries=False)
+        assert found is not None
+        assert (found.url, found.state) == (urls[1], VariantState.SEPARATE)
+        crawl.rules.put(found, 0, b"")
+        assert crawl.canonical.key(urls[1]) == found.key
+        assert crawl.rules.keep_apart(urls[1], page, tries=True) is None
