@@ -218,6 +218,11 @@ class Variants:
         self.has_first = True
         self._hold(page, url)
 
+    def forget_first(self, page: bytes) -> None:
+        """Let no URL be the one that was requested for a page."""
+        self._database.write("DELETE FROM variants WHERE key = ? AND page = key", (page,))
+        self._hold(page, None)
+
     def first(self, page: bytes) -> str | None:
         """Return the URL that was requested for a page; None where it was the canonical one."""
         if not self.has_first:
