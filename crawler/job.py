@@ -270,9 +270,9 @@ class Job:
         self.visits.end()
         self.url_rules.begin_visit(self.visits.number + 1)
         self.frontier.begin_visit()
-        self.url_rules.fixed.begin_visit()
         expected = self.visits.expected(self.run.revisit or NO)
         self.visits.begin(self.run.revisit or NO)
+        self.url_rules.fixed.begin_visit()
         self._commits.begin_visit()
         self.visits.note_outlook(Outlook(expected, answers_in(self.sums)))
         self.archivist.visit = self.visits.number

@@ -90,7 +90,10 @@ class FixedRules:
         return self._variants.first(page) is None
 
     def begin_visit(self) -> None:
-        """Begin another visit: what proved to be a page of its own stays one."""
+        """Begin another visit, of which the pages that it does not request count as seen.
+
+        What proved to be a page of its own stays one.
+        """
         self._variants.begin_visit()
         self._met.clear()
         self._trials.clear()

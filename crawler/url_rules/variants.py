@@ -45,6 +45,11 @@ _OF_RULE = (
     f"SELECT {_COLUMNS} FROM variants WHERE state = {SKIPPED} AND host = ?"  # noqa: S608
     " AND instr(',' || rules || ',', ',' || ? || ',') LIMIT 1"
 )
+_HAS_FIRST = f"SELECT 1 FROM variants WHERE state = {VariantState.FIRST} LIMIT 1"  # noqa: S608
+_FORGET = (
+    "DELETE FROM variants WHERE state IN (?, ?)"
+    " AND NOT EXISTS (SELECT 1 FROM requests WHERE requests.key = variants.page)"
+)
 
 
 class Variant(NamedTuple):
@@ -200,8 +205,7 @@ class Variants:
         self._changed: dict[tuple[str, str], HostRule] = {}
         self._firsts: dict[bytes, str | None] = {}
         self._older_firsts: dict[bytes, str | None] = {}
-        sql = f"SELECT 1 FROM variants WHERE state = {VariantState.FIRST} LIMIT 1"  # noqa: S608
-        self.has_first = database.read(sql).fetchone() is not None
+        self.has_first = database.read(_HAS_FIRST).fetchone() is not None
         database.before_commit.append(self._write)
 
     def note_change(self, rule: HostRule) -> None:
@@ -221,6 +225,11 @@ class Variants:
         self._database.write("REPLACE INTO variants VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
         self.has_first = True
         self._hold(page, url)
+
+    def forget_first(self, page: bytes) -> None:
+        """Let no URL be the one that was requested for a page."""
+        self._database.write("DELETE FROM variants WHERE key = ? AND page = key", (page,))
+        self._hold(page, None)
 
     def first(self, page: bytes) -> str | None:
         """Return the URL that was requested for a page; None where it was the canonical one."""
@@ -295,11 +304,12 @@ class Variants:
         return [SkippedVariant(*row) for row in rows]
 
     def begin_visit(self) -> None:
-        """Forget what was skipped and which URL was first; pages of their own stay such."""
-        self._database.write(
-            "DELETE FROM variants WHERE state IN (?, ?)", (VariantState.FIRST, SKIPPED)
-        )
+        """Forget what was skipped and which URL was first; pages of their own stay such.
+
+        Pages that the visit does not request keep both: no link of theirs is followed again.
+        """
+        self._database.write(_FORGET, (VariantState.FIRST, SKIPPED))
         self._database.write("UPDATE variants SET state = ? WHERE state = ?", (SEPARATE, TRIED))
         self._firsts.clear()
         self._older_firsts.clear()
-        self.has_first = False
+        self.has_first = self._database.read(_HAS_FIRST).fetchone() is not None

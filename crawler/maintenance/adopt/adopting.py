@@ -270,8 +270,12 @@ class _AdoptedVariants:
             own = self._canonical.key(before.url)
             if own != key:
                 self._store.rename(key, own, self._canonical(before.url))
+                self._variants.forget_first(key)
         if key in self._parted:
             self._separate(url, key)
+        elif before is None and self._canonical.exact(url) != self._canonical(url):
+            host = urlsplit(self._canonical.exact(url)).netloc
+            self._variants.note_first(key, host, url)
 
     def _separate(self, url: str, key: bytes) -> None:
         exact, merged = self._canonical.exact(url), self._canonical.without(())(url)

@@ -334,3 +334,24 @@ def test_a_key_has_the_page_of_the_same_url_at_each_visit_where_no_rule_is_tried
         crawl.rules.put(found, 0, b"")
         assert crawl.canonical.key(urls[1]) == found.key
         assert crawl.rules.keep_apart(urls[1], page, tries=True) is None
+
+
+def test_a_page_that_a_visit_does_not_request_keeps_its_first_url_and_what_it_skips(
+    tmp_path: Path,
+) -> None:
+    first, *others = [f"{HOST}/p?{ORDERS[1]}{source}" for source in (*SOURCES, "&utm_source=3")]
+    with closing(crawled(tmp_path, [first, *others])) as crawl:
+        page = crawl.canonical.key(first)
+        sql = f"SELECT count(*) FROM variants WHERE state = {VariantState.SKIPPED}"
+        (skipped,) = crawl.database.read(sql).fetchone()
+        assert skipped
+        crawl.rules.begin_visit()  # nothing is due: all counts as seen
+        assert crawl.database.read(sql).fetchone() == (skipped,)
+        assert not crawl.rules.is_first(page)
+        assert crawl.rules.meet(first, page) is None
+        found = crawl.rules.meet(f"{HOST}/p?{ORDERS[0]}", page)
+        assert found is not None
+        crawl.database.write("DELETE FROM requests")
+        crawl.rules.begin_visit()
+        assert crawl.rules.is_first(page)
+        assert crawl.database.read(sql).fetchone() == (0,)

@@ -156,6 +156,18 @@ def test_urls_that_a_tried_rule_takes_for_one_page_keep_each_its_own(
         assert {url: canonicalizer.key(url) for url in urls} == dict(found)
 
 
+def test_the_canonical_url_of_an_adopted_page_counts_as_another_one(tmp_path: Path) -> None:
+    urls = [f"http://example.org/{place}" for place in ("p?b=2&a=1", "q?b=2&a=1", "q?a=1&b=2")]
+    write_pages(tmp_path / "corpus", [WebPage(n, url, prose(n, 100)) for n, url in enumerate(urls)])
+    assert made(tmp_path / "corpus", tmp_path / "job") == len(urls)
+    assert not check(tmp_path / "job").problems
+    with closing(Database(tmp_path / "job")) as database:
+        canonicalizer = Canonicalizer()
+        rules = FixedRules(database, canonicalizer)
+        assert not rules.is_first(canonicalizer.key("http://example.org/p?a=1&b=2"))
+        assert rules.is_first(canonicalizer.key(urls[2]))
+
+
 def test_texts_of_two_corpora_that_are_named_alike_stay_two_where_they_are_merged(
     tmp_path: Path,
 ) -> None:
