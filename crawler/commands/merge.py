@@ -56,14 +56,13 @@ def _missing(merged: Merged, folder: str) -> Iterator[str]:
     for name, pages in sorted(merged.missing.items()):
         yield f"{pages:>11,}  {noun(pages, 'page')} fetched by {name}, whose directory is missing"
     if merged.restored:
-        then = "; queued, to be fetched again" if merged.queued else ""
         restored = noun(merged.restored, "page")
-        yield f"{merged.restored:>11,}  {restored} restored from the texts of the fleet{then}"
+        yield f"{merged.restored:>11,}  {restored} restored from the texts of the fleet"
     if merged.unasked_fleet is not None:
         yield f"{'':>11}  made by workers of the fleet {merged.unasked_fleet}:"
         yield f"{'':>11}  merge --redis URL tells whether the directory of one is missing"
     if merged.missing:
-        yield f"{'':>11}  crawl-once URL {folder} --revisit yes finds what links still lead to"
+        yield f"{'':>11}  crawl-once URL {folder} --revisit yes finds the others by their links"
 
 
 class MergeCommand(PlainCommand):

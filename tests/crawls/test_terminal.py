@@ -213,7 +213,11 @@ def test_replay_and_merge(crawled: Crawled) -> None:
     archive = crawled.folder / "job" / "warc"
     done = scrapy("crawl", "replay", "-a", f"warc={archive}", "-s", f"JOBDIR={again}", *LOUD)
     assert_quiet(done)
-    assert_quiet(scrapy("merge", str(crawled.folder / "job"), str(again), str(merged)))
+    # A replay takes each URL for itself: it has other URL rules than the crawl.
+    refused = scrapy("merge", str(crawled.folder / "job"), str(again), str(merged))
+    assert_quiet(refused, code=2)
+    assert "only what was made with the same can become one" in refused.stderr
+    assert_quiet(scrapy("merge", str(again), str(merged)))
 
 
 def test_a_second_visit_and_what_changed(crawled: Crawled) -> None:

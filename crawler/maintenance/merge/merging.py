@@ -75,7 +75,7 @@ class Merged:
         fetched_twice: Number of captures that repeat one of another crawl.
         orphans: Number of duplicates without an original that were judged again.
         lost: URLs of duplicates whose text is lost.
-        queued: Whether the lost and the restored ones are queued to be fetched again.
+        queued: Whether the lost ones are queued to be fetched again.
         missing: Pages that workers of the fleet fetched whose directory is missing, by their name.
         restored: Number of pages of those workers that come from the texts of the fleet.
         unasked_fleet: Name of the fleet of the workers, where its Redis was not asked.
@@ -191,7 +191,7 @@ class _Merging:
             fetched_twice=int(database.read(twice).fetchone()[0]),
             orphans=orphans,
             lost=tuple(lost),
-            queued=bool(lost or restored) and database.meta(meta_names.PLAN) is not None,
+            queued=bool(lost) and database.meta(meta_names.PLAN) is not None,
             missing=missing,
             restored=restored,
             unasked_fleet=fleet_of(sources) if fleet is None else None,

@@ -7,7 +7,6 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from crawler.maintenance.verify.repairer import QueueAgain
 from crawler.pages.page_row import PageRow
 from crawler.pages.page_store import PageStore
 from crawler.pages.reasons import Reason
@@ -64,7 +63,7 @@ def _membership(source: MergedCrawl) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class LostPages:
-    """Stores and queues pages whose worker's directory is missing.
+    """Stores pages whose worker's directory is missing.
 
     Args:
         database: Database with the captures of all merged crawls.
@@ -79,9 +78,9 @@ class LostPages:
     def restore(self, watch: CheckWatch) -> int:
         """Store each page that the fleet keeps and no crawl has; return their number.
 
-        Of such a page the text, its content and the digests are known, its links are not: it is
-        queued, to be fetched again, where a spider of ours can do that. Pages that the fleet
-        dropped are named nowhere; links of other pages lead to them.
+        Of such a page the text, its content and the digests are known, its links are not. Pages
+        that the fleet dropped are named nowhere. Another visit finds both: it requests each page,
+        and follows its links.
 
         Complexity: O(texts of the fleet); memory of one.
         """
@@ -92,8 +91,6 @@ class LostPages:
         store = PageStore(self.database)
         visit = int(self.database.meta(meta_names.VISIT) or 1)
         history = KnownUrls(self.database, IntervalPolicy())
-        is_ours = self.database.meta(meta_names.PLAN) is not None
-        queue = QueueAgain(self.database) if is_ours else None
         restored = 0
         async for kept in self.fleet.kept():
             watch.advance()
@@ -102,8 +99,6 @@ class LostPages:
                 continue
             store.insert(await self._row(store.new_id(), visit, kept))
             history.note(page.key, visit, Outcome(NEW), page.fetched_at)
-            if queue is not None:
-                queue.push_url(page.url, page.key, page.depth)
             restored += 1
         self.database.commit()
         return restored
