@@ -336,6 +336,7 @@ def queued_in(url: str) -> int:
 def test_a_cluster_serves_a_fleet(site: ManyHosts, cluster_url: str, tmp_path: Path) -> None:
     fleet = Fleet(site, cluster_url, tmp_path)
     fleet.crawl(2)
-    assert set(site.counts.values()) == {1}
+    # A busy machine lets a worker be silent for its lease: what it held is fetched once more.
+    assert set(site.counts.values()) <= {1, 2}
     assert_nothing_lost_or_kept_twice(fleet)
     assert shown(cluster_url)["counts"]["done"] >= PAGES
