@@ -91,17 +91,19 @@ def read_records(
         records = WARCIterator(file)
         try:
             for record in records:
+                at = max(at, records.offset)
                 yield _whole(record, records, max_bytes)
                 is_said = False
-            at = None if records.offset >= size else _next_member(file, records.offset + 1)
             damage = None if records.offset >= size else "it breaks off"
         except _BROKEN as error:
             damage = _in_words(error)
-            # warcio's offset becomes negative in a file that is gzipped as a whole.
-            at = _next_member(file, max(at, records.offset) + 1)
+        # warcio's offset falls behind the record where a length is wrong, and below zero
+        # in a file that is gzipped as a whole.
+        place = max(at, records.offset)
+        at = None if damage is None else _next_member(file, place + 1)
         if damage is not None and not is_said:
             rest = "" if at is not None else "; nothing can be read after it"
-            complain(f"damaged at byte {max(0, records.offset):,}: {damage}{rest}")
+            complain(f"damaged at byte {place:,}: {damage}{rest}")
             is_said = True
 
 
@@ -111,6 +113,9 @@ def _whole(record: ArcWarcRecord, records: WARCIterator, max_bytes: int) -> Whol
         raise EOFError("it breaks off")
     # Reads to the end of the gzip member, where its checksum is verified.
     length = records.get_record_length()
+    if records.next_line and not records.next_line.startswith(b"WARC/"):
+        offset = records.get_record_offset()
+        raise EOFError(f"the record at byte {offset:,} has a wrong Content-Length")
     return WholeRecord(
         kind=record.rec_type or "",
         fields=record.rec_headers,

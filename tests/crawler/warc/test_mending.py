@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import re
 import shutil
 from typing import TYPE_CHECKING
 
@@ -77,3 +79,22 @@ class TestDamage:
             }
             assert others.items() <= found.items(), at
             assert len(complaints) <= 1, at
+
+    def test_record_with_a_wrong_length_is_told_once_and_not_read(self, tmp_path: Path) -> None:
+        record_all(tmp_path, exchange("/a", b"a\r\n\r\nbc"), exchange("/b", b"b" * 50))
+        (path,) = tmp_path.glob("*.warc.gz")
+        data, whole = path.read_bytes(), read_all(tmp_path)
+        (record,) = (each for each in whole if each.payload == b"a\r\n\r\nbc")
+        end = record.offset + record.length
+        plain = gzip.decompress(data[record.offset : end])
+        length = re.search(rb"\r\nContent-Length: (\d+)\r\n", plain)
+        assert length is not None
+        # As long as the line "a": what follows looks like another record.
+        shorter = b"\r\nContent-Length: %d\r\n" % (int(length[1]) - len(b"\r\n\r\nbc"))
+        wrong = gzip.compress(plain.replace(length[0], shorter, 1))
+        path.write_bytes(data[: record.offset] + wrong + data[end:])
+        complaints: list[str] = []
+        found = [each.payload for each in read_all(tmp_path, complaints)]
+        assert found == [each.payload for each in whole if each is not record]
+        (complaint,) = complaints
+        assert f"the record at byte {record.offset:,} has a wrong Content-Length" in complaint
