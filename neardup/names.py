@@ -303,7 +303,8 @@ def single_identifier(identifiers: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _are_other_openings(first: str, second: str) -> bool:
-    if first == second or not first or not second:
+    # Words of lines are dear, and first lines that name something have others below them.
+    if first == second or "\n" not in first or "\n" not in second:
         return False
     ours, theirs = _lines(first), _lines(second)
     if len(ours) < 2 or len(theirs) < 2:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 import pyarrow as pa
@@ -19,7 +20,7 @@ from neardup.files.durable import write_durably
 UNFINISHED = ".unfinished-run"
 _PROGRESS = "progress.json"
 _LOCK = "lock"
-_WORK = "work"
+_WORK = "work-"
 _ABOUT = "about"
 _PLAIN = ["text", "digest", "signature", "name"]
 """Columns whose values are hardly ever repeated, so that a dictionary of them is of no use."""
@@ -54,7 +55,8 @@ class RunFolder:
     Files, all below ``OUT.unfinished-run`` beside ``OUT``:
         ``TABLE/NUMBER.parquet``: rows of a table.
         ``progress.json``: how many of those files count, and where the run goes on.
-        ``work/``: files of no use to another process.
+        ``work-*/``: files of no use to another process. A killed run may leave processes for a
+            moment, which write to a folder of their own.
         ``lock``: held by the process that writes.
 
     Args:
@@ -68,16 +70,17 @@ class RunFolder:
     def __init__(self, target: Path, *, overwrite: bool) -> None:
         self.target, self._overwrite = target, overwrite
         self._check_free()
-        self.path = target.with_name(target.name + UNFINISHED)
+        whole = target.resolve()
+        self.path = whole.with_name(whole.name + UNFINISHED)
         self.path.mkdir(parents=True, exist_ok=True)
         self._lock = FileLock(self.path / _LOCK, timeout=0)
         try:
             self._lock.acquire()
         except Timeout:
             raise InputError(f"{target}: another process works on it; let it end first") from None
-        self.work = self.path / _WORK
-        shutil.rmtree(self.work, ignore_errors=True)
-        self.work.mkdir()
+        for left in self.path.glob(f"{_WORK}*"):
+            shutil.rmtree(left, ignore_errors=True)
+        self.work = Path(mkdtemp(prefix=_WORK, dir=self.path))
         self._writer = ThreadPoolExecutor(1)
         self._written: Future[None] | None = None
 

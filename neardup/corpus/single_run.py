@@ -30,7 +30,7 @@ from neardup.parameters import DEFAULTS, Parameters
 
 PART_BYTES = 16 << 20
 
-_ROWS_PER_FILE = 1 << 16
+ROWS_PER_FILE = 1 << 16
 _BYTES_PER_FILE = 1 << 27
 _SECS_PER_FILE = 60.0
 _KIB = 1024
@@ -48,6 +48,7 @@ class CorpusTask:
         against: The folder of the run that this one goes on from, if any.
         processes: The number of processes that read and analyse; None: one for each core.
         max_bytes: The largest memory of the process that judges, in bytes; None: any.
+        rows_per_file: The number of documents behind which tables are written.
 
     Raises:
         ParameterError: Parts are to be dropped, which are not looked for here.
@@ -60,6 +61,7 @@ class CorpusTask:
     against: Path | None = None
     processes: int | None = None
     max_bytes: int | None = None
+    rows_per_file: int = ROWS_PER_FILE
 
     def __post_init__(self) -> None:
         if self.parameters.drop_contained:
@@ -217,7 +219,7 @@ class SingleRun:
 
     def _is_due(self) -> bool:
         return (
-            self._pending_rows >= _ROWS_PER_FILE
+            self._pending_rows >= self._task.rows_per_file
             or self._pending_bytes >= _BYTES_PER_FILE
             or time.monotonic() - self._written_at > _SECS_PER_FILE
         )
