@@ -78,8 +78,7 @@ class RunFolder:
             self._lock.acquire()
         except Timeout:
             raise InputError(f"{target}: another process works on it; let it end first") from None
-        for left in self.path.glob(f"{_WORK}*"):
-            shutil.rmtree(left, ignore_errors=True)
+        self._remove_work()
         self.work = Path(mkdtemp(prefix=_WORK, dir=self.path))
         self._writer = ThreadPoolExecutor(1)
         self._written: Future[None] | None = None
@@ -90,6 +89,13 @@ class RunFolder:
             return Progress(**json.loads((self.path / _PROGRESS).read_text()))
         except (FileNotFoundError, ValueError, TypeError):
             return None
+
+    def discard_from(self, number: int) -> None:
+        """Remove files of tables that do not count, from a number on."""
+        for name in TABLES:
+            for path in (self.path / name).glob("*.parquet"):
+                if int(path.stem) >= number:
+                    path.unlink()
 
     def clear(self) -> None:
         """Remove what an interrupted run wrote."""
@@ -129,20 +135,25 @@ class RunFolder:
         self.write_table(_ABOUT, 0, pa.table({"about": [about.to_json()]}))
         self.wait()
         self._check_free()
-        shutil.rmtree(self.work)
-        (self.path / _PROGRESS).unlink()
+        self._remove_work()
         if self.target.exists():
             shutil.rmtree(self.target)
         self.path.rename(self.target)
-        (self.target / _LOCK).unlink()
+        # After that: a run that is killed before goes on from it.
+        for name in (_PROGRESS, _LOCK):
+            (self.target / name).unlink()
 
     def close(self) -> None:
         """Let the folder go; what another run can go on with stays."""
         self._writer.shutdown()
-        shutil.rmtree(self.work, ignore_errors=True)
+        self._remove_work()
         if not (self.path / _PROGRESS).exists():
             shutil.rmtree(self.path, ignore_errors=True)
         self._lock.release()
+
+    def _remove_work(self) -> None:
+        for left in self.path.glob(f"{_WORK}*"):
+            shutil.rmtree(left, ignore_errors=True)
 
     def _check_free(self) -> None:
         if not self.target.exists() or (self.target.is_dir() and not any(self.target.iterdir())):
@@ -169,9 +180,7 @@ def read_about(folder: Path) -> About:
         raise InputError(f"{folder}: {error}") from None
 
 
-def read_files(
-    folder: Path, table: str, columns: list[str], files: int | None = None
-) -> Iterator[Any]:
-    """Yield each file of a table, in order of names; the first ``files``, None: all."""
-    for path in sorted((folder / table).glob("*.parquet"))[:files]:
+def read_files(folder: Path, table: str, columns: list[str]) -> Iterator[Any]:
+    """Yield each file of a table, in the order of their names."""
+    for path in sorted((folder / table).glob("*.parquet")):
         yield pq.read_table(path, columns=columns, partitioning=None)

@@ -129,7 +129,7 @@ class SingleRun:
         with closing(BatchJudge(task.parameters, folder.work)) as judge:
             for earlier in self._earlier.folders:
                 hold_run(judge, earlier)
-            hold_run(judge, folder.path, self._progress.files)
+            hold_run(judge, folder.path)
             self._judge(judge)
         if not self._counts["documents"]:
             why = self._why_left_out()
@@ -163,6 +163,7 @@ class SingleRun:
         if found is None or found.task != digest:
             self._folder.clear()
             return Progress(digest, uuid.uuid4().hex)
+        self._folder.discard_from(found.files)
         return found
 
     def _judge(self, judge: BatchJudge) -> None:
@@ -253,7 +254,7 @@ class SingleRun:
 
     def _write_clusters(self) -> None:
         columns = ["id", "text_id", "duplicate_of"]
-        documents = read_files(self._folder.path, "documents", columns, self._progress.files)
+        documents = read_files(self._folder.path, "documents", columns)
         found = cluster_table(documents, self._earlier_clusters(), self._first_id())
         self._folder.write_table("clusters", 0, found)
         same = pc.equal(found["id"], found["representative"])
@@ -267,7 +268,7 @@ class SingleRun:
         return self._earlier.end_file << POSITION_BITS
 
     def _why_left_out(self) -> str:
-        for table in read_files(self._folder.path, "left_out", ["left_out"], self._progress.files):
+        for table in read_files(self._folder.path, "left_out", ["left_out"]):
             if table.num_rows:
                 return f"; {table['left_out'][0]}"
         return ""
