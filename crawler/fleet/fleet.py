@@ -133,7 +133,7 @@ class Fleet:
             await frontier.open(self._plan, self._identity)
             shared = self._deduplicator_of(server)
             await shared.open()
-            self._verdicts = FleetVerdicts(shared)
+            self._verdicts = FleetVerdicts(shared, server.prefix, crawl.fail)
             self._job.archivist.share(self._verdicts)
             news = News(self._job, server, self.membership.worker)
             await news.begin()
@@ -198,6 +198,11 @@ class Fleet:
             return "joining the fleet"
         queued = counts.waiting + counts.leased
         return f"fleet: {counts.workers:,} workers, {self.pages:,} pages, {queued:,} queued"
+
+    @property
+    def last_counts(self) -> Counts | None:
+        """The counts of the fleet when this worker left it; None where it could not."""
+        return self.news.counts if self.has_left and self.news is not None else None
 
     def give_up(self) -> None:
         """Cancel the questions of waiting pages; those pages are fetched again."""

@@ -241,6 +241,14 @@ class Shard:
         )
         await self._call(scripts.MOVE, "pause", *parts)
 
+    async def retry_broken(self) -> None:
+        """Let requests that broke at every try wait again, as new ones."""
+        cursor = b"0"
+        while True:
+            cursor = await self._server.call(scripts.RETRY, self._keys, [cursor, MAX_OF_A_CALL])
+            if cursor == b"0":
+                return
+
     async def counts(self) -> ShardCounts:
         return ShardCounts.read(await self._server.call(scripts.COUNTS, self._keys, []))
 

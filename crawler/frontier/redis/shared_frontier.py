@@ -90,6 +90,9 @@ class RedisFrontier:
     async def open(self, plan: str, identity: Mapping[str, str]) -> None:
         """Join the fleet; the requests that this worker held when it died wait again.
 
+        Those that broke at every try do so too where nothing else waits, or no other worker is
+        there.
+
         Args:
             plan: The plan of the fleet's crawl.
             identity: Further values that all workers must have in common.
@@ -100,6 +103,9 @@ class RedisFrontier:
         own = {"plan": plan, "format": str(FORMAT_VERSION), "shards": str(len(self._shards))}
         await self._members.begin({**identity, **own})
         await self._enter()
+        counts = await self.counts()
+        if counts.failed and (counts.is_finished or counts.workers == 1):
+            await _all(shard.retry_broken() for shard in self._shards)
 
     async def _enter(self) -> None:
         self._incarnation, self._is_entering = secrets.token_hex(8), True
