@@ -7,6 +7,7 @@ local base = KEYS[1]
 local QUEUE, LINE, HOSTS = base .. ':queue', base .. ':line', base .. ':hosts'
 local RESTING, FAILED, WORKERS = base .. ':resting', base .. ':failed', base .. ':workers'
 local PAUSES, UNREADABLE = base .. ':pauses', base .. ':unreadable'
+local DELAYS = base .. ':delays'
 
 local ID, HEAD = 24, 16 -- bytes of host, urgency, depth and number; of the first two
 local AGAIN = 128       -- added to the tries of a request whose page may have been fetched

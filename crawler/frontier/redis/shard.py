@@ -228,6 +228,11 @@ class Shard:
         rests = _flat((pack_host(host), _ms(rest)) for host, rest in hosts.items())
         await self._call(scripts.MOVE, "release", *rests)
 
+    async def delay(self, hosts: Mapping[int, float]) -> None:
+        """Let hosts rest for at least the given seconds where this worker dies."""
+        rests = _flat((pack_host(host), _ms(rest)) for host, rest in hosts.items())
+        await self._call(scripts.MOVE, "delay", *rests)
+
     async def postpone(self, requests: Iterable[Leased]) -> None:
         """Let leased requests wait, with another priority and content."""
         for some in _parts([pack_changed(one) for one in requests]):

@@ -55,7 +55,7 @@ class RedisFrontier:
         lease_secs: Seconds without a heartbeat after which a worker is dead.
         shards: Number of parts that may be in different nodes of a cluster; fixed when the fleet
             begins.
-        rest_secs: How long the hosts of this worker rest when it dies.
+        rest_secs: How long the hosts of this worker rest at least when it dies.
 
     Attributes:
         owned: Hosts that this worker owns.
@@ -90,9 +90,6 @@ class RedisFrontier:
     async def open(self, plan: str, identity: Mapping[str, str]) -> None:
         """Join the fleet; the requests that this worker held when it died wait again.
 
-        Those that broke at every try do so too where nothing else waits, or no other worker is
-        there.
-
         Args:
             plan: The plan of the fleet's crawl.
             identity: Further values that all workers must have in common.
@@ -103,6 +100,9 @@ class RedisFrontier:
         own = {"plan": plan, "format": str(FORMAT_VERSION), "shards": str(len(self._shards))}
         await self._members.begin({**identity, **own})
         await self._enter()
+
+    async def retry_broken(self) -> None:
+        """Let requests that broke at every try wait again if no other worker has anything to do."""
         counts = await self.counts()
         if counts.failed and (counts.is_finished or counts.workers == 1):
             await _all(shard.retry_broken() for shard in self._shards)
@@ -224,6 +224,11 @@ class RedisFrontier:
         """Pause hosts of this worker, also for their next owners; None ends a pause."""
         placed = self._by_shard((host, (host, pause)) for host, pause in pauses.items())
         await _all(self._shards[number].pause(dict(some)) for number, some in placed.items())
+
+    async def delay(self, hosts: Mapping[int, float]) -> None:
+        """Let hosts of this worker rest for at least the given seconds where it dies."""
+        placed = self._by_shard((host, (host, rest)) for host, rest in hosts.items())
+        await _all(self._shards[number].delay(dict(some)) for number, some in placed.items())
 
     async def _move(self, move: Move, requests: Sequence[Leased]) -> list[bool]:
         placed = self._by_shard((one.host, at) for at, one in enumerate(requests))

@@ -42,6 +42,7 @@ def test_what_broke_at_every_try_is_leased_to_the_next_worker_as_new(redis_url: 
             assert (counts.failed, counts.waiting, counts.leased) == (len(wanted), 0, 0)
             await one.close()
         async with worker(redis_url, "two") as two:
+            await two.retry_broken()
             counts = await two.counts()
             assert (counts.failed, counts.waiting) == (0, len(wanted))
             found = await take(two)
@@ -66,6 +67,7 @@ def test_a_page_that_a_shorter_way_led_to_is_still_one_that_may_have_been_fetche
             await break_all(one)
             await one.close()
         async with worker(redis_url, "two") as two:
+            await two.retry_broken()
             assert [(one.is_again, one.tries) for one in await take(two)] == [(True, 0)]
 
     asyncio.run(test())
@@ -78,11 +80,13 @@ def test_a_worker_that_joins_others_at_work_does_not_try_again(redis_url: str) -
             await break_all(one)
             await one.push(links(B, 2))
             async with worker(redis_url, "two") as two:
+                await two.retry_broken()
                 assert (await two.counts()).failed == 2
             await one.finish(await take(one), [])
             await one.release(dict.fromkeys(one.owned, 0.0))
             # Nothing else is left, so that the third may.
             async with worker(redis_url, "three") as three:
+                await three.retry_broken()
                 assert (await three.counts()).failed == 0
                 assert len(await take(three)) == 2
 
@@ -108,6 +112,7 @@ def test_records_of_another_program_are_put_aside_and_the_others_leased(redis_ur
             await server.run("HSET", f"{shard}:failed", "no id", "no request")
             await one.close()
         async with worker(redis_url, "two", shards=SHARDS) as two:
+            await two.retry_broken()
             assert (await two.counts()).failed == 1  # it stays where it is
         await server.close()
 
