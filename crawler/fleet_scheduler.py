@@ -228,11 +228,15 @@ class FleetScheduler(FrontierScheduler):
         most = math.ceil(_LOOK_AHEAD_SECS / delay) if delay else _MAX_OF_A_HOST
         return max(_MIN_OF_A_HOST, min(_MAX_OF_A_HOST, most))
 
+    def delay_secs(self, host: int) -> float:
+        delay, jitter = self._delay(host)
+        return delay * (1 + jitter)
+
     def rest_secs(self, host: int) -> float:
         """Return the longest wait of this worker, which does not request the host again."""
-        delay, jitter = self._delay(host)
+        delay = self.delay_secs(host)
         self._names.pop(host, None)
-        return max(delay * (1 + jitter), self._frontier.pauses.left_secs(host))
+        return max(delay, self._frontier.pauses.left_secs(host))
 
     def is_resting(self, host: int) -> bool:
         return self._frontier.pauses.left_secs(host) > 0

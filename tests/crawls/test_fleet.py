@@ -20,6 +20,7 @@ from tests.crawls.fleet import (
     end,
     finish,
     fleet_settings,
+    shown,
     wait_for,
 )
 from tests.sites.hosts import ManyHosts
@@ -149,14 +150,6 @@ def test_tuning_one_worker_tunes_the_fleet(site: ManyHosts, redis_url: str, tmp_
 def tuned(url: str) -> dict[str, object]:
     """What ``crawl-once tune REDIS_URL --json`` says."""
     found: dict[str, object] = json.loads(scrapy("tune", url, "--json").stdout)["current"]
-    return found
-
-
-def shown(url: str) -> dict[str, dict[str, int]]:
-    """What ``crawl-once fleet --json`` says."""
-    done = scrapy("fleet", url, "--json")
-    assert done.returncode == 0, done.stderr
-    found: dict[str, dict[str, int]] = json.loads(done.stdout)
     return found
 
 
