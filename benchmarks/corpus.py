@@ -85,8 +85,9 @@ def ours(source: Path, folder: Path) -> tuple[dict[str, float], set[str], Row]:
     took = measured(
         [sys.executable, "-m", "neardup.spark", source, target, *options], folder / "ours.log"
     )
-    names = dataset.dataset(str(target / "kept")).to_table(columns=["name"])["name"].to_pylist()
     about = json.loads(dataset.dataset(str(target / "about")).to_table()["about"][0].as_py())
+    kept = dataset.dataset(str(target / about["tables"] / "kept"))
+    names = kept.to_table(columns=["name"])["name"].to_pylist()
     said: Row = {
         **about["counts"],
         "steps": steps(folder / "ours.log")[:-1],
