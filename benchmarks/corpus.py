@@ -85,8 +85,9 @@ def ours(program: str, source: Path, folder: Path) -> tuple[dict[str, float], se
     shutil.rmtree(target, ignore_errors=True)
     options = ["--memory", "4g"]
     took = measured([sys.executable, "-m", program, source, target, *options], folder / "ours.log")
-    names = dataset.dataset(str(target / "kept")).to_table(columns=["name"])["name"].to_pylist()
     about = json.loads(dataset.dataset(str(target / "about")).to_table()["about"][0].as_py())
+    kept = dataset.dataset(str(target / about["tables"] / "kept"))
+    names = kept.to_table(columns=["name"])["name"].to_pylist()
     said: Row = {**about["counts"]}
     if program == SPARK:
         said["steps"] = steps(folder / "ours.log")[:-1]  # the last one names a folder

@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 _RAISED = re.compile(r"^(?:[\w.]*\.)?(\w*(?:Error|Exception)): (.*)$", re.MULTILINE)
 _OURS = ("InputError", "ParameterError")
 _FULL = "No space left on device"
+_MEMORY_SIGNS = (
+    "OutOfMemoryError", "Java heap space", "GC overhead limit", "Not enough memory to build",
+    "Unable to acquire", "SparkOutOfMemory", "UNABLE_TO_ACQUIRE_MEMORY",
+)  # fmt: skip
+_GONE = "Spark's Java process has ended: it was killed, or had no memory left (--memory 8g)"
 
 _LOGGING = Path(__file__).with_name("log4j2.properties")
 _MIN_JAVA = 17
@@ -37,8 +42,8 @@ _DEFAULTS = {
     "spark.sql.execution.arrow.maxBytesPerBatch": str(64 << 20),
     "spark.sql.files.maxPartitionBytes": str(64 << 20),
     "spark.sql.adaptive.enabled": "true",
-    # A table that fits in no memory is not to be sent to all because it was packed well.
-    "spark.sql.autoBroadcastJoinThreshold": str(8 << 20),
+    # All tables grow with the corpus, and Spark goes by how small they are when they are packed.
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
     "spark.sql.session.timeZone": "UTC",
 }
 
@@ -46,23 +51,31 @@ _DEFAULTS = {
 @contextmanager
 def reported() -> Iterator[None]:
     """Turn errors of Spark, its gateway and its workers into the one line that helps."""
-    from py4j.protocol import Py4JError  # noqa: PLC0415  (optional)
+    from py4j.protocol import Py4JError, Py4JNetworkError  # noqa: PLC0415  (optional)
     from pyspark.errors import PySparkException  # noqa: PLC0415
 
     try:
         yield
+    except (Py4JNetworkError, ConnectionError, EOFError) as error:
+        raise InputError(_GONE) from error
     except (PySparkException, Py4JError) as error:
-        raise InputError(in_one_line(str(error))) from error
-    except (ConnectionError, EOFError) as error:
-        raise InputError(f"Spark has gone: {error}; more --memory may help") from error
+        raise InputError(in_one_line(str(error)) if is_running() else _GONE) from error
+
+
+def is_running() -> bool:
+    """Whether the Java process of Spark answers."""
+    from pyspark import SparkContext  # noqa: PLC0415  (optional)
+
+    process = getattr(SparkContext._gateway, "proc", None)  # None: spark-submit's own
+    return process is None or process.poll() is None
 
 
 def in_one_line(message: str) -> str:
     """Return the useful line of a message with traces of two languages."""
     if _FULL in message:
         return "the disk is full; SPARK_LOCAL_DIRS may name a larger one for temporary files"
-    if "OutOfMemoryError" in message or "Java heap space" in message:
-        return "not enough memory; give it more (--memory 8g)"
+    if any(sign in message for sign in _MEMORY_SIGNS):
+        return "Java ran out of memory; give it more (--memory 8g)"
     raised = _RAISED.findall(message)
     for name, words in raised:
         if name in _OURS:
@@ -104,7 +117,8 @@ def session(master: str | None, memory: str | None) -> Iterator["SparkSession"]:
     try:
         yield spark
     finally:
-        spark.stop()
+        if is_running():
+            spark.stop()
 
 
 def check_installed() -> None:
