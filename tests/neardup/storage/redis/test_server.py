@@ -53,7 +53,15 @@ def test_scripts_that_the_server_forgot_run_again(own_redis: RedisServer) -> Non
 
 
 def test_arguments_come_as_they_are(url: str) -> None:
-    parts = ["ä\n b", b"\r\n\x00\xff", b"", 7, -1 << 40, 0.1, "x" * 100_000]
+    parts: list[str | bytes | int | float] = [
+        "ä\n b",
+        b"\r\n\x00\xff",
+        b"",
+        7,
+        -1 << 40,
+        0.1,
+        "x" * 100_000,
+    ]
     echo = script("return ARGV")
 
     async def use(server: Server) -> object:
