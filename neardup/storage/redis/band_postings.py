@@ -34,6 +34,7 @@ _FIELD_MASK = 0x7F
 
 _CHECK_BYTES = 2
 _RECORD = np.dtype([("check", f"<u{_CHECK_BYTES}"), ("low", "<u4"), ("high", "u1")])
+BAND_RECORD_BYTES = _RECORD.itemsize
 _MAX_LOST = 1e-7
 
 

@@ -235,9 +235,9 @@ class Server:
             raise self._closed_error()
         answers = await self._joined(commands)
         reasons = []
-        for place, answer in zip(places, answers, strict=True):
+        for place, answer, command in zip(places, answers, commands, strict=True):
             if isinstance(answer, Exception):
-                reasons.append(self._reason(answer))
+                reasons.append(self._reason(answer, command))
             else:
                 replies[place] = answer
         if reasons and any(map(is_of_topology, answers)):
@@ -302,10 +302,10 @@ class Server:
         except FAILURES as error:
             return [error] * len(commands)
 
-    def _reason(self, error: Exception) -> str:
+    def _reason(self, error: Exception, command: Command) -> str:
         reason = why_to_wait(error)
         if reason is None:
-            raise ServerError(f"Redis at {self.name}: {error}") from error
+            raise ServerError(f"Redis at {self.name}: {error}{_place(command)}") from error
         return reason
 
     async def _look_around(self) -> None:
@@ -332,6 +332,13 @@ def _fail(calls: Iterable[_UnsentCall], error: Exception) -> None:
 
 def _is_unmet(answer: Any) -> bool:
     return isinstance(answer, NoScriptError)
+
+
+def _place(command: Command) -> str:
+    """Return the keys of a command for messages; empty where it has none."""
+    keys = command.keys if isinstance(command, Call) else command[1:2]
+    named = [key.decode(errors="replace") if isinstance(key, bytes) else str(key) for key in keys]
+    return f" (at {', '.join(named)})" if named else ""
 
 
 def _written(command: Command, *, unmet: bool = False) -> tuple[Argument, ...]:
