@@ -3,15 +3,20 @@
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from redis.asyncio import Redis, RedisCluster
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
+from redis.connection import HiredisRespSerializer
 from redis.exceptions import RedisClusterException, RedisError
+from redis.utils import HIREDIS_AVAILABLE
 
 from neardup.errors import ServerError
 from neardup.storage.redis.server import Server
+
+if TYPE_CHECKING:
+    from redis.asyncio.connection import AbstractConnection
 
 ANSWER_SECS = 10.0
 """The time for one answer, in seconds; a server that takes longer is waited for."""
@@ -23,6 +28,7 @@ Arguments of a command are shown by the system to every user of a machine, these
 """
 
 _OLDEST = 7
+_PACKER = HiredisRespSerializer()
 
 
 async def connect(url: str, prefix: str = "") -> Server:
@@ -44,7 +50,9 @@ async def connect(url: str, prefix: str = "") -> Server:
     finally:
         await one.aclose()
     if not about.get("cluster_enabled"):
-        return Server(_client(url), prefix=prefix, name=name, warnings=_checked(about, name))
+        return Server(
+            _packing_fast(_client(url)), prefix=prefix, name=name, warnings=_checked(about, name)
+        )
     cluster = _cluster(url, name)
     server = Server(cluster, prefix=prefix, name=name)
     try:
@@ -63,6 +71,21 @@ def _client(url: str) -> Redis:
             "no URL of a Redis; redis://HOST:PORT/0 expected, or redis://USER:PASSWORD@HOST:PORT/0 "
             "with what is neither letter nor digit in a password written as %XX"
         ) from None
+
+
+def _packing_fast(client: Redis) -> Redis:
+    """Let hiredis pack the commands, as it does for the library's clients without asyncio."""
+    pool = client.connection_pool
+    kind: type[AbstractConnection] = pool.connection_class
+
+    class PackingConnection(kind):  # type: ignore[misc, valid-type]
+        def pack_command(self, *args: Any) -> list[bytes]:
+            packed: list[bytes] = _PACKER.pack(*args)
+            return packed
+
+    if HIREDIS_AVAILABLE:
+        pool.connection_class = PackingConnection
+    return client
 
 
 def _options() -> dict[str, Any]:
