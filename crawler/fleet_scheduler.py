@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from crawler.frontier.pauses import SharedPause
     from crawler.frontier.request_records import Leased
 
+logger = logging.getLogger(__name__)
+
 _LOOK_AHEAD_SECS = 2.0
 _MIN_OF_A_HOST = 2
 _MAX_OF_A_HOST = 32
@@ -47,6 +51,7 @@ class FleetScheduler(FrontierScheduler):
         assert fleet is not None
         self._fleet: Fleet = fleet
         self._names: dict[int, str] = {}
+        self._stopping: asyncio.Task[None] | None = None
         self._changed_pauses: set[int] = set()
         self._told_pauses: set[int] = set()
 
@@ -253,6 +258,11 @@ class FleetScheduler(FrontierScheduler):
         self._delayed.clear()
         self._changed_pauses.clear()
         self._told_pauses.clear()
+
+    def stop(self) -> None:
+        if self._stopping is None and not self._is_ending:
+            logger.warning("this worker was told to end; what is under way is finished")
+            self._stopping = asyncio.ensure_future(self._crawler.stop_async())
 
     def fail(self, reason: str) -> None:
         self._job.result.stop(reason)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from redis.asyncio import Redis, RedisCluster
+from redis.asyncio.sentinel import SentinelConnectionPool
 from redis.exceptions import (
     AskError,
     AuthenticationError,
@@ -90,6 +91,15 @@ def _is_unfound(error: BaseException) -> bool:
 
 def _first_line(error: BaseException) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
+
+
+async def close_client(client: Client) -> None:
+    """Close a client, with those that ask its sentinels if it has some."""
+    await client.aclose()
+    pool = getattr(client, "connection_pool", None)
+    if isinstance(pool, SentinelConnectionPool):
+        for sentinel in pool.sentinel_manager.sentinels:
+            await sentinel.aclose()
 
 
 class Outage:
@@ -217,7 +227,7 @@ class Server:
         """Close the connections; closing twice does no harm."""
         if not self._closed:
             self._closed = True
-            await self.client.aclose()
+            await close_client(self.client)
 
     async def _try(
         self, commands: Sequence[Command], places: Sequence[int], replies: dict[int, Any]
