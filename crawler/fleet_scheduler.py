@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,12 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+MAX_UNACKNOWLEDGED = 8
+"""Request nothing more while a kill of this worker would let so many pages be fetched again."""
+
+SLOW_SECS = 0.25
+"""Leave out requests that wait for an answer for longer: slow hosts hold up no others."""
+
 _LOOK_AHEAD_SECS = 2.0
 _MIN_OF_A_HOST = 2
 _MAX_OF_A_HOST = 32
@@ -51,6 +58,8 @@ class FleetScheduler(FrontierScheduler):
         assert fleet is not None
         self._fleet: Fleet = fleet
         self._names: dict[int, str] = {}
+        self._sent: dict[Request, float] = {}
+        self._is_held_back = False
         self._stopping: asyncio.Task[None] | None = None
         self._changed_pauses: set[int] = set()
         self._told_pauses: set[int] = set()
@@ -123,7 +132,21 @@ class FleetScheduler(FrontierScheduler):
         return True
 
     def _next(self) -> Request | None:
-        return super()._next() if self._fleet.is_open else None
+        self._is_held_back = self._fleet.is_open and self._unacknowledged >= MAX_UNACKNOWLEDGED
+        return super()._next() if self._fleet.is_open and not self._is_held_back else None
+
+    @property
+    def _unacknowledged(self) -> int:
+        """The number of requests that were just sent, or answered and not acknowledged in Redis."""
+        slow, active = time.monotonic() - SLOW_SECS, self._downloader.active
+        counted = sum(
+            request not in active or self._sent[request] > slow for request in self._leases
+        )
+        return counted + self._fleet.buffer.unacknowledged
+
+    def _hand_out(self, queued: QueuedRequest, request: Request) -> Request:
+        self._sent[request] = time.monotonic()
+        return super()._hand_out(queued, request)
 
     def _lease(self) -> QueuedRequest | None:
         queued = self._rules.lease(self._loads)
@@ -183,6 +206,10 @@ class FleetScheduler(FrontierScheduler):
 
     def note_through(self) -> None:
         self._acknowledge()
+        for request in self._sent.keys() - self._leases.keys():
+            del self._sent[request]
+        if self._is_held_back:
+            self.wake()
 
     def save(self) -> bool:
         self._job.save()

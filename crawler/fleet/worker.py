@@ -157,6 +157,7 @@ class Worker:
         if done or failed:
             await self._frontier.finish(done, failed)
             self._buffer.forget_ended(done, failed)
+            self._crawl.wake()
         postponed = self._buffer.postponed()
         if postponed:
             await self._frontier.postpone(postponed)
