@@ -18,7 +18,7 @@ from neardup.storage.redis.head_format import (
     unpack_record,
 )
 from neardup.storage.redis.postings import MAX_LIST, append, posting, unpack
-from neardup.storage.redis.script import Script
+from neardup.storage.redis.script import Call, Question, Script
 from neardup.storage.redis.server import Command, Server
 
 _CLAIM = Script.read("neardup.storage.redis", "claim.lua")
@@ -63,19 +63,20 @@ class RedisDocuments:
         self._cache = _Cache()
         self._heads = Heads.empty(_CACHED_HEADS)
 
-    def additions(self, number: int, packed: bytes, head: Head) -> list[Command]:
-        """Return the commands that hold a record; they do no harm when it is held already."""
+    def addition(self, number: int, packed: bytes) -> Command:
+        """Return the command that holds a record; it does no harm when it is held already."""
+        return ("SET", self._text_key(number), packed)
+
+    def list_additions(self, number: int, head: Head) -> list[Call]:
+        """Return the calls by which a record is found; they do no harm when it is held already."""
         record = posting(mark_of(head.owner), number)
-        commands: list[Command] = [
-            ("SET", self._text_key(number), packed),
-            append(self._key("d", head.digest), head.digest, record),
-        ]
+        calls = [append(self._key("d", head.digest), head.digest, record)]
         if head.payload is not None:
-            commands.append(append(self._key("p", head.payload), head.payload, record))
+            calls.append(append(self._key("p", head.payload), head.payload, record))
         if head.fingerprint is not None and head.name_key is not None:
             key = self._key("n", head.name_key)
-            commands.append(append(key, head.name_key, record, MAX_LIST))
-        return commands
+            calls.append(append(key, head.name_key, record, MAX_LIST))
+        return calls
 
     def beside_addition(self, number: int, beside: bytes) -> Command:
         """Return the command that holds bytes beside a text; the first ones stay."""
@@ -94,11 +95,11 @@ class RedisDocuments:
         _, numbers = unpack([await self._server.run("HGET", self._key("n", key), key)])
         return numbers
 
-    def digest_question(self, digest: bytes) -> Command:
+    def digest_question(self, digest: bytes) -> Question:
         """Return the command that asks who has a text; ``owners_in`` reads its reply."""
         return ("HGET", self._key("d", digest), digest)
 
-    def payload_question(self, digest: bytes) -> Command:
+    def payload_question(self, digest: bytes) -> Question:
         """Return the command that asks who has a payload; ``owners_in`` reads its reply."""
         return ("HGET", self._key("p", digest), digest)
 
@@ -158,11 +159,21 @@ class RedisDocuments:
         self._cache = _Cache()
         self._heads = Heads.empty(_CACHED_HEADS)
 
+    @property
+    def text_keys(self) -> str:
+        """The beginning of the key of a text, before its number."""
+        return f"{self._server.prefix}t:"
+
+    @property
+    def beside_keys(self) -> str:
+        """The beginning of the key of the bytes beside a text, before its number."""
+        return f"{self._server.prefix}c:"
+
     def _text_key(self, number: int) -> str:
-        return f"{self._server.prefix}t:{number}"
+        return f"{self.text_keys}{number}"
 
     def _beside_key(self, number: int) -> str:
-        return f"{self._server.prefix}c:{number}"
+        return f"{self.beside_keys}{number}"
 
     def _key(self, kind: str, digest: bytes) -> str:
         return f"{self._server.prefix}{kind}:{digest[:2].hex()}"
