@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from neardup.candidates import MAX_CANDIDATES, KnownShingles
 from neardup.features.shingles import distinct
-from neardup.storage.redis.band_postings import RedisBands, are_similar, sharing
+from neardup.storage.redis.band_postings import BAND_RECORD_BYTES, RedisBands, are_similar, sharing
 from neardup.storage.redis.commit_log import Commit, CommitLog, Elsewhere, Look
 from neardup.storage.redis.head_format import (
     HAS_FINGERPRINT,
@@ -21,7 +21,7 @@ from neardup.storage.redis.head_format import (
     unpack_record,
 )
 from neardup.storage.redis.kept_documents import DigestOwner, RedisDocuments, mark_of, owners_in
-from neardup.storage.redis.postings import RedisPostings, near
+from neardup.storage.redis.postings import RECORD_BYTES, RedisPostings, SpilledLists, near
 from neardup.storage.redis.script import Call
 from neardup.storage.redis.server import Command, Server
 
@@ -69,6 +69,7 @@ class Shelf:
         self._documents = RedisDocuments(server)
         self._postings = RedisPostings(server, blocks=blocks)
         self._bands = RedisBands(server)
+        self._lists = SpilledLists(server)
         self.known = KnownShingles()
         self.log = CommitLog(server, self._forget)
         self.claim = self._documents.claim
@@ -76,6 +77,7 @@ class Shelf:
 
     def _forget(self) -> None:
         self._documents.forget()
+        self._lists.forget()
         self.known.clear()
 
     async def find(self, head: Head, limits: Limits) -> tuple[Look, Findings]:
@@ -95,6 +97,12 @@ class Shelf:
             questions += self._bands.questions(head.sketch)
         look, replies = await self.log.look_and_ask(questions)
         await self._post_left_behind(look)
+        replies[first:first_band] = await self._lists.completed(
+            questions[first:first_band], replies[first:first_band], RECORD_BYTES
+        )
+        replies[first_band:] = await self._lists.completed(
+            questions[first_band:], replies[first_band:], BAND_RECORD_BYTES
+        )
         numbers = np.empty(0, np.int64)
         if head.fingerprint is not None:
             numbers, _ = near(replies[first:first_band], head.fingerprint, limits.radius)
