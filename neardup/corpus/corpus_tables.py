@@ -158,7 +158,7 @@ class RunFolder:
     def _check_free(self) -> None:
         if not self.target.exists() or (self.target.is_dir() and not any(self.target.iterdir())):
             return
-        if not (self.target / _ABOUT).is_dir():
+        if not (self.target / _ABOUT).exists():
             raise InputError(f"{self.target}: holds something else; choose another folder")
         if not self._overwrite:
             raise InputError(f"{self.target}: exists; --overwrite replaces it")
@@ -170,14 +170,19 @@ def read_about(folder: Path) -> About:
     Raises:
         InputError: There is none, or it is of another version.
     """
-    if not (folder / _ABOUT).is_dir():
+    if not (folder / _ABOUT).exists():
         what = "no corpus run in it" if folder.exists() else "no such folder"
         raise InputError(f"{folder}: {what}")
-    (row,) = pa.concat_tables(read_files(folder, _ABOUT, ["about"])).to_pylist()
+    (row,) = pq.read_table(folder / _ABOUT, columns=["about"], partitioning=None).to_pylist()
     try:
         return about_of(row["about"])
     except InputError as error:
         raise InputError(f"{folder}: {error}") from None
+
+
+def tables_of(folder: Path) -> Path:
+    """Return where the tables of a whole run lie: those of Spark are in a folder of their own."""
+    return folder / read_about(folder).tables
 
 
 def read_files(folder: Path, table: str, columns: list[str]) -> Iterator[Any]:

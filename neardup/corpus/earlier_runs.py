@@ -46,7 +46,7 @@ def earlier_runs(last: Path | None, parameters: Parameters) -> EarlierRuns:
 
 
 def hold_run(judge: BatchJudge, folder: Path) -> None:
-    """Hold what a run kept, by its tables."""
+    """Hold what a run kept, by the tables in a folder."""
     columns = ["id", "text_id", "digest", "fingerprint", "verdict", "duplicate_of"]
     for table in read_files(folder, "documents", columns):
         judge.hold_documents(table)

@@ -22,7 +22,7 @@ from neardup.batch.parsing import Fields
 from neardup.corpus.analysis_pool import Analysed, Analysis, AnalysisPool, default_processes
 from neardup.corpus.batch_judge import BatchJudge
 from neardup.corpus.cluster_table import cluster_table
-from neardup.corpus.corpus_tables import LEFT_OUT, Progress, RunFolder, read_files
+from neardup.corpus.corpus_tables import LEFT_OUT, Progress, RunFolder, read_files, tables_of
 from neardup.corpus.earlier_runs import earlier_runs, hold_run
 from neardup.errors import InputError, ParameterError
 from neardup.fingerprints.digest import payload_digest
@@ -128,7 +128,7 @@ class SingleRun:
         task, folder = self._task, self._folder
         with closing(BatchJudge(task.parameters, folder.work)) as judge:
             for earlier in self._earlier.folders:
-                hold_run(judge, earlier)
+                hold_run(judge, tables_of(earlier))
             hold_run(judge, folder.path)
             self._judge(judge)
         if not self._counts["documents"]:
@@ -262,7 +262,7 @@ class SingleRun:
 
     def _earlier_clusters(self) -> Iterator[Any]:
         for folder in self._earlier.folders:
-            yield from read_files(folder, "clusters", ["id", "representative"])
+            yield from read_files(tables_of(folder), "clusters", ["id", "representative"])
 
     def _first_id(self) -> int:
         return self._earlier.end_file << POSITION_BITS
