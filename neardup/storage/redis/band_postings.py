@@ -19,8 +19,8 @@ from neardup.fingerprints.minhash import unpacked_signature
 from neardup.indexes.arrays import Ids
 from neardup.indexes.banding import CANDIDATE_BANDING, CANDIDATE_PERMUTATIONS
 from neardup.storage.redis.postings import MAX_LIST, append, packed_number
-from neardup.storage.redis.script import Call
-from neardup.storage.redis.server import Command, Server
+from neardup.storage.redis.script import Call, Question
+from neardup.storage.redis.server import Server
 
 SKETCH_BYTES = CANDIDATE_PERMUTATIONS
 MAX_SHARING = 4096
@@ -34,6 +34,7 @@ _FIELD_MASK = 0x7F
 
 _CHECK_BYTES = 2
 _RECORD = np.dtype([("check", f"<u{_CHECK_BYTES}"), ("low", "<u4"), ("high", "u1")])
+BAND_RECORD_BYTES = _RECORD.itemsize
 _MAX_LOST = 1e-7
 
 
@@ -94,7 +95,7 @@ class RedisBands:
             for key, field, check in self._places(sketch)
         ]
 
-    def questions(self, sketch: bytes) -> list[Command]:
+    def questions(self, sketch: bytes) -> list[Question]:
         """Return the commands that ask for texts; ``sharing`` reads their replies."""
         return [("HGET", key, field) for key, field, _ in self._places(sketch)]
 

@@ -2,7 +2,8 @@
 -- Scripts run one at a time, so of two texts that are near each other and come at one moment the
 -- second is refused here: its sender looks again, finds the first and compares.
 --
--- KEYS: state, heads, bodies (one slot)
+-- KEYS: state, heads, bodies (one slot); where it is written elsewhere in the same step, which one
+--       server alone can do, the hash of each list that it is added to
 -- ARGV: known     the sender has compared its text with every entry below this number
 --       radius    bits within which a fingerprint is near
 --       unequal   bytes in which the sketches of near texts that share a band may differ
@@ -12,12 +13,17 @@
 --                 fingerprint (8), sketch (16 bands of 4), marks of heading, title, the first
 --                 segment of that, kind and value of an identifier (4 each); head_format.py
 --       body      all that is to be written elsewhere
+--       then, with further keys: how many heads below the oldest unwritten entry stay; before the
+--       number, the key of the text and that of the bytes beside it; these bytes, or none; and for
+--       each list its field, a record of it, whose last 5 bytes are to be the number, and how many
+--       records it may hold (0: any number)
 -- Reply: the number of the new entry, or -1; the number below which all entries were compared; how
 --        many are near but for certain of other names; if it is -1, number and head of each entry
 --        that is near, and none where entries that were to be compared are not known
 local OWNER_END, DIGEST_END, FLAGS, PAYLOAD_END, FINGERPRINT_END, SKETCH_END = 16, 32, 33, 49, 57, 121
 local HEADING, TITLE, FIRST, KIND, VALUE, MARK_BYTES = 122, 126, 130, 134, 138, 4
 local HAS_PAYLOAD, HAS_FINGERPRINT, HAS_SKETCH, IS_HEADED_BY_TITLE = 1, 2, 4, 8
+local LOG_KEYS, FIRST_LIST, AT_ONCE = 3, 12, 1000
 local BAND_BYTES, NO_MARK = 4, string.rep('\0', MARK_BYTES)
 
 local known, radius, max_unequal = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -95,7 +101,7 @@ local function is_near(other)
   return both(HAS_SKETCH, other) and shares_band(other) and is_similar(other)
 end
 
-local state = redis.call('HMGET', KEYS[1], 'next', 'oldest')
+local state = redis.call('HMGET', KEYS[1], 'next', 'oldest', 'low')
 local next, oldest = tonumber(state[1] or 0), tonumber(state[2] or 0)
 -- Entries that were not compared are forgotten, or the server has lost some that were.
 if known < oldest or known > next then return { -1, next, 0 } end
@@ -114,6 +120,31 @@ for number = known, next - 1 do
 end
 if #refused > 3 then return refused end
 redis.call('HSET', KEYS[2], next, head .. struct.pack('>I4', redis.call('TIME')[1]))
-redis.call('HSET', KEYS[3], next, ARGV[7])
-redis.call('HSET', KEYS[1], 'next', next + 1)
+if #KEYS == LOG_KEYS then
+  redis.call('HSET', KEYS[3], next, ARGV[7])
+  redis.call('HSET', KEYS[1], 'next', next + 1)
+  return { next, next, others }
+end
+
+redis.call('SET', ARGV[9] .. next, ARGV[7])
+if ARGV[11] ~= '' then redis.call('SET', ARGV[10] .. next, ARGV[11]) end
+local packed_number = struct.pack('<I5', next)
+for place = LOG_KEYS + 1, #KEYS do
+  local at = FIRST_LIST + 3 * (place - LOG_KEYS - 1)
+  local key, field, most = KEYS[place], ARGV[at], tonumber(ARGV[at + 2])
+  local record = ARGV[at + 1]:sub(1, -#packed_number - 1) .. packed_number
+  -- Most lists of a text that is like no other are new.
+  if redis.call('HSETNX', key, field, record) == 0 then
+    local held = redis.call('HGET', key, field)
+    if most == 0 or #held < most * #record then redis.call('HSET', key, field, held .. record) end
+  end
+end
+local low = tonumber(state[3] or 0)
+if low == next then low = next + 1 end
+local till = math.min(low - tonumber(ARGV[8]), oldest + AT_ONCE)
+while oldest < till do
+  redis.call('HDEL', KEYS[2], oldest)
+  oldest = oldest + 1
+end
+redis.call('HSET', KEYS[1], 'next', next + 1, 'low', low, 'oldest', oldest)
 return { next, next, others }

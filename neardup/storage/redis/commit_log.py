@@ -16,16 +16,19 @@ in one slot, and is written elsewhere afterwards:
    between the two leaves it in the log, where others go on finding it, and after some seconds one
    of them writes it elsewhere: written twice, it is the same.
 
+On one server alone all of this is one step: the text is written elsewhere by the script that takes
+it, and the postings are asked for by the script that reads the window, which is empty then.
+
 A commit whose reply is lost is sent again, meets its own entry, is refused, and its sender finds
 the text to be its own.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from neardup.storage.redis.head_format import HEAD_BYTES, Head, Heads, Limits
-from neardup.storage.redis.script import Argument, Script
+from neardup.storage.redis.script import Argument, Call, Question, Script
 from neardup.storage.redis.server import Server
 
 _PACKAGE = "neardup.storage.redis"
@@ -40,12 +43,11 @@ sender's look and its commit.
 _LEFT_BEHIND_SECS = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(NamedTuple):
     """The content of the log at one moment.
 
     Attributes:
-        next: The number that the next text gets.
+        next: The number below which each entry is among the recent ones or found elsewhere.
         recent: The heads of the entries from ``low`` on, the oldest first: others may be missing
             in postings and digests.
         left_behind: ``low``, if its sender seems to have died; None otherwise.
@@ -71,6 +73,34 @@ class Commit(NamedTuple):
     next: int
     near: Heads | None
     others: int
+
+
+class Elsewhere(NamedTuple):
+    """All that is written of a text apart from its entry, in the step that keeps it.
+
+    Attributes:
+        text_keys: The key of the text, but for its number.
+        beside_keys: The key of the bytes beside it, but for its number.
+        beside: These bytes; empty: there are none.
+        lists: The calls of ``append`` that add it to lists; each record ends with its number in 5
+            bytes, which is not known before.
+    """
+
+    text_keys: str
+    beside_keys: str
+    beside: bytes
+    lists: Sequence[Call]
+
+    @property
+    def keys(self) -> list[str | bytes]:
+        """The keys of its lists."""
+        return [key for call in self.lists for key in call.keys]
+
+    @property
+    def args(self) -> list[Argument]:
+        """What ``commit.lua`` is told of it."""
+        lists = (argument for call in self.lists for argument in call.args)
+        return [_KEPT_HEADS, self.text_keys, self.beside_keys, self.beside, *lists]
 
 
 @dataclass(slots=True)
@@ -105,11 +135,26 @@ class CommitLog:
 
     async def look(self) -> Look:
         """Read the entries that postings and digests may lack. O(entries that are new here)."""
+        return (await self.look_and_ask([]))[0]
+
+    async def look_and_ask(self, questions: Sequence[Question]) -> tuple[Look, list[Any]]:
+        """Look, and ask for postings and digests after that; return the replies too."""
+        if self._server.is_cluster:
+            return self._seen(*await self._ask([]))[0], await self._server.pipeline(questions)
+        return self._seen(*await self._ask(questions))
+
+    async def _ask(self, questions: Sequence[Question]) -> tuple["_Window", list[Any]]:
         asked = self._window
-        reply = await self._server.call(
-            _WINDOW, [self._state, self._heads], [asked.next, asked.last]
-        )
-        is_true, low, after, last, now, first, *packed = reply
+        keys: list[str | bytes] = [self._state, self._heads]
+        args: list[Argument] = [asked.next, asked.last]
+        for name, key, *fields in questions:
+            keys.append(str(key))
+            args += [name, len(fields), *fields]
+        return asked, await self._server.call(_WINDOW, keys, args)
+
+    def _seen(self, asked: "_Window", reply: list[Any]) -> tuple[Look, list[Any]]:
+        """Take over what the log said to one who knew the window ``asked``."""
+        is_true, low, after, last, now, first, answers, *packed = reply
         if not is_true and self._window is asked:
             self._window = _Window()
             self._forget()
@@ -123,10 +168,19 @@ class CommitLog:
             del window.entries[number]
         entries = dict(sorted(window.entries.items()))
         recent = Heads.of(list(entries), entries.values())
-        return Look(window.next, recent, _left_behind(entries, window.low, now))
+        # A later reply that came before this one has forgotten entries that its answers lack.
+        known = after if low == window.low else low
+        return Look(known, recent, _left_behind(entries, window.low, now)), answers
 
-    async def commit(
-        self, head: Head, body: bytes, known: int, limits: Limits, *, keeps: bool
+    async def commit(  # each is another thing
+        self,
+        head: Head,
+        body: bytes,
+        known: int,
+        limits: Limits,
+        *,
+        keeps: bool,
+        elsewhere: Elsewhere | None = None,
     ) -> Commit:
         """Keep a text, unless an entry that it was not compared with may be near.
 
@@ -136,9 +190,14 @@ class CommitLog:
             known: The number below which it was compared with each entry that may be near.
             limits: The limits of being near.
             keeps: Whether nothing counts but the same text of the same owner.
+            elsewhere: What is written elsewhere in the same step; None: it is written later, as a
+                cluster needs it.
         """
-        keys = [self._state, self._heads, self._bodies]
+        keys: list[str | bytes] = [self._state, self._heads, self._bodies]
         args: list[Argument] = [known, *limits, int(keeps), head.packed(), body]
+        if elsewhere is not None:
+            keys += elsewhere.keys
+            args += elsewhere.args
         number, following, others, *near = await self._server.call(_COMMIT, keys, args)
         if number >= 0:
             return Commit(number, following, None, others)

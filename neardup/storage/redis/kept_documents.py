@@ -1,5 +1,7 @@
 """The kept texts, with what finds them: their digests, and those of their payloads."""
 
+import logging
+import struct
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -16,10 +18,12 @@ from neardup.storage.redis.head_format import (
     unpack_record,
 )
 from neardup.storage.redis.postings import MAX_LIST, append, posting, unpack
-from neardup.storage.redis.script import Script
+from neardup.storage.redis.script import Call, Question, Script
 from neardup.storage.redis.server import Command, Server
 
 _CLAIM = Script.read("neardup.storage.redis", "claim.lua")
+_logger = logging.getLogger(__name__)
+
 _CACHED_BYTES = 32 << 20
 _CACHED_HEADS = 1 << 16
 """The number of heads that are held in memory, some 9 MB. A text has the slot of its number's last
@@ -59,19 +63,20 @@ class RedisDocuments:
         self._cache = _Cache()
         self._heads = Heads.empty(_CACHED_HEADS)
 
-    def additions(self, number: int, packed: bytes, head: Head) -> list[Command]:
-        """Return the commands that hold a record; they do no harm when it is held already."""
+    def addition(self, number: int, packed: bytes) -> Command:
+        """Return the command that holds a record; it does no harm when it is held already."""
+        return ("SET", self._text_key(number), packed)
+
+    def list_additions(self, number: int, head: Head) -> list[Call]:
+        """Return the calls by which a record is found; they do no harm when it is held already."""
         record = posting(mark_of(head.owner), number)
-        commands: list[Command] = [
-            ("SET", self._text_key(number), packed),
-            append(self._key("d", head.digest), head.digest, record),
-        ]
+        calls = [append(self._key("d", head.digest), head.digest, record)]
         if head.payload is not None:
-            commands.append(append(self._key("p", head.payload), head.payload, record))
+            calls.append(append(self._key("p", head.payload), head.payload, record))
         if head.fingerprint is not None and head.name_key is not None:
             key = self._key("n", head.name_key)
-            commands.append(append(key, head.name_key, record, MAX_LIST))
-        return commands
+            calls.append(append(key, head.name_key, record, MAX_LIST))
+        return calls
 
     def beside_addition(self, number: int, beside: bytes) -> Command:
         """Return the command that holds bytes beside a text; the first ones stay."""
@@ -90,11 +95,11 @@ class RedisDocuments:
         _, numbers = unpack([await self._server.run("HGET", self._key("n", key), key)])
         return numbers
 
-    def digest_question(self, digest: bytes) -> Command:
+    def digest_question(self, digest: bytes) -> Question:
         """Return the command that asks who has a text; ``owners_in`` reads its reply."""
         return ("HGET", self._key("d", digest), digest)
 
-    def payload_question(self, digest: bytes) -> Command:
+    def payload_question(self, digest: bytes) -> Question:
         """Return the command that asks who has a payload; ``owners_in`` reads its reply."""
         return ("HGET", self._key("p", digest), digest)
 
@@ -118,34 +123,57 @@ class RedisDocuments:
         replies = await self._server.pipeline([
             ("GETRANGE", self._text_key(number), 0, HEAD_BYTES - 1) for number in missing.tolist()
         ])  # fmt: skip
-        is_held = np.array([bool(packed) for packed in replies])
-        read = Heads.of(missing[is_held].tolist(), replies)
+        is_held = np.array([len(packed) == HEAD_BYTES for packed in replies])
+        held = [packed for packed in replies if len(packed) == HEAD_BYTES]
+        read = Heads.of(missing[is_held].tolist(), held)
         slots = read.ids & (_CACHED_HEADS - 1)
         cached.ids[slots], cached.rows[slots] = read
         return known.joined(read)
 
     async def records(self, numbers: Sequence[int]) -> dict[int, Record]:
-        """Return the records of some numbers; one that is not held is left out."""
+        """Return the records of some numbers; one that is not held is left out.
+
+        So is one that another program wrote, with a word: what repeats it is kept.
+        """
         cache = self._cache
         found = {number: stored for number in numbers if (stored := cache.get(number))}
         missing = [number for number in numbers if number not in found]
         read = await self._server.pipeline([("GET", self._text_key(each)) for each in missing])
         for number, packed in zip(missing, read, strict=True):
-            if packed is not None:
-                found[number] = unpack_record(packed)
-                cache.add(number, found[number])
+            record = None if packed is None else self._unpacked(number, packed)
+            if record is not None:
+                found[number] = record
+                cache.add(number, record)
         return found
+
+    def _unpacked(self, number: int, packed: bytes) -> Record | None:
+        try:
+            return unpack_record(packed)
+        except (struct.error, UnicodeDecodeError) as error:
+            key = self._text_key(number)
+            _logger.error("%s in Redis is no kept text, and is left aside: %s", key, error)  # noqa: TRY400
+            return None
 
     def forget(self) -> None:
         """Forget what is cached, so that it is read from the server from now on."""
         self._cache = _Cache()
         self._heads = Heads.empty(_CACHED_HEADS)
 
+    @property
+    def text_keys(self) -> str:
+        """The beginning of the key of a text, before its number."""
+        return f"{self._server.prefix}t:"
+
+    @property
+    def beside_keys(self) -> str:
+        """The beginning of the key of the bytes beside a text, before its number."""
+        return f"{self._server.prefix}c:"
+
     def _text_key(self, number: int) -> str:
-        return f"{self._server.prefix}t:{number}"
+        return f"{self.text_keys}{number}"
 
     def _beside_key(self, number: int) -> str:
-        return f"{self._server.prefix}c:{number}"
+        return f"{self.beside_keys}{number}"
 
     def _key(self, kind: str, digest: bytes) -> str:
         return f"{self._server.prefix}{kind}:{digest[:2].hex()}"

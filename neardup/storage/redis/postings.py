@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from neardup.errors import ParameterError
 from neardup.features.shingles import distinct
 from neardup.indexes.arrays import Ids, Match
-from neardup.storage.redis.script import Call, Script
-from neardup.storage.redis.server import Command, Server
+from neardup.storage.redis.script import Call, Question, Script
+from neardup.storage.redis.server import Server
 
 _RECORD = np.dtype([("value", "<u8"), ("low", "<u4"), ("high", "u1")])
 RECORD_BYTES = _RECORD.itemsize
@@ -181,7 +181,7 @@ class RedisPostings:
             for place in self._cutting.places(fingerprint)
         ]
 
-    def questions(self, fingerprint: int, radius: int) -> list[Command]:
+    def questions(self, fingerprint: int, radius: int) -> list[Question]:
         """Return the commands that ``query`` sends; ``near`` reads their replies."""
         return [
             ("HMGET", self._key(block, bucket), *fields)

@@ -148,16 +148,17 @@ class SharedDeduplicator:
             keeps: Whether to keep it without asking: a page that goes on being kept with another
                 text.
             beside: Returns bytes that are held beside the text if it is kept, for :meth:`beside`;
-                they are lost where this process dies before its last round trip.
+                on a cluster they are lost where this process dies before its last round trip.
 
         Raises:
             DocumentError: ``owner`` has another length.
             ServerError: The server refuses for good; what is only an outage is waited for.
 
-        Complexity: 2 round trips, 1 more for the heads of near texts that are not known here yet, 1
-        where more than 1,000 are near, 1 for each 8 texts of the same name that are read, 1 or more
-        for those of other names, 3 for a text that is kept, and 2 or more where near texts of the
-        same name came meanwhile. 16 lists are read for the bands;
+        Complexity: 1 round trip (2 on a cluster), 1 more for the heads of near texts that are not
+        known here yet, 1 where more than 1,000 are near, 1 for each 8 texts of the same name that
+        are read, 1 or more for those of other names, 1 for a text that is kept (3 on a cluster),
+        and 2 or more where near texts of the same name came meanwhile. 16 lists are read for the
+        bands;
         ``neardup.storage.redis.postings`` says how many for the fingerprint.
         """
         _check_owner(owner)
@@ -186,8 +187,7 @@ class SharedDeduplicator:
         This is the cheapest layer, to be asked before there is a text.
         """
         _check_owner(owner)
-        look = await self._shelf.log.look()
-        found = await self._shelf.find_payload(digest, look)
+        found = await self._shelf.find_payload(digest)
         original = await self._source.find_payload(owner, digest, found)
         return (
             None if original is None else SharedVerdict(exact_duplicate(original.number), original)
@@ -286,16 +286,12 @@ class _Judging:
         return shared if shared.original is None else nothing
 
     async def _look(self) -> tuple[Look, Findings]:
-        look = await self.shelf.log.look()
-        await self.shelf.post_left_behind(look)
-        return look, await self.shelf.find(self.record.head, look, self._limits)
+        return await self.shelf.find(self.record.head, self._limits)
 
     async def _commit(self, known: int) -> Commit:
-        head, packed = self.record.head, self.record.packed()
-        commit = await self.shelf.log.commit(head, packed, known, self._limits, keeps=self.keeps)
-        if commit.number is not None:
-            await self.shelf.post(commit.number, packed, self.beside())
-        return commit
+        return await self.shelf.keep(
+            self.record, known, self._limits, self.beside, keeps=self.keeps
+        )
 
     def _decided(self, found: SharedEvidence) -> SharedVerdict:
         return found.decided(self.document.words, self.source.parameters)

@@ -1,15 +1,17 @@
 """All that is held of kept texts, wherever it is now: in the log, or written elsewhere."""
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+import logging
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neardup.candidates import MAX_CANDIDATES, KnownShingles
 from neardup.features.shingles import distinct
-from neardup.storage.redis.band_postings import RedisBands, are_similar, sharing
-from neardup.storage.redis.commit_log import CommitLog, Look
+from neardup.storage.redis.band_postings import BAND_RECORD_BYTES, RedisBands, are_similar, sharing
+from neardup.storage.redis.commit_log import Commit, CommitLog, Elsewhere, Look
 from neardup.storage.redis.head_format import (
     HAS_FINGERPRINT,
     HAS_PAYLOAD,
@@ -21,8 +23,11 @@ from neardup.storage.redis.head_format import (
     unpack_record,
 )
 from neardup.storage.redis.kept_documents import DigestOwner, RedisDocuments, mark_of, owners_in
-from neardup.storage.redis.postings import RedisPostings, near
+from neardup.storage.redis.postings import RECORD_BYTES, RedisPostings, near
+from neardup.storage.redis.script import Call
 from neardup.storage.redis.server import Command, Server
+
+_logger = logging.getLogger(__name__)
 
 _READ_AT_ONCE = 128
 
@@ -77,8 +82,11 @@ class Shelf:
         self._documents.forget()
         self.known.clear()
 
-    async def find(self, head: Head, look: Look, limits: Limits) -> Findings:
-        """Find what has something in common; after the look, so that nothing is missed."""
+    async def find(self, head: Head, limits: Limits) -> tuple[Look, Findings]:
+        """Look into the log, and find after that what has something in common.
+
+        What a sender that died has left in the log is written to where it is found.
+        """
         questions = [self._documents.digest_question(head.digest)]
         questions += (
             [] if head.payload is None else [self._documents.payload_question(head.payload)]
@@ -89,7 +97,10 @@ class Shelf:
         first_band = len(questions)
         if head.sketch is not None:
             questions += self._bands.questions(head.sketch)
-        replies = await self._server.pipeline(questions)
+        look, replies = await self.log.look_and_ask(questions)
+        await self._post_left_behind(look)
+        sizes = [RECORD_BYTES] * first_band + [BAND_RECORD_BYTES] * (len(questions) - first_band)
+        replies = list(map(_of_ours, questions, replies, sizes))
         numbers = np.empty(0, np.int64)
         if head.fingerprint is not None:
             numbers, _ = near(replies[first:first_band], head.fingerprint, limits.radius)
@@ -103,15 +114,15 @@ class Shelf:
         numbers = distinct(numbers)
         posted = await self._documents.heads(numbers[~np.isin(numbers, look.recent.ids)])
         recent = found_in(look.recent, head, limits)
-        return Findings(
+        return look, Findings(
             payload=_merged(replies[1:first], recent.payload),
             digest=_merged(replies[:1], recent.digest),
             near=_near_in(posted, head, limits).joined(recent.near),
         )
 
-    async def find_payload(self, digest: bytes, look: Look) -> list[DigestOwner]:
-        """Find the kept texts of this payload, the first first; after the look."""
-        reply = await self._server.pipeline([self._documents.payload_question(digest)])
+    async def find_payload(self, digest: bytes) -> list[DigestOwner]:
+        """Find the kept texts of this payload, the first first."""
+        look, reply = await self.log.look_and_ask([self._documents.payload_question(digest)])
         return _merged(reply, _owners(look.recent, look.recent.has("payload", digest, HAS_PAYLOAD)))
 
     async def records(self, numbers: Sequence[int]) -> dict[int, Record]:
@@ -125,6 +136,39 @@ class Shelf:
         # Written elsewhere between the two questions.
         return found | await self._documents.records(missing) if missing else found
 
+    async def keep(
+        self,
+        record: Record,
+        known: int,
+        limits: Limits,
+        beside: Callable[[], bytes],
+        *,
+        keeps: bool,
+    ) -> Commit:
+        """Keep a text as ``CommitLog.commit`` does, and write it to where it is found."""
+        head, packed = record.head, record.packed()
+        if self._server.is_cluster:
+            commit = await self.log.commit(head, packed, known, limits, keeps=keeps)
+            if commit.number is not None:
+                await self.post(commit.number, packed, beside())
+            return commit
+        elsewhere = Elsewhere(
+            self._documents.text_keys,
+            self._documents.beside_keys,
+            beside(),
+            self._list_additions(head, 0),
+        )
+        return await self.log.commit(head, packed, known, limits, keeps=keeps, elsewhere=elsewhere)
+
+    def _list_additions(self, head: Head, number: int) -> list[Call]:
+        """Return the calls that add a text to all lists in which it is found."""
+        calls = self._documents.list_additions(number, head)
+        if head.fingerprint is not None:
+            calls += self._postings.additions(head.fingerprint, number)
+        if head.sketch is not None:
+            calls += self._bands.additions(head.sketch, number)
+        return calls
+
     async def post(self, number: int, packed: bytes, beside: bytes = b"") -> None:
         """Write an entry of the log to where it is found; does no harm when it is there already.
 
@@ -134,17 +178,14 @@ class Shelf:
             beside: The bytes that are held beside its text; empty: none are known here.
         """
         head = unpack_record(packed).head
-        writes: list[Command] = self._documents.additions(number, packed, head)
+        writes: list[Command] = [self._documents.addition(number, packed)]
+        writes += self._list_additions(head, number)
         if beside:
             writes.append(self._documents.beside_addition(number, beside))
-        if head.fingerprint is not None:
-            writes += self._postings.additions(head.fingerprint, number)
-        if head.sketch is not None:
-            writes += self._bands.additions(head.sketch, number)
         await self._server.pipeline(writes)
         await self.log.posted(number)
 
-    async def post_left_behind(self, look: Look) -> None:
+    async def _post_left_behind(self, look: Look) -> None:
         """Write what a sender that died has left in the log."""
         if look.left_behind is not None:
             await self.post_entry(look.left_behind)
@@ -197,6 +238,16 @@ def _owners(heads: Heads, wanted: NDArray[np.bool_]) -> list[DigestOwner]:
         DigestOwner(mark_of(owner.tobytes()), number)
         for number, owner in zip(found.ids.tolist(), found.rows["owner"], strict=True)
     ]
+
+
+def _of_ours(question: Command, reply: Any, size: int) -> Any:
+    """Return a reply without lists that another program wrote: at worst a duplicate is kept."""
+    if isinstance(reply, list):
+        return [_of_ours(question, each, size) for each in reply]
+    if reply is None or len(reply) % size == 0:
+        return reply
+    _logger.error("%s in Redis holds a list of another program, which is left aside", question[1])
+    return None
 
 
 def _merged(replies: Sequence[bytes | None], recent: Iterable[DigestOwner]) -> list[DigestOwner]:

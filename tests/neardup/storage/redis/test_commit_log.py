@@ -30,6 +30,7 @@ from tests.neardup.texts import changed
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from neardup.storage.redis.commit_log import Look
     from neardup.storage.redis.shelf import Findings
 
 
@@ -151,8 +152,10 @@ def test_siblings_judged_at_one_moment_are_looked_for_once_each(
     with_fleet(url, use)
 
 
-def _noted(find: Callable[..., Awaitable[Findings]], calls: list[str]) -> Callable[..., object]:
-    async def noted(*arguments: object) -> Findings:
+def _noted(
+    find: Callable[..., Awaitable[tuple[Look, Findings]]], calls: list[str]
+) -> Callable[..., object]:
+    async def noted(*arguments: object) -> tuple[Look, Findings]:
         calls.append("find")
         return await find(*arguments)
 
@@ -231,3 +234,30 @@ def test_a_page_judged_by_two_at_one_moment_is_kept_once(url: str) -> None:
         assert await fleet.judge.deduplicator.count() == 20
 
     with_fleet(url, use)
+
+
+def test_a_text_is_kept_and_written_elsewhere_in_one_step(redis_url: str) -> None:
+    async def use(fleet: Fleet) -> None:
+        before = (await fleet.server.run("INFO", "commandstats"))["cmdstat_evalsha"]["calls"]
+        assert await fleet.judge.judge(Page(1, PAGE)) == NEW
+        after = (await fleet.server.run("INFO", "commandstats"))["cmdstat_evalsha"]["calls"]
+        # The look with its questions, and the commit.
+        assert after - before <= 2
+        assert await fleet.unwritten() == 0
+        look = await fleet.shelf.log.look()
+        assert (look.next, len(look.recent.ids)) == (1, 0)
+
+    with_fleet(redis_url, use)
+
+
+def test_answers_that_come_after_later_ones_miss_nothing(redis_url: str) -> None:
+    async def use(fleet: Fleet) -> None:
+        log = fleet.shelf.log
+        asked = await log._ask([])
+        await fleet.judge.judge(Page(1, PAGE))
+        await log.look()
+        look, _ = log._seen(*asked)
+        assert look.next == 0
+        assert await fleet.commit(Page(2, NEAR), look) is None
+
+    with_fleet(redis_url, use)
