@@ -25,11 +25,13 @@ _MEMORY_SIGNS = (
     "OutOfMemoryError", "Java heap space", "GC overhead limit", "Not enough memory to build",
     "Unable to acquire", "SparkOutOfMemory", "UNABLE_TO_ACQUIRE_MEMORY",
 )  # fmt: skip
-_GONE = "Spark's Java process has ended: it was killed, or had no memory left (--memory 8g)"
+_GONE = "Spark's Java process has ended: it was killed, or ran out of memory (more: --memory 8g)"
 
 _LOGGING = Path(__file__).with_name("log4j2.properties")
 _MIN_JAVA = 17
 _MIN_MB, _MAX_MB = 1024, 16 * 1024
+_SPARK_MIN_MB = 512
+"""The least memory with which Spark starts, in megabytes."""
 _MEMORY = re.compile(r"[1-9][0-9]*[mgt]", re.IGNORECASE)
 _CLASS = re.compile(r'version "(?:1\.)?([0-9]+)')
 
@@ -97,6 +99,8 @@ def session(master: str | None, memory: str | None) -> Iterator["SparkSession"]:
     """
     if memory is not None and not _MEMORY.fullmatch(memory):
         raise InputError(f"--memory takes a number and m, g or t, such as 4g, got {memory}")
+    if memory is not None and _megabytes(memory) < _SPARK_MIN_MB:
+        raise InputError(f"--memory must be at least {_SPARK_MIN_MB}m, got {memory}")
     check_installed()
     from pyspark import SparkConf  # noqa: PLC0415  (optional)
     from pyspark.errors import PySparkException  # noqa: PLC0415
@@ -119,6 +123,10 @@ def session(master: str | None, memory: str | None) -> Iterator["SparkSession"]:
     finally:
         if is_running():
             spark.stop()
+
+
+def _megabytes(memory: str) -> int:
+    return int(memory[:-1]) << {"m": 0, "g": 10, "t": 20}[memory[-1].lower()]
 
 
 def check_installed() -> None:
