@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, replace
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from neardup.batch.spark_session import is_running
 from neardup.errors import InputError
@@ -70,7 +70,7 @@ class Folder:
 
     def __init__(self, spark: "SparkSession", path: str, final_path: str | None = None) -> None:
         self._spark = spark
-        self._java: Any = spark.sparkContext._jvm
+        self._java = cast("Any", spark.sparkContext._jvm)
         self._configuration = spark.sparkContext._jsc.hadoopConfiguration()
         self._new_path = self._java.org.apache.hadoop.fs.Path
         place = self._new_path(path)
@@ -134,7 +134,8 @@ class Folder:
         new = self._inside(f"{name}/{_ABOUT}.new")
         self._put_about(replace(about, tables=name), new)
         options = self._java.org.apache.hadoop.fs.Options.Rename
-        chosen = self._spark.sparkContext._gateway.new_array(options, 1)
+        gateway = cast("Any", self._spark.sparkContext._gateway)
+        chosen = gateway.new_array(options, 1)
         chosen[0] = options.NONE if replaced is None else options.OVERWRITE
         context = self._java.org.apache.hadoop.fs.FileContext.getFileContext(
             self._system.getUri(), self._configuration

@@ -189,11 +189,10 @@ class BatchRun:
             ready = left
             for side in ("first", "second"):
                 ready = ready.join(gone.selectExpr(f"id AS {side}"), side, "left_anti")
-            every = same.unionByName(self._earlier.pairs().where("NOT is_other"))
-            more = representatives(every, gone).join(asked, ["first", "second"], "left_anti")
-            ready = ready.select("first", "second", "distance").unionByName(
-                with_distance(more, numbers)
-            )
+            older = self._earlier.pairs().where("NOT is_other")
+            more = representatives(same, older, gone)
+            more = more.join(asked, ["first", "second"], "left_anti")
+            ready = ready.drop("round").unionByName(with_distance(more, numbers))
             ready = self._keep(ready, f"ready-{rounds}")
             if rounds > _MAX_ROUNDS or ready.isEmpty():
                 break

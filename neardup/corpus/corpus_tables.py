@@ -173,16 +173,12 @@ def read_about(folder: Path) -> About:
     if not (folder / _ABOUT).exists():
         what = "no corpus run in it" if folder.exists() else "no such folder"
         raise InputError(f"{folder}: {what}")
-    (row,) = pq.read_table(folder / _ABOUT, columns=["about"], partitioning=None).to_pylist()
+    # A run on Spark writes it as one file.
+    (row,) = pq.read_table(folder / _ABOUT, partitioning=None).to_pylist()
     try:
         return about_of(row["about"])
     except InputError as error:
         raise InputError(f"{folder}: {error}") from None
-
-
-def tables_of(folder: Path) -> Path:
-    """Return where the tables of a whole run lie: those of Spark are in a folder of their own."""
-    return folder / read_about(folder).tables
 
 
 def read_files(folder: Path, table: str, columns: list[str]) -> Iterator[Any]:

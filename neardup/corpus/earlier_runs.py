@@ -25,6 +25,11 @@ class EarlierRuns:
     runs: tuple[str, ...] = ()
     end_file: int = 0
 
+    @property
+    def tables(self) -> tuple[Path, ...]:
+        """The folders of the tables; a run on Spark has them in one of its own."""
+        return tuple(folder / read_about(folder).tables for folder in self.folders)
+
 
 def earlier_runs(last: Path | None, parameters: Parameters) -> EarlierRuns:
     """Find the runs that the last one goes on from.

@@ -22,7 +22,7 @@ from neardup.batch.parsing import Fields
 from neardup.corpus.analysis_pool import Analysed, Analysis, AnalysisPool, default_processes
 from neardup.corpus.batch_judge import BatchJudge
 from neardup.corpus.cluster_table import cluster_table
-from neardup.corpus.corpus_tables import LEFT_OUT, Progress, RunFolder, read_files, tables_of
+from neardup.corpus.corpus_tables import LEFT_OUT, Progress, RunFolder, read_files
 from neardup.corpus.earlier_runs import earlier_runs, hold_run
 from neardup.errors import InputError, ParameterError
 from neardup.fingerprints.digest import payload_digest
@@ -127,8 +127,8 @@ class SingleRun:
         """
         task, folder = self._task, self._folder
         with closing(BatchJudge(task.parameters, folder.work)) as judge:
-            for earlier in self._earlier.folders:
-                hold_run(judge, tables_of(earlier))
+            for earlier in self._earlier.tables:
+                hold_run(judge, earlier)
             hold_run(judge, folder.path)
             self._judge(judge)
         if not self._counts["documents"]:
@@ -261,8 +261,8 @@ class SingleRun:
         self._counts["clusters"] = pc.sum(same).as_py() or 0
 
     def _earlier_clusters(self) -> Iterator[Any]:
-        for folder in self._earlier.folders:
-            yield from read_files(tables_of(folder), "clusters", ["id", "representative"])
+        for folder in self._earlier.tables:
+            yield from read_files(folder, "clusters", ["id", "representative"])
 
     def _first_id(self) -> int:
         return self._earlier.end_file << POSITION_BITS

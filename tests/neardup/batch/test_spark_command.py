@@ -51,6 +51,7 @@ def test_help_names_every_option() -> None:
         (["no.jsonl", "out"], "no.jsonl: no such file or folder"),
         (["a", "out", "--max-distance", "9"], "max_distance must be 0..8"),
         (["README.md", "out", "--format", "jsonl", "--memory", "much"], "--memory takes a number"),
+        (["README.md", "out", "--format", "jsonl", "--memory", "64m"], "must be at least 512m"),
     ],
 )
 def test_what_a_user_gets_wrong_is_one_line(arguments: list[str], said: str) -> None:
