@@ -16,7 +16,7 @@ import zstandard
 
 from neardup import clusters
 from neardup.corpus.corpus_tables import read_about
-from tests.neardup.batch.corpus import Result, made, online, read_back, title_of, write_lines
+from tests.neardup.batch.corpus import Result, made, online, read_back, title_of
 from tests.neardup.command_line.running import neardup, refused
 
 if TYPE_CHECKING:
@@ -146,30 +146,6 @@ def test_what_is_no_text_is_counted_by_file(corpus: Path) -> None:
         ("b.jsonl.gz", "a line that is no JSON"): 1,
         ("d.jsonl", 'no text in the field "text"'): 1,
     }
-
-
-def test_a_run_against_another_finds_what_one_run_finds(
-    corpus: Path, texts: list[str], tmp_path: Path
-) -> None:
-    write_lines(tmp_path / "a.jsonl", texts[:140])
-    write_lines(tmp_path / "b.jsonl", texts[140:], first=140)
-    first, second = tmp_path / "first", tmp_path / "second"
-    alone = ("--processes", "1")
-    assert neardup(tmp_path / "a.jsonl", first, *alone).status == 0
-    assert neardup(tmp_path / "b.jsonl", second, "--against", first, *alone).status == 0
-    assert neardup(f"{tmp_path}/*.jsonl", tmp_path / "whole", *alone).status == 0
-    whole, parts = tables(tmp_path / "whole"), [tables(first), tables(second)]
-    for name in ("documents", "signatures", "pairs", "kept", "near_texts"):
-        joined = [row for part in parts for row in part[name]]
-        assert sorted(map(str, joined)) == sorted(map(str, whole[name])), name
-    newest = {row["id"]: row["representative"] for part in parts for row in part["clusters"]}
-    assert newest == {row["id"]: row["representative"] for row in whole["clusters"]}
-    said = refused(tmp_path / "b.jsonl", second, "--against", first)
-    assert said == f"{second}: exists; --overwrite replaces it"
-    said = refused(tmp_path / "b.jsonl", first, "--against", first, "--overwrite")
-    assert said == f"{first}: is gone on from; choose another folder for the new"
-    said = refused(tmp_path / "b.jsonl", tmp_path / "o", "--against", first, "--min-words", "9")
-    assert "made with min_words 50, now it is 9" in said
 
 
 @pytest.mark.parametrize(
