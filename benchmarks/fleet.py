@@ -2,10 +2,10 @@
 
     python benchmarks/fleet.py [--sizes 1e5 1e6] [--clients 1 4] [--secs 5] [--json] [--write]
 
-Starts a Redis of its own, on 127.0.0.1, fills it with random fingerprints and bands and asks it
-from several processes. Since these share the machine with it, both are told in CPU time: what a
-server could do that has a core for itself, and how many cores of clients that keeps busy. Nothing
-is written unless --write is given.
+Starts a Redis of its own, on 127.0.0.1, fills it with lists of random fingerprints and bands and
+asks it from several processes; 1e7 take 4 GB. Since these share the machine with it, both are told
+in CPU time: what a server could do that has a core for itself, and how many cores of clients that
+keeps busy. Nothing is written unless --write is given.
 """
 
 from __future__ import annotations
@@ -23,13 +23,20 @@ from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+import numpy as np
 from measuring import table, write
 
 from neardup import Document, Parameters
 from neardup.indexes.banding import CANDIDATE_SIGNATURE_BYTES
-from neardup.storage.redis.band_postings import SKETCH_BYTES, RedisBands, sharing
+from neardup.storage.redis.band_postings import (
+    BAND_RECORD_BYTES,
+    SKETCH_BYTES,
+    RedisBands,
+    sharing,
+)
+from neardup.storage.redis.commit_log import CommitLog
 from neardup.storage.redis.connecting import connect
-from neardup.storage.redis.postings import RedisPostings
+from neardup.storage.redis.postings import RECORD_BYTES, RedisPostings, near
 from neardup.storage.redis.shared_deduplicator import SharedDeduplicator
 from tests.servers.redis import redis_server
 
@@ -42,7 +49,13 @@ if TYPE_CHECKING:
     from tests.servers.redis import RedisServer
 
 PREFIX = "bench:"
-DEEDS = ("insert", "query within 3 bits", "query by bands", "judge a new text")
+DEEDS = (
+    "insert",
+    "query within 3 bits",
+    "query within 8 bits",
+    "query by bands",
+    "judge a new text",
+)
 HOW = (
     "Redis and its clients on the same cores, so that less is done a second than apart; "
     "a text of 200 words that is like no other, its fingerprint and its signature made before."
@@ -81,17 +94,26 @@ async def insert(server: Server, source: random.Random) -> int:
     return _BATCH
 
 
-async def query_fingerprint(server: Server, source: random.Random) -> int:
-    """Ask for one fingerprint."""
-    await RedisPostings(server).query(source.getrandbits(64), 3)
-    return 1
+def questioning(server: Server, radius: int) -> Callable[[Server, random.Random], Awaitable[int]]:
+    """A deed that asks for one fingerprint, as a judgement does; radius -1: for bands."""
+    log, postings, bands = (
+        CommitLog(server, lambda: None),
+        RedisPostings(server),
+        RedisBands(server),
+    )
 
+    async def query(_server: Server, source: random.Random) -> int:
+        if radius < 0:
+            sketch = source.randbytes(SKETCH_BYTES)
+            _, replies = await log.look_and_ask(bands.questions(sketch))
+            sharing(replies, sketch)
+        else:
+            fingerprint = source.getrandbits(64)
+            _, replies = await log.look_and_ask(postings.questions(fingerprint, radius))
+            near(replies, fingerprint, radius)
+        return 1
 
-async def query_bands(server: Server, source: random.Random) -> int:
-    """Ask for the bands of one sketch."""
-    sketch = source.randbytes(SKETCH_BYTES)
-    sharing(await server.pipeline(RedisBands(server).questions(sketch)), sketch)
-    return 1
+    return query
 
 
 def judging(server: Server) -> Callable[[Server, random.Random], Awaitable[int]]:
@@ -113,7 +135,8 @@ def judging(server: Server) -> Callable[[Server, random.Random], Awaitable[int]]
 
 def deed_of(name: str, server: Server) -> Callable[[Server, random.Random], Awaitable[int]]:
     """The deed of a name."""
-    deeds = (insert, query_fingerprint, query_bands, judging(server))
+    questions = (questioning(server, radius) for radius in (3, 8, -1))
+    deeds = (insert, *questions, judging(server))
     return dict(zip(DEEDS, deeds, strict=True))[name]
 
 
@@ -164,12 +187,41 @@ def _server_secs(client: redis.Redis) -> float:
     return float(about["used_cpu_user"]) + float(about["used_cpu_sys"])
 
 
-def fill(server: RedisServer, start: int, stop: int) -> None:
-    """Add random fingerprints until there are so many."""
-    each = (stop - start) // 2
-    tasks = [Task(server.url, "insert", start + number, 0, each) for number in range(2)]
-    with multiprocessing.get_context("spawn").Pool(2) as pool:
-        pool.map(work, tasks, chunksize=1)
+def fill(server: RedisServer, count: int) -> None:
+    """Write the lists of random fingerprints and signatures, as inserts would leave them."""
+    source = np.random.default_rng(count)
+    places = {f"{PREFIX}s{band}:{bucket:x}": 1 for band in range(16) for bucket in range(1 << 13)}
+    places |= {f"{PREFIX}b{block}:{bucket:x}": 2 for block in range(4) for bucket in range(1 << 4)}
+    with server.client() as client:
+        pipeline = client.pipeline(transaction=False)
+        for place, (key, field_bytes) in enumerate(places.items(), 1):
+            for first in range(0, 1 << (7 if field_bytes == 1 else 12), 128):
+                fields = range(first, first + 128)
+                if lists := _lists(source, count, fields, field_bytes):
+                    pipeline.execute_command("HSET", key, *lists)
+            if place % 100 == 0 or place == len(places):
+                pipeline.execute()
+
+
+def _lists(
+    source: np.random.Generator, count: int, fields: range, field_bytes: int
+) -> list[bytes | memoryview]:
+    """Lists of 128 fields: each field, and its records."""
+    many, record_bytes = (20, BAND_RECORD_BYTES) if field_bytes == 1 else (16, RECORD_BYTES)
+    ends = np.cumsum(source.poisson(count / (1 << many), len(fields)))
+    records = source.integers(0, 256, (int(ends[-1]), record_bytes), np.uint8)
+    if field_bytes == 1:
+        # The check begins with the last four bits of the field.
+        of_record = np.repeat(fields, np.diff(ends, prepend=0)).astype(np.uint8)
+        records[:, 0] = (records[:, 0] & 0x0F) | (of_record << 4)
+    packed = memoryview(records.tobytes())
+    found: list[bytes | memoryview] = []
+    start = 0
+    for field, end in zip(fields, (ends * record_bytes).tolist(), strict=True):
+        if end > start:
+            found += (field.to_bytes(field_bytes), packed[start:end])
+        start = end
+    return found
 
 
 def held_bytes(server: RedisServer) -> int:
@@ -182,10 +234,11 @@ def measure(sizes: list[int], clients: list[int], secs: float) -> dict[int, dict
     """All figures by size."""
     found: dict[int, dict[str, object]] = {}
     with redis_server("--appendonly", "no") as server:
-        empty, held = held_bytes(server), 0
+        empty = held_bytes(server)
         for size in sizes:
-            fill(server, held, size)
-            held = size
+            with server.client() as client:
+                client.flushall()
+            fill(server, size)
             memory = (held_bytes(server) - empty) / size
             rows = {
                 f"{deed}, {count} process{'es' * (count > 1)}": measured(

@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.features.hashing import GOLDEN
+from neardup.features.shingles import distinct
 from neardup.fingerprints.minhash import unpacked_signature
 from neardup.indexes.arrays import Ids
 from neardup.indexes.banding import CANDIDATE_BANDING, CANDIDATE_PERMUTATIONS
-from neardup.storage.redis.postings import MAX_LIST, append, packed_number
+from neardup.storage.redis.postings import append_spilling, packed_number
 from neardup.storage.redis.script import Call, Question
 from neardup.storage.redis.server import Server
 
@@ -91,7 +92,7 @@ class RedisBands:
     def additions(self, sketch: bytes, number: int) -> list[Call]:
         """Return the calls that hold a text; they do no harm when it is held already."""
         return [
-            append(key, field, check + packed_number(number), MAX_LIST)
+            append_spilling(key, field, check + packed_number(number))
             for key, field, check in self._places(sketch)
         ]
 
@@ -135,4 +136,5 @@ def _numbers(reply: bytes, sketch: bytes, band: int) -> Ids:
     records = records[records["check"] == check]
     numbers: Ids = records["low"].astype(np.int64)
     numbers |= records["high"].astype(np.int64) << 32
-    return numbers
+    # A list with parts may have a text twice.
+    return distinct(numbers)

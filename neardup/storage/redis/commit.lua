@@ -15,15 +15,15 @@
 --       body      all that is to be written elsewhere
 --       then, with further keys: how many heads below the oldest unwritten entry stay; before the
 --       number, the key of the text and that of the bytes beside it; these bytes, or none; and for
---       each list its field, a record of it, whose last 5 bytes are to be the number, and how many
---       records it may hold (0: any number)
+--       each list its field, a record of it, whose last 5 bytes are to be the number, how many
+--       records it may hold and how many a part (lists.lua, which this follows)
 -- Reply: the number of the new entry, or -1; the number below which all entries were compared; how
 --        many are near but for certain of other names; if it is -1, number and head of each entry
 --        that is near, and none where entries that were to be compared are not known
 local OWNER_END, DIGEST_END, FLAGS, PAYLOAD_END, FINGERPRINT_END, SKETCH_END = 16, 32, 33, 49, 57, 121
 local HEADING, TITLE, FIRST, KIND, VALUE, MARK_BYTES = 122, 126, 130, 134, 138, 4
 local HAS_PAYLOAD, HAS_FINGERPRINT, HAS_SKETCH, IS_HEADED_BY_TITLE = 1, 2, 4, 8
-local LOG_KEYS, FIRST_LIST, AT_ONCE = 3, 12, 1000
+local LOG_KEYS, FIRST_LIST, LIST_ARGUMENTS, AT_ONCE = 3, 12, 4, 1000
 local BAND_BYTES, NO_MARK = 4, string.rep('\0', MARK_BYTES)
 
 local known, radius, max_unequal = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -130,14 +130,9 @@ redis.call('SET', ARGV[9] .. next, ARGV[7])
 if ARGV[11] ~= '' then redis.call('SET', ARGV[10] .. next, ARGV[11]) end
 local packed_number = struct.pack('<I5', next)
 for place = LOG_KEYS + 1, #KEYS do
-  local at = FIRST_LIST + 3 * (place - LOG_KEYS - 1)
-  local key, field, most = KEYS[place], ARGV[at], tonumber(ARGV[at + 2])
+  local at = FIRST_LIST + LIST_ARGUMENTS * (place - LOG_KEYS - 1)
   local record = ARGV[at + 1]:sub(1, -#packed_number - 1) .. packed_number
-  -- Most lists of a text that is like no other are new.
-  if redis.call('HSETNX', key, field, record) == 0 then
-    local held = redis.call('HGET', key, field)
-    if most == 0 or #held < most * #record then redis.call('HSET', key, field, held .. record) end
-  end
+  add(KEYS[place], ARGV[at], record, tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3]), false)
 end
 local low = tonumber(state[3] or 0)
 if low == next then low = next + 1 end

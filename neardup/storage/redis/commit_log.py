@@ -32,7 +32,7 @@ from neardup.storage.redis.script import Argument, Call, Question, Script
 from neardup.storage.redis.server import Server
 
 _PACKAGE = "neardup.storage.redis"
-_COMMIT = Script.read(_PACKAGE, "commit.lua")
+_COMMIT = Script.read(_PACKAGE, "lists.lua", "commit.lua")
 _POSTED = Script.read(_PACKAGE, "posted.lua")
 _WINDOW = Script.read(_PACKAGE, "window.lua")
 

@@ -1,10 +1,10 @@
 """Find the kept texts whose fingerprints are near a given one."""
 
-from collections import defaultdict
+from collections import OrderedDict, defaultdict
 from collections.abc import Sequence
 from functools import cache
 from itertools import combinations, pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,14 +12,16 @@ from numpy.typing import NDArray
 from neardup.errors import ParameterError
 from neardup.features.shingles import distinct
 from neardup.indexes.arrays import Ids, Match
-from neardup.storage.redis.script import Call, Question, Script
+from neardup.storage.redis.script import Argument, Call, Question, Script
 from neardup.storage.redis.server import Server
 
 _RECORD = np.dtype([("value", "<u8"), ("low", "<u4"), ("high", "u1")])
 RECORD_BYTES = _RECORD.itemsize
 MAX_NUMBERS = 1 << 40
 
-_APPEND = Script.read("neardup.storage.redis", "append.lua")
+_PACKAGE = "neardup.storage.redis"
+_APPEND = Script.read(_PACKAGE, "lists.lua", "append.lua")
+_SPILLED = Script.read(_PACKAGE, "spilled.lua")
 
 _BITS = 64
 _FIELD_BITS = 12
@@ -31,11 +33,20 @@ and takes its server twice the time.
 _MIN_COUNT, _MAX_COUNT = 3, 6
 
 MAX_LIST = 4096
-"""The largest number of fingerprints in a list: those that share the value of a block.
+"""The largest number of texts in a list: those that share the value of a block or of a band.
 
-Further ones are found by their other blocks. One whose blocks are all as common is not found: at
-worst a duplicate is kept.
+Further ones go to *parts* of the list, which only those read who find it full.
 """
+
+MAX_PART = 1024
+"""The largest number of texts in a part."""
+
+MAX_READ_PARTS = 60
+"""The number of parts that are read of a list, and the last one: the first 65,536 texts and the
+last 1,024. Duplicates in the middle of a longer list are kept, unless another list has both."""
+
+_CACHED_BYTES = 64 << 20
+"""The largest size of the full parts that a process holds, in bytes: these never change."""
 
 
 def append(key: str, field: bytes, record: bytes, most: int = 0) -> Call:
@@ -47,7 +58,12 @@ def append(key: str, field: bytes, record: bytes, most: int = 0) -> Call:
         record: The record; all of a list have one length.
         most: The largest number of records in the list; a further one is left out. 0: any number.
     """
-    return Call(_APPEND, [key], [field, record, most])
+    return Call(_APPEND, [key], [field, record, most, 0])
+
+
+def append_spilling(key: str, field: bytes, record: bytes) -> Call:
+    """Return the call that adds a record to a list of ``MAX_LIST``, or to a part of it."""
+    return Call(_APPEND, [key], [field, record, MAX_LIST, MAX_PART])
 
 
 def posting(value: int, number: int) -> bytes:
@@ -135,6 +151,81 @@ def _masks(bits: int, most: int) -> tuple[int, ...]:
     )
 
 
+class SpilledLists:
+    """Lists that are longer than ``MAX_LIST``, with their parts.
+
+    A part that is full never changes, so a process reads it once. What it reads for a question is
+    bounded by the last part, unless it meets the list for the first time.
+
+    Args:
+        server: The server that holds them.
+    """
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._full: OrderedDict[tuple[Argument, Argument], bytes] = OrderedDict()
+        self._bytes = 0
+
+    async def completed(
+        self, questions: Sequence[Question], replies: Sequence[Any], record_bytes: int
+    ) -> list[Any]:
+        """Return replies of ``HGET`` and ``HMGET`` with the parts of lists that are full.
+
+        Args:
+            questions: The commands that were sent.
+            replies: Their replies.
+            record_bytes: The length of a record.
+        """
+        replies = list(replies)
+        max_bytes = MAX_LIST * record_bytes
+        full = []
+        for place, (name, key, *fields) in enumerate(questions):
+            lists = replies[place] if name == "HMGET" else [replies[place]]
+            full += [
+                (place, key, field)
+                for field, stored in zip(fields, lists, strict=True)
+                if stored is not None and len(stored) >= max_bytes
+            ]
+        if not full:
+            return replies
+        parts = await self._parts([(key, field) for _, key, field in full], record_bytes)
+        for (place, _, _), further in zip(full, parts, strict=True):
+            if isinstance(replies[place], bytes):
+                replies[place] += further
+            else:
+                replies[place] = [*replies[place], further]
+        return replies
+
+    def forget(self) -> None:
+        """Forget what was read: the server has lost some of it."""
+        # Questions that are under way keep what they knew to themselves.
+        self._full = OrderedDict()
+        self._bytes = 0
+
+    async def _parts(
+        self, lists: Sequence[tuple[Argument, Argument]], record_bytes: int
+    ) -> list[bytes]:
+        part_bytes, full = MAX_PART * record_bytes, self._full
+        known = [full.get(each, b"") for each in lists]
+        replies = await self._server.pipeline([
+            Call(_SPILLED, [str(key)], [field, len(held) // part_bytes + 1, MAX_READ_PARTS])
+            for (key, field), held in zip(lists, known, strict=True)
+        ])  # fmt: skip
+        found = []
+        for each, held, (last, *parts) in zip(lists, known, replies, strict=True):
+            first = parts[:-1] if last > MAX_READ_PARTS else parts
+            if self._full is full:
+                self._hold(each, held + b"".join(one for one in first if len(one) == part_bytes))
+            found.append(held + b"".join(parts))
+        return found
+
+    def _hold(self, each: tuple[Argument, Argument], parts: bytes) -> None:
+        self._bytes += len(parts) - len(self._full.pop(each, b""))
+        self._full[each] = parts
+        while self._bytes > _CACHED_BYTES:
+            self._bytes -= len(self._full.popitem(last=False)[1])
+
+
 class RedisPostings:
     """Block values to the fingerprints that have them, spread by key over a cluster.
 
@@ -153,6 +244,7 @@ class RedisPostings:
     def __init__(self, server: Server, *, blocks: int = 4) -> None:
         self._server = server
         self._cutting = Cutting(blocks)
+        self._lists = SpilledLists(server)
 
     async def add(self, fingerprint: int, number: int) -> None:
         """Hold a fingerprint; does no harm when it is held already."""
@@ -161,22 +253,22 @@ class RedisPostings:
     async def query(self, fingerprint: int, radius: int) -> list[Match]:
         """Find the fingerprints within the radius, nearest first, then by number.
 
-        Complete but for lists that are longer than ``MAX_LIST``.
+        Complete but for the middle of lists of more than 65,536 fingerprints.
 
-        Complexity: O(lists asked for + fingerprints in them); one round trip.
+        Complexity: O(lists asked for + fingerprints in them); one round trip, two where one of them
+        is longer than ``MAX_LIST``.
         """
-        replies = await self._server.pipeline(self.questions(fingerprint, radius))
+        questions = self.questions(fingerprint, radius)
+        replies = await self._server.pipeline(questions)
+        replies = await self._lists.completed(questions, replies, RECORD_BYTES)
         numbers, distances = near(replies, fingerprint, radius)
         return list(map(Match, numbers.tolist(), distances.tolist()))
 
     def additions(self, fingerprint: int, number: int) -> list[Call]:
         """Return the calls that ``add`` makes."""
         return [
-            append(
-                self._key(place.block, place.bucket),
-                place.field,
-                posting(fingerprint, number),
-                MAX_LIST,
+            append_spilling(
+                self._key(place.block, place.bucket), place.field, posting(fingerprint, number)
             )
             for place in self._cutting.places(fingerprint)
         ]

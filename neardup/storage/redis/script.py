@@ -24,14 +24,15 @@ class Script:
     sha: str
 
     @classmethod
-    def read(cls, package: str, name: str) -> Self:
-        """Return the script of a file that lies in a package.
+    def read(cls, package: str, *names: str) -> Self:
+        """Return the script of files that lie in a package, one after the other.
 
         Args:
             package: The package, as in ``import``.
-            name: The name of the file, with ``.lua``.
+            names: The names of the files, with ``.lua``.
         """
-        source = files(package).joinpath(name).read_text(encoding="utf-8")
+        folder = files(package)
+        source = "\n".join(folder.joinpath(name).read_text(encoding="utf-8") for name in names)
         return cls(source, hashlib.sha1(source.encode(), usedforsecurity=False).hexdigest())
 
 

@@ -23,7 +23,7 @@ from neardup.storage.redis.head_format import (
     unpack_record,
 )
 from neardup.storage.redis.kept_documents import DigestOwner, RedisDocuments, mark_of, owners_in
-from neardup.storage.redis.postings import RECORD_BYTES, RedisPostings, near
+from neardup.storage.redis.postings import RECORD_BYTES, RedisPostings, SpilledLists, near
 from neardup.storage.redis.script import Call
 from neardup.storage.redis.server import Command, Server
 
@@ -73,6 +73,7 @@ class Shelf:
         self._documents = RedisDocuments(server)
         self._postings = RedisPostings(server, blocks=blocks)
         self._bands = RedisBands(server)
+        self._lists = SpilledLists(server)
         self.known = KnownShingles()
         self.log = CommitLog(server, self._forget)
         self.claim = self._documents.claim
@@ -80,6 +81,7 @@ class Shelf:
 
     def _forget(self) -> None:
         self._documents.forget()
+        self._lists.forget()
         self.known.clear()
 
     async def find(self, head: Head, limits: Limits) -> tuple[Look, Findings]:
@@ -101,6 +103,12 @@ class Shelf:
         await self._post_left_behind(look)
         sizes = [RECORD_BYTES] * first_band + [BAND_RECORD_BYTES] * (len(questions) - first_band)
         replies = list(map(_of_ours, questions, replies, sizes))
+        replies[first:first_band] = await self._lists.completed(
+            questions[first:first_band], replies[first:first_band], RECORD_BYTES
+        )
+        replies[first_band:] = await self._lists.completed(
+            questions[first_band:], replies[first_band:], BAND_RECORD_BYTES
+        )
         numbers = np.empty(0, np.int64)
         if head.fingerprint is not None:
             numbers, _ = near(replies[first:first_band], head.fingerprint, limits.radius)
@@ -122,7 +130,11 @@ class Shelf:
 
     async def find_payload(self, digest: bytes) -> list[DigestOwner]:
         """Find the kept texts of this payload, the first first."""
-        look, reply = await self.log.look_and_ask([self._documents.payload_question(digest)])
+        question = self._documents.payload_question(digest)
+        if not self._server.is_cluster:
+            # Each text that is kept is found there.
+            return _merged(await self._server.pipeline([question]), ())
+        look, reply = await self.log.look_and_ask([question])
         return _merged(reply, _owners(look.recent, look.recent.has("payload", digest, HAS_PAYLOAD)))
 
     async def records(self, numbers: Sequence[int]) -> dict[int, Record]:

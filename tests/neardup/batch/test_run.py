@@ -13,6 +13,7 @@ from neardup import Verdict, clusters, hamming, jaccard, minhash
 from neardup.batch.input_files import MAX_FILES, File
 from neardup.batch.output_tables import About, Folder, new_folder
 from neardup.batch.run import BatchRun, Task
+from neardup.corpus.corpus_tables import read_about
 from neardup.errors import InputError, ParameterError
 from neardup.fingerprints.digest import EMPTY_DIGEST
 from neardup.indexes.banding import CANDIDATE_PERMUTATIONS
@@ -24,9 +25,11 @@ from tests.neardup.batch.corpus import (
     made,
     name_in_corpus,
     online,
+    read_back,
     run,
     write_lines,
 )
+from tests.neardup.command_line.running import neardup
 from tests.neardup.texts import changed
 
 if TYPE_CHECKING:
@@ -190,6 +193,15 @@ def test_going_on_from_an_earlier_run_is_as_good_as_one_run(
     whole = {row["id"]: row["representative"] for row in case.result["clusters"]}
     assert clustered == whole
     assert min(row["second"] for row in second["pairs"]) >= 1 << 41
+    alone = tmp_path / "alone"
+    assert neardup(tmp_path / "b.jsonl", alone, "--against", tmp_path / "one").status == 0
+    on_one_machine = read_back(read_about(alone), alone)
+    for table, name in (("documents", "verdict"), ("documents", "duplicate_of"), ("kept", "text")):
+        rows, wanted = [
+            sorted((row["id"], row[name]) for row in found[table])
+            for found in (on_one_machine, second)
+        ]
+        assert rows == wanted
     with pytest.raises(InputError, match=r"min_words 50, now it is 20; use the same"):
         run(
             spark,

@@ -4,6 +4,7 @@ import asyncio
 import math
 import uuid
 from typing import TYPE_CHECKING
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -12,7 +13,9 @@ from hypothesis import strategies as st
 
 from neardup import Parameters, analyse, jaccard
 from neardup.storage.redis import band_postings as module
+from neardup.storage.redis import postings
 from neardup.storage.redis.band_postings import (
+    BAND_RECORD_BYTES,
     SKETCH_BYTES,
     RedisBands,
     are_similar,
@@ -21,10 +24,13 @@ from neardup.storage.redis.band_postings import (
     sketch_of,
 )
 from neardup.storage.redis.connecting import connect
+from neardup.storage.redis.postings import SpilledLists
 from tests.neardup.texts import changed, prose
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from neardup.storage.redis.server import Server
 
 BANDS = st.lists(
     st.sampled_from([bytes(4), b"\0\0\0\1", b"\1\0\0\0", b"\0\x10\0\0", b"\xff\xff\xff\xff"]),
@@ -41,14 +47,19 @@ def _found(url: str, stored: Sequence[tuple[bytes, int]], asked: bytes) -> list[
             bands = RedisBands(server)
             for sketch, number in stored:
                 await server.pipeline(bands.additions(sketch, number))
-            found: list[int] = sharing(
-                await server.pipeline(bands.questions(asked)), asked
-            ).tolist()
-            return found
+            return await _sharing(server, asked)
         finally:
             await server.close()
 
     return asyncio.run(found())
+
+
+async def _sharing(server: Server, asked: bytes) -> list[int]:
+    questions = RedisBands(server).questions(asked)
+    replies = await server.pipeline(questions)
+    replies = await SpilledLists(server).completed(questions, replies, BAND_RECORD_BYTES)
+    found: list[int] = sharing(replies, asked).tolist()
+    return found
 
 
 def _shared(first: bytes, second: bytes) -> int:
@@ -60,17 +71,23 @@ def _unequal(first: bytes, second: bytes) -> int:
 
 
 class TestBandsProperties:
-    @given(asked=SKETCHES, stored=st.lists(SKETCHES, max_size=6))
+    @given(
+        asked=SKETCHES,
+        stored=st.lists(SKETCHES, max_size=6),
+        max_list=st.sampled_from([1, 2, 4096]),
+        max_part=st.sampled_from([1, 2]),
+    )
     @settings(
         max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
     )
     def test_finds_whatever_shares_a_band_most_bands_first(
-        self, url: str, asked: bytes, stored: list[bytes]
+        self, url: str, asked: bytes, stored: list[bytes], max_list: int, max_part: int
     ) -> None:
         numbers = [(1 << 39) + number for number in range(len(stored))]
         entries = list(zip(stored, numbers, strict=True))
-        # Twice, as after a reply that was lost.
-        found = _found(url, [*entries, *entries], asked)
+        with mock.patch.multiple(postings, MAX_LIST=max_list, MAX_PART=max_part):
+            # Twice, as after a reply that was lost.
+            found = _found(url, [*entries, *entries], asked)
         counts = {number: _shared(asked, sketch) for sketch, number in entries}
         expected = sorted((n for n in numbers if counts[n]), key=lambda n: (-counts[n], n))
         assert found == expected
@@ -85,16 +102,27 @@ class TestBandsProperties:
         ]
 
 
-def test_a_band_that_many_share_does_not_make_lists_grow_without_end(
-    redis_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "MAX_LIST", 3)
+def test_the_5000th_text_of_a_band_finds_the_first_and_the_4500th(url: str) -> None:
     asked = bytes(SKETCH_BYTES)
-    assert _found(redis_url, [(asked, number) for number in range(6)], asked) == [0, 1, 2]
-    # One that shares fewer bands is found by a band that is not full.
-    rare = bytes(SKETCH_BYTES - 4) + b"\1\1\1\1"
-    entries = [*((asked, number) for number in range(6)), (rare, 7)]
-    assert _found(redis_url, entries, rare)[-1] == 7
+    similar = {0, 4499, 4999}
+
+    async def found() -> list[int]:
+        server = await connect(url, f"{uuid.uuid4()}:")
+        try:
+            bands = RedisBands(server)
+            calls = []
+            for number in range(5000):
+                # All share the first band; the second one with those that are similar alone.
+                second = bytes(4) if number in similar else number.to_bytes(4)
+                sketch = asked[:4] + second + asked[8:]
+                calls += bands.additions(sketch, number)[:2]
+            for start in range(0, len(calls), 1000):
+                await server.pipeline(calls[start : start + 1000])
+            return await _sharing(server, asked)
+        finally:
+            await server.close()
+
+    assert asyncio.run(found())[:4] == [*sorted(similar), 1]
 
 
 def test_texts_that_share_the_most_bands_are_looked_at(

@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from typing import TYPE_CHECKING
+from unittest import mock
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -10,7 +11,16 @@ from hypothesis import strategies as st
 from neardup.indexes.arrays import Match
 from neardup.storage.redis import postings as module
 from neardup.storage.redis.connecting import connect
-from neardup.storage.redis.postings import Cutting, PostingPlace, RedisPostings
+from neardup.storage.redis.postings import (
+    RECORD_BYTES,
+    Cutting,
+    PostingPlace,
+    RedisPostings,
+    SpilledLists,
+    append_spilling,
+    posting,
+    unpack,
+)
 from tests.neardup.indexes.scan import ScanIndex
 
 if TYPE_CHECKING:
@@ -44,18 +54,23 @@ class TestPostingsProperties:
         numbers=st.lists(st.integers(0, 2**40 - 1), min_size=12, max_size=12, unique=True),
         radius=st.integers(0, 8),
         blocks=st.integers(3, 6),
+        max_list=st.sampled_from([1, 2, 3, 4096]),
+        max_part=st.sampled_from([1, 3]),
     )
     @settings(
         max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
     )
     def test_query_equals_the_scan(
         self,
+        *,
         url: str,
         asked: int,
         flips: list[list[int]],
         numbers: list[int],
         radius: int,
         blocks: int,
+        max_list: int,
+        max_part: int,
     ) -> None:
         stored = []
         scan = ScanIndex(radius=radius)
@@ -65,8 +80,10 @@ class TestPostingsProperties:
                 fingerprint ^= 1 << place
             stored.append((fingerprint, number))
             scan.add(fingerprint, number)
-        # Twice, as after a reply that was lost.
-        assert _found(url, [*stored, *stored], asked, radius, blocks) == scan.query(asked)
+        with mock.patch.multiple(module, MAX_LIST=max_list, MAX_PART=max_part):
+            # Twice, as after a reply that was lost.
+            found = _found(url, [*stored, *stored], asked, radius, blocks)
+        assert found == scan.query(asked)
 
 
 class TestCuttingProperties:
@@ -92,16 +109,55 @@ class TestCuttingProperties:
             assert len(fields) == len(set(fields))
 
 
-def test_a_common_value_of_a_block_does_not_make_lists_grow_without_end(
-    redis_url: str, monkeypatch: pytest.MonkeyPatch
+def test_all_texts_are_found_where_all_blocks_are_common(
+    url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "MAX_LIST", 3)
-    # All are equal in their lowest block and in their highest, and found by the others.
-    stored = [(number << 16 | number << 40, number) for number in range(1, 9)]
-    for fingerprint, number in stored:
-        assert _found(redis_url, stored, fingerprint, 0) == [Match(number, 0)]
-    # Where all blocks are common, those that came first are found.
-    assert [match.id for match in _found(redis_url, [(5, n) for n in range(6)], 5, 0)] == [0, 1, 2]
+    monkeypatch.setattr(module, "MAX_PART", 2)
+    found = _found(url, [(5, number) for number in range(10)], 5, 0)
+    assert found == [Match(number, 0) for number in range(10)]
+
+
+def test_of_a_list_without_end_the_first_texts_are_found_and_the_last(
+    redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in {"MAX_LIST": 3, "MAX_PART": 2, "MAX_READ_PARTS": 2}.items():
+        monkeypatch.setattr(module, name, value)
+    found = _found(redis_url, [(5, number) for number in range(20)], 5, 0)
+    assert [match.id for match in found] == [*range(7), 19]
+
+
+def test_a_part_that_is_full_is_read_once(redis_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAX_LIST", 3)
+    monkeypatch.setattr(module, "MAX_PART", 2)
+    key = f"{uuid.uuid4()}"
+    question = ("HGET", key, b"a")
+
+    async def used() -> None:
+        server = await connect(redis_url)
+        try:
+            lists = SpilledLists(server)
+            for number in range(12):
+                record = posting(number, number)
+                await server.pipeline([append_spilling(key, b"a", record)])
+                # Each reader sees all of it, whenever it has begun to read.
+                for reader in (lists, SpilledLists(server)):
+                    replies = await server.pipeline([question])
+                    completed = await reader.completed([question], replies, RECORD_BYTES)
+                    values, numbers = unpack(completed)
+                    assert values.tolist() == numbers.tolist() == [*range(number + 1)]
+            # Four full parts were read before, and are not asked for.
+            for part in range(1, 5):
+                await server.run("HSET", key, b"a" + part.to_bytes(2), b"")
+            completed = await lists.completed([question], replies, RECORD_BYTES)
+            assert unpack(completed)[1].tolist() == [*range(12)]
+            lists.forget()
+            completed = await lists.completed([question], replies, RECORD_BYTES)
+            assert unpack(completed)[1].tolist() == [0, 1, 2, 11]
+        finally:
+            await server.close()
+
+    asyncio.run(used())
 
 
 def test_the_example_of_the_documentation_is_true() -> None:

@@ -331,7 +331,8 @@ class TestShared:
     ) -> None:
         monkeypatch.setattr("neardup.storage.redis.shelf.MAX_CANDIDATES", 5)
         monkeypatch.setattr("neardup.storage.redis.postings.MAX_LIST", 10)
-        monkeypatch.setattr("neardup.storage.redis.band_postings.MAX_LIST", 10)
+        monkeypatch.setattr("neardup.storage.redis.postings.MAX_READ_PARTS", 0)
+        monkeypatch.setattr("neardup.storage.redis.postings.MAX_PART", 1)
 
         def page(number: int, lamp: int) -> Page:
             name = name_of(PAGE, title=f"Lamp {lamp} | Shop")
@@ -343,6 +344,24 @@ class TestShared:
                     assert not (await judge.judge(page(number, number))).is_duplicate
                 copy = await judge.judge(page(40, 39))
                 assert (copy.kind, copy.duplicate_of) == ("near_duplicate", 39)
+
+        asyncio.run(use())
+
+    def test_copies_are_found_in_all_parts_of_full_lists(
+        self, url: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("neardup.storage.redis.postings.MAX_LIST", 4)
+        monkeypatch.setattr("neardup.storage.redis.postings.MAX_PART", 3)
+        # The pages have most bands in common, and are too different to be one.
+        pages = [Page(number, f"{prose(1, 150)} {prose(100 + number, 60)}") for number in range(12)]
+
+        async def use() -> None:
+            async with shared(url) as judge:
+                for page in pages:
+                    assert not (await judge.judge(page)).is_duplicate
+                for number, page in enumerate(pages):
+                    copy = await judge.judge(Page(100 + number, f"{page.text} More."))
+                    assert (copy.kind, copy.duplicate_of) == ("near_duplicate", number)
 
         asyncio.run(use())
 
