@@ -162,7 +162,7 @@ class BatchRun:
         self._counts["cut"] = told["cut"]
         if told["cut"]:
             self._say(
-                f"{told['cut']:,} texts are not compared with all of their keys; see scale.md"
+                f"{told['cut']:,} texts are not compared with all of their keys; see docs/scale.md"
             )
         contents = read.select("id", "text", "title").unionByName(self._earlier.contents())
         near = near.where("first < second")
