@@ -11,10 +11,20 @@ from scrapy.utils.defer import deferred_from_coro
 from crawler.frontier.order import host_number
 from crawler.frontier.request_records import FIXED, QueuedLink, decode_parts, unpack
 from crawler.link_depths import has_links
+from crawler.options import Options
 from crawler.pages.visits import NO
 from crawler.request_codec import decode_request, encode_request
-from crawler.request_meta import AGAIN, SPELLING, depth_of, host_name, is_made_anyway
+from crawler.request_meta import (
+    AGAIN,
+    SPELLING,
+    depth_of,
+    for_another_spelling,
+    host_name,
+    is_made_anyway,
+    without,
+)
 from crawler.scheduler import FrontierScheduler
+from crawler.urls.canonical import Canonicalizer, MalformedUrl
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider
@@ -46,6 +56,7 @@ class FleetScheduler(FrontierScheduler):
         fleet = self._job.fleet
         assert fleet is not None
         self._fleet: Fleet = fleet
+        self._by_tried_rules = Canonicalizer(Options(crawler.settings).names("URLS_DISABLED_RULES"))
         self._names: dict[int, str] = {}
         self._changed_pauses: set[int] = set()
         self._told_pauses: set[int] = set()
@@ -68,6 +79,7 @@ class FleetScheduler(FrontierScheduler):
 
     def ask_another(self, request: Request) -> bool:
         """Send failed spellings to the fleet, which chooses the next one; see the base class."""
+        self._ask_page_of_variant(request)
         canonical_url = self._others.canonical_url(request)
         another = self._others.another(request, canonical_url or request.url)
         link = QueuedLink(
@@ -81,6 +93,22 @@ class FleetScheduler(FrontierScheduler):
         )
         self._fleet.outbox.add(link)
         return canonical_url is not None and SPELLING not in request.meta
+
+    def _ask_page_of_variant(self, request: Request) -> None:
+        """Request the URL that fixed rules make of one that gave no page.
+
+        Here the two are pages of their own, while one crawl takes them for spellings of one page:
+        a link with an expired session may be all that leads to it.
+        """
+        try:
+            url = self._by_tried_rules(request.url)
+            is_another = self._job.canonicalizer(request.url) != self._job.canonicalizer(url)
+        except MalformedUrl:
+            return
+        if is_another and self._job.run.may_ask(url, request.meta):
+            meta = without(for_another_spelling(request.meta), {SPELLING})
+            another = request.replace(url=url, meta=meta, dont_filter=False)
+            self._crawler.engine.crawl(another)
 
     def _stored(self, request: Request) -> bytes:
         return encode_request(request, self._spider, is_fixed=is_made_anyway(request))
@@ -200,11 +228,15 @@ class FleetScheduler(FrontierScheduler):
         most = math.ceil(_LOOK_AHEAD_SECS / delay) if delay else _MAX_OF_A_HOST
         return max(_MIN_OF_A_HOST, min(_MAX_OF_A_HOST, most))
 
+    def delay_secs(self, host: int) -> float:
+        delay, jitter = self._delay(host)
+        return delay * (1 + jitter)
+
     def rest_secs(self, host: int) -> float:
         """Return the longest wait of this worker, which does not request the host again."""
-        delay, jitter = self._delay(host)
+        delay = self.delay_secs(host)
         self._names.pop(host, None)
-        return max(delay * (1 + jitter), self._frontier.pauses.left_secs(host))
+        return max(delay, self._frontier.pauses.left_secs(host))
 
     def is_resting(self, host: int) -> bool:
         return self._frontier.pauses.left_secs(host) > 0

@@ -113,7 +113,13 @@ def problems(job: Job) -> Iterator[str]:
         )
     if job.result.shortage is not None:
         yield f"stopped: {job.result.shortage}"
-    if broken := job.result.broken_requests:
+    if job.fleet is not None and (counts := job.fleet.last_counts) is not None:
+        if counts.failed:
+            yield (
+                f"{many(counts.failed, 'request')} of the fleet broke at every try, see the errors "
+                "of its workers; when it is finished, the same command tries again"
+            )
+    elif broken := job.result.broken_requests:
         yield (
             f"{many(broken, 'request')} broke, see the errors above; the same command tries again"
         )

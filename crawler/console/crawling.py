@@ -14,6 +14,7 @@ from crawler.console.crawl_run import prepared_archive, problems, standing
 from crawler.console.escaping import say_or_go_on
 from crawler.feeds.exporters import require_pyarrow
 from crawler.feeds.feed_targets import feeds_stdout
+from crawler.frontier.queue import RequestQueue
 from crawler.job_registry import prepare_job
 from crawler.maintenance.crawl_report import make_report
 from crawler.options import Options, is_fleet
@@ -113,6 +114,7 @@ class Crawling:
             job.visits.note_arguments(lasting_arguments(self._arguments))
             taken = self._spidercls.take_rules(self._arguments, job)
             archive = prepared_archive(self._settings)
+            self._retry_broken(job)
             if not self._begins(job, before):
                 return 0
             if archive is not None:
@@ -151,6 +153,14 @@ class Crawling:
         refuse_mirror(Path(self._settings["JOBDIR"]))
         self._spidercls.update_settings(self._settings)  # as Scrapy does with its copy
         return prepare_job(self._settings)
+
+    def _retry_broken(self, job: Job) -> None:
+        """Let what broke at every try wait again, unless another visit begins; alone only."""
+        queue, revisit = job.frontier.queue, self._arguments.get("revisit", NO)
+        if job.fleet is not None or not isinstance(queue, RequestQueue):
+            return
+        if revisit == NO or self._has_nothing_to_do(job, revisit):
+            queue.retry_broken()
 
     def _begins(self, job: Job, before: str | None) -> bool:
         """Print what is about to happen; return whether there is anything to do."""

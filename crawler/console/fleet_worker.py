@@ -117,13 +117,10 @@ def farewell_lines(job: Job) -> Iterator[str]:
             f"{fleet.options.lease_secs:g} s"
         )
         return
-    assert fleet.news is not None
-    counts = fleet.news.counts
+    counts = fleet.last_counts
     assert counts is not None
     yield f"fleet {fleet.options.name}: {many(fleet.pages, 'page')} by all workers"
     queued = counts.waiting + counts.leased
     if queued:
         yield f"not finished, {queued:,} queued at {fleet.where}: the same command goes on"
-    if counts.failed:
-        yield f"requests that broke at every try: {counts.failed:,}"
     yield "to make one directory of those of all workers: crawl-once merge DIR [DIR ...] OUT"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -19,38 +20,61 @@ from neardup.storage.redis.connecting import connect
 from neardup.storage.redis.shared_deduplicator import SharedDeduplicator
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Coroutine
+    from collections.abc import AsyncIterator, Callable, Coroutine
 
     from neardup import Document
     from neardup.storage.redis import shared_evidence as verdicts
 
 T = TypeVar("T")
 
+logger = logging.getLogger(__name__)
+
+MAX_FAILED_JUDGEMENTS = 20
+"""Stop a worker after this many failed judgements in a row: each would break a request."""
+
 _DIGESTS = ("key", "text_digest", "visible_digest", "words_digest")
 _FIELDS = OriginalPage.__dataclass_fields__.keys()
 
 
 class FleetVerdicts:
-    """Implements ``crawler.pages.shared_verdicts.SharedVerdicts`` with the fleet's deduplicator."""
+    """Implements ``crawler.pages.shared_verdicts.SharedVerdicts`` with the fleet's deduplicator.
 
-    def __init__(self, shared: SharedDeduplicator) -> None:
+    A kept text whose page cannot be read, because another program wrote it, is left aside: what
+    repeats it is kept.
+
+    Args:
+        shared: The fleet's deduplicator.
+        prefix: Prefix of its keys, for messages.
+        fail: Callback for the reason why this worker cannot go on.
+    """
+
+    def __init__(
+        self, shared: SharedDeduplicator, prefix: str, fail: Callable[[str], None]
+    ) -> None:
         self._shared = shared
+        self._prefix = prefix
+        self._fail = fail
         self._asking: set[asyncio.Task[Any]] = set()
         self._is_over = False
+        self._failed = 0
+        self._told: set[str] = set()
 
     def tune(self, parameters: Parameters) -> None:
         self._shared.tune(parameters)
 
     async def find_payload(self, digest: bytes, owner: bytes) -> PageVerdict | None:
         """Return the kept page that was read from these bytes, unless it is the owner's."""
-        return _verdict(await self._ask(self._shared.find_payload(digest, owner)))
+        found = await self._ask(self._shared.find_payload(digest, owner))
+        return self._read(found, digest)
 
     async def claim_file(
         self, digest: bytes, owner: bytes, page: OriginalPage
     ) -> PageVerdict | None:
         """Keep a file that is no page, or return the one that has its bytes already."""
         about = to_json(page)
-        return _verdict(await self._ask(self._shared.claim_payload(digest, owner, about)))
+        found = await self._ask(self._shared.claim_payload(digest, owner, about))
+        self._failed = 0
+        return self._read(found, digest)
 
     async def judge(
         self,
@@ -62,11 +86,39 @@ class FleetVerdicts:
         keeps: bool = False,
     ) -> PageVerdict:
         beside = partial(pack_beside, content, document.text)
-        question = self._shared.judge(owner, document, to_json(page), keeps=keeps, beside=beside)
-        found = await self._ask(question)
-        verdict = _verdict(found)
-        assert verdict is not None
+        verdict: PageVerdict | None = None
+        while verdict is None:
+            found = await self._ask(
+                self._shared.judge(owner, document, to_json(page), keeps=keeps, beside=beside)
+            )
+            verdict, keeps = self._read(found), True
+        self._failed = 0
         return verdict
+
+    def _read(
+        self, found: verdicts.SharedVerdict | None, payload: bytes = b""
+    ) -> PageVerdict | None:
+        """Return a verdict; None also where it names a page that cannot be read."""
+        if found is None:
+            return None
+        try:
+            return PageVerdict(
+                found.verdict,
+                self._page(found.original, payload),
+                self._page(found.resembled, payload),
+            )
+        except UnreadablePageError as error:
+            if error.key not in self._told:
+                self._told.add(error.key)
+                logger.error("%s; it is left aside, what repeats it is kept", error)  # noqa: TRY400
+            return None
+
+    def _page(self, kept: verdicts.Original | None, payload: bytes) -> OriginalPage | None:
+        if kept is None:
+            return None
+        of_file = f"f:{payload[:2].hex()}"
+        name = of_file if kept.number < 0 else f"t:{kept.number}"
+        return from_json(kept.about, f"{self._prefix}{name}")
 
     async def _ask(self, question: Coroutine[Any, Any, T]) -> T:
         """Await an answer, at most until ``give_up``."""
@@ -82,6 +134,17 @@ class FleetVerdicts:
             if not self._is_over:
                 raise
             raise CrawlStorageError("the fleet does not answer") from None
+        except Exception as error:
+            self._note_failure(error)
+            raise
+
+    def _note_failure(self, error: Exception) -> None:
+        self._failed += 1
+        if self._failed == MAX_FAILED_JUDGEMENTS:
+            self._fail(
+                f"the last {self._failed} judgements failed, so that every page would break: "
+                f"{error or type(error).__name__}; its hosts and requests wait for other workers"
+            )
 
     def give_up(self) -> None:
         """Cancel every open question; the pages concerned are fetched again.
@@ -101,11 +164,23 @@ def to_json(page: OriginalPage) -> bytes:
     return json.dumps(said, separators=(",", ":")).encode()
 
 
-def from_json(about: bytes) -> OriginalPage:
+class UnreadablePageError(CrawlStorageError):
+    """A key of Redis holds a page that another program wrote.
+
+    Attributes:
+        key: The key.
+    """
+
+    def __init__(self, key: str, error: Exception) -> None:
+        super().__init__(f"Redis holds no page of ours in {key}: {error!r}")
+        self.key = key
+
+
+def from_json(about: bytes, key: str) -> OriginalPage:
     """Undo ``to_json``.
 
     Raises:
-        CrawlStorageError: It was written by another program.
+        UnreadablePageError: The key was written by another program.
     """
     try:
         said = json.loads(about)
@@ -113,15 +188,7 @@ def from_json(about: bytes) -> OriginalPage:
             said[name] = said[name] and bytes.fromhex(said[name])
         return OriginalPage(**said)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise CrawlStorageError(f"Redis holds no page of ours: {error!r}") from error
-
-
-def _verdict(found: verdicts.SharedVerdict | None) -> PageVerdict | None:
-    if found is None:
-        return None
-    original = None if found.original is None else from_json(found.original.about)
-    resembled = None if found.resembled is None else from_json(found.resembled.about)
-    return PageVerdict(found.verdict, original, resembled)
+        raise UnreadablePageError(key, error) from error
 
 
 async def _content_of(shared: SharedDeduplicator, kept: verdicts.KeptText) -> bytes | None:
@@ -145,6 +212,7 @@ async def kept_texts(url: str, name: str) -> AsyncIterator[FleetKeptText]:
         async for kept in shared.kept():
             packed = zstandard.compress(kept.text.encode("utf-8", "replace"))
             content = partial(_content_of, shared, kept)
-            yield FleetKeptText(from_json(kept.original.about), packed, content)
+            key = f"{server.prefix}t:{kept.original.number}"
+            yield FleetKeptText(from_json(kept.original.about, key), packed, content)
     finally:
         await server.close()

@@ -114,6 +114,7 @@ class Fleet:
             self.membership.join(self.options.name, await Board(server).begin())
             frontier = self._frontier_of(server)
             await frontier.open(self._plan, self._identity)
+            await frontier.retry_broken()
             await self._deduplicator_of(server).open()
             heartbeat = await frontier.heartbeat()
             counts = await frontier.counts()
@@ -131,9 +132,10 @@ class Fleet:
             server = self._server = await connect_again(self.options.url, self._prefix)
             frontier = self._frontier_of(server)
             await frontier.open(self._plan, self._identity)
+            await frontier.retry_broken()
             shared = self._deduplicator_of(server)
             await shared.open()
-            self._verdicts = FleetVerdicts(shared)
+            self._verdicts = FleetVerdicts(shared, server.prefix, crawl.fail)
             self._job.archivist.share(self._verdicts)
             news = News(self._job, server, self.membership.worker)
             await news.begin()
@@ -198,6 +200,11 @@ class Fleet:
             return "joining the fleet"
         queued = counts.waiting + counts.leased
         return f"fleet: {counts.workers:,} workers, {self.pages:,} pages, {queued:,} queued"
+
+    @property
+    def last_counts(self) -> Counts | None:
+        """The counts of the fleet when this worker left it; None where it could not."""
+        return self.news.counts if self.has_left and self.news is not None else None
 
     def give_up(self) -> None:
         """Cancel the questions of waiting pages; those pages are fetched again."""

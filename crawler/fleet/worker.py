@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import time
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -117,6 +118,7 @@ class Worker:
         self._repeating = RepeatingTasks(crawl.fail)
         self._ask_again = 0.0
         self._finished_at: int | None = None
+        self._delays: dict[int, int] = {}
         self.is_dry = False
 
     def start(self) -> None:
@@ -163,11 +165,23 @@ class Worker:
         return True
 
     async def _leave_alone(self) -> None:
-        """Publish the hosts that refused before all else, so that their pauses outlive a crash."""
+        """Publish pauses and delays of hosts before all else, so that they outlive a crash."""
         pauses = self._crawl.changed_pauses()
         if pauses:
             await self._frontier.pause(pauses)
             self._crawl.forget_changed(pauses)
+        longer = {
+            host: math.ceil(secs)
+            for host in self._buffer.hosts
+            if (secs := self._crawl.delay_secs(host)) > self._told_delay(host)
+        }
+        if longer:
+            await self._frontier.delay(longer)
+            self._delays |= longer
+
+    def _told_delay(self, host: int) -> float:
+        """Return the seconds that a host would rest if this worker died now."""
+        return max(self._options.rest_secs, self._delays.get(host, 0))
 
     async def _move(self) -> None:
         """Report the requests that rules took out of this worker's queue or put back into it."""
@@ -232,6 +246,8 @@ class Worker:
         if idle:
             await self._frontier.release({host: self._crawl.rest_secs(host) for host in idle})
             self._hosts.forget(idle)
+            for host in idle:
+                self._delays.pop(host, None)
 
     async def _heartbeat(self) -> None:
         await self._frontier.heartbeat()
@@ -239,6 +255,7 @@ class Worker:
     def _lose_all(self) -> None:
         self._buffer.clear()
         self._hosts.clear()
+        self._delays.clear()
         self._crawl.lose_all()
 
     async def _watch(self) -> None:

@@ -34,7 +34,7 @@ class FleetOptions:
 
     @property
     def rest_secs(self) -> float:
-        """Seconds for which the hosts of a dead worker are left alone."""
+        """Seconds for which the hosts of a dead worker are left alone at least."""
         return self.delay_secs * (1 + self.jitter)
 
 
@@ -62,6 +62,9 @@ class Crawl(Protocol):
 
     def most_of_a_host(self, host: int) -> int:
         """Return the number of requests of a host that are worth holding."""
+
+    def delay_secs(self, host: int) -> float:
+        """Return the longest pause between two requests to a host, in seconds."""
 
     def rest_secs(self, host: int) -> float:
         """Return for how many seconds no worker may request from a host after this one did."""

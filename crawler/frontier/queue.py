@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from crawler.storage.database import Database
 
 MAX_TRIES = 2
-"""A request whose callback breaks is tried once more, by the next process."""
+"""A request whose callback breaks is tried once more by the next process; then only on demand."""
 
 MAX_UNWRITTEN = 2_000
 """Write leases and their ends at the latest after this many, else at the next commit."""
@@ -47,6 +47,8 @@ _WAIT_AGAIN = (
 _FIRST = f"SELECT max(priority) FROM requests WHERE state = {WAITING} AND host = ?"  # noqa: S608
 
 _UNFINISHED = f"state IN ({UNFINISHED}) AND tries < ?"
+# By the index of what is unfinished, which a comparison with one state alone would not use.
+_BROKEN = f"state IN ({UNFINISHED}) AND state = {FAILED}"
 
 
 class RequestQueue:
@@ -86,15 +88,30 @@ class RequestQueue:
 
     def _restore(self) -> None:
         """Return the requests that another process leased, or that broke there, to the queue."""
+        self._let_wait(f"state = {WAITING}", _UNFINISHED, MAX_TRIES)
+
+    def _let_wait(self, change: str, which: str, *values: int) -> int:
+        """Let some requests wait again, and their hosts stand in line; return how many they are."""
         hosts = self._database.read(
-            f"SELECT host, max(priority) FROM requests WHERE {_UNFINISHED}"  # noqa: S608
+            f"SELECT host, max(priority) FROM requests WHERE {which}"  # noqa: S608
             " GROUP BY host ORDER BY min(id)",
-            (MAX_TRIES,),
-        )
+            values,
+        ).fetchall()
         for host, priority in hosts:
+            self._heads.drop(host)
             self._line.stand(host, priority)
-        sql = f"UPDATE requests SET state = {WAITING} WHERE {_UNFINISHED}"  # noqa: S608
-        self._database.write(sql, (MAX_TRIES,))
+        sql = f"UPDATE requests SET {change} WHERE {which}"  # noqa: S608
+        return self._database.write(sql, values).rowcount
+
+    def retry_broken(self) -> int:
+        """Let requests that broke at every try wait again, as new ones; return how many they are.
+
+        Complexity: O(requests that are leased or broke).
+        """
+        self.write()
+        found = self._let_wait(f"state = {WAITING}, tries = 0", _BROKEN)
+        self._todo += found
+        return found
 
     @property
     def is_untouched(self) -> bool:

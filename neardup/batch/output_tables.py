@@ -181,7 +181,7 @@ class Earlier:
             return
         last = Folder(spark, path)
         about = last.read_about()
-        _check(path, about, parameters)
+        check_parameters(path, about, parameters)
         for place, run in zip(about.against, about.runs, strict=True):
             folder = Folder(spark, place)
             if not folder.exists() or folder.read_about().run != run:
@@ -243,7 +243,8 @@ class Earlier:
         return reduce(lambda one, other: one.unionByName(other), found)
 
 
-def _check(path: str, about: About, parameters: Parameters) -> None:
+def check_parameters(path: str, about: About, parameters: Parameters) -> None:
+    """Refuse to go on from a run that was made with other parameters."""
     names = [field.name for field in fields(Parameters) if field.name != "features"]
     for name in ("fingerprint_features", *names):
         stored, wanted = getattr(about.parameters, name), getattr(parameters, name)

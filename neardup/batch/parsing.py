@@ -1,5 +1,6 @@
 """Pages of a part of a file."""
 
+import csv
 import gzip
 import io
 import json
@@ -10,7 +11,9 @@ from functools import cache
 from importlib.metadata import entry_points
 from typing import Any, BinaryIO, NamedTuple, TypeAlias, cast
 
-from neardup.batch.input_files import JSON_LINES, PARQUET, InputPart, file_system
+import zstandard
+
+from neardup.batch.input_files import CSV, JSON_LINES, PARQUET, InputPart, file_system
 from neardup.errors import InputError
 
 GROUP = "neardup.readers"
@@ -22,6 +25,7 @@ Text extraction of pages is the business of crawlers, and this library knows non
 _ROWS_AT_ONCE = 256
 _MAX_LINE_BYTES = 1 << 28
 _PIECE_BYTES = 1 << 20
+_BUFFER_BYTES = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +96,7 @@ def read_part(part: InputPart, fields: Fields) -> Iterator[WebPage | LeftOut]:
     """
     try:
         yield from _pages(part, fields)
-    except (OSError, EOFError, zlib.error) as error:
+    except (OSError, EOFError, zlib.error, zstandard.ZstdError) as error:
         yield LeftOut(f"damaged: {str(error).splitlines()[0] if str(error) else 'it breaks off'}")
 
 
@@ -100,24 +104,24 @@ def _pages(part: InputPart, fields: Fields) -> Iterator[WebPage | LeftOut]:
     system, inner = file_system(part.path)
     with system.open_input_file(inner) as file:
         if part.format == PARQUET:
-            yield from _rows(file, part.path, fields)
+            yield from _rows(file, part, fields)
         elif part.format == JSON_LINES:
             yield from _lines(file, part, fields)
+        elif part.format == CSV:
+            yield from _records(file, part, fields)
         else:
             yield from reader_of(part.format)(cast("BinaryIO", file))
 
 
 def _lines(file: Any, part: InputPart, fields: Fields) -> Iterator[WebPage | LeftOut]:
-    packed = part.path.lower().endswith(".gz")
     at = part.start
     if at:
         # A line that begins before belongs to the part before; one byte back sees its end.
         file.seek(at - 1)
-    # pyarrow's files know no lines.
-    stream = io.BufferedReader(gzip.GzipFile(fileobj=file) if packed else file)
+    stream = _unpacked(file, part)
     if at:
         at += _read_over(stream, part.end - at + 1) - 1
-    while packed or at < part.end:
+    while part.is_packed or at < part.end:
         line = stream.readline(_MAX_LINE_BYTES)
         if not line:
             return
@@ -127,6 +131,38 @@ def _lines(file: Any, part: InputPart, fields: Fields) -> Iterator[WebPage | Lef
         elif not line.isspace():
             yield _of_line(line, at, part.path, fields)
         at += len(line)
+
+
+def _unpacked(file: Any, part: InputPart) -> BinaryIO:
+    """Return a file with lines, which pyarrow's files know none of."""
+    path = part.path.lower()
+    if path.endswith(".gz"):
+        file = gzip.GzipFile(fileobj=file)
+    elif path.endswith(".zst"):
+        file = zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
+    return io.BufferedReader(file, _BUFFER_BYTES)
+
+
+def _records(file: Any, part: InputPart, fields: Fields) -> Iterator[WebPage | LeftOut]:
+    csv.field_size_limit(_MAX_LINE_BYTES)
+    lines = io.TextIOWrapper(_unpacked(file, part), "utf-8-sig", errors="replace", newline="")
+    rows = csv.reader(lines)
+    names = next(rows, [])
+    position = 0
+    while True:
+        try:
+            record = next(rows, None)
+        except csv.Error:
+            yield LeftOut("a record that is no CSV")
+        else:
+            if record is None:
+                return
+            if len(record) == len(names):
+                values = dict(zip(names, record, strict=True))
+                yield _page(values, position, part.path, fields)
+            elif record:
+                yield LeftOut("a record with another number of fields")
+        position += 1
 
 
 def _read_over(stream: BinaryIO, most: int | None = None) -> int:
@@ -150,20 +186,38 @@ def _of_line(line: bytes, position: int, path: str, fields: Fields) -> WebPage |
     return _page(values, position, path, fields)
 
 
-def _rows(file: Any, path: str, fields: Fields) -> Iterator[WebPage | LeftOut]:
+def _rows(file: Any, part: InputPart, fields: Fields) -> Iterator[WebPage | LeftOut]:
     import pyarrow as pa  # noqa: PLC0415  (optional)
     import pyarrow.parquet as pq  # noqa: PLC0415
 
     try:
         table = pq.ParquetFile(file)
         there = [name for name in dict.fromkeys(fields) if name in table.schema_arrow.names]
-        position = 0
-        for batch in table.iter_batches(batch_size=_ROWS_AT_ONCE, columns=there):
+        groups, position = _groups(table.metadata, part)
+        for batch in table.iter_batches(batch_size=_ROWS_AT_ONCE, columns=there, row_groups=groups):
+            if part.end_row is not None and position >= part.end_row:
+                return
+            if position + batch.num_rows <= part.first_row:
+                position += batch.num_rows
+                continue
             for values in _values(batch):
-                yield _page(values, position, path, fields)
+                if part.first_row <= position and (part.end_row is None or position < part.end_row):
+                    yield _page(values, position, part.path, fields)
                 position += 1
     except pa.ArrowException:
         yield LeftOut("damaged parquet")
+
+
+def _groups(metadata: Any, part: InputPart) -> tuple[list[int], int]:
+    """Return the groups in which a part has rows, and the number of the first row in them."""
+    found, first, start = list[int](), None, 0
+    for group in range(metadata.num_row_groups):
+        end = start + metadata.row_group(group).num_rows
+        if end > part.first_row and (part.end_row is None or start < part.end_row):
+            found.append(group)
+            first = start if first is None else first
+        start = end
+    return found, first or 0
 
 
 def _values(batch: Any) -> list[dict[str, Any]]:

@@ -23,8 +23,16 @@ def sketch_of(signature: Signature) -> Hashes:
 
     Reference: Li and Koenig, b-bit minwise hashing, WWW 2010, section 3.
     """
-    columns = _mixed(signature)[:, np.newaxis] >> np.arange(2, dtype=np.uint32) & np.uint32(1)
-    return np.packbits(columns.astype(np.uint8).ravel(), bitorder="little").view(np.uint64)
+    sketch: Hashes = sketches_of(signature[np.newaxis])[0]
+    return sketch
+
+
+def sketches_of(signatures: Signature) -> Hashes:
+    """Return the sketches of signatures, uint32, (texts, 64): uint64, (texts, 2)."""
+    columns = _mixed(signatures)[..., np.newaxis] >> np.arange(2, dtype=np.uint32) & np.uint32(1)
+    bits = columns.astype(np.uint8).reshape(len(signatures), -1)
+    sketches: Hashes = np.packbits(bits, axis=1, bitorder="little").view(np.uint64)
+    return sketches
 
 
 def _mixed(values: Signature) -> Signature:

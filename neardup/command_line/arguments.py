@@ -15,19 +15,24 @@ from neardup.parameters import DEFAULTS, Parameters
 _PROGRAM = "python -m neardup"
 
 _FIND = """\
-Find the near-duplicates among the texts of a file, and write a JSON line for each text that
-others repeat: {"kept": ID, "duplicates": [{"id", "verdict", "tier", "distance", "similarity"}]}.
-Texts are judged in the order of the file, each against those kept before it. With --all a text that
-is kept for its other name comes with the kept one that it "resembles", and a part of another text
-with that text and the share of it that stands there: "part_of", "containment"."""
+Find the near-duplicates among texts, which are judged in their order, each against those kept
+before it. With a folder OUT, INPUT is a file, a folder, a pattern or a list of files (.paths.gz) of
+WARC or WET, jsonl, csv or parquet, which is read on all cores; OUT gets parquet tables: documents
+with their verdicts, signatures, pairs, clusters, and the kept texts. A run that was interrupted
+goes on when it is started again. Without OUT, INPUT is one file of rows, and each text that others
+repeat becomes a line:
+{"kept": ID, "duplicates": [{"id", "verdict", "tier", "distance", "similarity"}]}.
+With --all a text that is kept for its other name comes with the kept one that it "resembles", and a
+part of another text with that text and the share of it that stands there: "part_of",
+"containment"."""
 
 _FIND_MORE = """\
 other commands:
   python -m neardup compare A B             what two texts share, and where they differ
   python -m neardup evaluate TEXTS PAIRS    how good each distance is on labelled texts
-A file with such a name is ./compare or ./evaluate. Texts lie in a temporary folder while it works
-(TMPDIR says where). It takes up to 300 bytes of memory a text, and with --all or --drop-contained
-29 bytes more for 16 words."""
+A file with such a name is ./compare or ./evaluate. While it works, kept texts lie beside OUT, or
+without OUT in a temporary folder (TMPDIR says where). A kept text takes up to 420 bytes of memory
+with OUT, 300 without it, and with --all or --drop-contained 29 more for 16 words."""
 
 _COMPARE = "Print what two texts share, the verdict on the second, and where they differ."
 
@@ -74,9 +79,11 @@ class Parser(ArgumentParser):
 
 def find_options(arguments: Sequence[str]) -> Namespace:
     parser = Parser(_PROGRAM, _FIND, _FIND_MORE)
-    parser.add_argument("file", metavar="FILE", help="jsonl, csv (or .gz), parquet; - is stdin")
-    _add_fields(parser, None)
+    parser.add_argument("file", metavar="INPUT", help="what to read; without OUT - is stdin")
+    parser.add_argument("folder", metavar="OUT", nargs="?", help="a folder for tables")
+    _add_fields(parser, None, (*FORMATS, "warc"))
     _add_title(parser)
+    _add_corpus(parser)
     parser.add_argument(
         "-o", "--out", metavar="FILE", help="where the clusters go (standard output)"
     )
@@ -94,7 +101,36 @@ def find_options(arguments: Sequence[str]) -> Namespace:
     options = parser.parsed(arguments)
     if options.skip_bad < 0:
         parser.error(f"--skip-bad must be at least 0, got {options.skip_bad}")
+    _check_folder(parser, options)
     return options
+
+
+def _add_corpus(parser: Parser) -> None:
+    add = parser.add_argument
+    add("--date-field", metavar="NAME", help="with OUT: field of the date (date)")
+    add("--against", metavar="OLD", help="an earlier OUT: compare with what it keeps, too")
+    add("--overwrite", action="store_true", help="replace what an earlier run wrote to OUT")
+    meaning = "of paths in a list, such as s3://commoncrawl/"
+    add("--prefix", default="", metavar="P", help=meaning)
+    add("--processes", type=int, metavar="N", help="that read and analyse (one for each core)")
+    meaning = "of the process that judges, such as 8G (three quarters of the machine's)"
+    add("--memory", metavar="SIZE", help=meaning)
+
+
+def _check_folder(parser: Parser, options: Namespace) -> None:
+    """Refuse options that are of no use with OUT, or without it."""
+    given = vars(options)
+    without = ("date_field", "against", "overwrite", "prefix", "processes", "memory")
+    with_folder = ("out", "skip_bad", "all", "drop_contained")
+    is_whole = options.folder is not None
+    for name in with_folder if is_whole else without:
+        if given[name]:
+            option = "--" + name.replace("_", "-")
+            parser.error(f"{option} is of no use with OUT" if is_whole else f"{option} needs OUT")
+    if options.processes is not None and options.processes < 1:
+        parser.error(f"--processes must be at least 1, got {options.processes}")
+    if not is_whole and options.format == "warc":
+        parser.error("--format warc needs OUT")
 
 
 def compare_options(arguments: Sequence[str]) -> Namespace:
@@ -143,8 +179,8 @@ def parameters_of(options: Namespace) -> Parameters:
     )
 
 
-def _add_fields(parser: Parser, id_field: str | None) -> None:
-    parser.add_argument("--format", choices=FORMATS, help="where the ending does not say it")
+def _add_fields(parser: Parser, id_field: str | None, formats: Sequence[str] = FORMATS) -> None:
+    parser.add_argument("--format", choices=formats, help="where the ending does not say it")
     parser.add_argument(
         "--text-field", default="text", metavar="NAME", help="field of the text (text)"
     )

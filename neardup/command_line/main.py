@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+from argparse import Namespace
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import FrameType
@@ -24,9 +25,14 @@ _READER_LEFT = 141
 _COMMANDS = {"compare": (compare_options, compare), "evaluate": (evaluate_options, evaluate)}
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Run a command and return the status of ``status_of``."""
-    return status_of("neardup", lambda: _run(arguments))
+def main(arguments: Sequence[str], run_corpus: Callable[[Namespace], None]) -> int:
+    """Run a command and return the status of ``status_of``.
+
+    Args:
+        arguments: The arguments of the command line.
+        run_corpus: Writes the tables of a corpus, where a folder for them is named.
+    """
+    return status_of("neardup", lambda: _run(arguments, run_corpus))
 
 
 def status_of(program: str, run: Callable[[], None], *, interrupted: str = "interrupted") -> int:
@@ -63,12 +69,16 @@ def status_of(program: str, run: Callable[[], None], *, interrupted: str = "inte
     return status
 
 
-def _run(arguments: Sequence[str]) -> None:
+def _run(arguments: Sequence[str], run_corpus: Callable[[Namespace], None]) -> None:
     if arguments and arguments[0] in _COMMANDS:
         read, run = _COMMANDS[arguments[0]]
         run(read(arguments[1:]))
+        return
+    options = find_options(arguments)
+    if options.folder is None:
+        find(options)
     else:
-        find(find_options(arguments))
+        run_corpus(options)
 
 
 def _leave(number: int, frame: FrameType | None) -> None:

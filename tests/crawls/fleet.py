@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
@@ -16,7 +17,7 @@ import redis
 
 from crawler.pages.export import export_pages
 from crawler.storage.database import open_for_reading
-from tests.crawls.command import start_scrapy
+from tests.crawls.command import scrapy, start_scrapy
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -180,6 +181,14 @@ _READING: dict[str, tuple[str | int, ...]] = defaultdict(
     zset=("ZRANGE", 0, 20),
 )
 """The commands that read a key, by its type."""
+
+
+def shown(url: str) -> dict[str, dict[str, int]]:
+    """What ``crawl-once fleet --json`` says."""
+    done = scrapy("fleet", url, "--json")
+    assert done.returncode == 0, done.stderr
+    found: dict[str, dict[str, int]] = json.loads(done.stdout)
+    return found
 
 
 def wait_for(site: ManyHosts, total: int) -> None:

@@ -6,12 +6,16 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import redis
+
+from crawler.fleet.deduplication import MAX_FAILED_JUDGEMENTS
+from crawler.frontier.queue import MAX_TRIES
 from neardup import Parameters
 from neardup.document import analyse
 from neardup.fingerprints.digest import payload_digest
 from neardup.storage.redis.connecting import connect
 from neardup.storage.redis.shared_deduplicator import SharedDeduplicator
-from tests.crawls.fleet import NAME, Fleet, end
+from tests.crawls.fleet import MAX_SECS, NAME, Fleet, assert_nothing_lost_or_kept_twice, shown
 from tests.sites.hosts import ManyHosts
 
 if TYPE_CHECKING:
@@ -31,27 +35,35 @@ async def keep_damaged(url: str, payload: bytes) -> None:
     await server.close()
 
 
-async def mend(url: str) -> None:
-    """Forget the payload."""
-    server = await connect(url, PREFIX)
-    async for key in server.client.scan_iter(match=f"{PREFIX}p:*"):
-        await server.run("DEL", key)
-    await server.close()
-
-
-def test_a_page_whose_verdict_cannot_be_read_is_fetched_again(
+def test_a_kept_text_without_a_page_of_ours_is_named_and_stops_no_worker(
     redis_url: str, tmp_path: Path
 ) -> None:
     with ManyHosts(12, 2) as site:
         fleet = Fleet(site, redis_url, tmp_path)
         asyncio.run(keep_damaged(redis_url, site.body_of(PAGE)))
-        process = fleet.start(1)
-        try:
-            output, errors = process.communicate(timeout=60)
-        finally:
-            end(process)
-        assert process.returncode == 1, output + errors
-        assert "holds no page of ours" in errors
-        asyncio.run(mend(redis_url))
+        said = fleet.crawl_into(1)
+        assert f"holds no page of ours in {PREFIX}t:0" in said
+        assert_nothing_lost_or_kept_twice(fleet)
+
+
+def test_a_worker_whose_every_judgement_fails_stops_and_what_broke_is_tried_again(
+    redis_url: str, tmp_path: Path
+) -> None:
+    with ManyHosts(60, 30) as site, redis.Redis.from_url(redis_url) as client:
+        fleet = Fleet(site, redis_url, tmp_path)
+        heads = f"{PREFIX}{{{PREFIX}log}}:heads"
+        client.set(heads, "written by another program")
+        for _ in range(MAX_TRIES):
+            process = fleet.start(1)
+            output, errors = process.communicate(timeout=MAX_SECS)
+            assert process.returncode == 1, output + errors
+            assert f"the last {MAX_FAILED_JUDGEMENTS} judgements failed" in errors
+            assert heads in errors.partition("judgements failed")[2]
+            status = shown(redis_url)
+            assert status["workers"] == {}
+            assert status["counts"]["leased"] == status["counts"]["parked"] == 0
+        assert not fleet.rows()
+        client.delete(heads)
         fleet.crawl_into(1)
-        assert {row["url"] for row in fleet.rows()} == {site.url_of(number) for number in range(12)}
+        assert_nothing_lost_or_kept_twice(fleet)
+        assert shown(redis_url)["counts"]["failed"] == 0

@@ -1,12 +1,13 @@
 -- How much of each there is in a shard, and of each worker.
 --
--- Answer: changes, waiting, done, failed, hosts, seen keys, then of each worker its name, leases,
+-- Answer: changes, waiting, done, failed, hosts, seen keys, unreadable records, then of each worker its name, leases,
 -- parked requests and hosts.
 
 local state = redis.call('HMGET', base, 'changes', 'done', 'seen')
 local answer = {
   tonumber(state[1] or '0'), redis.call('ZCARD', QUEUE), tonumber(state[2] or '0'),
   redis.call('HLEN', FAILED), redis.call('HLEN', HOSTS), tonumber(state[3] or '0'),
+  redis.call('HLEN', UNREADABLE),
 }
 for _, worker in ipairs(redis.call('SMEMBERS', WORKERS)) do
   local its = keys_of(worker)

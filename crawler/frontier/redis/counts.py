@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-_OF_A_WORKER = 4
+_OF_A_SHARD, _OF_A_WORKER = 7, 4
 
 
 class WorkerCounts(NamedTuple):
@@ -30,14 +30,15 @@ class ShardCounts:
     failed: int
     hosts: int
     seen: int
+    unreadable: int
 
     @classmethod
     def read(cls, answer: Sequence[Any]) -> ShardCounts:
         workers = {
             answer[at].decode(): WorkerCounts(*map(int, answer[at + 1 : at + _OF_A_WORKER]))
-            for at in range(6, len(answer), _OF_A_WORKER)
+            for at in range(_OF_A_SHARD, len(answer), _OF_A_WORKER)
         }
-        return cls(workers, *map(int, answer[:6]))
+        return cls(workers, *map(int, answer[:_OF_A_SHARD]))
 
     @property
     def is_idle(self) -> bool:
@@ -54,6 +55,7 @@ class Counts:
         parked: Number of requests that their workers have, and do not make for now.
         failed: Number of requests that broke too often.
         hosts: Number of hosts that have requests, are owned or are paused.
+        unreadable: Number of records that are no requests and were put aside.
         is_finished: Whether at one moment nothing waited and nothing was under way, anywhere.
     """
 
@@ -64,6 +66,7 @@ class Counts:
     failed: int
     hosts: int
     seen: int
+    unreadable: int
     workers: int
     is_finished: bool
 
@@ -78,6 +81,7 @@ def summed(shards: Sequence[ShardCounts], workers: int, *, is_finished: bool) ->
         failed=sum(shard.failed for shard in shards),
         hosts=sum(shard.hosts for shard in shards),
         seen=sum(shard.seen for shard in shards),
+        unreadable=sum(shard.unreadable for shard in shards),
         workers=workers,
         is_finished=is_finished,
     )

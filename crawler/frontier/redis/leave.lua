@@ -1,7 +1,7 @@
 -- Return what a worker holds, some of it in each call; then forget the worker, or let it begin anew.
 --
 -- ARGV: worker, the incarnation that is meant ('' for any), how many requests at most in this call,
--- how long its hosts rest in ms ('' for what it asked for when it began), then where it begins
+-- how long its hosts rest in ms at least ('' for what it asked for when it began), then where it begins
 -- anew: the incarnation, and how long its hosts are to rest when it dies.
 -- Answer: 1 where something is left to return.
 --
@@ -37,7 +37,7 @@ local function free_hosts()
   local owned = redis.call('SMEMBERS', mine.hosts)
   table.sort(owned)
   for _, host in ipairs(owned) do
-    rest(host, ms)
+    rest(host, math.max(ms, tonumber(redis.call('HGET', DELAYS, host) or '0')))
   end
   redis.call('DEL', mine.hosts)
 end

@@ -29,6 +29,7 @@ PUSH = _script("shard", "seen", "spellings", "push")
 LEASE = _script("shard", "seen", "spellings", "lease", flags=_FREES)
 FINISH = _script("shard", "finish", flags=_FREES)
 MOVE = _script("shard", "move", flags=_FREES)
+RETRY = _script("shard", "retry", flags=_FREES)
 LEAVE = _script("shard", "leave", flags=_FREES)
 COUNTS = _script("shard", "counts", flags=_READS)
 

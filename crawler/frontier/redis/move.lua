@@ -8,6 +8,7 @@
 --   release (host ms)...   nobody owns the hosts any more; each rests for so long
 --   pause (host ms pause)...  hosts that the worker owns are left alone for so long, whoever owns
 --                          them; what stands there of an earlier pause is forgotten without ms
+--   delay (host ms)...     hosts rest for so long at least where their owner dies
 -- Answer: what the call is, and for park and unpark a character for each id, 1 where it is so now.
 
 local worker, move = ARGV[1], ARGV[6]
@@ -74,8 +75,13 @@ local function pause(host, ms, record)
   end
 end
 
+local function delay(host, ms)
+  redis.call('HSET', DELAYS, host, ms)
+end
+
 local answer = {}
-local in_groups = {release = {release, 2}, postpone = {postpone, 3}, pause = {pause, 3}}
+local in_groups = {release = {release, 2}, postpone = {postpone, 3}, pause = {pause, 3},
+                   delay = {delay, 2}}
 if in_groups[move] then
   local act, size = unpack(in_groups[move])
   for at = 7, #ARGV, size do

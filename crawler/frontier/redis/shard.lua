@@ -6,7 +6,8 @@
 local base = KEYS[1]
 local QUEUE, LINE, HOSTS = base .. ':queue', base .. ':line', base .. ':hosts'
 local RESTING, FAILED, WORKERS = base .. ':resting', base .. ':failed', base .. ':workers'
-local PAUSES = base .. ':pauses'
+local PAUSES, UNREADABLE = base .. ':pauses', base .. ':unreadable'
+local DELAYS = base .. ':delays'
 
 local ID, HEAD = 24, 16 -- bytes of host, urgency, depth and number; of the first two
 local AGAIN = 128       -- added to the tries of a request whose page may have been fetched
@@ -49,9 +50,29 @@ local function depth_in(member)
   return struct.unpack('>I2', string.sub(member, HEAD + 1, HEAD + 2))
 end
 
--- The first of a host's requests that wait, as they are to be handed out.
+-- Whether a record has all its parts: an id, and tries, key, and a URL of the length that it says.
+local function is_whole(record)
+  local key_bytes = string.byte(record, ID + 2)
+  if key_bytes ~= 0 and key_bytes ~= 16 then
+    return false
+  end
+  local url = ID + 3 + key_bytes
+  return #record >= url + 3
+    and #record >= url + 3 + struct.unpack('>I4', string.sub(record, url, url + 3))
+end
+
+-- The first of a host's requests that wait, as they are to be handed out. What another program wrote
+-- among them is put aside, since every worker would stop at it.
 local function first_of(host, most)
-  return redis.call('ZRANGEBYLEX', QUEUE, '[' .. host, '(' .. host .. '\255', 'LIMIT', 0, most)
+  local found = redis.call('ZRANGEBYLEX', QUEUE, '[' .. host, '(' .. host .. '\255', 'LIMIT', 0, most)
+  for _, record in ipairs(found) do
+    if not is_whole(record) then
+      redis.call('ZREM', QUEUE, record)
+      redis.call('HSET', UNREADABLE, record, '')
+      return first_of(host, most)
+    end
+  end
+  return found
 end
 
 -- A host's place: its state, and priority and turn where it has requests that wait.

@@ -228,6 +228,11 @@ class Shard:
         rests = _flat((pack_host(host), _ms(rest)) for host, rest in hosts.items())
         await self._call(scripts.MOVE, "release", *rests)
 
+    async def delay(self, hosts: Mapping[int, float]) -> None:
+        """Let hosts rest for at least the given seconds where this worker dies."""
+        rests = _flat((pack_host(host), _ms(rest)) for host, rest in hosts.items())
+        await self._call(scripts.MOVE, "delay", *rests)
+
     async def postpone(self, requests: Iterable[Leased]) -> None:
         """Let leased requests wait, with another priority and content."""
         for some in _parts([pack_changed(one) for one in requests]):
@@ -240,6 +245,14 @@ class Shard:
             for host, pause in pauses.items()
         )
         await self._call(scripts.MOVE, "pause", *parts)
+
+    async def retry_broken(self) -> None:
+        """Let requests that broke at every try wait again, as new ones."""
+        cursor = b"0"
+        while True:
+            cursor = await self._server.call(scripts.RETRY, self._keys, [cursor, MAX_OF_A_CALL])
+            if cursor == b"0":
+                return
 
     async def counts(self) -> ShardCounts:
         return ShardCounts.read(await self._server.call(scripts.COUNTS, self._keys, []))

@@ -55,7 +55,7 @@ class RedisFrontier:
         lease_secs: Seconds without a heartbeat after which a worker is dead.
         shards: Number of parts that may be in different nodes of a cluster; fixed when the fleet
             begins.
-        rest_secs: How long the hosts of this worker rest when it dies.
+        rest_secs: How long the hosts of this worker rest at least when it dies.
 
     Attributes:
         owned: Hosts that this worker owns.
@@ -100,6 +100,12 @@ class RedisFrontier:
         own = {"plan": plan, "format": str(FORMAT_VERSION), "shards": str(len(self._shards))}
         await self._members.begin({**identity, **own})
         await self._enter()
+
+    async def retry_broken(self) -> None:
+        """Let requests that broke at every try wait again if no other worker has anything to do."""
+        counts = await self.counts()
+        if counts.failed and (counts.is_finished or counts.workers == 1):
+            await _all(shard.retry_broken() for shard in self._shards)
 
     async def _enter(self) -> None:
         self._incarnation, self._is_entering = secrets.token_hex(8), True
@@ -218,6 +224,11 @@ class RedisFrontier:
         """Pause hosts of this worker, also for their next owners; None ends a pause."""
         placed = self._by_shard((host, (host, pause)) for host, pause in pauses.items())
         await _all(self._shards[number].pause(dict(some)) for number, some in placed.items())
+
+    async def delay(self, hosts: Mapping[int, float]) -> None:
+        """Let hosts of this worker rest for at least the given seconds where it dies."""
+        placed = self._by_shard((host, (host, rest)) for host, rest in hosts.items())
+        await _all(self._shards[number].delay(dict(some)) for number, some in placed.items())
 
     async def _move(self, move: Move, requests: Sequence[Leased]) -> list[bool]:
         placed = self._by_shard((one.host, at) for at, one in enumerate(requests))

@@ -1,5 +1,7 @@
 """The kept texts, with what finds them: their digests, and those of their payloads."""
 
+import logging
+import struct
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -20,6 +22,8 @@ from neardup.storage.redis.script import Call, Question, Script
 from neardup.storage.redis.server import Command, Server
 
 _CLAIM = Script.read("neardup.storage.redis", "claim.lua")
+_logger = logging.getLogger(__name__)
+
 _CACHED_BYTES = 32 << 20
 _CACHED_HEADS = 1 << 16
 """The number of heads that are held in memory, some 9 MB. A text has the slot of its number's last
@@ -119,23 +123,36 @@ class RedisDocuments:
         replies = await self._server.pipeline([
             ("GETRANGE", self._text_key(number), 0, HEAD_BYTES - 1) for number in missing.tolist()
         ])  # fmt: skip
-        is_held = np.array([bool(packed) for packed in replies])
-        read = Heads.of(missing[is_held].tolist(), replies)
+        is_held = np.array([len(packed) == HEAD_BYTES for packed in replies])
+        held = [packed for packed in replies if len(packed) == HEAD_BYTES]
+        read = Heads.of(missing[is_held].tolist(), held)
         slots = read.ids & (_CACHED_HEADS - 1)
         cached.ids[slots], cached.rows[slots] = read
         return known.joined(read)
 
     async def records(self, numbers: Sequence[int]) -> dict[int, Record]:
-        """Return the records of some numbers; one that is not held is left out."""
+        """Return the records of some numbers; one that is not held is left out.
+
+        So is one that another program wrote, with a word: what repeats it is kept.
+        """
         cache = self._cache
         found = {number: stored for number in numbers if (stored := cache.get(number))}
         missing = [number for number in numbers if number not in found]
         read = await self._server.pipeline([("GET", self._text_key(each)) for each in missing])
         for number, packed in zip(missing, read, strict=True):
-            if packed is not None:
-                found[number] = unpack_record(packed)
-                cache.add(number, found[number])
+            record = None if packed is None else self._unpacked(number, packed)
+            if record is not None:
+                found[number] = record
+                cache.add(number, record)
         return found
+
+    def _unpacked(self, number: int, packed: bytes) -> Record | None:
+        try:
+            return unpack_record(packed)
+        except (struct.error, UnicodeDecodeError) as error:
+            key = self._text_key(number)
+            _logger.error("%s in Redis is no kept text, and is left aside: %s", key, error)  # noqa: TRY400
+            return None
 
     def forget(self) -> None:
         """Forget what is cached, so that it is read from the server from now on."""

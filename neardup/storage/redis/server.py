@@ -4,7 +4,8 @@ import asyncio
 import logging
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any, TypeAlias
 
 from redis.asyncio import Redis, RedisCluster
@@ -54,6 +55,7 @@ _logger = logging.getLogger(__name__)
 
 Client: TypeAlias = Redis | RedisCluster
 Command: TypeAlias = tuple[Argument, ...] | Call
+_UnsentCall: TypeAlias = tuple[Sequence[Command], asyncio.Future[list[Any]]]
 
 _FIRST_WAIT_SECS = 0.1
 _MAX_WAIT_SECS = 5.0
@@ -151,6 +153,8 @@ class Server:
         self.warnings = tuple(warnings)
         self._outage = Outage(name)
         self._at_once = asyncio.Semaphore(_AT_ONCE)
+        self._unsent: list[_UnsentCall] = []
+        self._sending: asyncio.Task[None] | None = None
         self._closed = False
 
     @property
@@ -217,6 +221,10 @@ class Server:
         """Close the connections; closing twice does no harm."""
         if not self._closed:
             self._closed = True
+            if self._sending is not None:
+                self._sending.cancel()
+                await asyncio.wait([self._sending])
+                _fail(self._unsent, self._closed_error())
             await self.client.aclose()
 
     async def _try(
@@ -224,7 +232,56 @@ class Server:
     ) -> str | None:
         """Note the replies that come; return what to wait for before the others are tried again."""
         if self._closed:
-            raise ClosedError(f"the connection to Redis at {self.name} was closed")
+            raise self._closed_error()
+        answers = await self._joined(commands)
+        reasons = []
+        for place, answer, command in zip(places, answers, commands, strict=True):
+            if isinstance(answer, Exception):
+                reasons.append(self._reason(answer, command))
+            else:
+                replies[place] = answer
+        if reasons and any(map(is_of_topology, answers)):
+            await self._look_around()
+        return reasons[0] if reasons else None
+
+    def _closed_error(self) -> ClosedError:
+        return ClosedError(f"the connection to Redis at {self.name} was closed")
+
+    async def _joined(self, commands: Sequence[Command]) -> list[Any]:
+        """Send commands together with all others that wait until the last ones were answered.
+
+        One round trip for many pages costs a client a fraction of one for each. On a cluster each
+        caller has its own: a node that is gone holds up those alone who ask it.
+        """
+        if self.is_cluster:
+            return await self._answered(commands)
+        answer: asyncio.Future[list[Any]] = asyncio.get_running_loop().create_future()
+        self._unsent.append((commands, answer))
+        if self._sending is None:
+            self._sending = asyncio.create_task(self._send_all())
+        return await answer
+
+    async def _send_all(self) -> None:
+        """Send commands until none is left; whoever waited for them may be cancelled meanwhile."""
+        while calls := [call for call in self._unsent if not call[1].done()]:
+            self._unsent.clear()
+            try:
+                answers = iter(await self._answered([one for some, _ in calls for one in some]))
+            except asyncio.CancelledError:
+                _fail(calls, self._closed_error())
+                raise
+            except Exception as error:
+                _fail(calls, error)
+                continue
+            for some, answer in calls:
+                own = list(islice(answers, len(some)))
+                if not answer.done():
+                    answer.set_result(own)
+        self._unsent.clear()
+        self._sending = None
+
+    async def _answered(self, commands: Sequence[Command]) -> list[Any]:
+        """Return replies or errors; a script that the server has not met is sent whole."""
         async with self._at_once:
             answers = await self._send([_written(command) for command in commands])
             unmet = [place for place, answer in enumerate(answers) if _is_unmet(answer)]
@@ -232,15 +289,7 @@ class Server:
                 again = [_written(commands[place], unmet=True) for place in unmet]
                 for place, answer in zip(unmet, await self._send(again), strict=True):
                     answers[place] = answer
-        reasons = []
-        for place, answer in zip(places, answers, strict=True):
-            if isinstance(answer, Exception):
-                reasons.append(self._reason(answer))
-            else:
-                replies[place] = answer
-        if reasons and any(map(is_of_topology, answers)):
-            await self._look_around()
-        return reasons[0] if reasons else None
+        return answers
 
     async def _send(self, commands: Sequence[tuple[Argument, ...]]) -> list[Any]:
         try:
@@ -253,10 +302,10 @@ class Server:
         except FAILURES as error:
             return [error] * len(commands)
 
-    def _reason(self, error: Exception) -> str:
+    def _reason(self, error: Exception, command: Command) -> str:
         reason = why_to_wait(error)
         if reason is None:
-            raise ServerError(f"Redis at {self.name}: {error}") from error
+            raise ServerError(f"Redis at {self.name}: {error}{_place(command)}") from error
         return reason
 
     async def _look_around(self) -> None:
@@ -275,8 +324,21 @@ def _cancels() -> int:
     return task.cancelling() if task is not None else 0
 
 
+def _fail(calls: Iterable[_UnsentCall], error: Exception) -> None:
+    for _, answer in calls:
+        if not answer.done():
+            answer.set_exception(error)
+
+
 def _is_unmet(answer: Any) -> bool:
     return isinstance(answer, NoScriptError)
+
+
+def _place(command: Command) -> str:
+    """Return the keys of a command for messages; empty where it has none."""
+    keys = command.keys if isinstance(command, Call) else command[1:2]
+    named = [key.decode(errors="replace") if isinstance(key, bytes) else str(key) for key in keys]
+    return f" (at {', '.join(named)})" if named else ""
 
 
 def _written(command: Command, *, unmet: bool = False) -> tuple[Argument, ...]:

@@ -1,7 +1,9 @@
 """All that is held of kept texts, wherever it is now: in the log, or written elsewhere."""
 
+import logging
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +26,8 @@ from neardup.storage.redis.kept_documents import DigestOwner, RedisDocuments, ma
 from neardup.storage.redis.postings import RECORD_BYTES, RedisPostings, SpilledLists, near
 from neardup.storage.redis.script import Call
 from neardup.storage.redis.server import Command, Server
+
+_logger = logging.getLogger(__name__)
 
 _READ_AT_ONCE = 128
 
@@ -97,12 +101,17 @@ class Shelf:
             questions += self._bands.questions(head.sketch)
         look, replies = await self.log.look_and_ask(questions)
         await self._post_left_behind(look)
-        replies[first:first_band] = await self._lists.completed(
-            questions[first:first_band], replies[first:first_band], RECORD_BYTES
-        )
-        replies[first_band:] = await self._lists.completed(
-            questions[first_band:], replies[first_band:], BAND_RECORD_BYTES
-        )
+        replies = [
+            *replies[:first],
+            *await self._lists.completed(
+                questions[first:first_band], replies[first:first_band], RECORD_BYTES
+            ),
+            *await self._lists.completed(
+                questions[first_band:], replies[first_band:], BAND_RECORD_BYTES
+            ),
+        ]
+        sizes = [RECORD_BYTES] * first_band + [BAND_RECORD_BYTES] * (len(questions) - first_band)
+        replies = list(map(_of_ours, questions, replies, sizes))
         numbers = np.empty(0, np.int64)
         if head.fingerprint is not None:
             numbers, _ = near(replies[first:first_band], head.fingerprint, limits.radius)
@@ -240,6 +249,16 @@ def _owners(heads: Heads, wanted: NDArray[np.bool_]) -> list[DigestOwner]:
         DigestOwner(mark_of(owner.tobytes()), number)
         for number, owner in zip(found.ids.tolist(), found.rows["owner"], strict=True)
     ]
+
+
+def _of_ours(question: Command, reply: Any, size: int) -> Any:
+    """Return a reply without lists that another program wrote: at worst a duplicate is kept."""
+    if isinstance(reply, list):
+        return [_of_ours(question, each, size) for each in reply]
+    if reply is None or len(reply) % size == 0:
+        return reply
+    _logger.error("%s in Redis holds a list of another program, which is left aside", question[1])
+    return None
 
 
 def _merged(replies: Sequence[bytes | None], recent: Iterable[DigestOwner]) -> list[DigestOwner]:

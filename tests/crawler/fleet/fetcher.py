@@ -17,6 +17,7 @@ class Fetcher:
     def __init__(self) -> None:
         self.failures: list[str] = []
         self.rests: dict[int, float] = {}
+        self.delays: dict[int, float] = {}
         self.losses = 0
         self.resting: set[int] = set()
         self.pauses: dict[int, SharedPause | None] = {}
@@ -39,6 +40,9 @@ class Fetcher:
 
     def most_of_a_host(self, host: int) -> int:
         return 0 if host in self.resting else 8
+
+    def delay_secs(self, host: int) -> float:
+        return self.delays.get(host, 0.0)
 
     def rest_secs(self, host: int) -> float:
         return self.rests.get(host, 0.0)

@@ -48,7 +48,7 @@ async def crawl(url: str, name: str, jobs: list[Job]) -> list[str]:
         await shared.open()
         for job in jobs:
             job.begin_visit()
-            job.archivist.share(FleetVerdicts(shared))
+            job.archivist.share(FleetVerdicts(shared, server.prefix, pytest.fail))
         pages = zip(jobs, (Said(LONG), Said(LONG, "around"), Said(NEAR)), strict=True)
         found = [await said(job, f"/{n}", page) for n, (job, page) in enumerate(pages)]
         files = [await said(job, f"/file/{n}", b"file") for n, job in enumerate(jobs)]

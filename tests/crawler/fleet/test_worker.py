@@ -318,3 +318,21 @@ async def take_for_dead(own: Crawl, name: str) -> None:
     server = own.news.board._server
     key = f"{{{PREFIX}:fleet}}:beats"
     await server.run("HDEL", key, name)
+
+
+def test_a_delay_that_is_longer_than_the_usual_one_outlives_the_worker(
+    redis_url: str, tmp_path: Path
+) -> None:
+    async def test() -> None:
+        async with two_workers(redis_url, tmp_path) as (own, other):
+            await own.frontier.push(links(A, 2))
+            own.fetcher.delays = {A: 600.0}
+            await own.worker._tick()
+            assert own.queued == 2
+            await own.frontier.push(links(B, 2))
+            await own.worker.deliver()  # as the next tick does, before anything is through
+            # Killed, and started again at once.
+            async with worker(redis_url, "one", prefix=PREFIX, shards=SHARDS):
+                assert {leased.host for leased in await other.lease(9, {}, most_hosts=9)} == {B}
+
+    asyncio.run(test())

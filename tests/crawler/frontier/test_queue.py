@@ -111,6 +111,35 @@ def test_broken_requests_come_back_once_and_in_the_next_process_only(tmp_path: P
     database.close()
 
 
+def test_what_broke_at_every_try_waits_again_where_it_is_wanted(tmp_path: Path) -> None:
+    database = Database(tmp_path)
+    urls = ["http://x/2", "http://x/1"]
+    queue = RequestQueue(database)
+    queue.push(NewRequest(HOST, urls[1], 0, b""))
+    queue.push(NewRequest(HOST, urls[0], 5, b""))
+    assert drain_failing(queue) == urls
+    database.commit()
+    queue = RequestQueue(database)  # the next process tries once more, others do not
+    assert drain_failing(queue) == urls
+    database.commit()
+    queue = RequestQueue(database)
+    assert (len(queue), drain_failing(queue)) == (0, [])
+    assert queue.retry_broken() == 2
+    assert (len(queue), drain_failing(queue)) == (2, urls)
+    assert queue.retry_broken() == 2
+    assert len(RequestQueue(database)) == 2
+    database.close()
+
+
+def drain_failing(queue: RequestQueue) -> list[str]:
+    """Let all that waits break; its URLs in order."""
+    found = []
+    while (request := queue.lease(idle)) is not None:
+        found.append(request.url)
+        queue.finish([request.id], failed=True)
+    return found
+
+
 def test_what_is_through_is_emptied(tmp_path: Path) -> None:
     database = Database(tmp_path)
     queue = RequestQueue(database)

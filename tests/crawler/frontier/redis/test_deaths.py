@@ -61,6 +61,20 @@ def test_the_hosts_of_a_dead_worker_rest_as_it_wanted(redis_url: str) -> None:
     asyncio.run(test())
 
 
+def test_a_host_with_a_longer_delay_of_its_own_rests_for_it(redis_url: str) -> None:
+    async def test() -> None:
+        async with worker(redis_url) as one:
+            await one.push([*links(A, 2), *links(B, 2)])
+            assert len(await one.lease(4, {}, most_hosts=2)) == 4
+            await one.delay({A: 600})
+        # Killed, and started again at once.
+        async with worker(redis_url) as again:
+            assert {leased.host for leased in await again.lease(4, {}, most_hosts=2)} == {B}
+            assert (await again.counts()).waiting == 2
+
+    asyncio.run(test())
+
+
 def test_who_was_taken_for_dead_is_told_so_and_begins_anew(redis_url: str) -> None:
     async def test() -> None:
         one_of = worker(redis_url, lease_secs=LEASE_SECS)

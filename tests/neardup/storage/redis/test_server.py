@@ -73,6 +73,52 @@ def test_a_closed_server_refuses(redis_url: str) -> None:
     using(redis_url, use)
 
 
+def test_calls_of_one_moment_are_sent_together(own_redis: RedisServer) -> None:
+    async def reads(server: Server) -> int:
+        return int((await server.run("INFO", "stats"))["total_reads_processed"])
+
+    async def use(server: Server) -> None:
+        before = await reads(server)
+        calls = [server.call(_ADD, [f"set {number}"], [number]) for number in range(100)]
+        assert await asyncio.gather(*calls) == [1] * 100
+        # With the script once by its digest and once whole, and the question itself.
+        assert await reads(server) - before < 50
+
+    using(own_redis.url, use)
+
+
+def test_calls_of_one_moment_do_not_fail_or_end_together(own_redis: RedisServer) -> None:
+    async def use(server: Server) -> None:
+        await server.run("SET", "word", "a")
+        calls = [
+            asyncio.create_task(server.run(*command))
+            for command in (("GET", "word"), ("SADD", "word", "b"), ("GET", "word"))
+        ]
+        await asyncio.sleep(0)
+        calls[2].cancel()
+        told = await asyncio.gather(*calls, return_exceptions=True)
+        assert told[0] == b"a"
+        assert isinstance(told[1], ServerError)
+        assert isinstance(told[2], asyncio.CancelledError)
+        assert await server.run("GET", "word") == b"a"
+
+    using(own_redis.url, use)
+
+
+def test_calls_under_way_end_where_the_server_is_closed(own_redis: RedisServer) -> None:
+    async def use(server: Server) -> None:
+        with own_redis.client() as client:
+            client.client_pause(5_000)
+        calls = [asyncio.create_task(server.run("SET", f"k{n}", n)) for n in range(3)]
+        await asyncio.sleep(0)
+        async with asyncio.timeout(4):
+            await server.close()
+            told = await asyncio.gather(*calls, return_exceptions=True)
+        assert [type(one) for one in told] == [ClosedError] * 3
+
+    using(own_redis.url, use)
+
+
 async def _waits(server: Server) -> str:
     reason = await until(lambda: server.waiting)
     assert reason is not None

@@ -1,0 +1,1 @@
+"""A corpus on all cores of one machine, in the tables of ``neardup.spark``."""

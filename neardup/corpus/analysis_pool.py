@@ -1,0 +1,278 @@
+"""Processes that read parts of files and compute what verdicts rest on, in the order of the parts.
+
+Rows are handed over as packed Arrow buffers in files, which the page cache shares: a process works
+ahead of the one that judges without holding its texts in memory.
+"""
+
+import os
+import signal
+from collections import Counter, deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.batch.analysing import POSITION_BITS, document_of, signed_number
+from neardup.batch.input_files import InputPart
+from neardup.batch.parsing import Fields, WebPage, read_part
+from neardup.batch.sketches import sketches_of
+from neardup.errors import InputError, NearDupError
+from neardup.fingerprints.minhash import unpacked_signature
+from neardup.names import name_of
+from neardup.parameters import Parameters
+from neardup.whole import part_of
+
+ROWS = pa.schema(
+    [
+        ("id", pa.int64()), ("name", pa.string()), ("source", pa.string()),
+        ("position", pa.int64()), ("title", pa.string()), ("date", pa.string()),
+        ("words", pa.int32()), ("is_main", pa.bool_()), ("digest", pa.binary()),
+        ("fingerprint", pa.int64()), ("sketch0", pa.int64()), ("sketch1", pa.int64()),
+        ("signature", pa.binary()), ("text", pa.string()), ("packed_name", pa.string()),
+    ]
+)  # fmt: skip
+"""The columns of an analysed page; ``packed_name`` is what it is called."""
+
+_ROWS_AT_ONCE = 512
+_CHARACTERS_AT_ONCE = 1 << 22
+_MAX_AHEAD_BYTES = 1 << 30
+"""A process waits once it has written so many bytes that were not yet judged."""
+
+_ENDING_SECS = 5.0
+
+
+class Analysed(NamedTuple):
+    """Rows of a part, or with None its end, when ``left_out`` counts what is no text to judge."""
+
+    part: InputPart
+    rows: Any
+    left_out: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """The settings of the processes.
+
+    Attributes:
+        folder: The folder of their files.
+        fields: The names of the fields of rows.
+        parameters: The parameters that decide which texts are the same.
+    """
+
+    folder: Path
+    fields: Fields
+    parameters: Parameters
+
+
+@dataclass(slots=True)
+class _Worker:
+    """A process with its end of the pipe."""
+
+    process: Any
+    pipe: Connection
+    work: "_Work | None" = None
+
+
+@dataclass(slots=True)
+class _Work:
+    """A part that a process has begun, with the rows that wait to be judged."""
+
+    number: int
+    part: InputPart
+    worker: _Worker
+    lengths: deque[int] = field(default_factory=deque)
+    left_out: dict[str, int] | None = None
+    file: Any = None
+
+
+class AnalysisPool:
+    """Reads and analyses parts in processes, and yields their rows in the order of the parts.
+
+    Args:
+        analysis: The settings of the processes.
+        processes: Their number.
+        after: Leave out the pages of the first part up to the one of this id.
+
+    Files:
+        ``folder/NUMBER.arrow``: analysed rows of a part; removed when all of them were yielded.
+    """
+
+    def __init__(self, analysis: Analysis, processes: int, after: int = -1) -> None:
+        self._folder = analysis.folder
+        self._after = after
+        context = get_context("spawn")
+        self._workers: list[_Worker] = []
+        for _ in range(processes):
+            ours, theirs = context.Pipe()
+            process = context.Process(target=_work, args=(theirs, analysis))
+            process.start()
+            theirs.close()
+            self._workers.append(_Worker(process, ours))
+
+    def __call__(self, parts: Iterator[InputPart]) -> Iterator[Analysed]:
+        """Yield the rows of the parts, and an end for each part.
+
+        Raises:
+            InputError: The files cannot be read at all, or a process ended.
+        """
+        numbered = enumerate(parts)
+        works: deque[_Work] = deque()
+        while True:
+            for worker in self._workers:
+                if worker.work is None and (found := next(numbered, None)) is not None:
+                    worker.work = _Work(*found, worker)
+                    worker.pipe.send((*found, self._after))
+                    works.append(worker.work)
+            if not works:
+                return
+            while not works[0].lengths and works[0].left_out is None:
+                self._receive()
+            work = works[0]
+            if work.lengths:
+                yield Analysed(work.part, self._rows(work, work.lengths.popleft()), {})
+                self._receive(0)
+            elif work.left_out is not None:
+                yield Analysed(work.part, None, work.left_out)
+                works.popleft()
+                if work.file is not None:
+                    work.file.close()
+                    self._path(work.number).unlink()
+
+    def close(self) -> None:
+        """End the processes."""
+        for worker in self._workers:
+            worker.pipe.close()
+            worker.process.terminate()
+        for worker in self._workers:
+            worker.process.join(_ENDING_SECS)
+            if worker.process.is_alive():
+                worker.process.kill()
+                worker.process.join()
+
+    def _path(self, number: int) -> Path:
+        return self._folder / f"{number}.arrow"
+
+    def _rows(self, work: _Work, length: int) -> Any:
+        if work.file is None:
+            work.file = self._path(work.number).open("rb")
+        rows = pa.ipc.read_record_batch(pa.py_buffer(work.file.read(length)), ROWS)
+        if work.worker.work is work:
+            # So that it goes on where it had written much.
+            work.worker.pipe.send(length)
+        return rows
+
+    def _receive(self, timeout: float | None = None) -> None:
+        busy = {worker.pipe: worker for worker in self._workers if worker.work is not None}
+        for pipe in wait(list(busy), timeout):
+            worker = busy[pipe]  # type: ignore[index]
+            try:
+                found = worker.pipe.recv()
+            except (EOFError, ConnectionError):
+                raise InputError(
+                    "a process that reads and analyses texts was ended, perhaps for want of memory"
+                ) from None
+            assert worker.work is not None
+            if isinstance(found, int):
+                worker.work.lengths.append(found)
+            elif isinstance(found, str):
+                raise InputError(found)
+            else:
+                worker.work.left_out, worker.work = found, None
+
+
+def _work(pipe: Connection, analysis: Analysis) -> None:
+    """Analyse parts until nobody asks any more."""
+    # Ctrl-C reaches all processes of a terminal; the one that judges ends the others.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    pa.set_cpu_count(1)
+    try:
+        while True:
+            request = pipe.recv()
+            if isinstance(request, int):
+                continue  # what was judged of the part before
+            try:
+                pipe.send(_analyse_part(pipe, analysis, *request))
+            except NearDupError as error:
+                pipe.send(str(error))
+    except (EOFError, ConnectionError):
+        return
+
+
+def _analyse_part(
+    pipe: Connection, analysis: Analysis, number: int, part: InputPart, after: int
+) -> dict[str, int]:
+    left_out: Counter[str] = Counter()
+    ahead = 0
+    with (analysis.folder / f"{number}.arrow").open("wb", buffering=0) as file:
+        for rows in _batches(part, analysis, after, left_out):
+            buffer = rows.serialize()
+            file.write(buffer)
+            pipe.send(buffer.size)
+            ahead += buffer.size
+            while ahead > _MAX_AHEAD_BYTES or pipe.poll():
+                ahead -= pipe.recv()
+    return dict(left_out)
+
+
+def _batches(
+    part: InputPart, analysis: Analysis, after: int, left_out: Counter[str]
+) -> Iterator[Any]:
+    """Yield analysed rows, bounded in rows and in text."""
+    columns: list[tuple[Any, ...]] = []
+    characters, first = 0, part.number << POSITION_BITS
+    for page in read_part(part, analysis.fields):
+        if not isinstance(page, WebPage):
+            left_out[page.reason] += 1
+            continue
+        if first + page.position <= after:
+            continue
+        columns.append(_row(page, first, part.path, analysis.parameters))
+        characters += len(page.text)
+        if len(columns) == _ROWS_AT_ONCE or characters > _CHARACTERS_AT_ONCE:
+            yield _batch(columns)
+            columns, characters = [], 0
+    if columns:
+        yield _batch(columns)
+
+
+def _row(page: WebPage, first: int, path: str, parameters: Parameters) -> tuple[Any, ...]:
+    name = name_of(part_of(page.text), page.title or "")
+    document = document_of(page, parameters, name)
+    fingerprint = document.fingerprint
+    return (
+        first + page.position, page.name, path, page.position, page.title, page.date,
+        document.words, page.is_main, document.digest,
+        None if fingerprint is None else signed_number(fingerprint),
+        document.signature, page.text, document.name,
+    )  # fmt: skip
+
+
+def _batch(rows: list[tuple[Any, ...]]) -> Any:
+    *before, signatures, texts, names = zip(*rows, strict=True)
+    sketches = _sketches(before[-1], signatures)
+    columns = (*before, *sketches, signatures, texts, names)
+    arrays = [pa.array(values, kind) for values, kind in zip(columns, ROWS.types, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=ROWS)
+
+
+def _sketches(fingerprints: tuple[int | None, ...], signatures: tuple[bytes | None, ...]) -> Any:
+    """Return the two words of the sketch of each text that has a fingerprint."""
+    have = np.array(
+        [f is not None and s is not None for f, s in zip(fingerprints, signatures, strict=True)]
+    )
+    words = np.zeros((len(have), 2), np.int64)
+    present = [signature for signature, has in zip(signatures, have, strict=True) if has]
+    if present:
+        values = unpacked_signature(b"".join(filter(None, present))).reshape(len(present), -1)
+        words[have] = sketches_of(values).view(np.int64)
+    return (pa.array(words[:, 0], mask=~have), pa.array(words[:, 1], mask=~have))
+
+
+def default_processes() -> int:
+    """Return the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0))

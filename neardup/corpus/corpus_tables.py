@@ -1,0 +1,174 @@
+"""The tables of a run on one machine: files are added to them, and all appear at the end."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from filelock import FileLock, Timeout
+
+from neardup.batch.output_tables import TABLES, About, about_of
+from neardup.errors import InputError
+from neardup.files.durable import write_durably
+
+UNFINISHED = ".unfinished-run"
+_PROGRESS = "progress.json"
+_LOCK = "lock"
+_WORK = "work"
+_ABOUT = "about"
+_PLAIN = ["text", "digest", "signature", "name"]
+"""Columns whose values are hardly ever repeated, so that a dictionary of them is of no use."""
+
+LEFT_OUT = pa.schema([("source", pa.string()), ("left_out", pa.string()), ("count", pa.int64())])
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """The state of a run behind its last whole file of each table.
+
+    Attributes:
+        task: What the run was asked for, by which a run that goes on is told from another.
+        run: The name of the run.
+        files: The number of files of each table.
+        parts: The number of parts that were read to their end.
+        last: The id of the last document; -1: there is none.
+        counts: The numbers of documents by verdict, and the like.
+    """
+
+    task: str
+    run: str
+    files: int = 0
+    parts: int = 0
+    last: int = -1
+    counts: dict[str, int] = field(default_factory=dict)
+
+
+class RunFolder:
+    """The folder in which a run writes until it is whole.
+
+    Files, all below ``OUT.unfinished-run`` beside ``OUT``:
+        ``TABLE/NUMBER.parquet``: rows of a table.
+        ``progress.json``: how many of those files count, and where the run goes on.
+        ``work/``: files of no use to another process.
+        ``lock``: held by the process that writes.
+
+    Args:
+        target: The folder that it becomes.
+        overwrite: Whether it may take the place of an earlier run.
+
+    Raises:
+        InputError: ``target`` holds something else, or another process works on it.
+    """
+
+    def __init__(self, target: Path, *, overwrite: bool) -> None:
+        self.target, self._overwrite = target, overwrite
+        self._check_free()
+        self.path = target.with_name(target.name + UNFINISHED)
+        self.path.mkdir(parents=True, exist_ok=True)
+        self._lock = FileLock(self.path / _LOCK, timeout=0)
+        try:
+            self._lock.acquire()
+        except Timeout:
+            raise InputError(f"{target}: another process works on it; let it end first") from None
+        self.work = self.path / _WORK
+        shutil.rmtree(self.work, ignore_errors=True)
+        self.work.mkdir()
+        self._writer = ThreadPoolExecutor(1)
+        self._written: Future[None] | None = None
+
+    def read_progress(self) -> Progress | None:
+        """Return how far an interrupted run came; None: there is none to go on with."""
+        try:
+            return Progress(**json.loads((self.path / _PROGRESS).read_text()))
+        except (FileNotFoundError, ValueError, TypeError):
+            return None
+
+    def clear(self) -> None:
+        """Remove what an interrupted run wrote."""
+        (self.path / _PROGRESS).unlink(missing_ok=True)
+        for name in TABLES:
+            shutil.rmtree(self.path / name, ignore_errors=True)
+
+    def write(self, tables: dict[str, Any], progress: Progress) -> None:
+        """Write a file of each table in another thread, and then that they count.
+
+        The files of the call before are whole when it returns.
+        """
+        self.wait()
+        self._written = self._writer.submit(self._write, tables, progress)
+
+    def wait(self) -> None:
+        """Wait for what is written; raise OSError where it failed."""
+        if self._written is not None:
+            self._written.result()
+            self._written = None
+
+    def _write(self, tables: dict[str, Any], progress: Progress) -> None:
+        for name, table in tables.items():
+            self.write_table(name, progress.files - 1, table)
+        write_durably(self.path / _PROGRESS, [json.dumps(asdict(progress)).encode()])
+
+    def write_table(self, name: str, number: int, table: Any) -> None:
+        folder = self.path / name
+        folder.mkdir(exist_ok=True)
+        repeated = [column for column in table.column_names if column not in _PLAIN]
+        pq.write_table(
+            table, folder / f"{number:06}.parquet", compression="zstd", use_dictionary=repeated
+        )
+
+    def finish(self, about: About) -> None:
+        """Give the folder the name of the target."""
+        self.write_table(_ABOUT, 0, pa.table({"about": [about.to_json()]}))
+        self.wait()
+        self._check_free()
+        shutil.rmtree(self.work)
+        (self.path / _PROGRESS).unlink()
+        if self.target.exists():
+            shutil.rmtree(self.target)
+        self.path.rename(self.target)
+        (self.target / _LOCK).unlink()
+
+    def close(self) -> None:
+        """Let the folder go; what another run can go on with stays."""
+        self._writer.shutdown()
+        shutil.rmtree(self.work, ignore_errors=True)
+        if not (self.path / _PROGRESS).exists():
+            shutil.rmtree(self.path, ignore_errors=True)
+        self._lock.release()
+
+    def _check_free(self) -> None:
+        if not self.target.exists() or (self.target.is_dir() and not any(self.target.iterdir())):
+            return
+        if not (self.target / _ABOUT).is_dir():
+            raise InputError(f"{self.target}: holds something else; choose another folder")
+        if not self._overwrite:
+            raise InputError(f"{self.target}: exists; --overwrite replaces it")
+
+
+def read_about(folder: Path) -> About:
+    """Return the description of a whole run.
+
+    Raises:
+        InputError: There is none, or it is of another version.
+    """
+    if not (folder / _ABOUT).is_dir():
+        what = "no corpus run in it" if folder.exists() else "no such folder"
+        raise InputError(f"{folder}: {what}")
+    (row,) = pa.concat_tables(read_files(folder, _ABOUT, ["about"])).to_pylist()
+    try:
+        return about_of(row["about"])
+    except InputError as error:
+        raise InputError(f"{folder}: {error}") from None
+
+
+def read_files(
+    folder: Path, table: str, columns: list[str], files: int | None = None
+) -> Iterator[Any]:
+    """Yield each file of a table, in order of names; the first ``files``, None: all."""
+    for path in sorted((folder / table).glob("*.parquet"))[:files]:
+        yield pq.read_table(path, columns=columns, partitioning=None)

@@ -1,0 +1,72 @@
+"""The runs that a run goes on from; each stores only the texts that were new to it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from neardup.batch.output_tables import check_parameters
+from neardup.corpus.batch_judge import BatchJudge
+from neardup.corpus.corpus_tables import read_about, read_files
+from neardup.errors import InputError
+from neardup.parameters import Parameters
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierRuns:
+    """Folders of earlier runs, of Spark's too.
+
+    Attributes:
+        folders: The folders, the oldest first.
+        runs: The names of the runs.
+        end_file: The number of files that they have read.
+    """
+
+    folders: tuple[Path, ...] = ()
+    runs: tuple[str, ...] = ()
+    end_file: int = 0
+
+
+def earlier_runs(last: Path | None, parameters: Parameters) -> EarlierRuns:
+    """Find the runs that the last one goes on from.
+
+    Raises:
+        InputError: One is missing, or was made with other parameters.
+    """
+    if last is None:
+        return EarlierRuns()
+    about = read_about(last)
+    check_parameters(str(last), about, parameters)
+    folders = tuple(_local(place) for place in about.against)
+    for folder, run in zip(folders, about.runs, strict=True):
+        if not folder.exists() or read_about(folder).run != run:
+            raise InputError(
+                f"{last}: goes on from a run that is no longer in {folder}; move it back"
+            )
+    return EarlierRuns((*folders, last.resolve()), (*about.runs, about.run), about.end_file)
+
+
+def hold_run(judge: BatchJudge, folder: Path, files: int | None = None) -> None:
+    """Hold what a run kept.
+
+    Args:
+        judge: Where it is held.
+        folder: The tables of the run.
+        files: The number of files of each table that count; None: all.
+    """
+    columns = ["id", "text_id", "digest", "fingerprint", "verdict", "duplicate_of"]
+    for table in read_files(folder, "documents", columns, files):
+        judge.hold_documents(table)
+    for table in read_files(folder, "kept", ["id", "fingerprint", "title", "text"], files):
+        judge.hold_texts(table)
+    judge.sort()
+    for table in read_files(folder, "signatures", ["id", "signature"], files):
+        judge.hold_signatures(table)
+
+
+def _local(place: str) -> Path:
+    parts = urlsplit(place)
+    if parts.scheme not in ("", "file"):
+        raise InputError(
+            f"{place}: is on no disk of this machine; copy it and what goes on from it"
+        )
+    return Path(unquote(parts.path)) if parts.scheme else Path(place)

@@ -1,0 +1,289 @@
+"""A whole run on one machine: from files to tables, and on from where one was interrupted."""
+
+import json
+import os
+import time
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import asdict, dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup.batch.analysing import POSITION_BITS
+from neardup.batch.input_files import File, check_count, parts_of, row_parts
+from neardup.batch.output_tables import About
+from neardup.batch.parsing import Fields
+from neardup.corpus.analysis_pool import Analysed, Analysis, AnalysisPool, default_processes
+from neardup.corpus.batch_judge import BatchJudge
+from neardup.corpus.cluster_table import cluster_table
+from neardup.corpus.corpus_tables import LEFT_OUT, Progress, RunFolder, read_files
+from neardup.corpus.earlier_runs import earlier_runs, hold_run
+from neardup.errors import InputError, ParameterError
+from neardup.fingerprints.digest import payload_digest
+from neardup.parameters import DEFAULTS, Parameters
+
+PART_BYTES = 16 << 20
+
+_ROWS_PER_FILE = 1 << 16
+_BYTES_PER_FILE = 1 << 27
+_SECS_PER_FILE = 60.0
+_KIB = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusTask:
+    """The task of a run.
+
+    Attributes:
+        input: The input, as it was given.
+        files: The files of the input, in order.
+        parameters: The parameters that decide which texts are the same.
+        fields: The names of the fields of rows.
+        against: The folder of the run that this one goes on from, if any.
+        processes: The number of processes that read and analyse; None: one for each core.
+        max_bytes: The largest memory of the process that judges, in bytes; None: any.
+
+    Raises:
+        ParameterError: Parts are to be dropped, which are not looked for here.
+    """
+
+    input: str
+    files: list[File]
+    parameters: Parameters = DEFAULTS
+    fields: Fields = field(default_factory=Fields)
+    against: Path | None = None
+    processes: int | None = None
+    max_bytes: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.parameters.drop_contained:
+            raise ParameterError("no parts are looked for in a corpus; leave out drop_contained")
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """The state of a run, to be shown.
+
+    Attributes:
+        documents: The number of documents that were judged, also before an interruption.
+        kept: The number of those that are kept.
+        read_share: The share of the input's bytes that was judged, 0 to 1.
+    """
+
+    documents: int
+    kept: int
+    read_share: float
+
+
+class SingleRun:
+    """Writes the tables of a task into a folder, and goes on where an interrupted run ended.
+
+    Args:
+        task: The task.
+        folder: The folder.
+        show: Called with the state after each batch.
+    """
+
+    def __init__(
+        self, task: CorpusTask, folder: RunFolder, show: Callable[[Status], object]
+    ) -> None:
+        self._task, self._folder, self._show = task, folder, show
+        self._earlier = earlier_runs(task.against, task.parameters)
+        if folder.target.resolve() in self._earlier.folders:
+            # It holds what the new run does not.
+            raise InputError(f"{folder.target}: is gone on from; choose another folder for the new")
+        check_count(self._earlier.end_file + len(task.files))
+        self._progress = self._begun()
+        self._counts = Counter(self._progress.counts)
+        self._pending: dict[str, list[Any]] = {}
+        self._pending_rows = self._pending_bytes = 0
+        self._written_at = time.monotonic()
+        self._last, self._parts = self._progress.last, self._progress.parts
+
+    @property
+    def is_continued(self) -> bool:
+        """Whether an interrupted run is gone on with."""
+        return self._progress.files > 0
+
+    @property
+    def documents(self) -> int:
+        """The number of documents that were judged."""
+        return self._counts["documents"]
+
+    def __call__(self) -> About:
+        """Run to the end.
+
+        Raises:
+            InputError: There is no text, or no memory for more of them.
+            OSError: The tables cannot be written.
+        """
+        task, folder = self._task, self._folder
+        with closing(BatchJudge(task.parameters, folder.work)) as judge:
+            for earlier in self._earlier.folders:
+                hold_run(judge, earlier)
+            hold_run(judge, folder.path, self._progress.files)
+            self._judge(judge)
+        if not self._counts["documents"]:
+            why = self._why_left_out()
+            folder.clear()
+            raise InputError(f"{task.input}: no text in it{why}")
+        self._write_clusters()
+        counts: dict[str, int | str] = dict(sorted(self._counts.items()))
+        about = About(
+            run=self._progress.run,
+            input=task.input,
+            parameters=task.parameters,
+            first_file=self._earlier.end_file,
+            end_file=self._earlier.end_file + len(task.files),
+            against=tuple(f"file:{path}" for path in self._earlier.folders),
+            runs=self._earlier.runs,
+            counts=counts,
+        )
+        folder.finish(about)
+        return about
+
+    def _begun(self) -> Progress:
+        """Return where an interrupted run of the same task ended, or the beginning of a new one."""
+        task = self._task
+        parameters = {**asdict(task.parameters), "features": None}
+        parameters["features"] = str(task.parameters.fingerprint_features)
+        asked = [
+            [asdict(file) for file in task.files], parameters, task.fields, self._earlier.runs
+        ]  # fmt: skip
+        digest = payload_digest(json.dumps(asked).encode()).hex()
+        found = self._folder.read_progress()
+        if found is None or found.task != digest:
+            self._folder.clear()
+            return Progress(digest, uuid.uuid4().hex)
+        return found
+
+    def _judge(self, judge: BatchJudge) -> None:
+        task = self._task
+        sizes = {self._earlier.end_file + n: file.size for n, file in enumerate(task.files)}
+        total = max(1, sum(sizes.values()))
+        done = 0.0
+        parts = [
+            part
+            for whole in parts_of(task.files, self._earlier.end_file, PART_BYTES)
+            for part in row_parts(whole)
+        ]
+        done = sum(part.end - part.start for part in parts[: self._parts])
+        analysis = Analysis(self._folder.work, task.fields, task.parameters)
+        processes = task.processes or default_processes()
+        with closing(AnalysisPool(analysis, processes, self._last)) as pool:
+            for found in pool(islice(iter(parts), self._parts, None)):
+                if found.rows is None:
+                    self._end_part(found)
+                    done += found.part.end - found.part.start
+                else:
+                    self._add(judge.judge(found.rows))
+                    self._last = found.rows["id"][-1].as_py()
+                    now = done + _share(found) * (found.part.end - found.part.start)
+                    self._show(Status(self._counts["documents"], self._counts["kept"], now / total))
+                if self._is_due():
+                    self._write_files()
+        self._write_files()
+        self._folder.wait()
+
+    def _end_part(self, found: Analysed) -> None:
+        self._parts += 1
+        rows = [
+            {"source": found.part.path, "left_out": reason, "count": count}
+            for reason, count in sorted(found.left_out.items())
+        ]
+        self._counts["left_out"] += sum(found.left_out.values())
+        self._pending.setdefault("left_out", []).append(pa.Table.from_pylist(rows, LEFT_OUT))
+
+    def _add(self, tables: dict[str, Any]) -> None:
+        for name, table in tables.items():
+            self._pending.setdefault(name, []).append(table)
+        documents = tables["documents"]
+        self._pending_rows += documents.num_rows
+        self._pending_bytes += tables["kept"].nbytes
+        self._counts["documents"] += documents.num_rows
+        for name in ("kept", "pairs"):
+            self._counts[name] += tables[name].num_rows
+        self._counts["texts"] += (
+            pc.sum(pc.equal(documents["id"], documents["text_id"])).as_py() or 0
+        )
+        for row in pc.value_counts(documents["verdict"]).to_pylist():
+            self._counts[row["values"]] += row["counts"]
+
+    def _is_due(self) -> bool:
+        return (
+            self._pending_rows >= _ROWS_PER_FILE
+            or self._pending_bytes >= _BYTES_PER_FILE
+            or time.monotonic() - self._written_at > _SECS_PER_FILE
+        )
+
+    def _write_files(self) -> None:
+        if not self._pending:
+            return
+        tables = {name: pa.concat_tables(found) for name, found in self._pending.items()}
+        self._progress = replace(
+            self._progress,
+            files=self._progress.files + 1,
+            parts=self._parts,
+            last=self._last,
+            counts=dict(self._counts),
+        )
+        self._folder.write(tables, self._progress)
+        self._pending = {}
+        self._pending_rows = self._pending_bytes = 0
+        self._written_at = time.monotonic()
+        self._check_memory()
+
+    def _check_memory(self) -> None:
+        limit = self._task.max_bytes
+        if limit is None or (used := used_bytes()) <= limit:
+            return
+        self._folder.wait()
+        raise InputError(
+            f"{self._counts['kept']:,} kept texts take {used / 2**30:.1f} GB of memory; the same "
+            "command with more --memory goes on"
+        )
+
+    def _write_clusters(self) -> None:
+        columns = ["id", "text_id", "duplicate_of"]
+        documents = read_files(self._folder.path, "documents", columns, self._progress.files)
+        found = cluster_table(documents, self._earlier_clusters(), self._first_id())
+        self._folder.write_table("clusters", 0, found)
+        same = pc.equal(found["id"], found["representative"])
+        self._counts["clusters"] = pc.sum(same).as_py() or 0
+
+    def _earlier_clusters(self) -> Iterator[Any]:
+        for folder in self._earlier.folders:
+            yield from read_files(folder, "clusters", ["id", "representative"])
+
+    def _first_id(self) -> int:
+        return self._earlier.end_file << POSITION_BITS
+
+    def _why_left_out(self) -> str:
+        for table in read_files(self._folder.path, "left_out", ["left_out"], self._progress.files):
+            if table.num_rows:
+                return f"; {table['left_out'][0]}"
+        return ""
+
+
+def _share(found: Analysed) -> float:
+    """Return the share of a part that was read, as far as positions tell."""
+    part = found.part
+    position = int(found.rows["position"][-1].as_py())
+    start, end = part.start, part.end
+    if part.end_row is not None:
+        start, end = part.first_row, part.end_row
+    elif part.is_packed and part.format != "warc":
+        return 0.0
+    return min(1.0, max(0.0, (position - start) / max(1, end - start)))
+
+
+def used_bytes() -> int:
+    """Return the memory that this process has to itself, without files that are mapped."""
+    fields = Path("/proc/self/statm").read_text().split()
+    return (int(fields[1]) - int(fields[2])) * os.sysconf("SC_PAGE_SIZE")

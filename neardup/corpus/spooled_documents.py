@@ -1,0 +1,168 @@
+"""Kept texts in temporary files, found by arrays of 49 bytes a text."""
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup.document import Document
+from neardup.indexes.arrays import Fingerprints, Ids
+from neardup.kept_facts import StoredFacts
+
+_FIRST_ROOM = 1 << 12
+
+
+class _Spool:
+    """Strings one behind the other in a file.
+
+    Files:
+        ``path``: their UTF-8; nothing is made durable.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._file: IO[bytes] = path.open("w+b", buffering=0)
+        self._size = 0
+
+    def add(self, strings: Any) -> NDArray[np.int64]:
+        """Write an array of Arrow; return the ends of each string: int64, (strings, 2)."""
+        offsets = np.frombuffer(strings.buffers()[1], np.int32)
+        offsets = offsets[strings.offset : strings.offset + len(strings) + 1].astype(np.int64)
+        data = strings.buffers()[2]
+        if data is not None:
+            self._file.seek(0, 2)
+            rest = memoryview(data)[offsets[0] : offsets[-1]]
+            while len(rest):
+                rest = rest[self._file.write(rest) :]
+        offsets += self._size - offsets[0]
+        self._size = int(offsets[-1])
+        return np.stack([offsets[:-1], offsets[1:]], axis=1)
+
+    def read(self, start: int, end: int) -> str:
+        self._file.seek(start)
+        found = bytearray()
+        while len(found) < end - start and (piece := self._file.read(end - start - len(found))):
+            found += piece
+        return found.decode()
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class SpooledDocuments:
+    """The kept texts of a run, and those of the batch that is judged.
+
+    A batch is begun with ``begin``; what a deduplicator keeps of it is found at once, and written
+    by ``end``.
+
+    Files:
+        ``folder/texts``, ``folder/names``: the texts and what they are called.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._texts, self._names = _Spool(folder / "texts"), _Spool(folder / "names")
+        self._count = 0
+        self._ids: Ids = np.zeros(_FIRST_ROOM, np.int64)
+        self._fingerprints: Fingerprints = np.zeros(_FIRST_ROOM, np.uint64)
+        self._is_signed = np.zeros(_FIRST_ROOM, np.bool_)
+        # Beginnings and ends of text and name.
+        self._places = np.zeros((_FIRST_ROOM, 4), np.int64)
+        self._batch: dict[int, Document] = {}
+        self._equal: dict[bytes, int] = {}
+
+    def __len__(self) -> int:
+        return self._count
+
+    def begin(self, equal: dict[bytes, int]) -> None:
+        """Begin a batch, given the kept texts that have a digest of its texts."""
+        self._batch, self._equal = {}, equal
+
+    def end(self, ids: Ids, fingerprints: Any, texts: Any, names: Any) -> None:
+        """Write what was kept of a batch, arrays of Arrow but for ``ids``."""
+        self._batch, self._equal = {}, {}
+        count = len(ids)
+        self._make_room(count)
+        place = slice(self._count, self._count + count)
+        self._ids[place] = ids
+        self._is_signed[place] = fingerprints.is_valid().to_numpy(zero_copy_only=False)
+        signed = fingerprints.fill_null(0).to_numpy(zero_copy_only=False)
+        self._fingerprints[place] = signed.view(np.uint64)
+        self._places[place, :2] = self._texts.add(texts)
+        self._places[place, 2:] = self._names.add(names)
+        self._count += count
+
+    def sort(self) -> None:
+        """Bring what came in another order than that of the ids into it."""
+        order = np.argsort(self._ids[: self._count])
+        for column in (self._ids, self._fingerprints, self._is_signed, self._places):
+            column[: self._count] = column[order]
+
+    def are_signed(self, ids: Ids) -> NDArray[np.bool_]:
+        """Return which of some ids are of kept texts with a fingerprint: bool, (ids,)."""
+        places = np.searchsorted(self._ids[: self._count], ids)
+        places[places == self._count] = 0
+        found: NDArray[np.bool_] = (self._ids[places] == ids) & self._is_signed[places]
+        return found if self._count else np.zeros(len(ids), np.bool_)
+
+    def find_digest(self, digest: bytes, exclude: Collection[int] = ()) -> int | None:
+        """Return the kept text that has a digest of the batch."""
+        found = self._equal.get(digest)
+        return None if found in exclude else found
+
+    def find_payload(self, digest: bytes, exclude: Collection[int] = ()) -> int | None:
+        """Return None: the bytes of texts are not known."""
+        return None
+
+    def text(self, id: int) -> str | None:  # noqa: A002  (the field's word)
+        """Return the text kept under an id; None where there is none."""
+        if (document := self._batch.get(id)) is not None:
+            return document.text
+        place = self._place(id)
+        return None if place is None else self._texts.read(*self._places[place, :2].tolist())
+
+    def name(self, id: int) -> str:  # noqa: A002  (the field's word)
+        """Return what the text under an id is called, packed; empty where nothing is known."""
+        if (document := self._batch.get(id)) is not None:
+            return document.name
+        place = self._place(id)
+        return "" if place is None else self._names.read(*self._places[place, 2:].tolist())
+
+    def facts_of(self, ids: Collection[int]) -> list[StoredFacts]:
+        """Return the facts of those of some ids whose texts are kept with a fingerprint."""
+        found = []
+        for number in ids:
+            if (document := self._batch.get(number)) is not None:
+                if document.fingerprint is not None:
+                    found.append(StoredFacts(number, document.fingerprint, document.name))
+            elif (place := self._place(number)) is not None and self._is_signed[place]:
+                found.append(StoredFacts(number, int(self._fingerprints[place]), self.name(number)))
+        return found
+
+    def words_of(self, ids: Collection[int]) -> dict[int, int]:
+        """Return nothing: no parts are looked for."""
+        return {}
+
+    def add(self, id: int, document: Document) -> None:  # noqa: A002  (the field's word)
+        """Keep a document of the batch."""
+        self._batch[id] = document
+        self._equal.setdefault(document.digest, id)
+
+    def close(self) -> None:
+        """Close the files, which are of no use any more."""
+        self._texts.close()
+        self._names.close()
+
+    def _place(self, number: int) -> int | None:
+        place = int(self._ids[: self._count].searchsorted(number))
+        return place if place < self._count and self._ids[place] == number else None
+
+    def _make_room(self, count: int) -> None:
+        needed, room = self._count + count, len(self._ids)
+        if needed <= room:
+            return
+        more = max(needed - room, room // 2)
+        self._ids = np.concatenate([self._ids, np.zeros(more, np.int64)])
+        self._fingerprints = np.concatenate([self._fingerprints, np.zeros(more, np.uint64)])
+        self._is_signed = np.concatenate([self._is_signed, np.zeros(more, np.bool_)])
+        self._places = np.concatenate([self._places, np.zeros((more, 4), np.int64)])

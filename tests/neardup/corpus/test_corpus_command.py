@@ -1,0 +1,194 @@
+"""A corpus into tables by the real command, beside the same texts judged one after the other."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import zstandard
+
+from neardup import clusters
+from neardup.corpus.corpus_tables import read_about
+from tests.neardup.batch.corpus import Result, made, online, read_back, title_of, write_lines
+from tests.neardup.command_line.running import neardup, refused
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TEXTS = 240
+SIGN = 1 << 64
+
+
+def rows_of(texts: list[str]) -> list[dict[str, str]]:
+    return [
+        {"url": f"http://example.org/{number}", "text": text, "title": title_of(text)}
+        for number, text in enumerate(texts)
+    ]
+
+
+def tables(folder: Path) -> Result:
+    return read_back(read_about(folder), folder)
+
+
+@pytest.fixture(scope="module")
+def texts() -> list[str]:
+    return made(1, TEXTS)
+
+
+@pytest.fixture(scope="module")
+def corpus(texts: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Rows in all formats, some of them damaged, and what the command makes of them."""
+    folder = tmp_path_factory.mktemp("corpus")
+    source = folder / "in"
+    source.mkdir()
+    rows = rows_of(texts)
+    table = pa.Table.from_pylist(rows[:60])
+    pq.write_table(table, source / "a.parquet", row_group_size=25)
+    lines = [json.dumps(row).encode() + b"\n" for row in rows]
+    (source / "b.jsonl.gz").write_bytes(gzip.compress(b"no JSON\n" + b"".join(lines[60:110])))
+    (source / "c.jsonl.zst").write_bytes(zstandard.compress(b"".join(lines[110:150])))
+    (source / "d.jsonl").write_bytes(b"".join(lines[150:200]) + b'{"url": "/none"}\n')
+    records = io.StringIO(newline="")
+    writer = csv.DictWriter(records, ["url", "text", "title"])
+    writer.writeheader()
+    writer.writerows(rows[200:])
+    (source / "e.csv").write_text(records.getvalue(), encoding="utf-8", newline="")
+    ended = neardup(source, folder / "out")
+    assert (ended.status, ended.out) == (0, "")
+    assert f"of {len(texts):,} kept" in ended.err
+    return folder
+
+
+def test_verdicts_are_those_of_a_deduplicator_in_the_order_of_the_files(
+    corpus: Path, texts: list[str]
+) -> None:
+    rows = sorted(tables(corpus / "out")["documents"], key=lambda row: row["id"])
+    assert [row["name"] for row in rows] == [row["url"] for row in rows_of(texts)]
+    by_id = dict(zip((row["id"] for row in rows), texts, strict=True))
+    documents, verdicts = online(by_id)
+    kinds = set()
+    for row in rows:
+        verdict, document = verdicts[row["id"]], documents[row["id"]]
+        told = asdict(verdict)
+        found = {
+            name: row["verdict" if name == "kind" else name]
+            for name in ("kind", "duplicate_of", "distance", "similarity", "tier", "resembles")
+        }
+        assert found == {name: told[name] for name in found}
+        fingerprint = None if row["fingerprint"] is None else row["fingerprint"] % SIGN
+        assert (row["words"], row["digest"], fingerprint) == (
+            document.words,
+            document.digest,
+            document.fingerprint,
+        )
+        kinds.add(verdict.kind)
+    assert kinds == {"new", "near_duplicate", "text_duplicate", "too_short", "same_template"}
+
+
+def test_tables_agree_with_each_other(corpus: Path, texts: list[str]) -> None:
+    found = tables(corpus / "out")
+    rows = {row["id"]: row for row in found["documents"]}
+    firsts: dict[bytes, int] = {}
+    for number in sorted(rows):
+        firsts.setdefault(rows[number]["digest"], number)
+    for row in rows.values():
+        wanted = firsts[row["digest"]] if texts_of(found, row, texts).strip(" \u200b") else None
+        assert row["text_id"] == wanted
+    kept = {
+        n for n, row in rows.items() if row["duplicate_of"] is None and row["text_id"] is not None
+    }
+    assert {row["id"] for row in found["kept"]} == kept
+    assert all(row["text"] == texts_of(found, row, texts) for row in found["kept"])
+    near = {
+        n for n, row in rows.items() if row["verdict"] == "near_duplicate" and row["text_id"] == n
+    }
+    assert {row["id"] for row in found["near_texts"]} == near
+    decided = {
+        (row["resembles" if row["verdict"] == "same_template" else "duplicate_of"], n)
+        for n, row in rows.items()
+        if row["text_id"] == n and row["verdict"] in {"near_duplicate", "same_template"}
+    }
+    assert {(row["first"], row["second"]) for row in found["pairs"]} == decided
+    assert all(row["first"] in kept for row in found["pairs"])
+
+
+def texts_of(found: Result, row: dict[str, Any], texts: list[str]) -> str:
+    """The text of a row, by the number in its name."""
+    name = next(one["name"] for one in found["documents"] if one["id"] == row["id"])
+    return texts[int(name.rpartition("/")[2])]
+
+
+def test_clusters_are_what_equal_texts_and_duplicates_connect(corpus: Path) -> None:
+    found = tables(corpus / "out")
+    edges = [
+        (row["id"], other)
+        for row in found["documents"]
+        for other in (row["text_id"], row["duplicate_of"])
+        if other is not None and other != row["id"]
+    ]
+    wanted = {member: one.representative for one in clusters(edges) for member in one.members}
+    assert {row["id"]: row["representative"] for row in found["clusters"]} == wanted
+
+
+def test_what_is_no_text_is_counted_by_file(corpus: Path) -> None:
+    found = {
+        (row["source"].rpartition("/")[2], row["left_out"]): row["count"]
+        for row in tables(corpus / "out")["left_out"]
+    }
+    assert found == {
+        ("b.jsonl.gz", "a line that is no JSON"): 1,
+        ("d.jsonl", 'no text in the field "text"'): 1,
+    }
+
+
+def test_a_run_against_another_finds_what_one_run_finds(
+    corpus: Path, texts: list[str], tmp_path: Path
+) -> None:
+    write_lines(tmp_path / "a.jsonl", texts[:140])
+    write_lines(tmp_path / "b.jsonl", texts[140:], first=140)
+    first, second = tmp_path / "first", tmp_path / "second"
+    alone = ("--processes", "1")
+    assert neardup(tmp_path / "a.jsonl", first, *alone).status == 0
+    assert neardup(tmp_path / "b.jsonl", second, "--against", first, *alone).status == 0
+    assert neardup(f"{tmp_path}/*.jsonl", tmp_path / "whole", *alone).status == 0
+    whole, parts = tables(tmp_path / "whole"), [tables(first), tables(second)]
+    for name in ("documents", "signatures", "pairs", "kept", "near_texts"):
+        joined = [row for part in parts for row in part[name]]
+        assert sorted(map(str, joined)) == sorted(map(str, whole[name])), name
+    newest = {row["id"]: row["representative"] for part in parts for row in part["clusters"]}
+    assert newest == {row["id"]: row["representative"] for row in whole["clusters"]}
+    said = refused(tmp_path / "b.jsonl", second, "--against", first)
+    assert said == f"{second}: exists; --overwrite replaces it"
+    said = refused(tmp_path / "b.jsonl", first, "--against", first, "--overwrite")
+    assert said == f"{first}: is gone on from; choose another folder for the new"
+    said = refused(tmp_path / "b.jsonl", tmp_path / "o", "--against", first, "--min-words", "9")
+    assert "made with min_words 50, now it is 9" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["README.md", "out", "--format", "jsonl", "--all"], "--all is of no use with OUT"),
+        (["README.md", "--against", "old"], "--against needs OUT"),
+        (["README.md", "--format", "warc"], "--format warc needs OUT"),
+        (["no.jsonl", "out"], "no.jsonl: no such file or folder"),
+        (["README.md", "out", "--format", "jsonl", "--memory", "much"], "--memory takes a number"),
+        (["README.md", "docs", "--format", "jsonl"], "docs: holds something else"),
+    ],
+)
+def test_what_a_user_gets_wrong_is_one_line(arguments: list[str], said: str) -> None:
+    assert said in refused(*arguments)
+
+
+def test_a_corpus_without_texts_leaves_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text("no JSON\n")
+    said = refused(tmp_path / "a.jsonl", tmp_path / "out")
+    assert said == f"{tmp_path / 'a.jsonl'}: no text in it; a line that is no JSON"
+    assert [path.name for path in tmp_path.iterdir()] == ["a.jsonl"]
