@@ -1,9 +1,10 @@
-"""A corpus on Spark, on this machine, beside datatrove's MinHash.
+"""A corpus on this machine, by ``python -m neardup`` and on Spark, beside datatrove's MinHash.
 
-    python benchmarks/corpus.py [--documents 100000 1000000] [--peer PYTHON] [--json] [--write]
+    python benchmarks/corpus.py [--documents 100000 1000000] [--peer PYTHON] [--without-spark]
+                                [--json] [--write]
 
 Documents are made of real texts (``corpus_peers/made.py``): those of ../shared/data, and Debian's
-documentation where NEARDUP_SITES names it. Both sides read JSON lines and write what they keep, on
+documentation where NEARDUP_SITES names it. All read JSON lines and write what they keep, on
 all cores, one after the other; ``--peer`` names a Python that has datatrove, regex, tokenizers and
 xxhash<4. Found is the share of the repetitions that were planted and are dropped; wrongly are pages
 dropped that repeat none. Files lie in ``--folder``, 12 GB for a million documents.
@@ -34,6 +35,7 @@ ROOT = Path(__file__).resolve().parents[1]
 DOCUMENT = ROOT / "docs" / "benchmarks.md"
 BEGIN, END = "<!-- written by benchmarks/corpus.py -->", "<!-- end of benchmarks/corpus.py -->"
 PEER = Path(__file__).parent / "corpus_peers" / "datatrove_minhash.py"
+SINGLE, SPARK = "neardup", "neardup.spark"
 SIZES = (100_000, 1_000_000)
 POLLED_SECS = 0.2
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -77,20 +79,18 @@ def cpu_of_session(leader: int) -> dict[int, float]:
     return found
 
 
-def ours(source: Path, folder: Path) -> tuple[dict[str, float], set[str], Row]:
-    """Run ``neardup.spark``; what it took, the names of what it kept, and what it says."""
+def ours(program: str, source: Path, folder: Path) -> tuple[dict[str, float], set[str], Row]:
+    """Run a program of ours; what it took, the names of what it kept, and what it says."""
     target = folder / "ours"
     shutil.rmtree(target, ignore_errors=True)
     options = ["--memory", "4g"]
-    took = measured(
-        [sys.executable, "-m", "neardup.spark", source, target, *options], folder / "ours.log"
-    )
-    names = dataset.dataset(str(target / "kept")).to_table(columns=["name"])["name"].to_pylist()
+    took = measured([sys.executable, "-m", program, source, target, *options], folder / "ours.log")
     about = json.loads(dataset.dataset(str(target / "about")).to_table()["about"][0].as_py())
-    said: Row = {
-        **about["counts"],
-        "steps": steps(folder / "ours.log")[:-1],
-    }  # which names a folder
+    kept = dataset.dataset(str(target / about["tables"] / "kept"))
+    names = kept.to_table(columns=["name"])["name"].to_pylist()
+    said: Row = {**about["counts"]}
+    if program == SPARK:
+        said["steps"] = steps(folder / "ours.log")[:-1]  # the last one names a folder
     said["bytes"] = sum(file.stat().st_size for file in target.rglob("*.parquet"))
     shutil.rmtree(target)
     return took, set(names), said
@@ -147,15 +147,18 @@ def groups(source: Path) -> Iterable[list[tuple[str, str]]]:
         yield group
 
 
-def compared(sizes: Sequence[int], peer: str | None, folder: Path) -> list[Row]:
+def compared(
+    sizes: Sequence[int], programs: Sequence[str], peer: str | None, folder: Path
+) -> list[Row]:
     """All sides at all sizes."""
     rows = []
     for size in sizes:
         source = made.write(folder, size)
-        took, kept, said = ours(source, folder)
-        about = {"who": "neardup.spark", "documents": size, "said": said}
-        rows.append({**about, **took, **quality(source, kept)})
-        print(json.dumps(rows[-1]), file=sys.stderr)
+        for program in programs:
+            took, kept, said = ours(program, source, folder)
+            about = {"who": program, "documents": size, "said": said}
+            rows.append({**about, **took, **quality(source, kept)})
+            print(json.dumps(rows[-1]), file=sys.stderr)
         if peer is not None:
             took, kept = theirs(peer, source, folder)
             rows.append({"who": version(peer), "documents": size, **took, **quality(source, kept)})
@@ -187,7 +190,7 @@ def tables(rows: Sequence[Row]) -> list[str]:
     for row in rows:
         if "said" in row:
             said = row["said"]
-            words = "; ".join(said["steps"])
+            words = "; ".join(said.get("steps", [f"{said['pairs']:,} pairs"]))
             output = f"{said['bytes'] / row['documents']:,.0f} bytes a document written"
             found.append(f"{row['documents']:,} by {row['who']}: {words}; {output}.")
     return found
@@ -201,10 +204,12 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="where files lie (a temporary folder)")
     parser.add_argument("--json", action="store_true", help="figures as JSON, no tables")
     parser.add_argument("--write", action="store_true", help="renew docs/benchmarks.md")
+    parser.add_argument("--without-spark", action="store_true", help="leave Spark out")
     given = parser.parse_args()
+    programs = [SINGLE] if given.without_spark else [SINGLE, SPARK]
     with tempfile.TemporaryDirectory(prefix="corpus-") as temporary:
         folder = given.folder or Path(temporary)
-        rows = compared(given.documents, given.peer, folder)
+        rows = compared(given.documents, programs, given.peer, folder)
     if given.json:
         print(json.dumps(rows, indent=2))
         return

@@ -1,7 +1,7 @@
 """Pages a second of a fleet of 1, 2 and 4 workers, and of a crawl that is alone.
 
     python benchmarks/fleet_crawl.py [--pages N] [--hosts N] [--workers N ...] [--repeat N]
-                                     [--json] [--write]
+                                     [--json] [--write] [--beside WORDS]
 
 A made site on loopback addresses answers after a while, as sites do; all take turns. It says what
 the workers, and what Redis, cost in CPU time, since this machine's processors serve them all.
@@ -47,7 +47,9 @@ class Run:
         wall_secs: From the first request to the last.
         cpu_secs: Of all workers with their readers.
         redis_cpu_secs: Of Redis.
-        commands: That Redis was given.
+        reads: How often Redis read from its clients: once for a batch of commands, or a few times.
+        scripts: Scripts that its clients called.
+        commands: That Redis carried out, those inside scripts too.
         redis_bytes: What it held at the end.
     """
 
@@ -56,6 +58,8 @@ class Run:
     wall_secs: float
     cpu_secs: float
     redis_cpu_secs: float
+    reads: int
+    scripts: int
     commands: int
     redis_bytes: int
 
@@ -67,6 +71,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--workers", type=int, nargs="+", default=[ALONE, 1, 2, 4], metavar="N")
     parser.add_argument("--answer-secs", type=float, default=0.05, metavar="N", help="default 0.05")
     parser.add_argument("--repeat", type=int, default=3, metavar="N", help="default 3")
+    parser.add_argument(
+        "--beside", default="", metavar="WORDS", help="what else ran, for the table"
+    )
     parser.add_argument("--json", action="store_true", help="every run as JSON, no table")
     parser.add_argument("--write", action="store_true", help=f"renew {DOCUMENT.relative_to(ROOT)}")
     return parser.parse_args()
@@ -83,9 +90,9 @@ def _command(site: ManyHosts, url: str, folder: Path, number: int, workers: int)
     return [sys.executable, "-m", "scrapy", "crawl", "site", *seeds, *options]
 
 
-def _run(arguments: argparse.Namespace, workers: int) -> Run:
+def _run(arguments: argparse.Namespace, workers: int, pages: int) -> Run:
     with (
-        ManyHosts(arguments.pages, arguments.hosts, answer_secs=arguments.answer_secs) as site,
+        ManyHosts(pages, arguments.hosts, answer_secs=arguments.answer_secs) as site,
         tempfile.TemporaryDirectory() as folder,
         redis_server() as server,
     ):
@@ -114,12 +121,16 @@ def _run(arguments: argparse.Namespace, workers: int) -> Run:
         )
 
 
-def _of_redis(server: RedisServer) -> tuple[float, int, int]:
+def _of_redis(server: RedisServer) -> tuple[float, int, int, int, int]:
     with server.client() as client:
-        about = client.info()
+        about = client.info("everything")
     assert isinstance(about, dict)
     cpu_secs = about["used_cpu_user"] + about["used_cpu_sys"]
-    return cpu_secs, about["total_commands_processed"], about["used_memory"]
+    commands, reads = about["total_commands_processed"], about["total_reads_processed"]
+    scripts = sum(
+        about.get(f"cmdstat_{name}", {}).get("calls", 0) for name in ("evalsha", "eval", "fcall")
+    )
+    return cpu_secs, reads, scripts, commands, about["used_memory"]
 
 
 def _measure(arguments: argparse.Namespace) -> list[Run]:
@@ -127,10 +138,11 @@ def _measure(arguments: argparse.Namespace) -> list[Run]:
     runs = []
     for _ in range(arguments.repeat):
         for workers in arguments.workers:
-            run = _run(arguments, workers)
-            said = f"{_name(workers)}: {run.pages:,} pages in {run.wall_secs:.1f} s"
-            print(said, file=sys.stderr)
-            runs.append(run)
+            for pages in (arguments.hosts, arguments.pages):
+                run = _run(arguments, workers, pages)
+                said = f"{_name(workers)}: {run.pages:,} pages in {run.wall_secs:.1f} s"
+                print(said, file=sys.stderr)
+                runs.append(run)
     return runs
 
 
@@ -142,22 +154,31 @@ def _name(workers: int) -> str:
 
 def _table(runs: list[Run]) -> str:
     lines = [
-        "| | pages/s | CPU s of workers / 1,000 pages | CPU s of Redis / 1,000 pages "
-        "| commands a page | Redis holds, bytes a page |",
-        "|---|--:|--:|--:|--:|--:|",
+        "| | pages/s | CPU s of workers / 1,000 pages | but for their start "
+        "| CPU s of Redis / 1,000 pages | batches read a page | scripts called a page "
+        "| commands a page, those in scripts too | Redis holds, bytes a page |",
+        "|---|--:|--:|--:|--:|--:|--:|--:|--:|",
     ]
+    few = min(run.pages for run in runs)
     for workers in dict.fromkeys(run.workers for run in runs):
-        own = [run for run in runs if run.workers == workers]
+        own = [run for run in runs if run.workers == workers and run.pages > few]
+        starts = [run for run in runs if run.workers == workers and run.pages == few]
+        start_secs = statistics.median(run.cpu_secs for run in starts)
         rate = statistics.median(run.pages / run.wall_secs for run in own)
         cpu = statistics.median(1_000 * run.cpu_secs / run.pages for run in own)
-        line = f"| {_name(workers)} | {rate:.0f} | {cpu:.1f} |"
+        further = statistics.median(
+            1_000 * (run.cpu_secs - start_secs) / (run.pages - few) for run in own
+        )
+        line = f"| {_name(workers)} | {rate:.0f} | {cpu:.1f} | {further:.1f} |"
         if workers == ALONE:
-            lines.append(f"{line} | | |")
+            lines.append(f"{line} | | | | |")
             continue
         redis = statistics.median(1_000 * run.redis_cpu_secs / run.pages for run in own)
-        commands = statistics.median(run.commands / run.pages for run in own)
-        held = statistics.median(run.redis_bytes / run.pages for run in own)
-        lines.append(f"{line} {redis:.2f} | {commands:.1f} | {held:,.0f} |")
+        each = [
+            statistics.median(getattr(run, name) / run.pages for run in own)
+            for name in ("reads", "scripts", "commands", "redis_bytes")
+        ]
+        lines.append(f"{line} {redis:.2f} | {' | '.join(f'{one:,.1f}' for one in each)} |")
     return "\n".join(lines)
 
 
@@ -165,7 +186,9 @@ def _section(runs: list[Run], arguments: argparse.Namespace) -> str:
     measured = (
         f"Measured {datetime.now(UTC):%Y-%m-%d} on {machine()}; medians of {arguments.repeat}; "
         f"{arguments.pages:,} pages on {arguments.hosts} hosts, which answer after "
-        f"{arguments.answer_secs * 1000:.0f} ms and are asked two things at a time."
+        f"{arguments.answer_secs * 1000:.0f} ms and are asked two things at a time; the start is "
+        f"what a crawl of {arguments.hosts} pages costs by as many workers."
+        + (f" {arguments.beside}" if arguments.beside else "")
     )
     return "\n\n".join([BEGIN, measured, _table(runs), END])
 

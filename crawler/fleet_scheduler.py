@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import math
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +40,14 @@ if TYPE_CHECKING:
     from crawler.frontier.pauses import SharedPause
     from crawler.frontier.request_records import Leased
 
+logger = logging.getLogger(__name__)
+
+MAX_UNACKNOWLEDGED = 8
+"""Request nothing more while a kill of this worker would let so many pages be fetched again."""
+
+SLOW_SECS = 0.25
+"""Leave out requests that wait for an answer for longer: slow hosts hold up no others."""
+
 _LOOK_AHEAD_SECS = 2.0
 _MIN_OF_A_HOST = 2
 _MAX_OF_A_HOST = 32
@@ -58,6 +69,9 @@ class FleetScheduler(FrontierScheduler):
         self._fleet: Fleet = fleet
         self._by_tried_rules = Canonicalizer(Options(crawler.settings).names("URLS_DISABLED_RULES"))
         self._names: dict[int, str] = {}
+        self._sent: dict[Request, float] = {}
+        self._is_held_back = False
+        self._stopping: asyncio.Task[None] | None = None
         self._changed_pauses: set[int] = set()
         self._told_pauses: set[int] = set()
 
@@ -146,7 +160,21 @@ class FleetScheduler(FrontierScheduler):
         return True
 
     def _next(self) -> Request | None:
-        return super()._next() if self._fleet.is_open else None
+        self._is_held_back = self._fleet.is_open and self._unacknowledged >= MAX_UNACKNOWLEDGED
+        return super()._next() if self._fleet.is_open and not self._is_held_back else None
+
+    @property
+    def _unacknowledged(self) -> int:
+        """The number of requests that were just sent, or answered and not acknowledged in Redis."""
+        slow, active = time.monotonic() - SLOW_SECS, self._downloader.active
+        counted = sum(
+            request not in active or self._sent[request] > slow for request in self._leases
+        )
+        return counted + self._fleet.buffer.unacknowledged
+
+    def _hand_out(self, queued: QueuedRequest, request: Request) -> Request:
+        self._sent[request] = time.monotonic()
+        return super()._hand_out(queued, request)
 
     def _lease(self) -> QueuedRequest | None:
         queued = self._rules.lease(self._loads)
@@ -206,6 +234,10 @@ class FleetScheduler(FrontierScheduler):
 
     def note_through(self) -> None:
         self._acknowledge()
+        for request in self._sent.keys() - self._leases.keys():
+            del self._sent[request]
+        if self._is_held_back:
+            self.wake()
 
     def save(self) -> bool:
         self._job.save()
@@ -281,6 +313,11 @@ class FleetScheduler(FrontierScheduler):
         self._delayed.clear()
         self._changed_pauses.clear()
         self._told_pauses.clear()
+
+    def stop(self) -> None:
+        if self._stopping is None and not self._is_ending:
+            logger.warning("this worker was told to end; what is under way is finished")
+            self._stopping = asyncio.ensure_future(self._crawler.stop_async())
 
     def fail(self, reason: str) -> None:
         self._job.result.stop(reason)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from crawler.crawl_numbers import Sums
+    from crawler.fleet.news import News
 
 COUNTER, GAUGE = "counter", "gauge"
 
@@ -118,6 +119,8 @@ def families_of(read: CrawlNumbers) -> Iterator[Family]:
     meaning = "Seconds of this run by stage, all pages together."
     yield Family("crawl_once_stage_seconds_total", COUNTER, meaning, seconds, ("stage",))
     yield from _of_processes(job.archivist.pool.pids)
+    if job.fleet is not None and job.fleet.news is not None:
+        yield from _of_fleet(job.fleet.news)
 
 
 def _of_sums(prefix: str, whose: str, sums: Sums) -> Iterator[Family]:
@@ -131,6 +134,31 @@ def _of_sums(prefix: str, whose: str, sums: Sums) -> Iterator[Family]:
     )
     for name, what, number in single:
         yield Family(f"{prefix}_{name}", COUNTER, f"{what}, {whose}.", {(): number})
+
+
+def _of_fleet(news: News) -> Iterator[Family]:
+    """Yield what this worker knows of its fleet, which it asks for once a second."""
+    counts = news.counts
+    if counts is None:
+        return
+    gauges = (
+        ("workers", "Workers that take part", counts.workers),
+        ("hosts", "Hosts that wait, are asked or rest", counts.hosts),
+        ("requests_queued", "Requests that no worker has", counts.waiting),
+        ("requests_leased", "Requests that workers have", counts.leased),
+        ("requests_skipped", "Requests that learned rules skip", counts.parked),
+        ("requests_broken", "Requests that broke at every try", counts.failed),
+        ("records_unreadable", "Records of other programs, put aside", counts.unreadable),
+        ("paused", "1 while nothing is requested", int(news.is_paused)),
+    )
+    for name, what, number in gauges:
+        yield Family(f"crawl_once_fleet_{name}", GAUGE, f"{what}, in the fleet.", {(): number})
+    totals = (
+        ("pages_fetched", "Pages fetched", news.pages),
+        ("requests_done", "Requests that are through", counts.done),
+    )
+    for name, what, number in totals:
+        yield Family(f"crawl_once_fleet_{name}_total", COUNTER, f"{what}, by all.", {(): number})
 
 
 def _of_processes(pids: Iterable[int]) -> Iterator[Family]:

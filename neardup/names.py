@@ -11,6 +11,7 @@ dropped is lost.
 import json
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -29,6 +30,8 @@ from neardup.whole import part_of
 MAX_NAME_CHARACTERS = 300
 """The number of characters of a title, a heading or the first lines that count."""
 
+_HEAD_CHARACTERS = 2 * MAX_NAME_CHARACTERS
+
 MAX_NAMING_WORDS = 15
 """The number of words of the first line beyond which it is no name but a sentence."""
 
@@ -45,7 +48,8 @@ _MARKS = ("#", "¶")
 _CANONICAL = "canonical"
 _JOINTS = re.compile(r"[\s_.-]+")
 
-_LABEL = re.compile("SKU|ISBN|GTIN|EAN|MPN|Art|Item|Model")
+_LABELS = ("SKU", "ISBN", "GTIN", "EAN", "MPN", "Art", "Item", "Model")
+_LABEL = re.compile("|".join(_LABELS))
 """The beginnings of the labels below, which take a fifth of their time to look for."""
 
 _LABELLED = re.compile(
@@ -170,7 +174,7 @@ def _storable(text: str) -> str:
     """
     stored = ""
     for line in text.split("\n"):
-        if words := " ".join(line.split(maxsplit=MAX_NAME_CHARACTERS)[:MAX_NAME_CHARACTERS]):
+        if words := _first_words(line):
             stored = f"{stored}\n{words}" if stored else words
             if len(stored) >= MAX_NAME_CHARACTERS:
                 break
@@ -178,21 +182,43 @@ def _storable(text: str) -> str:
     return stored if stored.isascii() else stored.encode("utf-8", "replace").decode()
 
 
+def _first_words(line: str) -> str:
+    """Return the beginning of a line with single spaces between its words.
+
+    It has all that the first ``MAX_NAME_CHARACTERS`` characters of the line so spaced need.
+    """
+    if len(line) > _HEAD_CHARACTERS:
+        # The last word may be cut.
+        words = " ".join(line[:_HEAD_CHARACTERS].split()[:-1])
+        if len(words) >= MAX_NAME_CHARACTERS:
+            return words
+    return " ".join(line.split(maxsplit=MAX_NAME_CHARACTERS)[:MAX_NAME_CHARACTERS])
+
+
 def _marked_heading(text: str) -> str:
     """Return the words of a line before the first permalink mark; empty: there are none."""
-    if not any(mark in text for mark in _MARKS):
-        return ""
-    for match in _MARK.finditer(text):
-        line = text[
-            max(text.rfind("\n", 0, match.start()) + 1, match.start() - 200) : match.start()
-        ]
+    for place in sorted(place for mark in _MARKS for place in _places(text, mark)):
+        start = place - 1 if text[place - 1 : place] == "\n" else place
+        # From its mark alone: the pattern is tried at each character otherwise.
+        if _MARK.match(text, start) is None:
+            continue
+        line = text[max(text.rfind("\n", 0, start) + 1, start - 200) : start]
         if 0 < _count(words_of(line)) <= MAX_NAMING_WORDS:
             return _storable(line)
     return ""
 
 
+def _places(text: str, mark: str) -> Iterator[int]:
+    place = text.find(mark)
+    while place >= 0:
+        yield place
+        place = text.find(mark, place + 1)
+
+
 def _labelled(text: str) -> list[str]:
     """Return the first identifier of each kind that stands in a text with its label."""
+    if not any(label in text for label in _LABELS):
+        return []
     found: dict[str, str] = {}
     for label in _LABEL.finditer(text):
         match = _LABELLED.match(text, label.start())
@@ -277,7 +303,8 @@ def single_identifier(identifiers: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _are_other_openings(first: str, second: str) -> bool:
-    if first == second or not first or not second:
+    # Words of lines are dear, and first lines that name something have others below them.
+    if first == second or "\n" not in first or "\n" not in second:
         return False
     ours, theirs = _lines(first), _lines(second)
     if len(ours) < 2 or len(theirs) < 2:

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
+import time
+from collections import deque
+from contextlib import suppress
+from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from crawler.console.command_line import CommandError, PlainCommand
-from crawler.console.escaping import say
+from crawler.console.escaping import plain, say
+from crawler.console.progress_line import is_drawable
 from crawler.frontier.redis import FleetError
+from crawler.suggestions import did_you_mean
 from neardup.plurals import many
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
+
+    from rich.table import Table
 
     from crawler.fleet.status import FleetStatus
-    from crawler.frontier.redis.counts import Counts
+
+
+LOOK_SECS = 1.0
+PACE_SECS = 60.0
 
 
 def status_lines(status: FleetStatus, where: str) -> Iterator[str]:
@@ -25,11 +38,13 @@ def status_lines(status: FleetStatus, where: str) -> Iterator[str]:
 
     counts = status.counts
     yield f"fleet {status.name} at {where}: {status.identity.get('plan', '')}"
-    yield f"  {_stands(counts)}, {many(status.notices.pages, 'page')} fetched"
+    yield f"  {_stands(status)}, {many(status.notices.pages, 'page')} fetched"
     yield (
         f"  {many(counts.seen, 'URL')} seen, {many(counts.done, 'request')} done, "
         f"{counts.failed:,} broken at every try, {counts.parked:,} skipped by learned rules"
     )
+    if counts.unreadable:
+        yield f"  {many(counts.unreadable, 'record')} of other programs put aside"
     yield f"  {many(counts.hosts, 'host')} waiting, being asked or resting"
     yield f"  {decimal(status.memory_bytes)} of memory used by that Redis"
     yield ""
@@ -46,16 +61,30 @@ def status_lines(status: FleetStatus, where: str) -> Iterator[str]:
         yield f"learned URL rules that hold: {len(status.rules):,}"
 
 
-def _stands(counts: Counts) -> str:
+def _stands(status: FleetStatus) -> str:
+    counts = status.counts
     queued = counts.waiting + counts.leased
-    return "finished" if counts.is_finished else f"{queued:,} queued, {counts.leased:,} under way"
+    if counts.is_finished:
+        return "finished"
+    paused = "paused, " if status.notices.is_paused else ""
+    return f"{paused}{queued:,} queued, {counts.leased:,} under way"
 
 
 class FleetCommand(PlainCommand):
-    """Reads Redis alone; no worker is contacted."""
+    """Reads and writes Redis alone; workers hear of it within a second."""
 
-    usage = "[--name NAME] [--json | --forget NAME [--yes]] REDIS_URL"
-    summary = "Report the state of a fleet of crawlers on one Redis, or delete it there"
+    usage = (
+        "[--name NAME] [--json | --forget NAME [--yes]] REDIS_URL "
+        "[pause | resume | stop | remove-worker WORKER]"
+    )
+    summary = "Report the state of a fleet of crawlers on one Redis, pause or stop it, or delete it"
+    description = (
+        "Report the state of a fleet of crawlers: on a terminal in a table that goes on as long as "
+        "workers run (Ctrl-C ends the table alone), elsewhere once. pause lets no worker request "
+        "anything until resume, also those that begin meanwhile. stop lets all workers end as by "
+        "Ctrl-C, and remove-worker one, whose hosts the others take over; the same command of a "
+        "crawl joins again."
+    )
 
     def add_own_options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
@@ -70,17 +99,131 @@ class FleetCommand(PlainCommand):
         parser.add_argument("--yes", action="store_true", help="do so without asking")
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Print the state of a fleet, or delete it."""
+        """Print the state of a fleet, change it, or delete it."""
         from crawler.fleet.membership import shown_url
         from crawler.fleet.status import at, look  # needs Redis' client
 
-        if len(args) != 1:
+        if not args:
             raise CommandError("the URL of one Redis is needed, such as redis://127.0.0.1:6379/0")
-        if opts.forget is not None:
-            _forget(args[0], opts.forget, is_sure=opts.yes)
-            return
-        status = at(args[0], opts.name, look)
-        self.say_result(opts, status.to_dict, status_lines(status, shown_url(args[0])))
+        url, *order = args
+        if opts.forget is not None and not order:
+            _forget(url, opts.forget, is_sure=opts.yes)
+        elif order:
+            _give(url, opts.name, order, has_options=opts.json or opts.forget is not None)
+        elif opts.json or not _is_live():
+            status = at(url, opts.name, look)
+            self.say_result(opts, status.to_dict, status_lines(status, shown_url(url)))
+        else:
+            with suppress(KeyboardInterrupt):
+                _watch(url, opts.name, shown_url(url))
+
+
+_ORDERS = {"pause": 0, "resume": 0, "stop": 0, "remove-worker": 1}
+"""Orders by name, with the number of their arguments."""
+
+
+def _give(url: str, name: str | None, order: list[str], *, has_options: bool) -> None:
+    """Give an order to the workers of a fleet."""
+    from crawler.fleet.status import at, pause, stop  # needs Redis' client
+
+    verb, *named = order
+    if verb not in _ORDERS:
+        raise CommandError(
+            f"no {verb}{did_you_mean(verb, _ORDERS)}; there are {', '.join(_ORDERS)}"
+        )
+    if len(named) != _ORDERS[verb]:
+        wanted = "the name of one worker" if _ORDERS[verb] else "nothing more"
+        raise CommandError(f"{verb} takes {wanted}, got {' '.join(named) or 'none'}")
+    if has_options:
+        raise CommandError(f"{verb} goes neither with --json nor with --forget")
+    if verb in {"pause", "resume"}:
+        at(url, name, partial(pause, is_paused=verb == "pause"))
+        say("paused: nothing more is requested" if verb == "pause" else "it goes on")
+        return
+    told = at(url, name, partial(stop, worker=next(iter(named), None)))
+    for worker in told:
+        say(f"told to end when what is under way is finished: {worker}")
+    if not told:
+        say("no worker is running")
+
+
+def _is_live() -> bool:
+    from rich.console import Console
+
+    return is_drawable(Console())
+
+
+def _watch(url: str, name: str | None, where: str) -> None:
+    """Show the state of a fleet in a table until no worker runs, and print it at the end."""
+    from rich.live import Live
+
+    from crawler.fleet.status import at, look  # needs Redis' client
+
+    async def show(server: Any, name: str) -> FleetStatus:
+        paces = Paces()
+        with Live(auto_refresh=False, transient=True) as live:
+            while True:
+                status = await look(server, name)
+                if not status.workers:
+                    return status
+                paces.note(time.monotonic(), status.pages_of_workers)
+                live.update(_table(status, where, paces), refresh=True)
+                await asyncio.sleep(LOOK_SECS)
+
+    for line in status_lines(at(url, name, show), where):
+        say(line)
+
+
+class Paces:
+    """The pages a second of each worker and of all, in the last minute."""
+
+    def __init__(self) -> None:
+        self._looks: deque[tuple[float, Mapping[str, int]]] = deque()
+
+    def note(self, now: float, pages: Mapping[str, int]) -> None:
+        """Note the pages of all workers at a moment, in seconds."""
+        self._looks.append((now, pages))
+        while now - self._looks[0][0] > PACE_SECS:
+            self._looks.popleft()
+
+    def of(self, worker: str) -> float:
+        return self._between(lambda pages: pages.get(worker, 0))
+
+    @property
+    def total(self) -> float:
+        return self._between(lambda pages: sum(pages.values()))
+
+    def _between(self, count: Callable[[Mapping[str, int]], int]) -> float:
+        (since, before), (now, pages) = self._looks[0], self._looks[-1]
+        return max(0.0, count(pages) - count(before)) / (now - since) if now > since else 0.0
+
+
+def _table(status: FleetStatus, where: str, paces: Paces) -> Table:
+    from rich import box
+    from rich.filesize import decimal
+    from rich.table import Table
+
+    counts, pace = status.counts, paces.total
+    left = counts.waiting + counts.leased
+    state = "paused, " if status.notices.is_paused else ""
+    eta = f", about {timedelta(seconds=round(left / pace))} left" if pace and left else ""
+    broken = f", {counts.failed:,} broken" if counts.failed else ""
+    table = Table(
+        box=box.ROUNDED,
+        title=plain(f"fleet {status.name} at {where}"),
+        caption=plain(
+            f"{state}{status.notices.pages:,} pages, {pace:.1f} a second, {left:,} queued{eta}"
+            f"{broken}, {many(counts.hosts, 'host')}, {decimal(status.memory_bytes)} of Redis"
+        ),
+    )
+    table.add_column("worker", overflow="ellipsis", no_wrap=True)
+    for name in ("pages", "pages/s", "requests", "hosts"):
+        table.add_column(name, justify="right")
+    for name, held in status.workers.items():
+        pages = status.pages_of_workers.get(name, 0)
+        numbers = (f"{pages:,}", f"{paces.of(name):.1f}", f"{held.leased:,}", f"{held.hosts:,}")
+        table.add_row(plain(name), *numbers)
+    return table
 
 
 def _forget(url: str, name: str, *, is_sure: bool) -> None:

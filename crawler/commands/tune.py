@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 ORIGIN = "tune"
 
-_REDIS = re.compile(r"(rediss?|unix)://")
+_REDIS = re.compile(r"(rediss?|redis\+sentinel|unix)://")
 
 _SWITCHES = frozenset({"verify", "compare_names", "ignore_boilerplate", "drop_contained"})
 _WORDS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}

@@ -119,6 +119,11 @@ def problems(job: Job) -> Iterator[str]:
                 f"{many(counts.failed, 'request')} of the fleet broke at every try, see the errors "
                 "of its workers; when it is finished, the same command tries again"
             )
+        if counts.unreadable:
+            yield (
+                f"{many(counts.unreadable, 'record')} in Redis were written by another program and "
+                "put aside, at the keys that end in :unreadable"
+            )
     elif broken := job.result.broken_requests:
         yield (
             f"{many(broken, 'request')} broke, see the errors above; the same command tries again"

@@ -87,6 +87,8 @@ def welcome_lines(job: Job, welcome: Welcome, settings: BaseSettings) -> Iterato
     assert fleet is not None
     yield f"fleet {fleet.options.name} at {fleet.where}: {_stands(welcome)}"
     yield f"worker {fleet.membership.worker}: {job.folder}"
+    if welcome.is_paused:
+        yield "it is paused: nothing is requested before crawl-once fleet REDIS_URL resume"
     yield from (f"warning: {warning}" for warning in welcome.warnings)
     for name, wanted in _ALONE.items():
         if settings.getpriority(name) and Options(settings).boolean(name):

@@ -3,7 +3,8 @@
 In Redis, all keys in one slot; F is the fleet's prefix with ``board``, in braces:
 
 - hash F: ``id``; ``parameters``, ``origin``, ``since`` and ``parameters_version``;
-  ``rules_version``; ``moved_version``.
+  ``rules_version``; ``moved_version``; ``paused``, 1 where nothing is requested; ``stop``, the
+  number of times that all workers were told to end, and ``stop WORKER``, that of one.
 - hash F:rules: a rule as JSON, to ``{"holds": ..., "status": ..., "reason": ...}``.
 - hash F:moved: a seed, to the URL that it was redirected to.
 - hash F:pages: a process of a worker (its name, a colon, random digits), to the number of pages
@@ -13,6 +14,7 @@ In Redis, all keys in one slot; F is the fleet's prefix with ``board``, in brace
 from __future__ import annotations
 
 import json
+import logging
 import secrets
 from collections import Counter
 from dataclasses import dataclass
@@ -23,6 +25,8 @@ from neardup.storage.redis.script import Script
 
 if TYPE_CHECKING:
     from neardup.storage.redis.server import Server
+
+logger = logging.getLogger(__name__)
 
 _NOTICE = Script.read("crawler.fleet", "notice.lua")
 
@@ -40,6 +44,8 @@ class Notices:
         moved_version: The same for the moved seeds.
         pages: Pages fetched by all processes of all workers.
         own_pages: Pages fetched by the reading process alone.
+        is_paused: Whether no worker requests anything for now.
+        stops: Number that rises when the reading worker is told to end.
     """
 
     id: str = ""
@@ -50,6 +56,8 @@ class Notices:
     moved_version: int = 0
     pages: int = 0
     own_pages: int = 0
+    is_paused: bool = False
+    stops: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +113,18 @@ class Board:
             moved_version=int(said.get("moved_version", 0)),
             pages=sum(pages.values()),
             own_pages=pages.get(process, 0),
+            is_paused=said.get("paused") == "1",
+            stops=sum(int(said.get(name, 0)) for name in ("stop", _stop_of(process))),
         )
+
+    async def pause(self, *, is_paused: bool) -> None:
+        """Let no worker request anything, or let all go on; each hears of it within a second."""
+        await self._server.run("HSET", self._key, "paused", int(is_paused))
+
+    async def stop(self, worker: str | None = None) -> None:
+        """Tell a worker, or all, to end; those that begin later are not concerned."""
+        name = "stop" if worker is None else _stop_of(f"{worker}:")
+        await self._server.run("HINCRBY", self._key, name, 1)
 
     async def write_parameters(
         self, chosen: str, origin: str, since: float, *, is_first: bool = False
@@ -132,11 +151,17 @@ class Board:
 
     async def rules(self) -> list[SharedRule]:
         """Return every rule that any worker published."""
-        found = await self._server.run("HGETALL", self._rules)
-        return [
-            SharedRule(rule.decode(), RuleStatus(said["status"]), str(said["reason"]))
-            for rule, said in ((rule, json.loads(text)) for rule, text in _pairs(found))
-        ]
+        rules = []
+        for rule, text in _pairs(await self._server.run("HGETALL", self._rules)):
+            try:
+                said = json.loads(text)
+                shared = SharedRule(rule.decode(), RuleStatus(said["status"]), str(said["reason"]))
+            except (KeyError, TypeError, ValueError) as error:
+                # Without it more is requested, and nothing is lost.
+                logger.error("%s in Redis holds no rule in %r: %r", self._rules, rule, error)  # noqa: TRY400
+                continue
+            rules.append(shared)
+        return rules
 
     async def moved(self) -> dict[str, str]:
         """Return the URL that each redirected seed leads to."""
@@ -152,6 +177,10 @@ class Board:
 
     async def count_pages(self, process: str, pages: int) -> None:
         await self._server.run("HSET", self._pages, process, pages)
+
+
+def _stop_of(process: str) -> str:
+    return f"stop {process.rpartition(':')[0]}"
 
 
 def _pairs(found: Any) -> list[tuple[bytes, bytes]]:

@@ -72,6 +72,11 @@ class Buffer:
         return is_told and not (self._waiting or self._under_way)
 
     @property
+    def unacknowledged(self) -> int:
+        """The number of ended requests of which the frontier was not told yet."""
+        return sum(map(len, self._ended.values()))
+
+    @property
     def hosts(self) -> Counter[int]:
         """The number of waiting and running requests of each host; not to be changed."""
         return self._hosts

@@ -64,6 +64,7 @@ class Welcome:
 
     counts: Counts
     others: int
+    is_paused: bool
     warnings: tuple[str, ...]
 
 
@@ -119,7 +120,9 @@ class Fleet:
             heartbeat = await frontier.heartbeat()
             counts = await frontier.counts()
             await frontier.close()
-            return Welcome(counts, heartbeat.alive - 1, server.warnings)
+            notices = await Board(server).read()
+            others = heartbeat.alive - 1
+            return Welcome(counts, others, notices.is_paused, server.warnings)
         finally:
             await server.close()
 
@@ -236,8 +239,10 @@ class Fleet:
 
     @property
     def is_open(self) -> bool:
-        """Whether requests may be made: the worker has joined, and its heartbeat is not overdue."""
-        return self.worker is not None and not self.worker.is_overdue
+        """Whether requests may be made: the worker has joined, is neither overdue nor paused."""
+        if self.worker is None or self.news is None or self.news.is_paused:
+            return False
+        return not self.worker.is_overdue
 
     @property
     def is_finished(self) -> bool:

@@ -54,6 +54,9 @@ def shown_url(url: str) -> str:
     Raises:
         FleetError: It is no URL; the message contains no part of it.
     """
+    beginning = "redis+sentinel://"
+    if url.startswith(beginning):
+        return url.removeprefix(beginning).rpartition("@")[2]
     try:
         parts = urlsplit(url)
         port = parts.port or 6379

@@ -240,6 +240,7 @@ class News:
         self._told_pages = 0
         self._told_at = 0.0
         self._notices = Notices()
+        self._stops = 0
         self.id = ""
         self.counts: Counts | None = None
         self.is_lost = False
@@ -249,6 +250,17 @@ class News:
         self.id = await self.board.begin()
         await self._parameters.offer()
         await self.hear()
+        self._stops = self._notices.stops
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether nothing is to be requested for now."""
+        return self._notices.is_paused
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether this worker was told to end since it began."""
+        return self._notices.stops > self._stops
 
     @property
     def pages(self) -> int:
@@ -277,6 +289,9 @@ class News:
         if notices.id != self.id:
             self.is_lost = True
             return
+        if notices.is_paused != self.is_paused:
+            went = "is paused: nothing is requested" if notices.is_paused else "goes on"
+            logger.warning("the fleet %s", went)
         self._parameters.hear(notices)
         await self._rules.hear(notices)
         await self._moved.hear(notices)

@@ -50,6 +50,7 @@ class FleetStatus:
             "identity": self.identity,
             "counts": asdict(self.counts),
             "workers": {name: held._asdict() for name, held in self.workers.items()},
+            "is_paused": self.notices.is_paused,
             "pages": self.notices.pages,
             "pages_of_workers": self.pages_of_workers,
             "parameters": json.loads(self.notices.parameters or "{}"),
@@ -97,6 +98,30 @@ async def look(server: Server, name: str) -> FleetStatus:
         pages_of_workers=await board.pages_of_workers(),
         memory_bytes=int(dict(about).get("used_memory", 0)),
     )
+
+
+async def pause(server: Server, name: str, *, is_paused: bool) -> None:
+    """Let no worker of a fleet request anything, or let all go on.
+
+    Raises:
+        FleetError: There is no such fleet.
+    """
+    await look(server, name)
+    await Board(server).pause(is_paused=is_paused)
+
+
+async def stop(server: Server, name: str, worker: str | None) -> list[str]:
+    """Tell a worker, or all, to end as by Ctrl-C; return the names of those that were told.
+
+    Raises:
+        FleetError: There is no such fleet or worker.
+    """
+    workers = (await look(server, name)).workers
+    if worker is not None and worker not in workers:
+        known = ", ".join(workers) or "none"
+        raise FleetError(f"no worker {worker} runs in the fleet {name}; there are: {known}")
+    await Board(server).stop(worker)
+    return list(workers) if worker is None else [worker]
 
 
 async def forget(server: Server) -> int:

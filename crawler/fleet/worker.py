@@ -157,6 +157,7 @@ class Worker:
         if done or failed:
             await self._frontier.finish(done, failed)
             self._buffer.forget_ended(done, failed)
+            self._crawl.wake()
         postponed = self._buffer.postponed()
         if postponed:
             await self._frontier.postpone(postponed)
@@ -195,7 +196,7 @@ class Worker:
         self._buffer.forget_moves(moves)
 
     async def _refill(self) -> None:
-        if not self._crawl.wants_more or self._frontier.is_overdue:
+        if not self._crawl.wants_more or self._frontier.is_overdue or self._news.is_paused:
             await self._give_back(self._buffer.take_out())
             return
         room = self._options.max_leased - self._buffer.waiting
@@ -269,6 +270,8 @@ class Worker:
         if self._news.is_lost:
             self._crawl.fail("Redis has lost the fleet: restarted without what it held?")
             return
+        if self._news.is_stopped:
+            self._crawl.stop()
         self._news.counts = counts
         self._hosts.reckon(counts.hosts, counts.workers)
         surplus = self._hosts.surplus(self._buffer.hosts, self._buffer.has_parked)

@@ -87,5 +87,8 @@ class Crawl(Protocol):
     def lose_all(self) -> None:
         """Forget the waiting requests: they are another worker's now."""
 
+    def stop(self) -> None:
+        """End the crawl as Ctrl-C does, once."""
+
     def fail(self, reason: str) -> None:
         """End the crawl, because the fleet cannot go on."""

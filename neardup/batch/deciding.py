@@ -99,6 +99,23 @@ def _decide(batches: Iterator[Any]) -> Iterator[Any]:
         yield pa.RecordBatch.from_pydict({"id": pa.array(found, pa.int64())})
 
 
+def representatives(pairs: DataFrame, earlier: DataFrame, gone: DataFrame) -> DataFrame:
+    """Return ``first``, ``second``: kept texts, and earlier ones for which a near one was dropped.
+
+    Args:
+        pairs: ``first``, ``second`` of texts whose names do not differ.
+        earlier: The same of earlier runs.
+        gone: ``id`` of the texts that are dropped.
+    """
+    of_dropped = gone.selectExpr("id AS text_id")
+    opened = pairs.selectExpr("first AS text_id", "second").join(of_dropped, "text_id", "left_semi")
+    opened = opened.join(gone.selectExpr("id AS second"), "second", "left_anti")
+    every = pairs.select("first", "second").unionByName(earlier.select("first", "second"))
+    kept = every.selectExpr("first", "second AS text_id")
+    kept = kept.join(gone.selectExpr("id AS first"), "first", "left_anti")
+    return opened.join(kept, "text_id").select("first", "second").distinct()
+
+
 def originals(pairs: DataFrame, gone: DataFrame, kept_from: DataFrame) -> DataFrame:
     """Return for each text that is dropped, and each copy of it, the nearest kept one before it.
 

@@ -1,11 +1,13 @@
 """Candidates: texts that are within reach of each other, found without comparing all with all.
 
 Each text gets a row for each table of a scheme; rows are sorted by key, and what stands under one
-key is compared. A key that many texts share, as a boilerplate page makes it, must not make the
-square of them: a text is compared with the first ``MAX_COMPARED`` texts of its key and with the
-last ones before it, and ``MAX_FOUND`` candidates are taken of each of both. The first ones of a
-key are those that are kept, the last ones those that were written at the same time. What stands
-between them is not looked at, so at worst a duplicate is kept; no page is lost to it.
+key is compared by sketches. A key that many texts share, as a template makes it, must not make the
+square of them. A text is compared with the first texts of its key and with the last ones before it.
+Of those that are near, the earliest that its sketch takes for similar are candidates, which are the
+ones that are kept, and the nearest of the others. So at worst a duplicate is kept; no page is lost.
+
+A text that has many candidates under all its keys is settled in rounds: it is compared with its
+earliest and nearest ones first, and with the others where no kept one is among these.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,18 +18,41 @@ import pyarrow as pa
 from numba import types
 from numpy.typing import NDArray
 from pyspark.sql import DataFrame
+from pyspark.sql.functions import expr
 
 from neardup.batch.schemes import Blocks, Scheme
-from neardup.batch.sketches import WORDS
+from neardup.batch.sketches import WORDS, expected_unequal, max_unequal
 from neardup.compiled import compiled
+from neardup.indexes.banding import CANDIDATE_PERMUTATIONS
 from neardup.instructions import part, set_bits
+from neardup.parameters import Parameters
 
-MAX_COMPARED = 1 << 16
-MAX_FOUND = 32
+MAX_COMPARED = 1 << 13
+"""Compare a text with this many texts of a band from each end, at .8 ns each."""
 
+MAX_IN_BLOCK = 1 << 16
+"""The same of a block, of which the texts are far more."""
+
+MAX_FOUND = 16
+"""Take this many of the earliest similar texts of a key, and of the nearest others."""
+
+MANY, MAX_OF_MANY, NEAREST_OF_MANY = 64, 8, 2
+"""Under a key with more texts before a text than the first number, take these numbers of them."""
+
+ENOUGH = 64
+"""Look no further under a key where so many texts are similar by their sketches."""
+
+AT_ONCE = 16
+"""Compare a text with all its candidates at once where these are no more."""
+
+FIRST_ROUND, LATER_ROUND = 0, 1
+_FIRST_OF_MANY = 2
+_MAX_OF_MANY = 16
+
+_FINGERPRINT_BITS = 64
 _TOLD = ("fingerprint", *WORDS)
 _KEYED = "key long, id long" + "".join(f", {name} long" for name in _TOLD)
-_CANDIDATES = "first long, second long, distance short"
+_CANDIDATES = "first long, second long, distance short, unequal short"
 _ROWS_AT_ONCE = 1 << 14
 
 
@@ -55,50 +80,106 @@ class Limits(NamedTuple):
     Attributes:
         radius: The largest distance of their fingerprints, in bits.
         unequal: The largest number of values in which their sketches differ.
+        similar: The largest number of values, or of bits where sketches are not compared, in which
+            texts differ that are taken for similar.
         first_new: The smallest id to search for; texts with smaller ids are only found.
         max_compared: The number of texts of a key that one is compared with from each end: the
             first ones, and the last ones before it.
-        max_found: The number of candidates that are taken from each end.
+        max_found: The number of candidates that are taken of the similar ones, and of the others.
+        max_of_many: The number of similar ones under a key with more than ``MANY`` texts before a
+            text.
+        nearest_of_many: The number of others under such a key.
     """
 
     radius: int
     unequal: int
+    similar: int
     first_new: int
     max_compared: int
     max_found: int
+    max_of_many: int
+    nearest_of_many: int
 
 
 _array: Any = types.Array
 _named: Any = types.NamedTuple
 _uniform: Any = types.NamedUniTuple
 _WORDS, _INTS = _array(types.uint64, 1, "C"), _array(types.int64, 1, "C")
+_PLACES = _array(types.int64, 2, "C")
 _ROWS = _named((_WORDS, _INTS, _WORDS, _WORDS, _WORDS), JoinRows)
 _LOWER = np.uint64(0x5555555555555555)
 """The mask of the first bit of each two."""
-_LIMITS = _uniform(types.int64, 5, Limits)
+_LIMITS = _uniform(types.int64, 8, Limits)
 
 
 def candidates(
-    texts: DataFrame, scheme: Scheme, radius: int, max_unequal: int, first_new: int
+    texts: DataFrame, scheme: Scheme, parameters: Parameters, first_new: int
 ) -> DataFrame:
-    """Return ``first``, ``second``, ``distance`` of texts that are near by fingerprint and sketch.
+    """Return ``first``, ``second``, ``distance``, ``round`` of texts that are near.
+
+    A text whose key was not searched whole has a row in which it is both.
 
     Args:
         texts: ``id``, ``fingerprint``, the words of the sketch, and ``signature`` for bands.
         scheme: The scheme of the keys by which they meet.
-        radius: The largest distance between fingerprints, in bits.
-        max_unequal: The largest number of values of sketches that may differ; 64 compares no
-            sketches.
+        parameters: The parameters that decide which texts are the same.
         first_new: The smallest id of this run: pairs of two older texts are left out.
     """
-    is_exact = isinstance(scheme, Blocks)
-    columns = ["id", *_TOLD, *(() if is_exact else ("signature",))]
-    limits = Limits(radius, max_unequal, first_new, MAX_COMPARED, MAX_FOUND)
+    columns = ["id", *_TOLD, *(() if isinstance(scheme, Blocks) else ("signature",))]
     keyed = texts.select(columns).mapInArrow(_keyed(scheme), _KEYED)
     sorted_rows = keyed.repartition("key").sortWithinPartitions("key", "id")
+    limits = limits_of(parameters, first_new)
     found = sorted_rows.mapInArrow(_compared(scheme.masks, limits), _CANDIDATES)
-    # Bands do not tell in which of them a pair meets first.
-    return found if is_exact else found.distinct()
+    return _in_rounds(found, limits)
+
+
+def limits_of(parameters: Parameters, first_new: int) -> Limits:
+    """Return the limits of a search by sketches, or by distance where that alone decides."""
+    if not parameters.verify:
+        radius = parameters.max_distance
+        every = CANDIDATE_PERMUTATIONS
+        return Limits(radius, every, radius, first_new, MAX_IN_BLOCK, *[MAX_FOUND] * 3)
+    # Similar texts share many bands, so that a few of each make enough.
+    most, similar = (count(parameters.min_similarity) for count in (max_unequal, expected_unequal))
+    found = (MAX_FOUND, MAX_OF_MANY, NEAREST_OF_MANY)
+    return Limits(_FINGERPRINT_BITS, most, similar, first_new, MAX_COMPARED, *found)
+
+
+def _in_rounds(found: DataFrame, limits: Limits) -> DataFrame:
+    """Take the earliest and the nearest candidates of each text, over all its keys."""
+    once = found.repartition("second").groupBy("second", "first")
+    pairs = once.agg(expr("min(distance) AS distance"), expr("min(unequal) AS unequal"))
+    text = "PARTITION BY second"
+    is_similar = f"unequal <= {limits.similar} AND first < second"
+    ranked = pairs.selectExpr(
+        "*",
+        f"count_if(first < second) OVER ({text}) AS size",
+        f"count_if({is_similar}) OVER ({text}) AS similar",
+        f"row_number() OVER ({text} ORDER BY {is_similar} DESC, first) AS by_time",
+        f"row_number() OVER ({text} ORDER BY first = second, unequal, first) AS by_nearness",
+    )
+    are_first = f"by_time <= {_FIRST_OF_MANY} OR (similar < {_FIRST_OF_MANY}"
+    are_first += f" AND by_nearness <= {_FIRST_OF_MANY})"
+    are_later = f"by_time <= {_MAX_OF_MANY} OR by_nearness <= {_MAX_OF_MANY}"
+    number = (
+        f"CASE WHEN size <= {AT_ONCE} OR first = second OR {are_first} THEN {FIRST_ROUND}"
+        f" WHEN {are_later} THEN {LATER_ROUND} END AS round"
+    )
+    chosen = ranked.selectExpr("first", "second", "distance", number)
+    return chosen.where("round IS NOT NULL")
+
+
+def with_distance(pairs: DataFrame, texts: DataFrame) -> DataFrame:
+    """Return pairs with the ``distance`` of their fingerprints.
+
+    Args:
+        pairs: ``first``, ``second``.
+        texts: ``id``, ``fingerprint``.
+    """
+    one = texts.selectExpr("id AS first", "fingerprint AS ours")
+    other = texts.selectExpr("id AS second", "fingerprint AS theirs")
+    both = pairs.join(one, "first").join(other, "second")
+    return both.selectExpr("first", "second", "CAST(bit_count(ours ^ theirs) AS short) AS distance")
 
 
 def _keyed(scheme: Scheme) -> Callable[[Iterator[Any]], Iterator[Any]]:
@@ -135,7 +216,7 @@ def _compared(
 ) -> Callable[[Iterator[Any]], Iterator[Any]]:
     def run(batches: Iterator[Any]) -> Iterator[Any]:
         for found in _pairs(map(_rows, batches), masks, limits):
-            names = ("first", "second", "distance")
+            names = ("first", "second", "distance", "unequal")
             yield pa.RecordBatch.from_arrays([pa.array(column) for column in found], names)
 
     return run
@@ -153,12 +234,16 @@ def _unequal(different: np.uint64) -> int:
 
 
 @part
-def _is_near(rows: JoinRows, one: int, other: int, limits: Limits) -> bool:
-    if set_bits(rows.fingerprints[one] ^ rows.fingerprints[other]) > limits.radius:
-        return False
+def _nearness(rows: JoinRows, one: int, other: int, limits: Limits) -> int:
+    """Return in how many values, or else bits, two texts differ; -1 where they are not near."""
+    distance = set_bits(rows.fingerprints[one] ^ rows.fingerprints[other])
+    if distance > limits.radius:
+        return -1
     unequal = _unequal(rows.sketch0[one] ^ rows.sketch0[other])
     unequal += _unequal(rows.sketch1[one] ^ rows.sketch1[other])
-    return unequal <= limits.unequal
+    if unequal > limits.unequal:
+        return -1
+    return unequal if limits.radius == _FINGERPRINT_BITS else int(distance)
 
 
 @part
@@ -172,24 +257,30 @@ def _is_first(rows: JoinRows, one: int, other: int, masks: NDArray[np.uint64]) -
     return True
 
 
-@compiled(types.int64(_ROWS, types.int64, _WORDS, _LIMITS, _INTS, _INTS))
+@part
+def _put(pairs: NDArray[np.int64], at: int, one: int, other: int, unequal: int) -> None:
+    pairs[at, 0], pairs[at, 1], pairs[at, 2] = one, other, unequal
+
+
+@compiled(types.int64(_ROWS, types.int64, _WORDS, _LIMITS, _PLACES))
 def near_in_runs(
     rows: JoinRows,
     begin: int,
     masks: NDArray[np.uint64],
     limits: Limits,
-    earlier: NDArray[np.int64],
-    later: NDArray[np.int64],
+    pairs: NDArray[np.int64],
 ) -> int:
     """Compare each row from ``begin`` on with those of its key before it; return how many are near.
+
+    A row of which not all before it are compared is found once with itself.
 
     Args:
         rows: The rows, sorted by key, then by id.
         begin: The first row that was not compared yet.
         masks: The masks of the tables; only the first table in which a pair meets finds it.
         limits: The limits of the search.
-        earlier: int64: takes the smaller place of each pair that is found.
-        later: int64: takes the larger one; both have room for 2 * max_found a row.
+        pairs: int64, (pairs, 3): takes the smaller place of each pair that is found, the larger
+            one, and in how many values they differ; with room for 2 * max_found + 1 a row.
 
     Complexity: O(min(length of run, 2 * max_compared)) a row.
     """
@@ -199,44 +290,56 @@ def near_in_runs(
             start = row
         if row < begin or rows.ids[row] < limits.first_new:
             continue
-        other, taken = start, 0
-        stop = min(row, start + limits.max_compared)
-        while other < stop and taken < limits.max_found:
-            if _is_near(rows, other, row, limits) and _is_first(rows, other, row, masks):
-                earlier[found], later[found] = other, row
-                found += 1
-                taken += 1
+        if row - start > 2 * limits.max_compared:
+            _put(pairs, found, row, row, 0)
+            found += 1
+        room = others = limits.max_found
+        if row - start > MANY:
+            room, others = limits.max_of_many, limits.nearest_of_many
+        similar, nearest, end = 0, found + room, found + room
+        other = start
+        while other < row and similar < max(ENOUGH, limits.max_found):
+            if other == start + limits.max_compared and other < row - limits.max_compared:
+                other = row - limits.max_compared
+            near = _nearness(rows, other, row, limits)
+            if near >= 0 and _is_first(rows, other, row, masks):
+                similar += near <= limits.similar
+                if near <= limits.similar and similar <= room:
+                    _put(pairs, found + similar - 1, other, row, near)
+                elif end < nearest + others or near < pairs[end - 1, 2]:
+                    # It comes behind those that are as near, which are earlier.
+                    at = min(end, nearest + others - 1)
+                    end = at + 1
+                    while at > nearest and pairs[at - 1, 2] > near:
+                        _put(pairs, at, pairs[at - 1, 0], row, pairs[at - 1, 2])
+                        at -= 1
+                    _put(pairs, at, other, row, near)
             other += 1
-        least, taken = max(other, row - limits.max_compared), 0
-        other = row - 1
-        while other >= least and taken < limits.max_found:
-            if _is_near(rows, other, row, limits) and _is_first(rows, other, row, masks):
-                earlier[found], later[found] = other, row
-                found += 1
-                taken += 1
-            other -= 1
+        found += min(similar, room)
+        for at in range(nearest, end):
+            _put(pairs, found, pairs[at, 0], row, pairs[at, 2])
+            found += 1
     return found
 
 
 def _pairs(
     batches: Iterator[JoinRows], masks: NDArray[np.uint64], limits: Limits
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int16]]]:
-    """Yield pairs; a run of rows may go on in the next batch."""
+) -> Iterator[tuple[NDArray[Any], ...]]:
+    """Yield ids, distances and differences of pairs; a run of rows may go on in the next batch."""
     open_run: JoinRows | None = None
     for batch in batches:
         for start in range(0, len(batch.keys), _ROWS_AT_ONCE):
             new = JoinRows._make(column[start : start + _ROWS_AT_ONCE] for column in batch)
             begin = 0 if open_run is None else len(open_run.keys)
             both = new if open_run is None else _joined(open_run, new)
-            room = 2 * limits.max_found * len(new.keys)
-            earlier, later = np.empty(room, np.int64), np.empty(room, np.int64)
+            pairs = np.empty(((2 * limits.max_found + 1) * len(new.keys), 3), np.int64)
             rows = JoinRows._make(np.require(column, requirements=["C", "W"]) for column in both)
-            count = near_in_runs(rows, begin, masks, limits, earlier, later)
+            count = near_in_runs(rows, begin, masks, limits, pairs)
             if count:
-                one, other = earlier[:count], later[:count]
+                one, other, unequal = pairs[:count].T
                 different = both.fingerprints[one] ^ both.fingerprints[other]
                 distances = np.bitwise_count(different).astype(np.int16)
-                yield both.ids[one], both.ids[other], distances
+                yield both.ids[one], both.ids[other], distances, unequal.astype(np.int16)
             open_run = _last_run(both, limits.max_compared)
 
 
@@ -247,7 +350,8 @@ def _joined(first: JoinRows, second: JoinRows) -> JoinRows:
 def _last_run(rows: JoinRows, most: int) -> JoinRows:
     """Return the rows of the last key that those to come can be compared with."""
     start = int(np.searchsorted(rows.keys.view(np.int64), rows.keys.view(np.int64)[-1]))
-    if len(rows.keys) - start <= 2 * most:
+    if len(rows.keys) - start <= 2 * most + 1:
         return JoinRows._make(column[start:] for column in rows)
-    ends = (slice(start, start + most), slice(-most, None))
+    # One more than are compared tells that some are left out.
+    ends = (slice(start, start + most), slice(-most - 1, None))
     return JoinRows._make(np.concatenate([column[end] for end in ends]) for column in rows)

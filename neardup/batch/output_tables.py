@@ -1,13 +1,21 @@
-"""The tables of a run: written beside their place, and moved there when all of them are whole."""
+"""The tables of a run: in a folder of its own, which the output names when all of them are whole.
+
+Files:
+    about: The description of the run, which names the folder of its tables. It is the last that is
+        written, in one step, on object stores too, where no folder is renamed in one.
+    run-*: The tables of a run, with its ``about``: an output by itself.
+"""
 
 import json
 import time
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+from neardup.batch.spark_session import is_running
 from neardup.errors import InputError
 from neardup.features.features import Features
 from neardup.parameters import Parameters
@@ -18,13 +26,16 @@ if TYPE_CHECKING:
 FORMAT = 3
 TABLES = ("documents", "signatures", "pairs", "clusters", "kept", "near_texts", "left_out")
 _ABOUT = "about"
-_UNFINISHED = ".unfinished"
+_RUN = "run-"
 _PATIENCE_SECS, _QUIET_SECS = 15.0, 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """The description of a run: its own name, and paths and names of those that it went on from."""
+    """The description of a run: its own name, and paths and names of those that it went on from.
+
+    ``tables`` is the folder of its tables, in that of the output; empty: they lie beside it.
+    """
 
     run: str
     input: str
@@ -34,6 +45,7 @@ class About:
     against: tuple[str, ...]
     runs: tuple[str, ...]
     counts: dict[str, int | str]
+    tables: str = ""
 
     def to_json(self) -> str:
         values = asdict(self)
@@ -56,35 +68,35 @@ def about_of(text: str) -> About:
 class Folder:
     """A folder that Spark reads and writes, wherever that lies: its path is Hadoop's."""
 
-    def __init__(self, spark: "SparkSession", path: str) -> None:
+    def __init__(self, spark: "SparkSession", path: str, final_path: str | None = None) -> None:
         self._spark = spark
-        gateway: Any = spark.sparkContext._jvm
-        configuration = spark.sparkContext._jsc.hadoopConfiguration()
-        self._new_path = gateway.org.apache.hadoop.fs.Path
+        self._java = cast("Any", spark.sparkContext._jvm)
+        self._configuration = spark.sparkContext._jsc.hadoopConfiguration()
+        self._new_path = self._java.org.apache.hadoop.fs.Path
         place = self._new_path(path)
-        self._system = place.getFileSystem(configuration)
+        self._system = place.getFileSystem(self._configuration)
         self.path = str(place)
         self.full_path = str(self._system.makeQualified(place).toString())
-
-    @property
-    def final_path(self) -> str:
-        """The path to which the folder is moved when it is whole."""
-        return self.full_path.removesuffix(_UNFINISHED)
+        self.final_path = final_path or self.full_path
+        self._tables = ""
 
     def exists(self, name: str = "") -> bool:
         """Whether there is such a file or folder in it; without a name, itself."""
         return bool(self._system.exists(self._inside(name)))
 
-    def is_empty(self) -> bool:
-        return len(self._system.listStatus(self._inside(""))) == 0
+    def names(self) -> list[str]:
+        """Return the names of the files and folders in it."""
+        return [one.getPath().getName() for one in self._system.listStatus(self._inside(""))]
+
+    def other_runs(self) -> list[str]:
+        """Return the folders beside that of a run: of runs under way, or of killed processes."""
+        beside = Folder(self._spark, self.final_path)
+        published = beside.read_about().tables if beside.exists(_ABOUT) else ""
+        own = {published, self.full_path.rpartition("/")[2]}
+        return [name for name in beside.names() if name.startswith(_RUN) and name not in own]
 
     def remove(self, name: str = "") -> None:
         self._system.delete(self._inside(name), True)
-
-    def move(self, target: "Folder") -> None:
-        """Give it another name, under which there must be nothing."""
-        if not self._system.rename(self._inside(""), target._inside("")):
-            raise InputError(f"{target.path}: cannot be written; the result is in {self.path}")
 
     def write(self, rows: "DataFrame", name: str) -> "DataFrame":
         """Write rows under a name, and return what reads them back."""
@@ -92,23 +104,73 @@ class Folder:
         return self._spark.read.schema(rows.schema).parquet(f"{self.full_path}/{name}")
 
     def read(self, name: str) -> "DataFrame":
-        return self._spark.read.parquet(f"{self.full_path}/{name}")
+        """Read a table of the run that ``read_about`` described."""
+        return self._spark.read.parquet(
+            "/".join(filter(None, (self.full_path, self._tables, name)))
+        )
 
     def write_about(self, about: About) -> None:
         """Write what makes a folder of tables one that is whole."""
-        rows = self._spark.createDataFrame([(about.to_json(),)], "about string")
-        rows.coalesce(1).write.parquet(f"{self.full_path}/{_ABOUT}", mode="overwrite")
+        self._put_about(about, self._inside(_ABOUT))
+
+    def publish(self, run: "Folder", before: str | None) -> None:
+        """Name the folder of a run, in this one, as that of its tables.
+
+        Args:
+            run: The folder.
+            before: The name of the run that was there when this one began, which is removed; None:
+                there was none.
+
+        Raises:
+            InputError: Another run was written there since.
+        """
+        replaced = self.read_about() if self.exists(_ABOUT) else None
+        if (replaced.run if replaced else None) != before:
+            raise InputError(f"{self.path}: another run was written there meanwhile")
+        about = run.read_about()
+        name = run.full_path.rpartition("/")[2]
+        if replaced is not None and not self._system.isFile(self._inside(_ABOUT)):
+            self.remove(_ABOUT)
+        new = self._inside(f"{name}/{_ABOUT}.new")
+        self._put_about(replace(about, tables=name), new)
+        options = self._java.org.apache.hadoop.fs.Options.Rename
+        gateway = cast("Any", self._spark.sparkContext._gateway)
+        chosen = gateway.new_array(options, 1)
+        chosen[0] = options.NONE if replaced is None else options.OVERWRITE
+        context = self._java.org.apache.hadoop.fs.FileContext.getFileContext(
+            self._system.getUri(), self._configuration
+        )
+        context.rename(
+            self._system.makeQualified(new),
+            self._system.makeQualified(self._inside(_ABOUT)),
+            chosen,
+        )
+        if replaced is not None:
+            for table in [replaced.tables] if replaced.tables else TABLES:
+                self.remove(table)
+
+    def _put_about(self, about: About, path: Any) -> None:
+        import pyarrow as pa  # noqa: PLC0415  (optional)
+        import pyarrow.parquet as pq  # noqa: PLC0415
+
+        sink = pa.BufferOutputStream()
+        pq.write_table(pa.table({"about": [about.to_json()]}), sink)
+        stream = self._system.create(path, True)
+        stream.write(sink.getvalue().to_pybytes())
+        stream.close()
 
     def read_about(self) -> About:
         """Return the description of the run in it, which must be of this version."""
         if not self.exists(_ABOUT):
             what = "no run of neardup.spark in it" if self.exists() else "no such folder"
             raise InputError(f"{self.path}: {what}")
-        row = self.read(_ABOUT).first()
+        row = self._spark.read.parquet(f"{self.full_path}/{_ABOUT}").first()
         try:
-            return about_of(row["about"] if row else "{}")
+            about = about_of(row["about"] if row else "{}")
         except InputError as error:
             raise InputError(f"{self.path}: {error}") from None
+        self._tables = about.tables
+        return about
 
     def _inside(self, name: str) -> Any:
         return self._new_path(f"{self.path}/{name}" if name else self.path)
@@ -116,28 +178,30 @@ class Folder:
 
 @contextmanager
 def new_folder(spark: "SparkSession", path: str, *, overwrite: bool) -> Iterator[Folder]:
-    """Give a folder beside the wanted one, which takes its place when all went well.
+    """Give a folder of its own in the wanted one, which names it when all went well.
 
     Raises:
-        InputError: There is something already, and no run that may be overwritten; where it came
-            since, the result stays beside it.
+        InputError: There is something already, and no run that may be overwritten; where another
+            run came since, the result stays in its folder.
     """
     target = Folder(spark, path)
-    _check_free(target, overwrite=overwrite)
-    folder = Folder(spark, target.path + _UNFINISHED)
-    folder.remove()
+    before = _check_free(target, overwrite=overwrite)
+    name = _RUN + uuid.uuid4().hex
+    folder = Folder(spark, f"{target.path}/{name}", target.full_path)
     try:
         yield folder
     except BaseException:
-        spark.sparkContext.cancelAllJobs()
-        _remove_for_good(folder)
+        if is_running():
+            spark.sparkContext.cancelAllJobs()
+            _remove_for_good(folder)
+            if target.exists() and not target.names():
+                target.remove()
         raise
     try:
         _check_free(target, overwrite=overwrite)
+        target.publish(folder, before)
     except InputError as error:
         raise InputError(f"{error}; the result is in {folder.path}") from None
-    target.remove()
-    folder.move(target)
 
 
 def _remove_for_good(folder: Folder) -> None:
@@ -154,13 +218,17 @@ def _remove_for_good(folder: Folder) -> None:
         time.sleep(_QUIET_SECS / 10)
 
 
-def _check_free(target: Folder, *, overwrite: bool) -> None:
-    if not target.exists() or target.is_empty():
-        return
+def _check_free(target: Folder, *, overwrite: bool) -> str | None:
+    """Return the run that may be overwritten; None: there is none."""
+    if not target.exists():
+        return None
     if not target.exists(_ABOUT):
+        if all(name.startswith(_RUN) for name in target.names()):
+            return None
         raise InputError(f"{target.path}: holds something else; choose another folder")
     if not overwrite:
         raise InputError(f"{target.path}: exists; --overwrite replaces it")
+    return target.read_about().run
 
 
 class Earlier:

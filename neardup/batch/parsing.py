@@ -146,9 +146,7 @@ def _unpacked(file: Any, part: InputPart) -> BinaryIO:
 def _records(file: Any, part: InputPart, fields: Fields) -> Iterator[WebPage | LeftOut]:
     csv.field_size_limit(_MAX_LINE_BYTES)
     lines = io.TextIOWrapper(_unpacked(file, part), "utf-8-sig", errors="replace", newline="")
-    rows = csv.reader(lines)
-    names = next(rows, [])
-    position = 0
+    rows, names, position = csv.reader(lines), None, 0
     while True:
         try:
             record = next(rows, None)
@@ -157,6 +155,9 @@ def _records(file: Any, part: InputPart, fields: Fields) -> Iterator[WebPage | L
         else:
             if record is None:
                 return
+            if names is None:
+                names = record
+                continue
             if len(record) == len(names):
                 values = dict(zip(names, record, strict=True))
                 yield _page(values, position, part.path, fields)
@@ -193,17 +194,18 @@ def _rows(file: Any, part: InputPart, fields: Fields) -> Iterator[WebPage | Left
     try:
         table = pq.ParquetFile(file)
         there = [name for name in dict.fromkeys(fields) if name in table.schema_arrow.names]
-        groups, position = _groups(table.metadata, part)
+        groups, behind = _groups(table.metadata, part)
         for batch in table.iter_batches(batch_size=_ROWS_AT_ONCE, columns=there, row_groups=groups):
-            if part.end_row is not None and position >= part.end_row:
-                return
-            if position + batch.num_rows <= part.first_row:
-                position += batch.num_rows
+            first, behind = behind, behind + batch.num_rows
+            position = max(first, part.first_row)
+            end = behind if part.end_row is None else min(behind, part.end_row)
+            if end <= position:
                 continue
-            for values in _values(batch):
-                if part.first_row <= position and (part.end_row is None or position < part.end_row):
-                    yield _page(values, position, part.path, fields)
+            for values in _values(batch.slice(position - first, end - position)):
+                yield _page(values, position, part.path, fields)
                 position += 1
+            if end == part.end_row:
+                return
     except pa.ArrowException:
         yield LeftOut("damaged parquet")
 

@@ -10,23 +10,29 @@ from pyspark.sql.functions import expr
 
 from neardup.batch.analysing import POSITION_BITS, analysed
 from neardup.batch.components import FEW, cluster_rows, components, contracted
-from neardup.batch.deciding import dropped, is_kept, originals, resembled, verdicts
+from neardup.batch.deciding import (
+    dropped,
+    is_kept,
+    originals,
+    representatives,
+    resembled,
+    verdicts,
+)
 from neardup.batch.input_files import File, check_count, parts_of
-from neardup.batch.joining import candidates
+from neardup.batch.joining import FIRST_ROUND, LATER_ROUND, candidates, with_distance
 from neardup.batch.output_tables import About, Earlier, Folder
 from neardup.batch.parsing import Fields
 from neardup.batch.schemes import scheme_of
-from neardup.batch.sketches import WORDS, max_unequal
+from neardup.batch.sketches import WORDS
 from neardup.batch.verifying import verified
 from neardup.errors import InputError, ParameterError
 from neardup.fingerprints.digest import EMPTY_DIGEST
-from neardup.indexes.banding import CANDIDATE_PERMUTATIONS
 from neardup.parameters import DEFAULTS, Parameters
 from neardup.verdict import NEAR_DUPLICATE
 
-_FINGERPRINT_BITS = 64
 _WORK = "_work"
 _REASONS = 10
+_MAX_ROUNDS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,28 +150,74 @@ class BatchRun:
         older = self._earlier.texts().join(self._earlier.signatures(), "id").select(columns)
         texts = texts.unionByName(older).where("fingerprint IS NOT NULL")
         scheme = scheme_of(parameters, texts.count())
-        radius, unequal = parameters.max_distance, CANDIDATE_PERMUTATIONS
-        if parameters.verify:
-            radius, unequal = _FINGERPRINT_BITS, max_unequal(parameters.min_similarity)
         first_new = self._parts[0].number << POSITION_BITS
-        near = candidates(texts, scheme, radius, unequal, first_new)
-        near = self._keep(near, "candidates")
-        self._count("candidates", near.count(), f"candidates, by {scheme}")
-        contents = read.select("id", "text", "title").join(firsts, "id")
-        contents = contents.unionByName(self._earlier.contents())
-        pairs = self._folder.write(verified(near, contents, parameters), "pairs")
-        self._count("pairs", pairs.count(), "of them confirmed")
+        near = self._keep(candidates(texts, scheme, parameters, first_new), "candidates")
+        told = near.selectExpr(
+            "count_if(first < second) AS candidates",
+            "count_if(first = second) AS cut",
+            f"count_if(round = {LATER_ROUND}) AS later",
+        ).first()
+        assert told is not None
+        self._count("candidates", told["candidates"], f"candidates, by {scheme}")
+        self._counts["cut"] = told["cut"]
+        if told["cut"]:
+            self._say(
+                f"{told['cut']:,} texts are not compared with all of their keys; see scale.md"
+            )
+        contents = read.select("id", "text", "title").unionByName(self._earlier.contents())
+        near = near.where("first < second")
+        numbers = texts.select("id", "fingerprint")
+        return self._confirmed(near, numbers, contents, has_later=bool(told["later"]))
+
+    def _confirmed(
+        self, near: DataFrame, numbers: DataFrame, contents: DataFrame, *, has_later: bool
+    ) -> DataFrame:
+        """Compare texts in rounds, until each repeats a kept one or has no candidate left.
+
+        Where those that a text is near to are all dropped, it is compared with what they were
+        dropped for. What is dropped is not settled for good: what it was dropped for may be dropped
+        in a later round. Then it is compared with its other candidates.
+        """
+        parameters, count = self._task.parameters, int(self._counts["candidates"])
+        found = verified(near.where(f"round = {FIRST_ROUND}"), contents, parameters, count)
+        asked, left = near.select("first", "second"), near.where(f"round = {LATER_ROUND}")
+        rounds = 1
+        while has_later:
+            found = self._keep(found, f"pairs-{rounds}")
+            same = found.where("NOT is_other")
+            gone, _ = self._dropped(same, f"gone-{rounds}")
+            ready = left
+            for side in ("first", "second"):
+                ready = ready.join(gone.selectExpr(f"id AS {side}"), side, "left_anti")
+            older = self._earlier.pairs().where("NOT is_other")
+            more = representatives(same, older, gone)
+            more = more.join(asked, ["first", "second"], "left_anti")
+            ready = ready.drop("round").unionByName(with_distance(more, numbers))
+            ready = self._keep(ready, f"ready-{rounds}")
+            if rounds > _MAX_ROUNDS or ready.isEmpty():
+                break
+            rounds += 1
+            found = found.unionByName(verified(ready, contents, parameters, count))
+            ready = ready.select("first", "second")
+            left = left.join(ready, ["first", "second"], "left_anti")
+            asked = asked.unionByName(ready)
+        pairs = self._folder.write(found, "pairs")
+        self._count("pairs", pairs.count(), f"of them confirmed, in {rounds} rounds")
         return pairs
 
-    def _judge(self, documents: DataFrame, pairs: DataFrame) -> _Judged:
-        same, others = pairs.where("NOT is_other"), pairs.where("is_other")
+    def _dropped(self, same: DataFrame, name: str) -> tuple[DataFrame, DataFrame]:
+        """Return what is dropped for pairs, of earlier runs too, and their components."""
         merged = contracted(same, self._earlier.clusters())
         roots, rounds = components(self._spark, merged, self._keep, few=self._task.few)
-        roots = self._keep(roots, "roots")
+        roots = self._keep(roots, f"{name}-roots")
         self._counts["rounds"] = rounds
         old = self._earlier.texts().where(f"verdict = '{NEAR_DUPLICATE}'").select("id")
         open_pairs = same.join(old.selectExpr("id AS first"), "first", "left_anti")
-        gone = self._keep(dropped(open_pairs, roots), "dropped").unionByName(old)
+        return self._keep(dropped(open_pairs, roots), name).unionByName(old), roots
+
+    def _judge(self, documents: DataFrame, pairs: DataFrame) -> _Judged:
+        same, others = pairs.where("NOT is_other"), pairs.where("is_other")
+        gone, roots = self._dropped(same, "dropped")
         of_gone = documents.join(gone.selectExpr("id AS text_id"), "text_id", "left_semi")
         every = same.unionByName(self._earlier.pairs().where("NOT is_other"))
         found = originals(every, gone, of_gone.select("id", "text_id"))

@@ -62,6 +62,11 @@ def max_unequal(min_similarity: float) -> int:
     return CANDIDATE_PERMUTATIONS
 
 
+def expected_unequal(min_similarity: float) -> int:
+    """Return the number of values in which the sketches of two texts at a similarity differ."""
+    return int(0.75 * (1.0 - min_similarity) * CANDIDATE_PERMUTATIONS)
+
+
 def _tail(share: float, expected: float) -> float:
     """Bound the chance of at least that share of values, where another one is expected."""
     if expected == 0.0:

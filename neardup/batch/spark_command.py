@@ -21,8 +21,8 @@ file, a folder, a pattern or a list of files (.paths.gz) of WARC or WET, jsonl o
 judged in the order of the files, each against those kept before it."""
 
 _MORE = """\
-OUTPUT is written beside its place and moved there when it is whole. On one machine texts and
-shuffled rows lie in temporary folders (SPARK_LOCAL_DIRS says where)."""
+OUTPUT/about names the folder of the tables, and is written when these are whole. On one machine
+texts and shuffled rows lie in temporary folders (SPARK_LOCAL_DIRS says where)."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -47,7 +47,13 @@ def _run(options: Namespace) -> None:
         new_folder(spark, options.output, overwrite=options.overwrite) as folder,
     ):
         counts = BatchRun(spark, task, folder, _say)().counts
-    _say(f"{options.output}: {counts['kept']:,} of {counts['documents']:,} kept")
+        kept = f"{folder.path}/kept"
+        others = folder.other_runs()
+    _say(f"{kept}: {counts['kept']:,} of {counts['documents']:,} kept")
+    if others:
+        _say(
+            f"{', '.join(others)} in {options.output}: under way or killed; remove what is not used"
+        )
 
 
 def _options(arguments: Sequence[str]) -> Namespace:

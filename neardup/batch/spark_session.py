@@ -8,9 +8,9 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from neardup.errors import InputError
 from neardup.installing import install_command
@@ -21,10 +21,17 @@ if TYPE_CHECKING:
 _RAISED = re.compile(r"^(?:[\w.]*\.)?(\w*(?:Error|Exception)): (.*)$", re.MULTILINE)
 _OURS = ("InputError", "ParameterError")
 _FULL = "No space left on device"
+_MEMORY_SIGNS = (
+    "OutOfMemoryError", "Java heap space", "GC overhead limit", "Not enough memory to build",
+    "Unable to acquire", "SparkOutOfMemory", "UNABLE_TO_ACQUIRE_MEMORY",
+)  # fmt: skip
+_GONE = "Spark's Java process has ended: it was killed, or ran out of memory (more: --memory 8g)"
 
 _LOGGING = Path(__file__).with_name("log4j2.properties")
 _MIN_JAVA = 17
 _MIN_MB, _MAX_MB = 1024, 16 * 1024
+_SPARK_MIN_MB = 512
+"""The least memory with which Spark starts, in megabytes."""
 _MEMORY = re.compile(r"[1-9][0-9]*[mgt]", re.IGNORECASE)
 _CLASS = re.compile(r'version "(?:1\.)?([0-9]+)')
 
@@ -37,8 +44,8 @@ _DEFAULTS = {
     "spark.sql.execution.arrow.maxBytesPerBatch": str(64 << 20),
     "spark.sql.files.maxPartitionBytes": str(64 << 20),
     "spark.sql.adaptive.enabled": "true",
-    # A table that fits in no memory is not to be sent to all because it was packed well.
-    "spark.sql.autoBroadcastJoinThreshold": str(8 << 20),
+    # All tables grow with the corpus, and Spark goes by how small they are when they are packed.
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
     "spark.sql.session.timeZone": "UTC",
 }
 
@@ -46,23 +53,32 @@ _DEFAULTS = {
 @contextmanager
 def reported() -> Iterator[None]:
     """Turn errors of Spark, its gateway and its workers into the one line that helps."""
-    from py4j.protocol import Py4JError  # noqa: PLC0415  (optional)
+    from py4j.protocol import Py4JError, Py4JJavaError  # noqa: PLC0415  (optional)
     from pyspark.errors import PySparkException  # noqa: PLC0415
 
     try:
         yield
-    except (PySparkException, Py4JError) as error:
+    except (PySparkException, Py4JJavaError) as error:
         raise InputError(in_one_line(str(error))) from error
-    except (ConnectionError, EOFError) as error:
-        raise InputError(f"Spark has gone: {error}; more --memory may help") from error
+    except (Py4JError, ConnectionError, EOFError) as error:
+        # The gateway has no answer of Java's, of which an error would be one.
+        raise InputError(_GONE) from error
+
+
+def is_running() -> bool:
+    """Whether the Java process of Spark answers."""
+    from pyspark import SparkContext  # noqa: PLC0415  (optional)
+
+    process = getattr(SparkContext._gateway, "proc", None)  # None: spark-submit's own
+    return process is None or process.poll() is None
 
 
 def in_one_line(message: str) -> str:
     """Return the useful line of a message with traces of two languages."""
     if _FULL in message:
         return "the disk is full; SPARK_LOCAL_DIRS may name a larger one for temporary files"
-    if "OutOfMemoryError" in message or "Java heap space" in message:
-        return "not enough memory; give it more (--memory 8g)"
+    if any(sign in message for sign in _MEMORY_SIGNS):
+        return "Java ran out of memory; give it more (--memory 8g)"
     raised = _RAISED.findall(message)
     for name, words in raised:
         if name in _OURS:
@@ -84,8 +100,11 @@ def session(master: str | None, memory: str | None) -> Iterator["SparkSession"]:
     """
     if memory is not None and not _MEMORY.fullmatch(memory):
         raise InputError(f"--memory takes a number and m, g or t, such as 4g, got {memory}")
+    if memory is not None and _megabytes(memory) < _SPARK_MIN_MB:
+        raise InputError(f"--memory must be at least {_SPARK_MIN_MB}m, got {memory}")
     check_installed()
-    from pyspark import SparkConf  # noqa: PLC0415  (optional)
+    from py4j.protocol import Py4JError  # noqa: PLC0415  (optional)
+    from pyspark import SparkConf  # noqa: PLC0415
     from pyspark.errors import PySparkException  # noqa: PLC0415
     from pyspark.sql import SparkSession  # noqa: PLC0415
 
@@ -98,13 +117,23 @@ def session(master: str | None, memory: str | None) -> Iterator["SparkSession"]:
         spark = SparkSession.builder.config(conf=conf).getOrCreate()
     except PySparkException as error:
         raise InputError(f"Spark does not start: {str(error).splitlines()[0]}") from None
+    sums: Any = getattr(spark.sparkContext, "_accumulatorServer", None)
+    if sums is not None:
+        # The thread that takes sums from Java would print a trace where that was killed.
+        sums.handle_error = lambda *_: None
     if threading.current_thread() is threading.main_thread():
         # PySpark's own handler asks the JVM something while its answer to another question is read.
         signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         yield spark
     finally:
-        spark.stop()
+        # A killed process may still count as running.
+        with suppress(Py4JError, ConnectionError):
+            spark.stop()
+
+
+def _megabytes(memory: str) -> int:
+    return int(memory[:-1]) << {"m": 0, "g": 10, "t": 20}[memory[-1].lower()]
 
 
 def check_installed() -> None:

@@ -5,6 +5,7 @@ import re
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import NoReturn
 
 from neardup.command_line.row_formats import FORMATS
@@ -131,6 +132,8 @@ def _check_folder(parser: Parser, options: Namespace) -> None:
         parser.error(f"--processes must be at least 1, got {options.processes}")
     if not is_whole and options.format == "warc":
         parser.error("--format warc needs OUT")
+    if not is_whole and options.format is None and Path(options.file).is_dir():
+        parser.error(f"{options.file}: is a folder; name OUT too, a folder for tables")
 
 
 def compare_options(arguments: Sequence[str]) -> Namespace:

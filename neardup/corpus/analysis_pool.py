@@ -197,7 +197,9 @@ def _work(pipe: Connection, analysis: Analysis) -> None:
                 continue  # what was judged of the part before
             try:
                 pipe.send(_analyse_part(pipe, analysis, *request))
-            except NearDupError as error:
+            except ConnectionError:
+                return
+            except (NearDupError, OSError) as error:
                 pipe.send(str(error))
     except (EOFError, ConnectionError):
         return

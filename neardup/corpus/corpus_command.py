@@ -57,7 +57,12 @@ def run_corpus(options: Namespace) -> None:
         run = SingleRun(task, folder, shown)
         if run.is_continued:
             shown.say(f"goes on behind {run.documents:,} documents of an interrupted run")
-        counts = run().counts
+        try:
+            counts = run().counts
+        except KeyboardInterrupt:
+            shown.clear()
+            shown.say("the same command goes on behind what was written")
+            raise
     secs = time.monotonic() - began
     shown.say(
         f"{options.folder}: {counts['kept']:,} of {counts['documents']:,} kept, "

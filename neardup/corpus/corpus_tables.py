@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 import pyarrow as pa
@@ -19,7 +20,7 @@ from neardup.files.durable import write_durably
 UNFINISHED = ".unfinished-run"
 _PROGRESS = "progress.json"
 _LOCK = "lock"
-_WORK = "work"
+_WORK = "work-"
 _ABOUT = "about"
 _PLAIN = ["text", "digest", "signature", "name"]
 """Columns whose values are hardly ever repeated, so that a dictionary of them is of no use."""
@@ -54,7 +55,8 @@ class RunFolder:
     Files, all below ``OUT.unfinished-run`` beside ``OUT``:
         ``TABLE/NUMBER.parquet``: rows of a table.
         ``progress.json``: how many of those files count, and where the run goes on.
-        ``work/``: files of no use to another process.
+        ``work-*/``: files of no use to another process. A killed run may leave processes for a
+            moment, which write to a folder of their own.
         ``lock``: held by the process that writes.
 
     Args:
@@ -68,16 +70,16 @@ class RunFolder:
     def __init__(self, target: Path, *, overwrite: bool) -> None:
         self.target, self._overwrite = target, overwrite
         self._check_free()
-        self.path = target.with_name(target.name + UNFINISHED)
+        whole = target.resolve()
+        self.path = whole.with_name(whole.name + UNFINISHED)
         self.path.mkdir(parents=True, exist_ok=True)
         self._lock = FileLock(self.path / _LOCK, timeout=0)
         try:
             self._lock.acquire()
         except Timeout:
             raise InputError(f"{target}: another process works on it; let it end first") from None
-        self.work = self.path / _WORK
-        shutil.rmtree(self.work, ignore_errors=True)
-        self.work.mkdir()
+        self._remove_work()
+        self.work = Path(mkdtemp(prefix=_WORK, dir=self.path))
         self._writer = ThreadPoolExecutor(1)
         self._written: Future[None] | None = None
 
@@ -87,6 +89,13 @@ class RunFolder:
             return Progress(**json.loads((self.path / _PROGRESS).read_text()))
         except (FileNotFoundError, ValueError, TypeError):
             return None
+
+    def discard_from(self, number: int) -> None:
+        """Remove files of tables that do not count, from a number on."""
+        for name in TABLES:
+            for path in (self.path / name).glob("*.parquet"):
+                if int(path.stem) >= number:
+                    path.unlink()
 
     def clear(self) -> None:
         """Remove what an interrupted run wrote."""
@@ -126,25 +135,30 @@ class RunFolder:
         self.write_table(_ABOUT, 0, pa.table({"about": [about.to_json()]}))
         self.wait()
         self._check_free()
-        shutil.rmtree(self.work)
-        (self.path / _PROGRESS).unlink()
+        self._remove_work()
         if self.target.exists():
             shutil.rmtree(self.target)
         self.path.rename(self.target)
-        (self.target / _LOCK).unlink()
+        # After that: a run that is killed before goes on from it.
+        for name in (_PROGRESS, _LOCK):
+            (self.target / name).unlink()
 
     def close(self) -> None:
         """Let the folder go; what another run can go on with stays."""
         self._writer.shutdown()
-        shutil.rmtree(self.work, ignore_errors=True)
+        self._remove_work()
         if not (self.path / _PROGRESS).exists():
             shutil.rmtree(self.path, ignore_errors=True)
         self._lock.release()
 
+    def _remove_work(self) -> None:
+        for left in self.path.glob(f"{_WORK}*"):
+            shutil.rmtree(left, ignore_errors=True)
+
     def _check_free(self) -> None:
         if not self.target.exists() or (self.target.is_dir() and not any(self.target.iterdir())):
             return
-        if not (self.target / _ABOUT).is_dir():
+        if not (self.target / _ABOUT).exists():
             raise InputError(f"{self.target}: holds something else; choose another folder")
         if not self._overwrite:
             raise InputError(f"{self.target}: exists; --overwrite replaces it")
@@ -156,19 +170,18 @@ def read_about(folder: Path) -> About:
     Raises:
         InputError: There is none, or it is of another version.
     """
-    if not (folder / _ABOUT).is_dir():
+    if not (folder / _ABOUT).exists():
         what = "no corpus run in it" if folder.exists() else "no such folder"
         raise InputError(f"{folder}: {what}")
-    (row,) = pa.concat_tables(read_files(folder, _ABOUT, ["about"])).to_pylist()
+    # A run on Spark writes it as one file.
+    (row,) = pq.read_table(folder / _ABOUT, partitioning=None).to_pylist()
     try:
         return about_of(row["about"])
     except InputError as error:
         raise InputError(f"{folder}: {error}") from None
 
 
-def read_files(
-    folder: Path, table: str, columns: list[str], files: int | None = None
-) -> Iterator[Any]:
-    """Yield each file of a table, in order of names; the first ``files``, None: all."""
-    for path in sorted((folder / table).glob("*.parquet"))[:files]:
+def read_files(folder: Path, table: str, columns: list[str]) -> Iterator[Any]:
+    """Yield each file of a table, in the order of their names."""
+    for path in sorted((folder / table).glob("*.parquet")):
         yield pq.read_table(path, columns=columns, partitioning=None)

@@ -25,6 +25,11 @@ class EarlierRuns:
     runs: tuple[str, ...] = ()
     end_file: int = 0
 
+    @property
+    def tables(self) -> tuple[Path, ...]:
+        """The folders of the tables; a run on Spark has them in one of its own."""
+        return tuple(folder / read_about(folder).tables for folder in self.folders)
+
 
 def earlier_runs(last: Path | None, parameters: Parameters) -> EarlierRuns:
     """Find the runs that the last one goes on from.
@@ -45,21 +50,15 @@ def earlier_runs(last: Path | None, parameters: Parameters) -> EarlierRuns:
     return EarlierRuns((*folders, last.resolve()), (*about.runs, about.run), about.end_file)
 
 
-def hold_run(judge: BatchJudge, folder: Path, files: int | None = None) -> None:
-    """Hold what a run kept.
-
-    Args:
-        judge: Where it is held.
-        folder: The tables of the run.
-        files: The number of files of each table that count; None: all.
-    """
+def hold_run(judge: BatchJudge, folder: Path) -> None:
+    """Hold what a run kept, by the tables in a folder."""
     columns = ["id", "text_id", "digest", "fingerprint", "verdict", "duplicate_of"]
-    for table in read_files(folder, "documents", columns, files):
+    for table in read_files(folder, "documents", columns):
         judge.hold_documents(table)
-    for table in read_files(folder, "kept", ["id", "fingerprint", "title", "text"], files):
+    for table in read_files(folder, "kept", ["id", "fingerprint", "title", "text"]):
         judge.hold_texts(table)
     judge.sort()
-    for table in read_files(folder, "signatures", ["id", "signature"], files):
+    for table in read_files(folder, "signatures", ["id", "signature"]):
         judge.hold_signatures(table)
 
 

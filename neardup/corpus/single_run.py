@@ -30,7 +30,7 @@ from neardup.parameters import DEFAULTS, Parameters
 
 PART_BYTES = 16 << 20
 
-_ROWS_PER_FILE = 1 << 16
+ROWS_PER_FILE = 1 << 16
 _BYTES_PER_FILE = 1 << 27
 _SECS_PER_FILE = 60.0
 _KIB = 1024
@@ -48,6 +48,7 @@ class CorpusTask:
         against: The folder of the run that this one goes on from, if any.
         processes: The number of processes that read and analyse; None: one for each core.
         max_bytes: The largest memory of the process that judges, in bytes; None: any.
+        rows_per_file: The number of documents behind which tables are written.
 
     Raises:
         ParameterError: Parts are to be dropped, which are not looked for here.
@@ -60,6 +61,7 @@ class CorpusTask:
     against: Path | None = None
     processes: int | None = None
     max_bytes: int | None = None
+    rows_per_file: int = ROWS_PER_FILE
 
     def __post_init__(self) -> None:
         if self.parameters.drop_contained:
@@ -125,9 +127,9 @@ class SingleRun:
         """
         task, folder = self._task, self._folder
         with closing(BatchJudge(task.parameters, folder.work)) as judge:
-            for earlier in self._earlier.folders:
+            for earlier in self._earlier.tables:
                 hold_run(judge, earlier)
-            hold_run(judge, folder.path, self._progress.files)
+            hold_run(judge, folder.path)
             self._judge(judge)
         if not self._counts["documents"]:
             why = self._why_left_out()
@@ -161,6 +163,7 @@ class SingleRun:
         if found is None or found.task != digest:
             self._folder.clear()
             return Progress(digest, uuid.uuid4().hex)
+        self._folder.discard_from(found.files)
         return found
 
     def _judge(self, judge: BatchJudge) -> None:
@@ -217,7 +220,7 @@ class SingleRun:
 
     def _is_due(self) -> bool:
         return (
-            self._pending_rows >= _ROWS_PER_FILE
+            self._pending_rows >= self._task.rows_per_file
             or self._pending_bytes >= _BYTES_PER_FILE
             or time.monotonic() - self._written_at > _SECS_PER_FILE
         )
@@ -251,21 +254,21 @@ class SingleRun:
 
     def _write_clusters(self) -> None:
         columns = ["id", "text_id", "duplicate_of"]
-        documents = read_files(self._folder.path, "documents", columns, self._progress.files)
+        documents = read_files(self._folder.path, "documents", columns)
         found = cluster_table(documents, self._earlier_clusters(), self._first_id())
         self._folder.write_table("clusters", 0, found)
         same = pc.equal(found["id"], found["representative"])
         self._counts["clusters"] = pc.sum(same).as_py() or 0
 
     def _earlier_clusters(self) -> Iterator[Any]:
-        for folder in self._earlier.folders:
+        for folder in self._earlier.tables:
             yield from read_files(folder, "clusters", ["id", "representative"])
 
     def _first_id(self) -> int:
         return self._earlier.end_file << POSITION_BITS
 
     def _why_left_out(self) -> str:
-        for table in read_files(self._folder.path, "left_out", ["left_out"], self._progress.files):
+        for table in read_files(self._folder.path, "left_out", ["left_out"]):
             if table.num_rows:
                 return f"; {table['left_out'][0]}"
         return ""

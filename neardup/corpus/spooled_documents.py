@@ -1,5 +1,6 @@
 """Kept texts in temporary files, found by arrays of 49 bytes a text."""
 
+import os
 from collections.abc import Collection
 from pathlib import Path
 from typing import IO, Any
@@ -31,7 +32,6 @@ class _Spool:
         offsets = offsets[strings.offset : strings.offset + len(strings) + 1].astype(np.int64)
         data = strings.buffers()[2]
         if data is not None:
-            self._file.seek(0, 2)
             rest = memoryview(data)[offsets[0] : offsets[-1]]
             while len(rest):
                 rest = rest[self._file.write(rest) :]
@@ -40,10 +40,9 @@ class _Spool:
         return np.stack([offsets[:-1], offsets[1:]], axis=1)
 
     def read(self, start: int, end: int) -> str:
-        self._file.seek(start)
-        found = bytearray()
-        while len(found) < end - start and (piece := self._file.read(end - start - len(found))):
-            found += piece
+        found = b""
+        while start < end and (piece := os.pread(self._file.fileno(), end - start, start)):
+            found, start = found + piece, start + len(piece)
         return found.decode()
 
     def close(self) -> None:

@@ -57,7 +57,7 @@ class RedisServer:
         self._folder = folder
         self._options = options
         self._process: subprocess.Popen[bytes] | None = None
-        self.port = _free_port()
+        self.port = free_port()
         self.url = f"redis://127.0.0.1:{self.port}/0"
 
     def __enter__(self) -> Self:
@@ -184,7 +184,8 @@ def _is_joined(client: redis.Redis) -> bool:
     return info["cluster_state"] == "ok" and info["cluster_known_nodes"] == str(NODES)
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port at which nothing listens, nor at the one of a cluster's bus."""
     # A node's bus listens at its port with 10,000 more.
     while True:
         with socket.socket() as one:

@@ -12,14 +12,30 @@ if is == 'again' then
   return {is}
 end
 
-local function held(id)
-  for _, where in ipairs({mine.leases, mine.parked}) do
-    local rest_of_it = redis.call('HGET', where, id)
-    if rest_of_it then
-      redis.call('HDEL', where, id)
-      return rest_of_it
-    end
+-- The rests of the records of those ids that are held, which are held no more after it.
+local held = {}
+
+local function take_from(where, ids)
+  if #ids == 0 then
+    return {}
   end
+  local taken, others = {}, {}
+  for at, rest_of_it in ipairs(redis.call('HMGET', where, unpack(ids))) do
+    held[ids[at]] = rest_of_it or nil
+    table.insert(rest_of_it and taken or others, ids[at])
+  end
+  if #taken > 0 then
+    redis.call('HDEL', where, unpack(taken))
+  end
+  return others
+end
+
+if is ~= 'lost' then
+  local ids = {}
+  for at = 8, #ARGV, 2 do
+    ids[#ids + 1] = ARGV[at]
+  end
+  take_from(mine.parked, take_from(mine.leases, ids))
 end
 
 -- Take a request out of the queue, and its host out of the line where that was its last one.
@@ -49,21 +65,24 @@ local function fail(id, rest_of_it)
   end
 end
 
-local ended = 0
+local ended, done = 0, 0
 for at = 7, #ARGV, 2 do
   local outcome, id = ARGV[at], ARGV[at + 1]
-  local rest_of_it = is ~= 'lost' and held(id)
+  local rest_of_it = held[id]
+  held[id] = nil
   if outcome == 'failed' then
     if rest_of_it then
       fail(id, rest_of_it)
       ended = ended + 1
     end
   elseif rest_of_it or unqueue(id) then
-    count('done', 1)
-    ended = ended + 1
+    done = done + 1
   end
 end
-if ended > 0 then
+if done > 0 then
+  count('done', done)
+end
+if ended + done > 0 then
   changed()
 end
 return {is}

@@ -99,7 +99,7 @@ local function next_host()
   return table.remove(owned, 1)
 end
 
-local leased, ids, stored = {}, {}, {}
+local leased, ids = {}, {}
 
 local has_dropped = false
 
@@ -162,8 +162,12 @@ while #leased < most do
   hand_out(entry)
 end
 
+local held = {}
 for at, id in ipairs(ids) do
-  redis.call('HSET', mine.leases, id, string.sub(leased[at], ID + 1))
+  held[2 * at - 1], held[2 * at] = id, string.sub(leased[at], ID + 1)
+end
+if #ids > 0 then
+  redis.call('HSET', mine.leases, unpack(held))
 end
 remember(mine, 'call', table.concat(ids))
 if #ids > 0 or has_dropped then

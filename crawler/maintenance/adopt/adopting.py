@@ -125,7 +125,7 @@ class Corpus:
 def _about(folder: Path) -> About:
     if not folder.is_dir():
         raise JobError(f"{folder}: no such directory")
-    if not (folder / "about").is_dir():
+    if not (folder / "about").exists():
         raise JobError(f"{folder}: no output of neardup.spark in it")
     try:
         (row,) = _open(folder / "about").to_table().to_pylist()
@@ -135,7 +135,7 @@ def _about(folder: Path) -> About:
 
 
 def _dataset(folder: Path) -> Any:
-    return _open(folder / "kept")
+    return _open(folder / _about(folder).tables / "kept")
 
 
 def _open(folder: Path) -> Any:
@@ -144,7 +144,8 @@ def _open(folder: Path) -> Any:
         from pyarrow import dataset  # noqa: PLC0415
     except ImportError:
         raise JobError(f"parquet needs pyarrow: {install_command('parquet')}") from None
-    files = sorted(str(file) for file in folder.glob("*.parquet"))
+    places = [folder] if folder.is_file() else sorted(folder.glob("*.parquet"))
+    files = [str(place) for place in places]
     try:
         return dataset.dataset(files, format="parquet")
     except (pa.ArrowException, OSError) as error:

@@ -3,18 +3,30 @@
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 from redis.asyncio import Redis, RedisCluster
 from redis.asyncio.retry import Retry
+from redis.asyncio.sentinel import Sentinel, SentinelConnectionPool
 from redis.backoff import NoBackoff
+from redis.connection import HiredisRespSerializer
 from redis.exceptions import RedisClusterException, RedisError
+from redis.utils import HIREDIS_AVAILABLE
 
 from neardup.errors import ServerError
-from neardup.storage.redis.server import Server
+from neardup.storage.redis.server import Server, close_client
+
+if TYPE_CHECKING:
+    from redis.asyncio.connection import AbstractConnection
 
 ANSWER_SECS = 10.0
 """The time for one answer, in seconds; a server that takes longer is waited for."""
+
+SENTINEL = "redis+sentinel://"
+"""The beginning of a URL that names sentinels and their service."""
+
+_SENTINEL_PORT = 26_379
 
 PASSWORD, PASSWORD_FILE = "REDIS_PASSWORD", "REDIS_PASSWORD_FILE"
 """Variables of the environment with the password, and with the name of a file that holds it.
@@ -23,14 +35,16 @@ Arguments of a command are shown by the system to every user of a machine, these
 """
 
 _OLDEST = 7
+_PACKER = HiredisRespSerializer()
 
 
 async def connect(url: str, prefix: str = "") -> Server:
     """Connect to a server, or to the cluster that it belongs to.
 
     Args:
-        url: ``redis://[[user]:password@]host[:port][/database]``, or ``rediss://`` for TLS. A
-            password that it does not name is taken from the environment (``PASSWORD``).
+        url: ``redis://[[user]:password@]host[:port][/database]``, or ``rediss://`` for TLS, or
+            ``redis+sentinel://[[user]:password@]host[:port],.../service[/database]``. A password
+            that it does not name is taken from the environment (``PASSWORD``).
         prefix: The prefix of all keys of the user.
 
     Raises:
@@ -42,9 +56,11 @@ async def connect(url: str, prefix: str = "") -> Server:
     try:
         about = await _ask(one, name)
     finally:
-        await one.aclose()
+        await close_client(one)
     if not about.get("cluster_enabled"):
-        return Server(_client(url), prefix=prefix, name=name, warnings=_checked(about, name))
+        return Server(
+            _packing_fast(_client(url)), prefix=prefix, name=name, warnings=_checked(about, name)
+        )
     cluster = _cluster(url, name)
     server = Server(cluster, prefix=prefix, name=name)
     try:
@@ -57,12 +73,47 @@ async def connect(url: str, prefix: str = "") -> Server:
 
 def _client(url: str) -> Redis:
     try:
-        return Redis.from_url(url, **_options())
+        return _of_sentinel(url) if url.startswith(SENTINEL) else Redis.from_url(url, **_options())
     except (ValueError, TypeError):  # their messages may have a part of the password
         raise ServerError(
             "no URL of a Redis; redis://HOST:PORT/0 expected, or redis://USER:PASSWORD@HOST:PORT/0 "
             "with what is neither letter nor digit in a password written as %XX"
         ) from None
+
+
+def _packing_fast(client: Redis) -> Redis:
+    """Let hiredis pack the commands, as it does for the library's clients without asyncio."""
+    pool = client.connection_pool
+    kind: type[AbstractConnection] = pool.connection_class
+
+    class PackingConnection(kind):  # type: ignore[misc, valid-type]
+        def pack_command(self, *args: Any) -> list[bytes]:
+            packed: list[bytes] = _PACKER.pack(*args)
+            return packed
+
+    if HIREDIS_AVAILABLE:
+        pool.connection_class = PackingConnection
+    return client
+
+
+def _of_sentinel(url: str) -> Redis:
+    """Return a client that asks sentinels which server is the master, before each connection."""
+    who, _, where = url.removeprefix(SENTINEL).rpartition("@")
+    hosts, _, path = where.partition("/")
+    service, _, database = path.partition("/")
+    if not hosts or not service:
+        raise ValueError("no sentinels or no service")
+    sentinels = []
+    for place in hosts.split(","):
+        host, colon, port = place.rpartition(":")
+        sentinels.append((host, int(port)) if colon else (port, _SENTINEL_PORT))
+    user, _, password = map(unquote, who.partition(":"))
+    own = {name: said for name, said in (("username", user), ("password", password)) if said}
+    options = {**_options(), **own, "db": int(database or 0)}
+    once = {"socket_timeout": ANSWER_SECS, "retry": Retry(NoBackoff(), 0)}
+    asking = Sentinel(sentinels, sentinel_kwargs=once)  # type: ignore[no-untyped-call]
+    client: Redis = asking.master_for(service, **options)
+    return client
 
 
 def _options() -> dict[str, Any]:
@@ -94,6 +145,8 @@ def _name(client: Redis) -> str:
     about = client.connection_pool.connection_kwargs
     if "path" in about:
         return str(about["path"])
+    if isinstance(client.connection_pool, SentinelConnectionPool):
+        return f"{client.connection_pool.service_name} of its sentinels"
     return f"{about.get('host', 'localhost')}:{about.get('port', 6379)}"
 
 

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Any, TypeAlias
 
 from redis.asyncio import Redis, RedisCluster
+from redis.asyncio.sentinel import SentinelConnectionPool
 from redis.exceptions import (
     AskError,
     AuthenticationError,
@@ -92,6 +93,15 @@ def _is_unfound(error: BaseException) -> bool:
 
 def _first_line(error: BaseException) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
+
+
+async def close_client(client: Client) -> None:
+    """Close a client, with those that ask its sentinels if it has some."""
+    await client.aclose()
+    pool = getattr(client, "connection_pool", None)
+    if isinstance(pool, SentinelConnectionPool):
+        for sentinel in pool.sentinel_manager.sentinels:
+            await sentinel.aclose()
 
 
 class Outage:
@@ -225,7 +235,7 @@ class Server:
                 self._sending.cancel()
                 await asyncio.wait([self._sending])
                 _fail(self._unsent, self._closed_error())
-            await self.client.aclose()
+            await close_client(self.client)
 
     async def _try(
         self, commands: Sequence[Command], places: Sequence[int], replies: dict[int, Any]

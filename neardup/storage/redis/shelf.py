@@ -133,7 +133,11 @@ class Shelf:
 
     async def find_payload(self, digest: bytes) -> list[DigestOwner]:
         """Find the kept texts of this payload, the first first."""
-        look, reply = await self.log.look_and_ask([self._documents.payload_question(digest)])
+        question = self._documents.payload_question(digest)
+        if not self._server.is_cluster:
+            # Each text that is kept is found there.
+            return _merged(await self._server.pipeline([question]), ())
+        look, reply = await self.log.look_and_ask([question])
         return _merged(reply, _owners(look.recent, look.recent.has("payload", digest, HAS_PAYLOAD)))
 
     async def records(self, numbers: Sequence[int]) -> dict[int, Record]:

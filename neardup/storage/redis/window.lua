@@ -7,7 +7,7 @@
 --       then, for each question: its command, how many fields it asks for, and these
 -- Reply: 1 if what the reader knows is true, 0 if the server has lost some of it; low, the oldest
 --        entry that is not written elsewhere; the next number; the entry before that; the time in
---        seconds; the first entry that is told; the answers to the questions; and the entries from
+--        seconds, 0 where no entry waits to be written elsewhere; the first entry that is told; the answers to the questions; and the entries from
 --        there on
 local from, last = tonumber(ARGV[1]), ARGV[2]
 local state = redis.call('HMGET', KEYS[1], 'low', 'next')
@@ -21,9 +21,10 @@ for place = 3, #KEYS do
   answers[place - 2] = redis.call(ARGV[at], KEYS[place], unpack(ARGV, at + 2, last_field))
   at = last_field + 1
 end
+local is_known = is_true and last ~= '' and next == from
 local reply = {
-  is_true and 1 or 0, low, next, redis.call('HGET', KEYS[2], next - 1) or '',
-  tonumber(redis.call('TIME')[1]), first, answers,
+  is_true and 1 or 0, low, next, is_known and last or redis.call('HGET', KEYS[2], next - 1) or '',
+  low < next and tonumber(redis.call('TIME')[1]) or 0, first, answers,
 }
 for number = first, next - 1 do
   reply[#reply + 1] = redis.call('HGET', KEYS[2], number)

@@ -18,7 +18,7 @@ class Fetcher:
         self.failures: list[str] = []
         self.rests: dict[int, float] = {}
         self.delays: dict[int, float] = {}
-        self.losses = 0
+        self.losses = self.stops = 0
         self.resting: set[int] = set()
         self.pauses: dict[int, SharedPause | None] = {}
         self.taken: dict[int, SharedPause | None] = {}
@@ -65,6 +65,9 @@ class Fetcher:
 
     def lose_all(self) -> None:
         self.losses += 1
+
+    def stop(self) -> None:
+        self.stops += 1
 
     def fail(self, reason: str) -> None:
         self.failures.append(reason)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from neardup import Deduplicator, Document, Verdict, analyse
 from neardup.batch.input_files import find_files
-from neardup.batch.output_tables import About, new_folder
+from neardup.batch.output_tables import About, Folder, new_folder
 from neardup.batch.run import BatchRun, Task
 from neardup.fingerprints.digest import text_digest
 from neardup.names import Name, name_of
@@ -80,8 +80,8 @@ def run(spark: SparkSession, source: Path, output: Path, **task: Any) -> Result:
     """Run files through, and read back what was written."""
     files = find_files(str(source))
     with new_folder(spark, str(output), overwrite=False) as folder:
-        about = BatchRun(spark, Task(str(source), files, **task), folder, lambda _: None)()
-    return read_back(about, output)
+        BatchRun(spark, Task(str(source), files, **task), folder, lambda _: None)()
+    return read_back(Folder(spark, str(output)).read_about(), output)
 
 
 def read_back(about: About, output: Path) -> Result:
@@ -91,7 +91,7 @@ def read_back(about: About, output: Path) -> Result:
     names = ("documents", "signatures", "pairs", "clusters", "kept", "near_texts", "left_out")
     tables = {}
     for name in names:
-        files = [str(file) for file in (output / name).glob("*.parquet")]
+        files = [str(file) for file in (output / about.tables / name).glob("*.parquet")]
         tables[name] = ds.dataset(files).to_table().to_pylist() if files else []
     return Result(about, tables)
 

@@ -77,8 +77,8 @@ def test_a_file_system_is_named_by_its_uri(crawl: Path) -> None:
     ("word", "said"),
     [
         ("nothing", "no such file or folder"),
-        ("notes.doc", "its ending says no format; choose with --format warc, jsonl, parquet"),
-        ("empty", "no files of warc, jsonl, parquet in it"),
+        ("notes.doc", "its ending says no format; choose with --format warc, jsonl, parquet, csv"),
+        ("empty", "no files of warc, jsonl, parquet, csv in it"),
         ("list.paths", "no such file or folder"),
         ("gopher://x/y", "gopher"),
     ],

@@ -41,13 +41,13 @@ def joined(fingerprints: list[int], scheme: Blocks, limits: Limits, batch: int =
     )
     return [
         found
-        for columns in _pairs(parts, scheme.masks, limits)
-        for found in zip(*(column.tolist() for column in columns), strict=True)
+        for first, second, distances, _ in _pairs(parts, scheme.masks, limits)
+        for found in zip(first.tolist(), second.tolist(), distances.tolist(), strict=True)
     ]
 
 
 def limits(radius: int, **others: int) -> Limits:
-    return Limits(radius, FAR, 0, 1 << 15, 1 << 15)._replace(**others)
+    return Limits(radius, FAR, radius, 0, 1 << 12, *[1 << 6] * 3)._replace(**others)
 
 
 @st.composite
@@ -91,14 +91,33 @@ class TestJoinProperties:
 
 @pytest.mark.parametrize("batch", [1 << 14, 777])
 def test_a_key_that_all_share_makes_no_square(batch: int) -> None:
-    texts, most = 20_000, 32
-    few = limits(3, max_found=most, max_compared=100)
+    texts, most = 20_000, 4
+    few = limits(3, max_found=16, max_of_many=most, nearest_of_many=most, max_compared=100)
     found = joined([7] * texts, Blocks(3, 4), few, batch)
-    per_text = np.bincount([later for _, later, _ in found], minlength=texts)
-    assert per_text.max() == 2 * most
-    assert len(found) == len(set(found)) < 2 * most * texts
+    pairs = [(first, later) for first, later, _ in found if first != later]
+    per_text = np.bincount([later for _, later in pairs], minlength=texts)
+    assert per_text[:17].tolist() == list(range(17))
+    assert per_text[65:].max() == 2 * most
+    assert len(pairs) == len(set(pairs))
     # Each is compared with the first one, which is kept; so nothing but this one is.
-    assert {later for first, later, _ in found if first == 0} == set(range(1, texts))
+    assert {later for first, later in pairs if first == 0} == set(range(1, texts))
+    # Those that were not compared with all of their key are told.
+    assert {first for first, later, _ in found if first == later} == set(range(201, texts))
+
+
+def test_of_a_hot_key_the_earliest_similar_and_the_nearest_are_taken() -> None:
+    center = 0x123456789ABCDEF0
+    far = [center ^ (0b11111 << place % 59) for place in range(200)]
+    some = limits(8, similar=2, max_found=16, max_of_many=2, nearest_of_many=2)
+    copies = [center ^ 1, center ^ 2, center ^ 4]
+    found = joined([*far, *copies, center], Blocks(8, 9), some)
+    assert {(first, distance) for first, later, distance in found if later == 203} >= {
+        (200, 1),
+        (201, 1),
+    }
+    nearer = center ^ 0b111
+    found = joined([*far, nearer, center], Blocks(8, 9), some)
+    assert (200, 201, 3) in found
 
 
 def test_the_last_texts_of_a_hot_key_are_compared_too() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -12,12 +13,24 @@ from neardup import Verdict, clusters, hamming, jaccard, minhash
 from neardup.batch.input_files import MAX_FILES, File
 from neardup.batch.output_tables import About, Folder, new_folder
 from neardup.batch.run import BatchRun, Task
+from neardup.corpus.corpus_tables import read_about
 from neardup.errors import InputError, ParameterError
 from neardup.fingerprints.digest import EMPTY_DIGEST
 from neardup.indexes.banding import CANDIDATE_PERMUTATIONS
 from neardup.names import difference
 from neardup.parameters import DEFAULTS, Parameters
-from tests.neardup.batch.corpus import Result, made, name_in_corpus, online, run, write_lines
+from tests.neardup.batch.corpus import (
+    WORDS,
+    Result,
+    made,
+    name_in_corpus,
+    online,
+    read_back,
+    run,
+    write_lines,
+)
+from tests.neardup.command_line.running import neardup
+from tests.neardup.texts import changed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -180,6 +193,15 @@ def test_going_on_from_an_earlier_run_is_as_good_as_one_run(
     whole = {row["id"]: row["representative"] for row in case.result["clusters"]}
     assert clustered == whole
     assert min(row["second"] for row in second["pairs"]) >= 1 << 41
+    alone = tmp_path / "alone"
+    assert neardup(tmp_path / "b.jsonl", alone, "--against", tmp_path / "one").status == 0
+    on_one_machine = read_back(read_about(alone), alone)
+    for table, name in (("documents", "verdict"), ("documents", "duplicate_of"), ("kept", "text")):
+        rows, wanted = [
+            sorted((row["id"], row[name]) for row in found[table])
+            for found in (on_one_machine, second)
+        ]
+        assert rows == wanted
     with pytest.raises(InputError, match=r"min_words 50, now it is 20; use the same"):
         run(
             spark,
@@ -189,7 +211,6 @@ def test_going_on_from_an_earlier_run_is_as_good_as_one_run(
             parameters=Parameters(min_words=20),
         )
     assert not (tmp_path / "three").exists()
-    assert not (tmp_path / "three.unfinished").exists()
 
 
 @pytest.mark.parametrize("compare_names", [True, False])
@@ -212,6 +233,36 @@ def test_distance_alone_decides_by_blocks(
     kinds = {verdict.kind for verdict in verdicts.values()}
     assert "near_duplicate" in kinds
     assert ("same_template" in kinds) == compare_names
+
+
+def on_templates() -> list[str]:
+    """Near pages on one template, half-alike ones on another, and copies of some of these."""
+    source = random.Random(5)
+    template, other = (source.choices(WORDS, k=200) for _ in range(2))
+    near = [changed(" ".join(template), seed, 1) for seed in range(120)]
+    half = [" ".join(other + source.choices(WORDS, k=100)) for _ in range(120)]
+    copies = [changed(text, seed, 1) for seed, text in enumerate(source.sample(half, 12))]
+    return [*source.sample(near + half, 240), *copies]
+
+
+def test_large_groups_are_settled_by_a_few_candidates_of_each_text(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    texts = on_templates()
+    write_lines(tmp_path / "a.jsonl", texts)
+    case = Case(run(spark, tmp_path / "a.jsonl", tmp_path / "out"), texts)
+    kinds = {"new", "same_template"}
+    for number, verdict in case.verdicts.items():
+        row = case.rows[number]
+        # A page that another name tells apart resembles one of many.
+        assert row["verdict"] == verdict.kind or {row["verdict"], verdict.kind} <= kinds
+        original = row["duplicate_of"]
+        if original is not None:
+            assert not case.verdicts[original].is_duplicate
+            assert jaccard(case.texts[number], case.texts[original]) >= DEFAULTS.min_similarity
+    pairs = [(row["first"], row["second"]) for row in case.result["pairs"]]
+    assert len(pairs) == len(set(pairs)) < len(case.pairs()) / 4
+    assert case.result.about.counts["cut"] == 0
 
 
 def test_what_a_run_goes_on_from_is_never_replaced_by_it(
@@ -242,7 +293,6 @@ def test_what_a_run_goes_on_from_is_never_replaced_by_it(
 
 def write_while_another_writes(folder: Folder, place: Path) -> None:
     folder.write_about(About("one", "x", DEFAULTS, 0, 1, (), (), {}))
-    place.mkdir()
     (place / "letter").write_text("mine")
 
 
@@ -257,7 +307,7 @@ def test_a_place_that_is_taken_is_left_alone(spark: SparkSession, tmp_path: Path
     assert (tmp_path / "taken" / "letter").read_text() == "mine"
     late = tmp_path / "late"
     with (
-        pytest.raises(InputError, match=r"something else.*the result is in .*late\.unfinished"),
+        pytest.raises(InputError, match=r"something else.*the result is in .*late/run-"),
         new_folder(spark, str(late), overwrite=True) as folder,
     ):
         write_while_another_writes(folder, late)
@@ -265,6 +315,43 @@ def test_a_place_that_is_taken_is_left_alone(spark: SparkSession, tmp_path: Path
     assert folder.read_about().run == "one"
     with pytest.raises(InputError, match="no such folder"):
         Folder(spark, str(tmp_path / "nothing")).read_about()
+
+
+def test_runs_to_one_output_do_not_touch_each_other(spark: SparkSession, tmp_path: Path) -> None:
+    """The one that ends first is the output; the other one is whole in its own folder."""
+    place = str(tmp_path / "out")
+    about = About("first", "x", DEFAULTS, 0, 1, (), (), {})
+
+    def write_both(*, overwrite: bool, names: tuple[str, str]) -> None:
+        with new_folder(spark, place, overwrite=overwrite) as slow:
+            slow.write(spark.range(3), "kept")
+            with new_folder(spark, place, overwrite=overwrite) as quick:
+                quick.write(spark.range(5), "kept")
+                quick.write_about(replace(about, run=names[0]))
+            assert quick.other_runs() == [slow.path.rpartition("/")[2]]
+            slow.write_about(replace(about, run=names[1]))
+
+    for overwrite, names in ((False, ("one", "two")), (True, ("three", "four"))):
+        said = r"(exists|meanwhile).*the result is in (.*/run-[0-9a-f]+)$"
+        with pytest.raises(InputError, match=said) as told:
+            write_both(overwrite=overwrite, names=names)
+        output = Folder(spark, place)
+        assert output.read_about().run == names[0]
+        assert output.read("kept").count() == 5
+        other = Folder(spark, str(told.value).rpartition("the result is in ")[2])
+        assert other.read_about().run == names[1]
+        assert other.read("kept").count() == 3
+        other.remove()
+    tables = Folder(spark, place).read_about().tables
+    assert sorted(Folder(spark, place).names()) == ["about", tables]
+
+
+def test_what_a_killed_run_left_is_no_obstacle(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "out" / "run-killed" / "kept").mkdir(parents=True)
+    with new_folder(spark, str(tmp_path / "out"), overwrite=False) as folder:
+        folder.write_about(About("one", "x", DEFAULTS, 0, 1, (), (), {}))
+        assert folder.other_runs() == ["run-killed"]
+    assert Folder(spark, str(tmp_path / "out")).read_about().run == "one"
 
 
 def test_an_output_is_whole_or_as_it_was(spark: SparkSession, tmp_path: Path) -> None:

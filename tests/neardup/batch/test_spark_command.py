@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from neardup.batch.spark_session import in_one_line
+from tests.neardup.batch.corpus import QUICK_JAVA
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,6 +51,7 @@ def test_help_names_every_option() -> None:
         (["no.jsonl", "out"], "no.jsonl: no such file or folder"),
         (["a", "out", "--max-distance", "9"], "max_distance must be 0..8"),
         (["README.md", "out", "--format", "jsonl", "--memory", "much"], "--memory takes a number"),
+        (["README.md", "out", "--format", "jsonl", "--memory", "64m"], "must be at least 512m"),
     ],
 )
 def test_what_a_user_gets_wrong_is_one_line(arguments: list[str], said: str) -> None:
@@ -67,11 +70,41 @@ def test_a_missing_java_is_one_line(tmp_path: Path) -> None:
     assert done.stderr.count("\n") == 1
 
 
+def test_a_killed_java_is_one_line(tmp_path: Path) -> None:
+    source, output = tmp_path / "a.jsonl", tmp_path / "out"
+    source.write_text('{"text": "some words of a page"}\n' * 20)
+    arguments = [str(source), str(output), "--master", "local[1]", "--memory", "1g"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "neardup.spark", *arguments],
+        cwd=PROJECT,
+        env={**os.environ, **QUICK_JAVA},
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stderr is not None
+        before: list[str] = []
+        while not any("texts in 1 files" in line for line in before):
+            before.append(process.stderr.readline())
+            assert before[-1], before
+        asked = ["pgrep", "-P", str(process.pid), "java"]
+        (java,) = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.split()
+        os.kill(int(java), signal.SIGKILL)
+        said = process.stderr.read()
+    assert process.returncode == 2
+    assert "neardup.spark: Spark's Java process has ended: it was killed" in said
+    assert "--memory" in said
+    assert "Traceback" not in said
+    assert not (output / "about").exists()
+
+
 @pytest.mark.parametrize(
     ("message", "line"),
     [
         ("java.io.IOException: No space left on device\n\tat x", "the disk is full; SPARK_LOCAL"),
-        ("x: java.lang.OutOfMemoryError: Java heap space", "not enough memory"),
+        (
+            "x: java.lang.OutOfMemoryError: Java heap space",
+            "Java ran out of memory; give it more (--memory 8g)",
+        ),
         (
             "Traceback (most recent call last):\n  File x\n"
             "neardup.errors.InputError: nobody here reads warc files\n",

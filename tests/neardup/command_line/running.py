@@ -49,7 +49,7 @@ def neardup(*arguments: str | Path, stdin: bytes = b"", cwd: Path = PROJECT) -> 
         input=stdin,
         capture_output=True,
         cwd=cwd,
-        timeout=60,
+        timeout=300,
         check=False,
         env=environment(),
     )

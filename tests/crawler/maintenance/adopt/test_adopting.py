@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
@@ -85,6 +87,17 @@ def test_a_corpus_without_a_column_is_told_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(JobError, match=r"kept: cannot be read: [^\n]*text[^\n]*$"):
         made(tmp_path / "corpus", tmp_path / "job")
     assert not (tmp_path / "job").exists()
+
+
+def test_tables_lie_where_the_description_of_the_run_says(tmp_path: Path) -> None:
+    """As Spark writes them: a folder for each run, and one file that names the one that counts."""
+    write_output(tmp_path / "run-old", {"http://a.org/old": prose(1, 80)}, "old")
+    write_output(tmp_path / "run-new", {"http://a.org/new": prose(2, 80)}, "new")
+    about = replace(Corpus(tmp_path / "run-new").about, tables="run-new")
+    parquet.write_table(pa.table({"about": [about.to_json()]}), tmp_path / "about")
+    corpus = Corpus(tmp_path)
+    assert corpus.about.run == "new"
+    assert [page.name for page in corpus.pages()] == ["http://a.org/new"]
 
 
 def test_runs_that_it_goes_on_from_are_adopted_too(tmp_path: Path) -> None:

@@ -100,7 +100,9 @@ def test_what_a_dead_judge_left_in_the_log_is_found_and_told(url: str) -> None:
         assert (await fleet.judge.judge(Page(2, NEAR))).duplicate_of == 1
         assert (await fleet.judge.judge(Page(3, PAGE))).duplicate_of == 1
         assert (await fleet.judge.judge(Page(4, FAR, b"p" * 16))).duplicate_of == 1
-        assert await fleet.judge.find_payload(b"p" * 16, 4) is not None
+        # On one server alone a judge leaves nothing there, and the payload alone is not looked for.
+        if fleet.server.is_cluster:
+            assert await fleet.judge.find_payload(b"p" * 16, 4) is not None
         assert [stored.text async for stored in fleet.judge.deduplicator.kept()] == [PAGE]
         assert await fleet.unwritten() == 1
 

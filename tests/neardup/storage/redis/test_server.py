@@ -52,6 +52,26 @@ def test_scripts_that_the_server_forgot_run_again(own_redis: RedisServer) -> Non
     assert using(own_redis.url, use) == 1
 
 
+def test_arguments_come_as_they_are(url: str) -> None:
+    parts: list[str | bytes | int | float] = [
+        "ä\n b",
+        b"\r\n\x00\xff",
+        b"",
+        7,
+        -1 << 40,
+        0.1,
+        "x" * 100_000,
+    ]
+    echo = script("return ARGV")
+
+    async def use(server: Server) -> object:
+        await server.run("SET", "some key", b"a b")
+        return await server.call(echo, ["{k}"], parts), await server.run("GET", "some key")
+
+    told = ["ä\n b".encode(), b"\r\n\x00\xff", b"", b"7", b"-1099511627776", b"0.1", b"x" * 100_000]
+    assert using(url, use) == (told, b"a b")
+
+
 def test_a_mistake_is_raised_and_not_waited_for(url: str) -> None:
     async def use(server: Server) -> None:
         await server.run("SET", "word", "a")

@@ -1,0 +1,102 @@
+"""Runs that are killed and started again make the tables of a run that was not."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from neardup.corpus.corpus_tables import read_about
+from tests.neardup.batch.corpus import made, read_back, write_lines
+from tests.neardup.command_line.running import PROJECT, environment, neardup
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.slow
+
+SCRIPT = """
+import os, sys
+from contextlib import closing
+from pathlib import Path
+from neardup.batch.input_files import find_files
+from neardup.command_line.main import status_of
+from neardup.corpus.corpus_tables import RunFolder
+from neardup.corpus.single_run import CorpusTask, SingleRun
+
+source, output, signal, batches = sys.argv[1], Path(sys.argv[2]), *map(int, sys.argv[3:])
+seen = []
+
+def show(status):
+    seen.append(status)
+    if len(seen) == batches:
+        os.kill(os.getpid(), signal)
+
+def run():
+    task = CorpusTask(source, find_files(source), processes=1, rows_per_file=1)
+    with closing(RunFolder(output, overwrite=False)) as folder:
+        SingleRun(task, folder, show)()
+
+sys.exit(status_of("neardup", run))
+"""
+"""Run a corpus, write after each batch, and send a signal to oneself behind some of them."""
+
+TABLES = ("documents", "signatures", "pairs", "clusters", "kept", "near_texts", "left_out")
+
+
+def signalled(source: Path, output: Path, number: int, batches: int) -> int:
+    words = [str(source), str(output), str(number), str(batches)]
+    return subprocess.run(
+        [sys.executable, "-c", SCRIPT, *words],
+        cwd=PROJECT,
+        env=environment(),
+        capture_output=True,
+        timeout=300,
+        check=False,
+    ).returncode
+
+
+def test_a_run_goes_on_behind_kills_and_ctrl_c(tmp_path: Path) -> None:
+    source, whole, output = tmp_path / "in", tmp_path / "whole", tmp_path / "out"
+    source.mkdir()
+    texts = made(3, 200)
+    for number in range(10):
+        write_lines(source / f"{number}.jsonl", texts[20 * number : 20 * number + 20], 20 * number)
+        with (source / f"{number}.jsonl").open("a") as file:
+            file.write("no JSON\n" * (number % 3))
+    assert neardup(source, whole, "--processes", "1").status == 0
+    assert signalled(source, output, signal.SIGKILL, 3) == -signal.SIGKILL
+    assert signalled(source, output, signal.SIGKILL, 1) == -signal.SIGKILL
+    assert signalled(source, output, signal.SIGINT, 4) == 128 + signal.SIGINT
+    assert not output.exists()
+    written = tmp_path / "out.unfinished-run" / "documents"
+    # A kill may leave files that do not count yet.
+    shutil.copy(min(written.iterdir()), written / "000099.parquet")
+    ended = neardup(source, output, "--processes", "1")
+    assert ended.status == 0
+    assert "goes on behind" in ended.err
+    ours, theirs = (read_back(read_about(folder), folder) for folder in (output, whole))
+    for name in TABLES:
+        assert sorted(map(str, ours[name])) == sorted(map(str, theirs[name])), name
+    assert ours.about.counts == theirs.about.counts
+    assert {path.name for path in tmp_path.iterdir()} == {"in", "whole", "out"}
+
+
+def test_an_interrupted_run_of_another_input_is_begun_anew(tmp_path: Path) -> None:
+    source, output = tmp_path / "in", tmp_path / "out"
+    source.mkdir()
+    for number in range(3):
+        write_lines(source / f"{number}.jsonl", made(number, 20))
+    assert signalled(source, output, signal.SIGINT, 2) == 128 + signal.SIGINT
+    assert (tmp_path / "out.unfinished-run" / "progress.json").exists()
+    for number in range(3):
+        (source / f"{number}.jsonl").unlink()
+    write_lines(source / "other.jsonl", made(5, 30))
+    ended = neardup(source, output, "--processes", "1")
+    assert ended.status == 0
+    assert "goes on" not in ended.err
+    assert read_about(output).counts["documents"] == len(made(5, 30))
