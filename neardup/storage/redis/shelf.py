@@ -101,14 +101,17 @@ class Shelf:
             questions += self._bands.questions(head.sketch)
         look, replies = await self.log.look_and_ask(questions)
         await self._post_left_behind(look)
+        replies = [
+            *replies[:first],
+            *await self._lists.completed(
+                questions[first:first_band], replies[first:first_band], RECORD_BYTES
+            ),
+            *await self._lists.completed(
+                questions[first_band:], replies[first_band:], BAND_RECORD_BYTES
+            ),
+        ]
         sizes = [RECORD_BYTES] * first_band + [BAND_RECORD_BYTES] * (len(questions) - first_band)
         replies = list(map(_of_ours, questions, replies, sizes))
-        replies[first:first_band] = await self._lists.completed(
-            questions[first:first_band], replies[first:first_band], RECORD_BYTES
-        )
-        replies[first_band:] = await self._lists.completed(
-            questions[first_band:], replies[first_band:], BAND_RECORD_BYTES
-        )
         numbers = np.empty(0, np.int64)
         if head.fingerprint is not None:
             numbers, _ = near(replies[first:first_band], head.fingerprint, limits.radius)
