@@ -244,6 +244,11 @@ class Fleet:
             return False
         return not self.worker.is_overdue
 
+    def hurry(self) -> None:
+        """Let the worker acknowledge at once what is through."""
+        if self.worker is not None:
+            self.worker.hurry()
+
     @property
     def is_finished(self) -> bool:
         return self.worker is not None and self.worker.is_finished
