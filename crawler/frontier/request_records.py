@@ -198,7 +198,11 @@ def unpack(record: bytes) -> Leased:
     start += key_bytes
     (url_bytes,) = _LENGTH.unpack_from(record, start)
     start += _LENGTH.size
-    url = record[start : start + url_bytes].decode("utf-8", "surrogatepass")
+    encoded = record[start : start + url_bytes]
+    try:
+        url = encoded.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:  # another program wrote it, at which no worker may stop
+        url = encoded.decode("utf-8", "replace")
     request = record[start + url_bytes :]
     return Leased(
         record[:ID_BYTES],
