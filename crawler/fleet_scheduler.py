@@ -173,7 +173,7 @@ class FleetScheduler(FrontierScheduler):
         if not self._is_held_back:
             return super()._next()
         self._acknowledge()
-        if self._fleet.buffer.unacknowledged >= MIN_OF_A_TICK:
+        if self._job.failure is None and self._fleet.buffer.unacknowledged >= MIN_OF_A_TICK:
             self._fleet.hurry()
         return None
 
