@@ -270,9 +270,7 @@ class FleetScheduler(FrontierScheduler):
         """Return how many requests to a host to lease, so that they last until more are leased."""
         if self.is_resting(host):
             return 0
-        delay = self._delay(host)[0]
-        most = math.ceil(_LOOK_AHEAD_SECS / delay) if delay else _MAX_OF_A_HOST
-        return max(_MIN_OF_A_HOST, min(_MAX_OF_A_HOST, most))
+        return requests_ahead(self._delay(host)[0])
 
     def delay_secs(self, host: int) -> float:
         delay, jitter = self._delay(host)
@@ -337,6 +335,14 @@ class FleetScheduler(FrontierScheduler):
         self._job.result.stop(reason)
         self._fleet.give_up()
         self.wake()
+
+
+def requests_ahead(delay_secs: float) -> int:
+    """Return how many requests to lease of a host with a delay between two of them."""
+    # A site may ask for so small a delay that the quotient is infinite.
+    if delay_secs * _MAX_OF_A_HOST <= _LOOK_AHEAD_SECS:
+        return _MAX_OF_A_HOST
+    return max(_MIN_OF_A_HOST, math.ceil(_LOOK_AHEAD_SECS / delay_secs))
 
 
 def _sources(request: Request) -> list[str]:
