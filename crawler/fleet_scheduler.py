@@ -45,6 +45,12 @@ logger = logging.getLogger(__name__)
 MAX_UNACKNOWLEDGED = 8
 """Request nothing more while a kill of this worker would let so many pages be fetched again."""
 
+MIN_OF_A_TICK = 4
+"""Where nothing more may be requested, acknowledge at once when so many pages are through.
+
+A worker that waited for its next tick fetched a third fewer pages a second from a fast site.
+"""
+
 SLOW_SECS = 0.25
 """Leave out requests that wait for an answer for longer: slow hosts hold up no others."""
 
@@ -160,8 +166,16 @@ class FleetScheduler(FrontierScheduler):
         return True
 
     def _next(self) -> Request | None:
-        self._is_held_back = self._fleet.is_open and self._unacknowledged >= MAX_UNACKNOWLEDGED
-        return super()._next() if self._fleet.is_open and not self._is_held_back else None
+        if not self._fleet.is_open:
+            self._is_held_back = False
+            return None
+        self._is_held_back = self._unacknowledged >= MAX_UNACKNOWLEDGED
+        if not self._is_held_back:
+            return super()._next()
+        self._acknowledge()
+        if self._job.failure is None and self._fleet.buffer.unacknowledged >= MIN_OF_A_TICK:
+            self._fleet.hurry()
+        return None
 
     @property
     def _unacknowledged(self) -> int:
@@ -256,9 +270,7 @@ class FleetScheduler(FrontierScheduler):
         """Return how many requests to a host to lease, so that they last until more are leased."""
         if self.is_resting(host):
             return 0
-        delay = self._delay(host)[0]
-        most = math.ceil(_LOOK_AHEAD_SECS / delay) if delay else _MAX_OF_A_HOST
-        return max(_MIN_OF_A_HOST, min(_MAX_OF_A_HOST, most))
+        return requests_ahead(self._delay(host)[0])
 
     def delay_secs(self, host: int) -> float:
         delay, jitter = self._delay(host)
@@ -323,6 +335,14 @@ class FleetScheduler(FrontierScheduler):
         self._job.result.stop(reason)
         self._fleet.give_up()
         self.wake()
+
+
+def requests_ahead(delay_secs: float) -> int:
+    """Return how many requests to lease of a host with a delay between two of them."""
+    # A site may ask for so small a delay that the quotient is infinite.
+    if delay_secs * _MAX_OF_A_HOST <= _LOOK_AHEAD_SECS:
+        return _MAX_OF_A_HOST
+    return max(_MIN_OF_A_HOST, math.ceil(_LOOK_AHEAD_SECS / delay_secs))
 
 
 def _sources(request: Request) -> list[str]:

@@ -202,6 +202,7 @@ def _table(status: FleetStatus, where: str, paces: Paces) -> Table:
     from rich import box
     from rich.filesize import decimal
     from rich.table import Table
+    from rich.text import Text
 
     counts, pace = status.counts, paces.total
     left = counts.waiting + counts.leased
@@ -210,19 +211,20 @@ def _table(status: FleetStatus, where: str, paces: Paces) -> Table:
     broken = f", {counts.failed:,} broken" if counts.failed else ""
     table = Table(
         box=box.ROUNDED,
-        title=plain(f"fleet {status.name} at {where}"),
-        caption=plain(
+        title=Text(plain(f"fleet {status.name} at {where}")),
+        caption=Text(
             f"{state}{status.notices.pages:,} pages, {pace:.1f} a second, {left:,} queued{eta}"
             f"{broken}, {many(counts.hosts, 'host')}, {decimal(status.memory_bytes)} of Redis"
         ),
     )
-    table.add_column("worker", overflow="ellipsis", no_wrap=True)
+    # A name is whole, since remove-worker takes it, and none is markup.
+    table.add_column("worker", overflow="fold")
     for name in ("pages", "pages/s", "requests", "hosts"):
         table.add_column(name, justify="right")
     for name, held in status.workers.items():
         pages = status.pages_of_workers.get(name, 0)
         numbers = (f"{pages:,}", f"{paces.of(name):.1f}", f"{held.leased:,}", f"{held.hosts:,}")
-        table.add_row(plain(name), *numbers)
+        table.add_row(Text(plain(name)), *numbers)
     return table
 
 

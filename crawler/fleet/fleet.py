@@ -90,6 +90,7 @@ class Fleet:
         self.buffer = Buffer(job.database, job.frontier.queue, job.url_rules)
         self.worker: Worker | None = None
         self.news: News | None = None
+        self._stops: int | None = None
         self._joining: asyncio.Task[None] | None = None
         self._server: Server | None = None
         self._verdicts: FleetVerdicts | None = None
@@ -112,7 +113,10 @@ class Fleet:
     async def _introduce(self) -> Welcome:
         server = await self._connect()
         try:
-            self.membership.join(self.options.name, await Board(server).begin())
+            board = Board(server)
+            self.membership.join(self.options.name, await board.begin())
+            # First: from now on the fleet names this worker, so that it may be told to end.
+            self._stops = (await board.read(f"{self.membership.worker}:")).stops
             frontier = self._frontier_of(server)
             await frontier.open(self._plan, self._identity)
             await frontier.retry_broken()
@@ -120,9 +124,8 @@ class Fleet:
             heartbeat = await frontier.heartbeat()
             counts = await frontier.counts()
             await frontier.close()
-            notices = await Board(server).read()
-            others = heartbeat.alive - 1
-            return Welcome(counts, others, notices.is_paused, server.warnings)
+            others, is_paused = heartbeat.alive - 1, (await board.read()).is_paused
+            return Welcome(counts, others, is_paused, server.warnings)
         finally:
             await server.close()
 
@@ -140,7 +143,7 @@ class Fleet:
             await shared.open()
             self._verdicts = FleetVerdicts(shared, server.prefix, crawl.fail)
             self._job.archivist.share(self._verdicts)
-            news = News(self._job, server, self.membership.worker)
+            news = News(self._job, server, self.membership.worker, stops=self._stops)
             await news.begin()
             self.membership.join(self.options.name, news.id)
         except (FleetError, ServerError, CrawlStorageError) as error:
@@ -243,6 +246,11 @@ class Fleet:
         if self.worker is None or self.news is None or self.news.is_paused:
             return False
         return not self.worker.is_overdue
+
+    def hurry(self) -> None:
+        """Let the worker acknowledge at once what is through."""
+        if self.worker is not None:
+            self.worker.hurry()
 
     @property
     def is_finished(self) -> bool:

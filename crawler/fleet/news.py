@@ -228,9 +228,10 @@ class News:
         job: Crawl of the worker.
         server: Redis of the fleet.
         worker: Name of the worker.
+        stops: Number of times that it had been told to end when it began; None if it begins now.
     """
 
-    def __init__(self, job: Job, server: Server, worker: str) -> None:
+    def __init__(self, job: Job, server: Server, worker: str, *, stops: int | None = None) -> None:
         self._result = job.result
         self.board = Board(server)
         self._parameters = SharedParameters(job.database, job.archivist, self.board)
@@ -240,7 +241,7 @@ class News:
         self._told_pages = 0
         self._told_at = 0.0
         self._notices = Notices()
-        self._stops = 0
+        self._stops = stops
         self.id = ""
         self.counts: Counts | None = None
         self.is_lost = False
@@ -250,7 +251,8 @@ class News:
         self.id = await self.board.begin()
         await self._parameters.offer()
         await self.hear()
-        self._stops = self._notices.stops
+        if self._stops is None:
+            self._stops = self._notices.stops
 
     @property
     def is_paused(self) -> bool:
@@ -260,7 +262,7 @@ class News:
     @property
     def is_stopped(self) -> bool:
         """Whether this worker was told to end since it began."""
-        return self._notices.stops > self._stops
+        return self._stops is not None and self._notices.stops > self._stops
 
     @property
     def pages(self) -> int:

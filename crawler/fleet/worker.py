@@ -6,6 +6,7 @@ import asyncio
 import logging
 import math
 import time
+from contextlib import suppress
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -51,9 +52,20 @@ class RepeatingTasks:
         self._tasks: list[asyncio.Task[None]] = []
         self._is_over = False
 
-    def start(self, act: Callable[[], Awaitable[None]], secs: float) -> None:
-        """Run a function repeatedly, with this pause in seconds between two runs."""
-        self._tasks.append(asyncio.create_task(self._repeat(act, secs)))
+    def start(
+        self,
+        act: Callable[[], Awaitable[None]],
+        secs: float,
+        sooner: asyncio.Event | None = None,
+    ) -> None:
+        """Run a function repeatedly, with this pause in seconds between two runs.
+
+        Args:
+            act: The function.
+            secs: The pause.
+            sooner: Ends a pause where it is set.
+        """
+        self._tasks.append(asyncio.create_task(self._repeat(act, secs, sooner or asyncio.Event())))
 
     async def stop(self) -> None:
         """Stop all tasks; a run under way may be completed or not."""
@@ -65,9 +77,14 @@ class RepeatingTasks:
             _, left = await asyncio.wait(self._tasks, timeout=_AGAIN_SECS)
             self._tasks = list(left)
 
-    async def _repeat(self, act: Callable[[], Awaitable[None]], secs: float) -> None:
+    async def _repeat(
+        self, act: Callable[[], Awaitable[None]], secs: float, sooner: asyncio.Event
+    ) -> None:
         while not self._is_over and await self._attempt(act):
-            await asyncio.sleep(secs)
+            sooner.clear()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(secs):
+                    await sooner.wait()
 
     async def _attempt(self, act: Callable[[], Awaitable[None]]) -> bool:
         """Run a function once; return whether it can be run again."""
@@ -119,17 +136,22 @@ class Worker:
         self._ask_again = 0.0
         self._finished_at: int | None = None
         self._delays: dict[int, int] = {}
+        self._hurry = asyncio.Event()
         self.is_dry = False
 
     def start(self) -> None:
         heartbeat_secs = self._options.lease_secs / HEARTBEATS
+        self._repeating.start(self._tick, TICK_SECS, self._hurry)
         for act, secs in (
-            (self._tick, TICK_SECS),
             (self._heartbeat, heartbeat_secs),
             (self._count, COUNT_SECS),
             (self._watch, WATCH_SECS),
         ):
             self._repeating.start(act, secs)
+
+    def hurry(self) -> None:
+        """Begin the next tick at once: the crawl waits for its requests to be acknowledged."""
+        self._hurry.set()
 
     async def _tick(self) -> None:
         if await self.deliver():

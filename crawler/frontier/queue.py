@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from crawler.storage.database import Database
 
 MAX_TRIES = 2
-"""A request whose callback breaks is tried once more by the next process; then only on demand."""
+"""A request that broke is tried once more by the next process, then by ``retry_broken``."""
 
 MAX_UNWRITTEN = 2_000
 """Write leases and their ends at the latest after this many, else at the next commit."""

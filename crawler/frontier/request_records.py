@@ -147,9 +147,15 @@ def unpack_pause(record: bytes) -> SharedPause:
     """Return the pause of a record: its end in ms, then the output of ``pack_pause``.
 
     It is over: its host may be requested again.
+
+    Raises:
+        ValueError: Another program wrote it.
     """
-    name, number, waited_secs, reason = json.loads(record.partition(b" ")[2])
-    return SharedPause(name, 0.0, number, waited_secs, reason)
+    try:
+        name, number, waited_secs, reason = json.loads(record.partition(b" ")[2])
+        return SharedPause(str(name), 0.0, int(number), float(waited_secs), str(reason))
+    except (OverflowError, RecursionError, TypeError) as error:
+        raise ValueError(f"no pause: {error}") from None
 
 
 def pack(link: QueuedLink) -> tuple[bytes, bytes, bytes]:
@@ -198,7 +204,11 @@ def unpack(record: bytes) -> Leased:
     start += key_bytes
     (url_bytes,) = _LENGTH.unpack_from(record, start)
     start += _LENGTH.size
-    url = record[start : start + url_bytes].decode("utf-8", "surrogatepass")
+    encoded = record[start : start + url_bytes]
+    try:
+        url = encoded.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:  # another program wrote it, at which no worker may stop
+        url = encoded.decode("utf-8", "replace")
     request = record[start + url_bytes :]
     return Leased(
         record[:ID_BYTES],

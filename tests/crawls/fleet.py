@@ -213,6 +213,13 @@ def assert_nothing_lost_or_kept_twice(fleet: Fleet) -> None:
     assert not twice, f"{len(twice)} kept twice: {list(twice.items())[:5]}"
 
 
+def assert_no_worker_fetched_twice(site: ManyHosts) -> None:
+    """A worker that a host went to fetches a page once more if a shorter way to it is found."""
+    for path in {f"/{number}.html" for number, count in site.counts.items() if count > 1}:
+        agents = [asked.agent for asked in site.asked if asked.path == path]
+        assert len(agents) == len(set(agents)), f"{path} by {agents}"
+
+
 def moments(seed: int, count: int, pages: int) -> list[int]:
     """When to kill: after so many pages."""
     chance = random.Random(seed)

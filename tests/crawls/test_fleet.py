@@ -16,6 +16,7 @@ from tests.crawls.fleet import (
     LEASE_SECS,
     NAME,
     Fleet,
+    assert_no_worker_fetched_twice,
     assert_nothing_lost_or_kept_twice,
     end,
     finish,
@@ -41,13 +42,6 @@ DELAY_SECS = 0.3
 def site() -> Iterator[ManyHosts]:
     with ManyHosts(PAGES, HOSTS, answer_secs=0.02) as served:
         yield served
-
-
-def assert_no_worker_fetched_twice(site: ManyHosts) -> None:
-    """A worker that a host went to fetches a page once more if a shorter way to it is found."""
-    for path in {f"/{number}.html" for number, count in site.counts.items() if count > 1}:
-        agents = [asked.agent for asked in site.asked if asked.path == path]
-        assert len(agents) == len(set(agents)) == 2
 
 
 def test_four_workers_each_fetch_a_page_once_and_keep_what_one_keeps(

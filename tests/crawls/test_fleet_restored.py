@@ -18,10 +18,10 @@ from tests.crawls.fleet import (
     assert_nothing_lost_or_kept_twice,
     finish,
     shown,
-    wait_for,
 )
 from tests.servers.redis import RedisServer, ServerUnavailableError, free_port, program
 from tests.sites.hosts import ManyHosts
+from tests.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -86,11 +86,15 @@ def denied(server: RedisServer) -> list[object]:
 def test_a_fleet_over_tls_with_few_rights_goes_on_from_a_dump(
     certificate: tuple[Path, Path], tmp_path: Path
 ) -> None:
-    with ManyHosts(PAGES, 4, answer_secs=0.1) as site:
+    # So slow that both ask for pages before all are fetched, and neither is taken for dead.
+    settings = ("CONCURRENT_REQUESTS_PER_DOMAIN=1", "FLEET_LEASE_SECS=60")
+    options = tuple(part for setting in settings for part in ("-s", setting))
+    with ManyHosts(PAGES, 4, answer_secs=0.1, agents=2) as site:
         with guarded_server(tmp_path / "one", certificate) as (server, url):
-            fleet = Fleet(site, url, tmp_path)
+            fleet = Fleet(site, url, tmp_path, options)
             with fleet.running(2) as (first, second):
-                wait_for(site, PAGES // 4)
+                # A signal ends a process well that asks for pages, not one that is still starting.
+                wait_until(lambda: len({asked.agent for asked in site.asked}) == 2)
                 for process in (first, second):
                     process.send_signal(signal.SIGINT)
                 for process in (first, second):

@@ -154,12 +154,33 @@ local function hand_out(entry)
   end
 end
 
+-- Find records whose hosts have no place, which another program wrote: nobody would ever lease them,
+-- and the fleet would wait for them without an end. A few by chance are enough, where nothing is left
+-- but them.
+local function find_strays()
+  for _, record in ipairs(redis.call('ZRANDMEMBER', QUEUE, 3)) do
+    local host = string.sub(record, 1, 8)
+    if redis.call('HEXISTS', HOSTS, host) == 0 then
+      has_dropped = true
+      if is_whole(record) then
+        stand(host, priority_in(record))
+      else
+        put_aside(record)
+      end
+    end
+  end
+end
+
 while #leased < most do
   local entry = next_host()
   if not entry then
     break
   end
   hand_out(entry)
+end
+
+if #leased == 0 then
+  find_strays()
 end
 
 local held = {}

@@ -37,7 +37,7 @@ local function free_hosts()
   local owned = redis.call('SMEMBERS', mine.hosts)
   table.sort(owned)
   for _, host in ipairs(owned) do
-    rest(host, math.max(ms, tonumber(redis.call('HGET', DELAYS, host) or '0')))
+    rest(host, math.max(ms, tonumber(redis.call('HGET', DELAYS, host) or '') or 0))
   end
   redis.call('DEL', mine.hosts)
 end

@@ -50,15 +50,25 @@ local function depth_in(member)
   return struct.unpack('>I2', string.sub(member, HEAD + 1, HEAD + 2))
 end
 
--- Whether a record has all its parts: an id, and tries, key, and a URL of the length that it says.
+-- Whether a record has all its parts: an id of a host and an urgency as we write them, and tries, key,
+-- and a URL of the length that it says.
 local function is_whole(record)
   local key_bytes = string.byte(record, ID + 2)
   if key_bytes ~= 0 and key_bytes ~= 16 then
     return false
   end
+  local urgency = struct.unpack('>I8', string.sub(record, 9, HEAD))
+  if string.byte(record) > 127 or urgency < 1 or urgency >= 2 * MIDDLE then
+    return false
+  end
   local url = ID + 3 + key_bytes
   return #record >= url + 3
     and #record >= url + 3 + struct.unpack('>I4', string.sub(record, url, url + 3))
+end
+
+local function put_aside(record)
+  redis.call('ZREM', QUEUE, record)
+  redis.call('HSET', UNREADABLE, record, '')
 end
 
 -- The first of a host's requests that wait, as they are to be handed out. What another program wrote
@@ -67,8 +77,7 @@ local function first_of(host, most)
   local found = redis.call('ZRANGEBYLEX', QUEUE, '[' .. host, '(' .. host .. '\255', 'LIMIT', 0, most)
   for _, record in ipairs(found) do
     if not is_whole(record) then
-      redis.call('ZREM', QUEUE, record)
-      redis.call('HSET', UNREADABLE, record, '')
+      put_aside(record)
       return first_of(host, most)
     end
   end

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections import deque
 from itertools import chain
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from crawler.frontier.request_records import Leased, QueuedLink
     from neardup.storage.redis.script import Script
     from neardup.storage.redis.server import Server
+
+logger = logging.getLogger(__name__)
 
 KEPT_SECS = 5.0
 """Keep pushed links for this many seconds: a killed server may lose two, with fsync each second."""
@@ -206,8 +209,18 @@ class Shard:
         rooms = _flat((pack_host(host), more) for host, more in wish.hosts.items())
         most = min(wish.requests, MAX_OF_A_CALL)
         leased, pauses = await self._call_whole(scripts.LEASE, most, wish.more_hosts, room, *rooms)
-        hosts, records = map(unpack_host, pauses[::2]), map(unpack_pause, pauses[1::2])
-        return [unpack(record) for record in leased], dict(zip(hosts, records, strict=True))
+        return [unpack(record) for record in leased], self._pauses(pauses)
+
+    def _pauses(self, pairs: Sequence[bytes]) -> dict[int, SharedPause]:
+        """Return pauses by host; those that another program wrote are left out."""
+        found = {}
+        for host, record in zip(pairs[::2], pairs[1::2], strict=True):
+            try:
+                found[unpack_host(host)] = unpack_pause(record)
+            except ValueError as error:
+                where = f"{self._keys[0]}:pauses"
+                logger.error("%s in Redis holds no pause at %r: %s", where, host, error)  # noqa: TRY400
+        return found
 
     async def finish(self, done: Iterable[bytes], failed: Iterable[bytes]) -> None:
         outcomes: list[tuple[str, bytes]] = [("done", one) for one in done]

@@ -6,6 +6,7 @@ import asyncio
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
+from crawler.fleet.board import Board
 from crawler.fleet.fleet import Fleet
 from crawler.fleet.worker_crawl import FleetOptions
 from crawler.job import Job
@@ -69,5 +70,31 @@ def test_says_why_it_cannot_join(redis_url: str, tmp_path: Path) -> None:
         async with joining(redis_url, tmp_path / "worker") as (fleet, fetcher):
             assert fleet.worker is None
             assert "cannot join" in fetcher.failures[0]
+
+    asyncio.run(run())
+
+
+def test_a_worker_that_is_told_to_end_between_its_first_look_and_its_work_ends(
+    redis_url: str, tmp_path: Path
+) -> None:
+    async def run() -> None:
+        job = Job(tmp_path / "worker", JobOptions())
+        fleet = Fleet(job, FleetOptions(redis_url, "test", 60, 4, 100, 1_000, 0, 0.5))
+        job.begin_visit()
+        server = await connect(redis_url, PREFIX)
+        board = Board(server)
+        for order in (None, "another worker", fleet.membership.worker):
+            await board.stop(fleet.membership.worker)  # it concerns those that run
+            await fleet._introduce()
+            if order is not None:
+                await board.stop(order)
+            fetcher = Fetcher()
+            await fleet._join(fetcher)
+            assert fetcher.failures == []
+            assert fleet.news is not None
+            assert fleet.news.is_stopped is (order == fleet.membership.worker)
+            await fleet.leave()
+        await server.close()
+        job.close()
 
     asyncio.run(run())

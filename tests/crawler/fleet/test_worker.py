@@ -12,7 +12,7 @@ from crawler.fleet.buffer import Buffer
 from crawler.fleet.host_share import IDLE_SECS
 from crawler.fleet.news import News
 from crawler.fleet.outbox import Outbox
-from crawler.fleet.worker import Worker
+from crawler.fleet.worker import RepeatingTasks, Worker
 from crawler.fleet.worker_crawl import FleetOptions
 from crawler.frontier.queue import RequestQueue
 from crawler.frontier.redis.shared_frontier import RedisFrontier
@@ -122,6 +122,24 @@ async def turn(own: Crawl) -> None:
     """Everything that the loop does once."""
     await own.worker._count()
     await own.worker._tick()
+
+
+def test_a_pause_between_two_runs_ends_sooner_where_it_is_wanted() -> None:
+    async def test() -> None:
+        ran, sooner = asyncio.Event(), asyncio.Event()
+
+        async def act() -> None:
+            ran.set()
+
+        repeating = RepeatingTasks(pytest.fail)
+        repeating.start(act, 3_600, sooner)
+        for _ in range(3):
+            await ran.wait()
+            ran.clear()
+            sooner.set()
+        await repeating.stop()
+
+    asyncio.run(test())
 
 
 def test_what_is_found_late_is_work(redis_url: str, tmp_path: Path) -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import struct
 from typing import TYPE_CHECKING
 
+import pytest
+
 from crawler.frontier.queue import MAX_TRIES
-from crawler.frontier.request_records import pack_host
+from crawler.frontier.request_records import MIDDLE, pack_host
 from neardup.storage.redis.connecting import connect
 from tests.crawler.frontier.redis.fleet import A, B, link, links, worker
 
@@ -114,6 +117,62 @@ def test_records_of_another_program_are_put_aside_and_the_others_leased(redis_ur
         async with worker(redis_url, "two", shards=SHARDS) as two:
             await two.retry_broken()
             assert (await two.counts()).failed == 1  # it stays where it is
+        await server.close()
+
+    asyncio.run(test())
+
+
+def test_records_of_hosts_that_stand_nowhere_keep_no_fleet_from_its_end(redis_url: str) -> None:
+    async def test() -> None:
+        server = await connect(redis_url)
+        # The URL of the last is no UTF-8; numbers of the others are none that we write.
+        numbers = [(2**63, MIDDLE), (B, 0), (B, 2 * MIDDLE), (B, MIDDLE)]
+        records = [
+            struct.pack(">QQHIHBBI", host, urgency, 0, 0, 1, 0, 0, 3) + b"\xff\xfe\xfd{}"
+            for host, urgency in numbers
+        ]
+        async with worker(redis_url, shards=1) as one:
+            await one.push(links(A, 2))
+            for record in [b"junk", *records]:
+                await server.run("ZADD", "{fleet:s00}:queue", 0, record)
+            found: list[Leased] = []
+            while not (counts := await one.counts()).is_finished:
+                found += (some := await take(one))
+                await one.finish(some, [])
+            assert (counts.done, counts.unreadable) == (3, 4)
+            assert [leased.url for leased in found if leased.host == B] == ["\ufffd" * 3]
+        await server.close()
+
+    asyncio.run(test())
+
+
+@pytest.mark.parametrize("junk", ["", "junk", "1 junk", "1 [1]", '1 ["a", Infinity, 1, ""]'])
+def test_a_pause_of_another_program_is_named_and_left_out(
+    redis_url: str, caplog: pytest.LogCaptureFixture, junk: str
+) -> None:
+    async def test() -> None:
+        server = await connect(redis_url)
+        async with worker(redis_url, shards=1) as one:
+            await one.push(links(A, 2))
+            await server.run("HSET", "{fleet:s00}:pauses", pack_host(A), junk)
+            assert len(await one.lease(9, {}, most_hosts=9)) == 2
+            assert "{fleet:s00}:pauses in Redis holds no pause at " in caplog.text
+            await one.release({A: 0.0})
+        await server.close()
+
+    asyncio.run(test())
+
+
+def test_a_delay_of_another_program_keeps_no_host_of_a_dead_worker(redis_url: str) -> None:
+    async def test() -> None:
+        server = await connect(redis_url)
+        async with worker(redis_url, shards=1) as one:
+            await one.push(links(A, 2))
+            assert len(await one.lease(9, {}, most_hosts=9)) == 2
+            await server.run("HSET", "{fleet:s00}:delays", pack_host(A), "junk")
+        # Killed, and started again at once.
+        async with worker(redis_url, shards=1) as again:
+            assert len(await again.lease(9, {}, most_hosts=9)) == 2
         await server.close()
 
     asyncio.run(test())

@@ -34,7 +34,8 @@ def sentinel(folder: Path, master: RedisServer) -> Iterator[int]:
     file.write_text(
         f"port {port}\nbind 127.0.0.1\ndir {folder}\n"
         f"sentinel monitor {SERVICE} 127.0.0.1 {master.port} 1\n"
-        f"sentinel down-after-milliseconds {SERVICE} 1000\n"
+        # A server of a busy machine that is silent for some seconds is not gone.
+        f"sentinel down-after-milliseconds {SERVICE} 5000\n"
         f"sentinel failover-timeout {SERVICE} 5000\n"
     )
     command = [program(), str(file), "--sentinel"]
