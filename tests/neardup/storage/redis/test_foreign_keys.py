@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from neardup.errors import ServerError
+from neardup.names import Name
 from neardup.storage.redis.head_format import limits_of, recorded
+from neardup.storage.redis.kept_documents import RedisDocuments
 from tests.neardup.storage.redis.fleet_of_judges import (
     NEAR,
     NEW,
@@ -44,5 +46,17 @@ def test_a_list_of_payloads_of_another_program_is_left_aside(redis_url: str) -> 
     async def use(fleet: Fleet) -> None:
         await fleet.server.run("HSET", _LIST, _PAYLOAD, "of another")
         assert await fleet.judge.find_payload(_PAYLOAD, 1) is None
+
+    with_fleet(redis_url, use)
+
+
+def test_a_list_of_names_of_another_program_is_left_aside(redis_url: str) -> None:
+    async def use(fleet: Fleet) -> None:
+        document = document_of(Page(1, PAGE, name=Name(heading="Widget")), PARAMETERS)
+        head = recorded(owner_of(1), document, b"").head
+        assert head.name_key is not None
+        key = f"test:n:{head.name_key[:2].hex()}"
+        await fleet.server.run("HSET", key, head.name_key, "of another")
+        assert len(await RedisDocuments(fleet.server).namesakes(head)) == 0
 
     with_fleet(redis_url, use)
