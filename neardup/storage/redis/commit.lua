@@ -119,21 +119,25 @@ for number = known, next - 1 do
   end
 end
 if #refused > 3 then return refused end
-redis.call('HSET', KEYS[2], next, head .. struct.pack('>I4', redis.call('TIME')[1]))
+local dated = head .. struct.pack('>I4', redis.call('TIME')[1])
 if #KEYS == LOG_KEYS then
+  redis.call('HSET', KEYS[2], next, dated)
   redis.call('HSET', KEYS[3], next, ARGV[7])
   redis.call('HSET', KEYS[1], 'next', next + 1)
   return { next, next, others }
 end
 
-redis.call('SET', ARGV[9] .. next, ARGV[7])
-if ARGV[11] ~= '' then redis.call('SET', ARGV[10] .. next, ARGV[11]) end
+-- Lists first: where one is of another program the script ends there, and what it has written of a
+-- text that is not held misleads nobody.
 local packed_number = struct.pack('<I5', next)
 for place = LOG_KEYS + 1, #KEYS do
   local at = FIRST_LIST + LIST_ARGUMENTS * (place - LOG_KEYS - 1)
   local record = ARGV[at + 1]:sub(1, -#packed_number - 1) .. packed_number
   add(KEYS[place], ARGV[at], record, tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3]), false)
 end
+redis.call('HSET', KEYS[2], next, dated)
+redis.call('SET', ARGV[9] .. next, ARGV[7])
+if ARGV[11] ~= '' then redis.call('SET', ARGV[10] .. next, ARGV[11]) end
 local low = tonumber(state[3] or 0)
 if low == next then low = next + 1 end
 local till = math.min(low - tonumber(ARGV[8]), oldest + AT_ONCE)

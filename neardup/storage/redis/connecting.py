@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 from redis.asyncio import Redis, RedisCluster
 from redis.asyncio.retry import Retry
@@ -105,8 +105,10 @@ def _of_sentinel(url: str) -> Redis:
         raise ValueError("no sentinels or no service")
     sentinels = []
     for place in hosts.split(","):
-        host, colon, port = place.rpartition(":")
-        sentinels.append((host, int(port)) if colon else (port, _SENTINEL_PORT))
+        parts = urlsplit(f"//{place}")
+        if not parts.hostname:
+            raise ValueError("a sentinel without a host")
+        sentinels.append((parts.hostname, parts.port or _SENTINEL_PORT))
     user, _, password = map(unquote, who.partition(":"))
     own = {name: said for name, said in (("username", user), ("password", password)) if said}
     options = {**_options(), **own, "db": int(database or 0)}

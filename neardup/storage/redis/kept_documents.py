@@ -17,7 +17,7 @@ from neardup.storage.redis.head_format import (
     Record,
     unpack_record,
 )
-from neardup.storage.redis.postings import MAX_LIST, append, posting, unpack
+from neardup.storage.redis.postings import MAX_LIST, RECORD_BYTES, append, posting, unpack
 from neardup.storage.redis.script import Call, Question, Script
 from neardup.storage.redis.server import Command, Server
 
@@ -92,7 +92,10 @@ class RedisDocuments:
         key = head.name_key
         if key is None:
             return np.empty(0, np.int64)
-        _, numbers = unpack([await self._server.run("HGET", self._key("n", key), key)])
+        stored = await self._server.run("HGET", self._key("n", key), key)
+        if stored is not None and len(stored) % RECORD_BYTES:
+            return np.empty(0, np.int64)  # of another program
+        _, numbers = unpack([stored])
         return numbers
 
     def digest_question(self, digest: bytes) -> Question:

@@ -1,5 +1,6 @@
 """Find the kept texts whose fingerprints are near a given one."""
 
+import asyncio
 from collections import OrderedDict, defaultdict
 from collections.abc import Sequence
 from functools import cache
@@ -47,6 +48,9 @@ last 1,024. Duplicates in the middle of a longer list are kept, unless another l
 
 _CACHED_BYTES = 64 << 20
 """The largest size of the full parts that a process holds, in bytes: these never change."""
+
+_LIST_BYTES = 256
+"""About what a list takes of that beside its parts, in bytes."""
 
 
 def append(key: str, field: bytes, record: bytes, most: int = 0) -> Call:
@@ -165,6 +169,7 @@ class SpilledLists:
         self._server = server
         self._full: OrderedDict[tuple[Argument, Argument], bytes] = OrderedDict()
         self._bytes = 0
+        self._meeting = asyncio.Lock()
 
     async def completed(
         self, questions: Sequence[Question], replies: Sequence[Any], record_bytes: int
@@ -205,6 +210,15 @@ class SpilledLists:
     async def _parts(
         self, lists: Sequence[tuple[Argument, Argument]], record_bytes: int
     ) -> list[bytes]:
+        if all(each in self._full for each in lists):
+            return await self._read(lists, record_bytes)
+        # Some may be long: of those who meet them at one moment one reads them, for all.
+        async with self._meeting:
+            return await self._read(lists, record_bytes)
+
+    async def _read(
+        self, lists: Sequence[tuple[Argument, Argument]], record_bytes: int
+    ) -> list[bytes]:
         part_bytes, full = MAX_PART * record_bytes, self._full
         known = [full.get(each, b"") for each in lists]
         replies = await self._server.pipeline([
@@ -220,10 +234,11 @@ class SpilledLists:
         return found
 
     def _hold(self, each: tuple[Argument, Argument], parts: bytes) -> None:
-        self._bytes += len(parts) - len(self._full.pop(each, b""))
+        held = self._full.pop(each, None)
+        self._bytes += len(parts) - (-_LIST_BYTES if held is None else len(held))
         self._full[each] = parts
         while self._bytes > _CACHED_BYTES:
-            self._bytes -= len(self._full.popitem(last=False)[1])
+            self._bytes -= len(self._full.popitem(last=False)[1]) + _LIST_BYTES
 
 
 class RedisPostings:

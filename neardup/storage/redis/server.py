@@ -17,6 +17,7 @@ from redis.exceptions import (
     BusyLoadingError,
     ClusterError,
     ConnectionError,  # noqa: A004  (as the library calls it)
+    DataError,
     MovedError,
     NoScriptError,
     OutOfMemoryError,
@@ -234,7 +235,6 @@ class Server:
             if self._sending is not None:
                 self._sending.cancel()
                 await asyncio.wait([self._sending])
-                _fail(self._unsent, self._closed_error())
             await close_client(self.client)
 
     async def _try(
@@ -269,6 +269,7 @@ class Server:
         self._unsent.append((commands, answer))
         if self._sending is None:
             self._sending = asyncio.create_task(self._send_all())
+            self._sending.add_done_callback(self._end_sending)
         return await answer
 
     async def _send_all(self) -> None:
@@ -276,19 +277,35 @@ class Server:
         while calls := [call for call in self._unsent if not call[1].done()]:
             self._unsent.clear()
             try:
-                answers = iter(await self._answered([one for some, _ in calls for one in some]))
+                await self._send_together(calls)
             except asyncio.CancelledError:
                 _fail(calls, self._closed_error())
                 raise
-            except Exception as error:
-                _fail(calls, error)
-                continue
-            for some, answer in calls:
-                own = list(islice(answers, len(some)))
-                if not answer.done():
-                    answer.set_result(own)
         self._unsent.clear()
         self._sending = None
+
+    async def _send_together(self, calls: Sequence[_UnsentCall]) -> None:
+        try:
+            answers = iter(await self._answered([one for some, _ in calls for one in some]))
+        except Exception as error:
+            if len(calls) == 1:
+                _fail(calls, error)
+                return
+            # One has an argument that cannot be written: the others do not fail with it.
+            for call in calls:
+                await self._send_together([call])
+            return
+        for some, answer in calls:
+            own = list(islice(answers, len(some)))
+            if not answer.done():
+                answer.set_result(own)
+
+    def _end_sending(self, sending: asyncio.Task[None]) -> None:
+        """Fail the calls that came before a task was cancelled, perhaps before its first step."""
+        if sending.cancelled():
+            _fail(self._unsent, self._closed_error())
+            self._unsent.clear()
+            self._sending = None
 
     async def _answered(self, commands: Sequence[Command]) -> list[Any]:
         """Return replies or errors; a script that the server has not met is sent whole."""
@@ -309,6 +326,8 @@ class Server:
             for command in commands:
                 pipeline.execute_command(*command)
             return list(await pipeline.execute(raise_on_error=False))
+        except DataError:
+            raise  # An argument that cannot be written; nothing was sent.
         except FAILURES as error:
             return [error] * len(commands)
 

@@ -136,9 +136,13 @@ class Shelf:
         question = self._documents.payload_question(digest)
         if not self._server.is_cluster:
             # Each text that is kept is found there.
-            return _merged(await self._server.pipeline([question]), ())
-        look, reply = await self.log.look_and_ask([question])
-        return _merged(reply, _owners(look.recent, look.recent.has("payload", digest, HAS_PAYLOAD)))
+            reply = await self._server.run(*question)
+            return _merged([_of_ours(question, reply, RECORD_BYTES)], ())
+        look, (reply,) = await self.log.look_and_ask([question])
+        reply = _of_ours(question, reply, RECORD_BYTES)
+        return _merged(
+            [reply], _owners(look.recent, look.recent.has("payload", digest, HAS_PAYLOAD))
+        )
 
     async def records(self, numbers: Sequence[int]) -> dict[int, Record]:
         """Return the records of some numbers; one that is not held is left out."""

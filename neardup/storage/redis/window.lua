@@ -18,7 +18,10 @@ local first = is_true and math.max(low, from) or low
 local answers, at = {}, 3
 for place = 3, #KEYS do
   local last_field = at + 1 + tonumber(ARGV[at + 1])
-  answers[place - 2] = redis.call(ARGV[at], KEYS[place], unpack(ARGV, at + 2, last_field))
+  local answer = redis.pcall(ARGV[at], KEYS[place], unpack(ARGV, at + 2, last_field))
+  -- Of all keys the one that another program wrote.
+  if answer and answer.err then return redis.error_reply(answer.err .. ' in ' .. KEYS[place]) end
+  answers[place - 2] = answer
   at = last_field + 1
 end
 local is_known = is_true and last ~= '' and next == from

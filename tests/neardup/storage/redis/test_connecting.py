@@ -6,10 +6,11 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from redis.asyncio.sentinel import SentinelConnectionPool
 
 from neardup.errors import ServerError
 from neardup.installing import install_command
-from neardup.storage.redis.connecting import connect
+from neardup.storage.redis.connecting import _client, connect
 from tests.neardup.storage.redis.running import using
 
 if TYPE_CHECKING:
@@ -107,3 +108,12 @@ def test_without_redis_client_the_rest_works_and_this_says_what_to_install() -> 
     )
     said = subprocess.run([sys.executable, "-c", tried], capture_output=True, text=True, check=True)
     assert said.stdout == f"Redis needs its client: {install_command('redis')}\n"
+
+
+def test_sentinels_are_named_by_addresses_of_either_version() -> None:
+    client = _client("redis+sentinel://[::1]:1,[::2],b:2,c/service/0")
+    assert isinstance(client.connection_pool, SentinelConnectionPool)
+    asked = client.connection_pool.sentinel_manager.sentinels
+    kwargs = [each.connection_pool.connection_kwargs for each in asked]
+    places = [(each["host"], each["port"]) for each in kwargs]
+    assert places == [("::1", 1), ("::2", 26379), ("b", 2), ("c", 26379)]

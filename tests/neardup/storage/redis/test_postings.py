@@ -160,6 +160,33 @@ def test_a_part_that_is_full_is_read_once(redis_url: str, monkeypatch: pytest.Mo
     asyncio.run(used())
 
 
+def test_readers_who_meet_a_long_list_at_one_moment_read_it_once(
+    redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MAX_LIST", 2)
+    monkeypatch.setattr(module, "MAX_PART", 2)
+    key = f"{uuid.uuid4()}"
+    question = ("HGET", key, b"a")
+
+    async def used() -> None:
+        server = await connect(redis_url)
+        try:
+            for number in range(9):
+                await server.pipeline([append_spilling(key, b"a", posting(number, number))])
+            replies = await server.pipeline([question])
+            lists = SpilledLists(server)
+            with mock.patch.object(server, "pipeline", wraps=server.pipeline) as asked:
+                asking = [lists.completed([question], replies, RECORD_BYTES) for _ in range(5)]
+                for completed in await asyncio.gather(*asking):
+                    assert unpack(completed)[1].tolist() == [*range(9)]
+            firsts = [calls.args[0][0].args[1] for calls in asked.call_args_list]
+            assert firsts == [1, 4, 4, 4, 4]
+        finally:
+            await server.close()
+
+    asyncio.run(used())
+
+
 def test_the_example_of_the_documentation_is_true() -> None:
     lowest, *_ = Cutting(4).places(0x0123456789ABCDEF)
     assert lowest == PostingPlace(0, 0xC, bytes.fromhex("0def"))

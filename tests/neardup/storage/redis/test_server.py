@@ -4,7 +4,7 @@ import asyncio
 import logging
 from contextlib import ExitStack, suppress
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -123,6 +123,19 @@ def test_calls_of_one_moment_do_not_fail_or_end_together(own_redis: RedisServer)
         assert await server.run("GET", "word") == b"a"
 
     using(own_redis.url, use)
+
+
+def test_an_argument_that_cannot_be_written_fails_its_own_call_alone(redis_url: str) -> None:
+    async def use(server: Server) -> None:
+        await server.run("SET", "word", "a")
+        bad: list[tuple[Any, ...]] = [("SET", "word", "\ud800"), ("SET", "word", None)]
+        calls = [server.run(*command) for one in bad for command in (("GET", "word"), one)]
+        told = await asyncio.gather(*calls, return_exceptions=True)
+        assert told[::2] == [b"a"] * 2
+        assert all(isinstance(one, Exception) for one in told[1::2])
+        assert await server.run("GET", "word") == b"a"
+
+    using(redis_url, use)
 
 
 def test_calls_under_way_end_where_the_server_is_closed(own_redis: RedisServer) -> None:
