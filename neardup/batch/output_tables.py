@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 FORMAT = 3
 TABLES = ("documents", "signatures", "pairs", "clusters", "kept", "near_texts", "left_out")
 _ABOUT = "about"
-_RUN = "run-"
+RUN = "run-"
 _PATIENCE_SECS, _QUIET_SECS = 15.0, 1.0
 
 
@@ -93,7 +93,7 @@ class Folder:
         beside = Folder(self._spark, self.final_path)
         published = beside.read_about().tables if beside.exists(_ABOUT) else ""
         own = {published, self.full_path.rpartition("/")[2]}
-        return [name for name in beside.names() if name.startswith(_RUN) and name not in own]
+        return [name for name in beside.names() if name.startswith(RUN) and name not in own]
 
     def remove(self, name: str = "") -> None:
         self._system.delete(self._inside(name), True)
@@ -186,7 +186,7 @@ def new_folder(spark: "SparkSession", path: str, *, overwrite: bool) -> Iterator
     """
     target = Folder(spark, path)
     before = _check_free(target, overwrite=overwrite)
-    name = _RUN + uuid.uuid4().hex
+    name = RUN + uuid.uuid4().hex
     folder = Folder(spark, f"{target.path}/{name}", target.full_path)
     try:
         yield folder
@@ -223,7 +223,7 @@ def _check_free(target: Folder, *, overwrite: bool) -> str | None:
     if not target.exists():
         return None
     if not target.exists(_ABOUT):
-        if all(name.startswith(_RUN) for name in target.names()):
+        if all(name.startswith(RUN) for name in target.names()):
             return None
         raise InputError(f"{target.path}: holds something else; choose another folder")
     if not overwrite:
