@@ -7,12 +7,14 @@ Files:
 """
 
 import json
+import re
 import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, replace
 from functools import reduce
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from neardup.batch.spark_session import is_running
@@ -27,6 +29,7 @@ FORMAT = 3
 TABLES = ("documents", "signatures", "pairs", "clusters", "kept", "near_texts", "left_out")
 _ABOUT = "about"
 RUN = "run-"
+_SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):(?://(?=/))?")
 _PATIENCE_SECS, _QUIET_SECS = 15.0, 1.0
 
 
@@ -309,6 +312,15 @@ class Earlier:
         if not found:
             return self._spark.createDataFrame([], columns)
         return reduce(lambda one, other: one.unionByName(other), found)
+
+
+def local_path(place: str) -> Path | None:
+    """Return the path of a folder that a run names; None: it is on no disk of this machine."""
+    # No URI: neither Hadoop nor a run on one machine escapes what a path may hold.
+    scheme = _SCHEME.match(place)
+    if scheme is not None and scheme[1] != "file":
+        return None
+    return Path(place[scheme.end() :] if scheme else place)
 
 
 def check_parameters(path: str, about: About, parameters: Parameters) -> None:

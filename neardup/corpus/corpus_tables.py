@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from filelock import FileLock, Timeout
 
+from neardup.batch.input_files import File
 from neardup.batch.output_tables import RUN, TABLES, About, about_of
 from neardup.errors import InputError
 from neardup.files.durable import sync_directory, write_durably
@@ -78,7 +79,7 @@ class RunFolder:
         self.target, self._overwrite = target.resolve(), overwrite
         self._is_finished = False
         self._check_free()
-        self.path = self.target.with_name(self.target.name + UNFINISHED)
+        self.path = _unfinished(self.target)
         self.path.mkdir(parents=True, exist_ok=True)
         self._lock = FileLock(self.path / _LOCK, timeout=0)
         try:
@@ -184,6 +185,19 @@ class RunFolder:
                 raise InputError(
                     f"{found}: is of no run, and --overwrite replaces the whole folder"
                 )
+
+
+def _unfinished(target: Path) -> Path:
+    return target.with_name(target.name + UNFINISHED)
+
+
+def outside_of(target: Path, files: list[File]) -> list[File]:
+    """Return files but for the tables of a run, which may lie in the folder of its input."""
+    whole = target.resolve()
+    places = (whole, _unfinished(whole))
+    folders = {Path(file.path).parent for file in files if "://" not in file.path}
+    within = {folder for folder in folders if any(map(folder.resolve().is_relative_to, places))}
+    return [file for file in files if Path(file.path).parent not in within]
 
 
 def read_about(folder: Path) -> About:

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from neardup.batch.input_files import find_files
 from neardup.batch.output_tables import About
-from neardup.corpus.corpus_tables import Progress, RunFolder, read_about
+from neardup.corpus.corpus_tables import Progress, RunFolder, outside_of, read_about
+from neardup.corpus.earlier_runs import earlier_runs
 from neardup.errors import InputError
 from neardup.parameters import DEFAULTS
 
@@ -70,3 +72,23 @@ def test_a_damaged_output_is_one_line(tmp_path: Path) -> None:
     about.write_bytes(b"")
     with pytest.raises(InputError, match="damaged"):
         read_about(tmp_path / "out")
+
+
+def test_tables_in_the_folder_of_the_input_are_no_input(tmp_path: Path) -> None:
+    names = ("a.jsonl", "out.jsonl", "out/kept/0.parquet", "out.unfinished-run/progress.json")
+    for name in names:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    found = outside_of(tmp_path / "out", find_files(str(tmp_path)))
+    assert [file.path for file in found] == [str(tmp_path / name) for name in names[:2]]
+
+
+@pytest.mark.parametrize("name", ["a%41b", "a#b", "a?b"])
+def test_an_earlier_run_is_found_whatever_its_folder_is_called(tmp_path: Path, name: str) -> None:
+    write_run(tmp_path / name, "first")
+    second = About("second", "in", DEFAULTS, 1, 2, (f"file:{tmp_path / name}",), ("first",), {})
+    with closing(RunFolder(tmp_path / "second", overwrite=False)) as folder:
+        folder.write({}, Progress("task", "second", files=1))
+        folder.finish(second)
+    found = earlier_runs(tmp_path / "second", DEFAULTS)
+    assert found.folders == (tmp_path / name, tmp_path / "second")
