@@ -223,10 +223,11 @@ def _analyse_part(
 ) -> dict[str, int]:
     left_out: Counter[str] = Counter()
     ahead = 0
-    with (analysis.folder / f"{number}.arrow").open("wb", buffering=0) as file:
+    with (analysis.folder / f"{number}.arrow").open("wb") as file:
         for rows in _batches(part, analysis, after, left_out):
             buffer = rows.serialize()
             file.write(buffer)
+            file.flush()
             pipe.send(buffer.size)
             ahead += buffer.size
             while ahead > _MAX_AHEAD_BYTES or pipe.poll():
