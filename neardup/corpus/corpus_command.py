@@ -60,6 +60,8 @@ def run_corpus(options: Namespace) -> None:
         run = SingleRun(task, folder, shown)
         if run.is_continued:
             shown.say(f"goes on behind {run.documents:,} documents of an interrupted run")
+        elif run.has_discarded:
+            shown.say("begins anew: the interrupted run had other files or parameters")
         try:
             counts = run().counts
         except KeyboardInterrupt:

@@ -114,6 +114,11 @@ class SingleRun:
         return self._progress.files > 0
 
     @property
+    def has_discarded(self) -> bool:
+        """Whether what an interrupted run of other files or parameters wrote was removed."""
+        return self._has_discarded
+
+    @property
     def documents(self) -> int:
         """The number of documents that were judged."""
         return self._counts["documents"]
@@ -160,6 +165,7 @@ class SingleRun:
         ]  # fmt: skip
         digest = payload_digest(json.dumps(asked).encode()).hex()
         found = self._folder.read_progress()
+        self._has_discarded = found is not None and found.task != digest
         if found is None or found.task != digest:
             self._folder.clear()
             return Progress(digest, uuid.uuid4().hex)
