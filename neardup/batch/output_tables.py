@@ -226,12 +226,21 @@ def _check_free(target: Folder, *, overwrite: bool) -> str | None:
     if not target.exists():
         return None
     if not target.exists(_ABOUT):
-        if all(name.startswith(RUN) for name in target.names()):
+        if are_of_runs(target.names()):
             return None
         raise InputError(f"{target.path}: holds something else; choose another folder")
     if not overwrite:
         raise InputError(f"{target.path}: exists; --overwrite replaces it")
     return target.read_about().run
+
+
+def are_of_runs(names: list[str]) -> bool:
+    """Whether all names in a folder without ``about`` are of killed runs, or there are none.
+
+    One that was killed while it replaced tables beside ``about`` leaves these beside its folder.
+    """
+    runs = [name for name in names if name.startswith(RUN)]
+    return all(name in TABLES for name in names if name not in runs) and (bool(runs) or not names)
 
 
 class Earlier:
