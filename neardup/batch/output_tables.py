@@ -7,12 +7,14 @@ Files:
 """
 
 import json
+import re
 import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, replace
 from functools import reduce
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from neardup.batch.spark_session import is_running
@@ -26,7 +28,8 @@ if TYPE_CHECKING:
 FORMAT = 3
 TABLES = ("documents", "signatures", "pairs", "clusters", "kept", "near_texts", "left_out")
 _ABOUT = "about"
-_RUN = "run-"
+RUN = "run-"
+_SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):(?://(?=/))?")
 _PATIENCE_SECS, _QUIET_SECS = 15.0, 1.0
 
 
@@ -93,7 +96,7 @@ class Folder:
         beside = Folder(self._spark, self.final_path)
         published = beside.read_about().tables if beside.exists(_ABOUT) else ""
         own = {published, self.full_path.rpartition("/")[2]}
-        return [name for name in beside.names() if name.startswith(_RUN) and name not in own]
+        return [name for name in beside.names() if name.startswith(RUN) and name not in own]
 
     def remove(self, name: str = "") -> None:
         self._system.delete(self._inside(name), True)
@@ -186,7 +189,7 @@ def new_folder(spark: "SparkSession", path: str, *, overwrite: bool) -> Iterator
     """
     target = Folder(spark, path)
     before = _check_free(target, overwrite=overwrite)
-    name = _RUN + uuid.uuid4().hex
+    name = RUN + uuid.uuid4().hex
     folder = Folder(spark, f"{target.path}/{name}", target.full_path)
     try:
         yield folder
@@ -223,12 +226,21 @@ def _check_free(target: Folder, *, overwrite: bool) -> str | None:
     if not target.exists():
         return None
     if not target.exists(_ABOUT):
-        if all(name.startswith(_RUN) for name in target.names()):
+        if are_of_runs(target.names()):
             return None
         raise InputError(f"{target.path}: holds something else; choose another folder")
     if not overwrite:
         raise InputError(f"{target.path}: exists; --overwrite replaces it")
     return target.read_about().run
+
+
+def are_of_runs(names: list[str]) -> bool:
+    """Whether all names in a folder without ``about`` are of killed runs, or there are none.
+
+    One that was killed while it replaced tables beside ``about`` leaves these beside its folder.
+    """
+    runs = [name for name in names if name.startswith(RUN)]
+    return all(name in TABLES for name in names if name not in runs) and (bool(runs) or not names)
 
 
 class Earlier:
@@ -309,6 +321,15 @@ class Earlier:
         if not found:
             return self._spark.createDataFrame([], columns)
         return reduce(lambda one, other: one.unionByName(other), found)
+
+
+def local_path(place: str) -> Path | None:
+    """Return the path of a folder that a run names; None: it is on no disk of this machine."""
+    # No URI: neither Hadoop nor a run on one machine escapes what a path may hold.
+    scheme = _SCHEME.match(place)
+    if scheme is not None and scheme[1] != "file":
+        return None
+    return Path(place[scheme.end() :] if scheme else place)
 
 
 def check_parameters(path: str, about: About, parameters: Parameters) -> None:

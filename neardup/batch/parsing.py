@@ -7,7 +7,7 @@ import json
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import entry_points
 from typing import Any, BinaryIO, NamedTuple, TypeAlias, cast
 
@@ -26,6 +26,8 @@ _ROWS_AT_ONCE = 256
 _MAX_LINE_BYTES = 1 << 28
 _PIECE_BYTES = 1 << 20
 _BUFFER_BYTES = 1 << 16
+_FRAME_BYTES = 1 << 12
+"""Unpack so many bytes of zstd at once, which may become 128 MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,10 +139,50 @@ def _unpacked(file: Any, part: InputPart) -> BinaryIO:
     """Return a file with lines, which pyarrow's files know none of."""
     path = part.path.lower()
     if path.endswith(".gz"):
-        file = gzip.GzipFile(fileobj=file)
+        file = _Pieces(iter(partial(gzip.GzipFile(fileobj=file).read1, _BUFFER_BYTES), b""))
     elif path.endswith(".zst"):
-        file = zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
+        file = _Pieces(_unpacked_frames(file))
     return io.BufferedReader(file, _BUFFER_BYTES)
+
+
+class _Pieces(io.RawIOBase):
+    """A file of pieces: what comes before damage is read, which a reader of a whole buffer loses.
+
+    Args:
+        pieces: The pieces; they may end in an error.
+    """
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces = pieces
+        self._rest = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._rest:
+            if (piece := next(self._pieces, None)) is None:
+                return 0
+            self._rest = memoryview(piece)
+        taken, self._rest = self._rest[: len(buffer)], self._rest[len(buffer) :]
+        buffer[: len(taken)] = taken
+        return len(taken)
+
+
+def _unpacked_frames(file: Any) -> Iterator[bytes]:
+    """Yield what the frames of a file in zstd hold.
+
+    Raises:
+        EOFError: The last frame breaks off.
+    """
+    frame = None
+    while data := file.read(_FRAME_BYTES):
+        while data:
+            frame = frame or zstandard.ZstdDecompressor().decompressobj()
+            yield frame.decompress(data)
+            data, frame = (frame.unused_data, None) if frame.eof else (b"", frame)
+    if frame is not None:
+        raise EOFError("a frame breaks off")
 
 
 def _records(file: Any, part: InputPart, fields: Fields) -> Iterator[WebPage | LeftOut]:

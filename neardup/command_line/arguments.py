@@ -191,7 +191,7 @@ def _add_fields(parser: Parser, id_field: str | None, formats: Sequence[str] = F
         "--id-field",
         default=id_field,
         metavar="NAME",
-        help=f"field of the id ({id_field or 'url, or else id'})",
+        help=f"field of the id ({id_field or 'url, or else id; with OUT url'})",
     )
 
 

@@ -40,8 +40,11 @@ ROWS = pa.schema(
 
 _ROWS_AT_ONCE = 512
 _CHARACTERS_AT_ONCE = 1 << 22
-_MAX_AHEAD_BYTES = 1 << 30
-"""A process waits once it has written so many bytes that were not yet judged."""
+_MAX_AHEAD_BYTES = 1 << 29
+"""A process waits once it has written so many bytes of a part that were not yet judged.
+
+None begins another part while all of them together have written as many for each of them.
+"""
 
 _ENDING_SECS = 5.0
 
@@ -105,6 +108,7 @@ class AnalysisPool:
     def __init__(self, analysis: Analysis, processes: int, after: int = -1) -> None:
         self._folder = analysis.folder
         self._after = after
+        self._waiting_bytes = 0
         context = get_context("spawn")
         self._workers: list[_Worker] = []
         for _ in range(processes):
@@ -124,7 +128,10 @@ class AnalysisPool:
         works: deque[_Work] = deque()
         while True:
             for worker in self._workers:
-                if worker.work is None and (found := next(numbered, None)) is not None:
+                # Behind a large packed file all others would lie analysed on disk.
+                if worker.work is not None or self._waiting_bytes > self._max_waiting_bytes:
+                    continue
+                if (found := next(numbered, None)) is not None:
                     worker.work = _Work(*found, worker)
                     worker.pipe.send((*found, self._after))
                     works.append(worker.work)
@@ -154,6 +161,10 @@ class AnalysisPool:
                 worker.process.kill()
                 worker.process.join()
 
+    @property
+    def _max_waiting_bytes(self) -> int:
+        return len(self._workers) * _MAX_AHEAD_BYTES
+
     def _path(self, number: int) -> Path:
         return self._folder / f"{number}.arrow"
 
@@ -161,6 +172,7 @@ class AnalysisPool:
         if work.file is None:
             work.file = self._path(work.number).open("rb")
         rows = pa.ipc.read_record_batch(pa.py_buffer(work.file.read(length)), ROWS)
+        self._waiting_bytes -= length
         if work.worker.work is work:
             # So that it goes on where it had written much.
             work.worker.pipe.send(length)
@@ -179,6 +191,7 @@ class AnalysisPool:
             assert worker.work is not None
             if isinstance(found, int):
                 worker.work.lengths.append(found)
+                self._waiting_bytes += found
             elif isinstance(found, str):
                 raise InputError(found)
             else:
@@ -210,10 +223,11 @@ def _analyse_part(
 ) -> dict[str, int]:
     left_out: Counter[str] = Counter()
     ahead = 0
-    with (analysis.folder / f"{number}.arrow").open("wb", buffering=0) as file:
+    with (analysis.folder / f"{number}.arrow").open("wb") as file:
         for rows in _batches(part, analysis, after, left_out):
             buffer = rows.serialize()
             file.write(buffer)
+            file.flush()
             pipe.send(buffer.size)
             ahead += buffer.size
             while ahead > _MAX_AHEAD_BYTES or pipe.poll():

@@ -89,6 +89,11 @@ class BatchJudge:
             )
             self._closing = opened.pop_all()
 
+    @property
+    def kept(self) -> int:
+        """The number of kept texts."""
+        return len(self._kept)
+
     def close(self) -> None:
         self._closing.close()
 

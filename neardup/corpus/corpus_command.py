@@ -31,10 +31,13 @@ def run_corpus(options: Namespace) -> None:
         import pyarrow  # noqa: F401, PLC0415  (optional)
     except ImportError:
         raise InputError(f"tables need pyarrow: {install_command('parquet')}") from None
-    from neardup.corpus.corpus_tables import RunFolder  # noqa: PLC0415
+    from neardup.corpus.corpus_tables import RunFolder, outside_of  # noqa: PLC0415
     from neardup.corpus.single_run import CorpusTask, SingleRun  # noqa: PLC0415
 
-    files = find_files(options.file, options.format, options.prefix)
+    found = find_files(options.file, options.format, options.prefix)
+    files = outside_of(Path(options.folder), found)
+    if not files:
+        raise InputError(f"{options.file}: holds nothing but {options.folder}")
     named = {
         "text": options.text_field,
         "name": options.id_field,
@@ -57,6 +60,8 @@ def run_corpus(options: Namespace) -> None:
         run = SingleRun(task, folder, shown)
         if run.is_continued:
             shown.say(f"goes on behind {run.documents:,} documents of an interrupted run")
+        elif run.has_discarded:
+            shown.say("begins anew: the interrupted run had other files or parameters")
         try:
             counts = run().counts
         except KeyboardInterrupt:

@@ -1,6 +1,7 @@
 """The tables of a run on one machine: files are added to them, and all appear at the end."""
 
 import json
+import os
 import shutil
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -13,15 +14,20 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from filelock import FileLock, Timeout
 
-from neardup.batch.output_tables import TABLES, About, about_of
+from neardup.batch.input_files import File
+from neardup.batch.output_tables import RUN, TABLES, About, about_of
 from neardup.errors import InputError
-from neardup.files.durable import write_durably
+from neardup.files.durable import sync_directory, write_durably
 
 UNFINISHED = ".unfinished-run"
 _PROGRESS = "progress.json"
 _LOCK = "lock"
 _WORK = "work-"
 _ABOUT = "about"
+_REPLACED = f"{_WORK}replaced"
+_OURS = (*TABLES, _ABOUT, f".{_ABOUT}.crc", _PROGRESS, _LOCK)
+"""The names that a run leaves in its folder, one on Spark and a killed one, too."""
+
 _PLAIN = ["text", "digest", "signature", "name"]
 """Columns whose values are hardly ever repeated, so that a dictionary of them is of no use."""
 
@@ -56,7 +62,8 @@ class RunFolder:
         ``TABLE/NUMBER.parquet``: rows of a table.
         ``progress.json``: how many of those files count, and where the run goes on.
         ``work-*/``: files of no use to another process. A killed run may leave processes for a
-            moment, which write to a folder of their own.
+            moment, which write to a folder of their own; ``work-replaced`` is the run before,
+            until this one has its place.
         ``lock``: held by the process that writes.
 
     Args:
@@ -68,10 +75,11 @@ class RunFolder:
     """
 
     def __init__(self, target: Path, *, overwrite: bool) -> None:
-        self.target, self._overwrite = target, overwrite
+        # Through a link, so that the link stays one.
+        self.target, self._overwrite = target.resolve(), overwrite
+        self._is_finished = False
         self._check_free()
-        whole = target.resolve()
-        self.path = whole.with_name(whole.name + UNFINISHED)
+        self.path = _unfinished(self.target)
         self.path.mkdir(parents=True, exist_ok=True)
         self._lock = FileLock(self.path / _LOCK, timeout=0)
         try:
@@ -126,9 +134,12 @@ class RunFolder:
         folder = self.path / name
         folder.mkdir(exist_ok=True)
         repeated = [column for column in table.column_names if column not in _PLAIN]
-        pq.write_table(
-            table, folder / f"{number:06}.parquet", compression="zstd", use_dictionary=repeated
-        )
+        path = folder / f"{number:06}.parquet"
+        pq.write_table(table, path, compression="zstd", use_dictionary=repeated)
+        # Before it is said to count: after a power cut it would be empty otherwise.
+        with path.open("rb") as file:
+            os.fsync(file.fileno())
+        sync_directory(folder)
 
     def finish(self, about: About) -> None:
         """Give the folder the name of the target."""
@@ -137,18 +148,23 @@ class RunFolder:
         self._check_free()
         self._remove_work()
         if self.target.exists():
-            shutil.rmtree(self.target)
+            # Whole, so that a run that is killed here finds nothing half removed.
+            self.target.rename(self.path / _REPLACED)
         self.path.rename(self.target)
+        self._is_finished = True
         # After that: a run that is killed before goes on from it.
+        shutil.rmtree(self.target / _REPLACED, ignore_errors=True)
         for name in (_PROGRESS, _LOCK):
             (self.target / name).unlink()
 
     def close(self) -> None:
         """Let the folder go; what another run can go on with stays."""
         self._writer.shutdown()
-        self._remove_work()
-        if not (self.path / _PROGRESS).exists():
-            shutil.rmtree(self.path, ignore_errors=True)
+        # Of one that is finished the folder is another run's, if there is one.
+        if not self._is_finished:
+            self._remove_work()
+            if not (self.path / _PROGRESS).exists():
+                shutil.rmtree(self.path, ignore_errors=True)
         self._lock.release()
 
     def _remove_work(self) -> None:
@@ -156,12 +172,32 @@ class RunFolder:
             shutil.rmtree(left, ignore_errors=True)
 
     def _check_free(self) -> None:
+        if self.target.is_mount():
+            raise InputError(f"{self.target}: is a disk of its own; name a folder in it")
         if not self.target.exists() or (self.target.is_dir() and not any(self.target.iterdir())):
             return
         if not (self.target / _ABOUT).exists():
             raise InputError(f"{self.target}: holds something else; choose another folder")
         if not self._overwrite:
             raise InputError(f"{self.target}: exists; --overwrite replaces it")
+        for found in self.target.iterdir():
+            if found.name not in _OURS and not found.name.startswith((_WORK, RUN)):
+                raise InputError(
+                    f"{found}: is of no run, and --overwrite replaces the whole folder"
+                )
+
+
+def _unfinished(target: Path) -> Path:
+    return target.with_name(target.name + UNFINISHED)
+
+
+def outside_of(target: Path, files: list[File]) -> list[File]:
+    """Return files but for the tables of a run, which may lie in the folder of its input."""
+    whole = target.resolve()
+    places = (whole, _unfinished(whole))
+    folders = {Path(file.path).parent for file in files if "://" not in file.path}
+    within = {folder for folder in folders if any(map(folder.resolve().is_relative_to, places))}
+    return [file for file in files if Path(file.path).parent not in within]
 
 
 def read_about(folder: Path) -> About:
@@ -174,8 +210,8 @@ def read_about(folder: Path) -> About:
         what = "no corpus run in it" if folder.exists() else "no such folder"
         raise InputError(f"{folder}: {what}")
     # A run on Spark writes it as one file.
-    (row,) = pq.read_table(folder / _ABOUT, partitioning=None).to_pylist()
     try:
+        (row,) = _table(folder / _ABOUT, None).to_pylist()
         return about_of(row["about"])
     except InputError as error:
         raise InputError(f"{folder}: {error}") from None
@@ -184,4 +220,11 @@ def read_about(folder: Path) -> About:
 def read_files(folder: Path, table: str, columns: list[str]) -> Iterator[Any]:
     """Yield each file of a table, in the order of their names."""
     for path in sorted((folder / table).glob("*.parquet")):
-        yield pq.read_table(path, columns=columns, partitioning=None)
+        yield _table(path, columns)
+
+
+def _table(path: Path, columns: list[str] | None) -> Any:
+    try:
+        return pq.read_table(path, columns=columns, partitioning=None)
+    except pa.ArrowException as error:
+        raise InputError(f"{path}: damaged: {str(error).splitlines()[0]}") from None

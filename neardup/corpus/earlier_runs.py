@@ -1,10 +1,10 @@
 """The runs that a run goes on from; each stores only the texts that were new to it."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
-from neardup.batch.output_tables import check_parameters
+from neardup.batch.output_tables import check_parameters, local_path
 from neardup.corpus.batch_judge import BatchJudge
 from neardup.corpus.corpus_tables import read_about, read_files
 from neardup.errors import InputError
@@ -50,22 +50,29 @@ def earlier_runs(last: Path | None, parameters: Parameters) -> EarlierRuns:
     return EarlierRuns((*folders, last.resolve()), (*about.runs, about.run), about.end_file)
 
 
-def hold_run(judge: BatchJudge, folder: Path) -> None:
-    """Hold what a run kept, by the tables in a folder."""
+def hold_run(judge: BatchJudge, folder: Path) -> Iterator[int]:
+    """Hold what a run kept, by the tables in a folder.
+
+    Yields:
+        The number of kept texts that are held, behind each file.
+    """
     columns = ["id", "text_id", "digest", "fingerprint", "verdict", "duplicate_of"]
     for table in read_files(folder, "documents", columns):
         judge.hold_documents(table)
+        yield judge.kept
     for table in read_files(folder, "kept", ["id", "fingerprint", "title", "text"]):
         judge.hold_texts(table)
+        yield judge.kept
     judge.sort()
     for table in read_files(folder, "signatures", ["id", "signature"]):
         judge.hold_signatures(table)
+        yield judge.kept
 
 
 def _local(place: str) -> Path:
-    parts = urlsplit(place)
-    if parts.scheme not in ("", "file"):
+    path = local_path(place)
+    if path is None:
         raise InputError(
             f"{place}: is on no disk of this machine; copy it and what goes on from it"
         )
-    return Path(unquote(parts.path)) if parts.scheme else Path(place)
+    return path

@@ -114,6 +114,11 @@ class SingleRun:
         return self._progress.files > 0
 
     @property
+    def has_discarded(self) -> bool:
+        """Whether what an interrupted run of other files or parameters wrote was removed."""
+        return self._has_discarded
+
+    @property
     def documents(self) -> int:
         """The number of documents that were judged."""
         return self._counts["documents"]
@@ -127,9 +132,9 @@ class SingleRun:
         """
         task, folder = self._task, self._folder
         with closing(BatchJudge(task.parameters, folder.work)) as judge:
-            for earlier in self._earlier.tables:
-                hold_run(judge, earlier)
-            hold_run(judge, folder.path)
+            for tables in (*self._earlier.tables, folder.path):
+                for held in hold_run(judge, tables):
+                    self._check_memory(held)
             self._judge(judge)
         if not self._counts["documents"]:
             why = self._why_left_out()
@@ -160,6 +165,7 @@ class SingleRun:
         ]  # fmt: skip
         digest = payload_digest(json.dumps(asked).encode()).hex()
         found = self._folder.read_progress()
+        self._has_discarded = found is not None and found.task != digest
         if found is None or found.task != digest:
             self._folder.clear()
             return Progress(digest, uuid.uuid4().hex)
@@ -170,7 +176,6 @@ class SingleRun:
         task = self._task
         sizes = {self._earlier.end_file + n: file.size for n, file in enumerate(task.files)}
         total = max(1, sum(sizes.values()))
-        done = 0.0
         parts = [
             part
             for whole in parts_of(task.files, self._earlier.end_file, PART_BYTES)
@@ -208,7 +213,7 @@ class SingleRun:
             self._pending.setdefault(name, []).append(table)
         documents = tables["documents"]
         self._pending_rows += documents.num_rows
-        self._pending_bytes += tables["kept"].nbytes
+        self._pending_bytes += sum(table.nbytes for table in tables.values())
         self._counts["documents"] += documents.num_rows
         for name in ("kept", "pairs"):
             self._counts[name] += tables[name].num_rows
@@ -240,15 +245,15 @@ class SingleRun:
         self._pending = {}
         self._pending_rows = self._pending_bytes = 0
         self._written_at = time.monotonic()
-        self._check_memory()
+        self._check_memory(self._counts["kept"])
 
-    def _check_memory(self) -> None:
+    def _check_memory(self, kept: int) -> None:
         limit = self._task.max_bytes
         if limit is None or (used := used_bytes()) <= limit:
             return
         self._folder.wait()
         raise InputError(
-            f"{self._counts['kept']:,} kept texts take {used / 2**30:.1f} GB of memory; the same "
+            f"{kept:,} kept texts take {used / 2**30:.1f} GB of memory; the same "
             "command with more --memory goes on"
         )
 

@@ -7,15 +7,13 @@ with.
 
 from __future__ import annotations
 
-import re
 import shutil
 import time
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 import zstandard
 
@@ -31,7 +29,7 @@ from crawler.storage.errors import JobError
 from crawler.storage.states import VariantState
 from crawler.url_rules.variants import Variant, Variants
 from crawler.urls.canonical import MalformedUrl
-from neardup.batch.output_tables import About, about_of
+from neardup.batch.output_tables import About, about_of, local_path
 from neardup.errors import InputError
 from neardup.fingerprints.digest import payload_digest, words_digest
 from neardup.installing import install_command
@@ -42,6 +40,7 @@ from neardup.whole import part_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from crawler.urls.canonical import Canonicalizer
 
@@ -157,10 +156,10 @@ def _unreadable(folder: Path, error: Exception) -> JobError:
 
 
 def _local(place: str) -> Path:
-    parts = urlsplit(place)
-    if re.match(r"[a-z][a-z0-9+.-]*:", place) and parts.scheme != "file":
+    path = local_path(place)
+    if path is None:
         raise JobError(f"{place}: is on no disk of this machine; copy it and what goes on from it")
-    return Path(unquote(parts.path)) if parts.scheme else Path(place)
+    return path
 
 
 def adopt(

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 
-from neardup.corpus.corpus_tables import read_about
+from neardup.batch.input_files import find_files
+from neardup.corpus.corpus_tables import RunFolder, read_about
+from neardup.corpus.single_run import CorpusTask, SingleRun, Status
+from neardup.errors import InputError
 from tests.neardup.batch.corpus import Result, made, read_back, write_lines
 from tests.neardup.command_line.running import neardup, refused
 
@@ -41,3 +45,15 @@ def test_a_run_against_another_finds_what_one_run_finds(tmp_path: Path) -> None:
     assert said == f"{first}: is gone on from; choose another folder for the new"
     said = refused(tmp_path / "b.jsonl", tmp_path / "o", "--against", first, "--min-words", "9")
     assert "made with min_words 50, now it is 9" in said
+    assert_memory_is_checked_before_texts_are_judged(tmp_path / "b.jsonl", first)
+
+
+def assert_memory_is_checked_before_texts_are_judged(source: Path, against: Path) -> None:
+    shown: list[Status] = []
+    files = find_files(str(source))
+    task = CorpusTask(str(source), files, against=against, processes=1, max_bytes=1)
+    with closing(RunFolder(source.with_name("small"), overwrite=False)) as folder:
+        run = SingleRun(task, folder, shown.append)
+        with pytest.raises(InputError, match=r"kept texts take .* with more --memory goes on"):
+            run()
+    assert not shown

@@ -98,5 +98,6 @@ def test_an_interrupted_run_of_another_input_is_begun_anew(tmp_path: Path) -> No
     write_lines(source / "other.jsonl", made(5, 30))
     ended = neardup(source, output, "--processes", "1")
     assert ended.status == 0
+    assert "begins anew: the interrupted run had other files or parameters" in ended.err
     assert "goes on" not in ended.err
     assert read_about(output).counts["documents"] == len(made(5, 30))
