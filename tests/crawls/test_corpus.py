@@ -12,6 +12,7 @@ import pyarrow.dataset as ds
 import pytest
 
 from neardup.batch.spark_session import check_installed
+from neardup.corpus.corpus_tables import read_about
 from neardup.errors import InputError
 from tests.crawler.maintenance.verify.crawled import check
 from tests.crawls.command import PROJECT, crawl, pages, scrapy
@@ -60,21 +61,21 @@ def output(crawled: Path) -> Path:
     return target
 
 
-def rows(folder: Path) -> list[dict[str, Any]]:
-    files = [str(file) for file in folder.glob("*.parquet")]
+def rows(output: Path, table: str) -> list[dict[str, Any]]:
+    files = [str(file) for file in (output / read_about(output).tables / table).glob("*.parquet")]
     return list(ds.dataset(files).to_table().to_pylist())
 
 
 def test_spark_says_of_an_archive_what_the_crawl_said(crawled: Path, output: Path) -> None:
     online = {row["url"]: row for row in pages(crawled)}
-    batch = {row["name"]: row for row in rows(output / "documents")}
+    batch = {row["name"]: row for row in rows(output, "documents")}
     assert batch.keys() == online.keys()
     names = {row["id"]: url for url, row in batch.items()}
     for url, row in batch.items():
         wanted = online[url]
         assert row["verdict"] == wanted["verdict"]
         assert names.get(row["duplicate_of"]) == wanted["duplicate_of"]
-    kept = {row["name"]: row["text"] for row in rows(output / "kept")}
+    kept = {row["name"]: row["text"] for row in rows(output, "kept")}
     assert kept == {url: row["text"] for url, row in online.items() if row["text"]}
     assert 0 < len(kept) < PAGES
 
