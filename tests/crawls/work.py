@@ -37,9 +37,9 @@ ARTICLES = 740
 MARGIN = 1.05
 """Counts differ between two crawls by so much, since answers come in another order."""
 
-_MARGIN_OF_COMMITS = 1.6
+_MARGIN_OF_COMMITS = 2.2
 """So much do counts differ that grow with commits, which come ten times a second: a busy machine
-makes more of them for as many pages, 1.45 times the bytes beside three other tests."""
+makes more of them for as many pages, 1.72 times the bytes beside five other tests."""
 
 _RULES = "crawler.url_rules"
 
