@@ -7,8 +7,8 @@
 --       then, for each question: its command, how many fields it asks for, and these
 -- Reply: 1 if what the reader knows is true, 0 if the server has lost some of it; low, the oldest
 --        entry that is not written elsewhere; the next number; the entry before that; the time in
---        seconds, 0 where no entry waits to be written elsewhere; the first entry that is told; the answers to the questions; and the entries from
---        there on
+--        seconds, 0 where no entry waits to be written elsewhere; the first entry that is told;
+--        the answers to the questions; and the entries from there on
 local from, last = tonumber(ARGV[1]), ARGV[2]
 local state = redis.call('HMGET', KEYS[1], 'low', 'next')
 local low, next = tonumber(state[1] or 0), tonumber(state[2] or 0)

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import json
+import uuid
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from neardup import Deduplicator, Verdict, analyse
+from neardup import Deduplicator, Parameters, Verdict, analyse
 from neardup.names import NO_NAME, Name
+from neardup.storage.redis.connecting import connect
 from neardup.storage.redis.shared_deduplicator import SharedDeduplicator
 from neardup.verdict import NEW, SAME_TEMPLATE, TOO_SHORT
 from tests.neardup.verdicts import without_parts
 
 if TYPE_CHECKING:
-    from neardup import Document, Parameters
+    from collections.abc import AsyncIterator
+
+    from neardup import Document
     from neardup.storage.redis.server import Server
     from neardup.storage.redis.shared_evidence import Original
+
+PARAMETERS = Parameters()
 
 
 class Page(NamedTuple):
@@ -104,3 +111,15 @@ def _page_of(kept: Original | None, number: int | None) -> int | None:
 
 def _about(page: Page) -> bytes:
     return json.dumps({"number": page.number}).encode()
+
+
+@asynccontextmanager
+async def shared(
+    url: str, parameters: Parameters = PARAMETERS, prefix: str | None = None, blocks: int = 4
+) -> AsyncIterator[SharedJudge]:
+    """Open a judge on a server, under a prefix of its own unless one is named."""
+    server = await connect(url, f"{prefix or uuid.uuid4()}:")
+    try:
+        yield await SharedJudge.opened(server, parameters, blocks)
+    finally:
+        await server.close()
