@@ -35,6 +35,9 @@ WAIT_SECS = 0.5
 
 logger = logging.getLogger(__name__)
 
+SHARDS_OF_A_CLUSTER = 16
+"""Parts of the frontier in a cluster, whose nodes share them; in one Redis they are only work."""
+
 CLOSE_SECS = 4.0
 """Wait at most this many seconds for Redis when a worker ends and gives back its leases."""
 
@@ -172,7 +175,7 @@ class Fleet:
             server,
             self.membership.worker,
             lease_secs=self.options.lease_secs,
-            shards=self.options.shards,
+            shards=self.options.shards or (SHARDS_OF_A_CLUSTER if server.is_cluster else 1),
             rest_secs=self.options.rest_secs,
         )
 

@@ -3,10 +3,9 @@
 -- Answer: changes, waiting, done, failed, hosts, seen keys, unreadable records, then of each worker its name, leases,
 -- parked requests and hosts.
 
-local state = redis.call('HMGET', base, 'changes', 'done', 'seen')
 local answer = {
-  tonumber(state[1] or '0'), redis.call('ZCARD', QUEUE), tonumber(state[2] or '0'),
-  redis.call('HLEN', FAILED), redis.call('HLEN', HOSTS), tonumber(state[3] or '0'),
+  numbers.changes, redis.call('ZCARD', QUEUE), numbers.done,
+  redis.call('HLEN', FAILED), redis.call('HLEN', HOSTS), numbers.seen,
   redis.call('HLEN', UNREADABLE),
 }
 for _, worker in ipairs(redis.call('SMEMBERS', WORKERS)) do

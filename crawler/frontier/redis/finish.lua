@@ -14,28 +14,21 @@ end
 
 -- The rests of the records of those ids that are held, which are held no more after it.
 local held = {}
-
-local function take_from(where, ids)
-  if #ids == 0 then
-    return {}
-  end
-  local taken, others = {}, {}
-  for at, rest_of_it in ipairs(redis.call('HMGET', where, unpack(ids))) do
-    held[ids[at]] = rest_of_it or nil
-    table.insert(rest_of_it and taken or others, ids[at])
-  end
-  if #taken > 0 then
-    redis.call('HDEL', where, unpack(taken))
-  end
-  return others
-end
-
 if is ~= 'lost' then
-  local ids = {}
+  local ids, others = {}, {}
   for at = 8, #ARGV, 2 do
     ids[#ids + 1] = ARGV[at]
   end
-  take_from(mine.parked, take_from(mine.leases, ids))
+  held = take_out(mine.leases, ids)
+  for _, id in ipairs(ids) do
+    if not held[id] then
+      others[#others + 1] = id
+    end
+  end
+  for id, rest_of_it in pairs(#others > 0 and take_out(mine.parked, others) or {}) do
+    held[id] = rest_of_it
+  end
+  remember(mine, 'call', '')
 end
 
 -- Take a request out of the queue, and its host out of the line where that was its last one.
@@ -49,8 +42,8 @@ local function unqueue(id)
   local place, first = place_of(host), first_of(host, 1)[1]
   local priority = first and priority_in(first)
   if place.state ~= RESTS and place.priority ~= priority then
-    put(host, place, {state = place.state, priority = priority, turn = first and next_turn(),
-                      owner = place.owner})
+    put(host, {state = place.state, priority = priority, turn = first and next_turn(),
+               owner = place.owner})
   end
   return true
 end
@@ -85,4 +78,5 @@ end
 if ended + done > 0 then
   changed()
 end
+save()
 return {is}

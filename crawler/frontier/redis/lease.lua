@@ -11,33 +11,27 @@ if is == 'lost' then
   return {is, {}, {}}
 end
 
-local function pauses_of(requests)
-  local pauses, known = {}, {}
-  if redis.call('EXISTS', PAUSES) == 0 then
-    return pauses
-  end
-  for _, request in ipairs(requests) do
-    local host = string.sub(request, 1, 8)
-    local pause = not known[host] and redis.call('HGET', PAUSES, host)
-    known[host] = true
-    if pause then
-      pauses[#pauses + 1], pauses[#pauses + 2] = host, pause
+local function pauses_of(hosts)
+  local pauses, found = {}, fields_of(PAUSES, hosts)
+  for _, host in ipairs(hosts) do
+    if found[host] then
+      pauses[#pauses + 1], pauses[#pauses + 2] = host, found[host]
     end
   end
   return pauses
 end
 
-local function lease_of(id)
-  local rest_of_it = redis.call('HGET', mine.leases, id)
-  return rest_of_it and id .. rest_of_it
-end
-
 if is == 'again' then
-  local same = {}
+  local ids, hosts, same = {}, {}, {}
   for at = 1, #answered, ID do
-    same[#same + 1] = lease_of(string.sub(answered, at, at + ID - 1)) or nil
+    ids[#ids + 1] = string.sub(answered, at, at + ID - 1)
+    hosts[#hosts + 1] = string.sub(ids[#ids], 1, 8)
   end
-  return {is, same, pauses_of(same)}
+  local held = fields_of(mine.leases, ids)
+  for _, id in ipairs(ids) do
+    same[#same + 1] = held[id] and id .. held[id] or nil
+  end
+  return {is, same, pauses_of(hosts)}
 end
 
 wake()
@@ -65,29 +59,48 @@ local function line_up(entry)
   table.insert(owned, low, entry)
 end
 
+local hosts = {}
 for at = 9, #ARGV, 2 do
-  local place = place_of(ARGV[at])
+  hosts[#hosts + 1] = ARGV[at]
+end
+read_places(hosts)
+for at, host in ipairs(hosts) do
+  local place = place_of(host)
   if place.state == OWNED and place.owner == name and place.priority then
-    line_up({host = ARGV[at], room = tonumber(ARGV[at + 1]), priority = place.priority,
-             turn = place.turn, old = place})
+    line_up({host = host, room = tonumber(ARGV[8 + 2 * at]), priority = place.priority,
+             turn = place.turn})
   end
 end
 
+-- Free hosts as they stand in line, of which some are read at a time: none comes in while this runs.
+local free_ones, line_read, is_line_read = {}, 0, false
+
 local function first_free()
-  local first = more_hosts > 0 and redis.call('ZRANGE', LINE, 0, 0, 'WITHSCORES')
-  if first and first[1] then
-    return {host = string.sub(first[1], 9), priority = -tonumber(first[2]),
-            turn = struct.unpack('>I8', first[1])}
+  if more_hosts <= 0 then
+    return nil
   end
+  if not free_ones[1] and not is_line_read then
+    local wanted = math.min(more_hosts, most)
+    local found = redis.call('ZRANGE', LINE, line_read, line_read + wanted - 1, 'WITHSCORES')
+    line_read, is_line_read = line_read + wanted, #found < 2 * wanted
+    for at = 1, #found, 2 do
+      local host = string.sub(found[at], 9)
+      local place = {state = LINED, priority = -tonumber(found[at + 1]),
+                     turn = struct.unpack('>I8', found[at])}
+      note_place(host, place)
+      table.insert(free_ones, {host = host, priority = place.priority, turn = place.turn})
+    end
+  end
+  return free_ones[1]
 end
+
+local taken = {}
 
 -- Own a host from now on; its place in the line of the free ones is given up.
 local function take(entry)
+  table.remove(free_ones, 1)
   more_hosts = more_hosts - 1
   entry.room, entry.is_new = room, true
-  redis.call('SADD', mine.hosts, entry.host)
-  redis.call('ZREM', LINE, in_line(entry.host, entry.turn))
-  entry.old = {state = OWNED}
   return entry
 end
 
@@ -99,56 +112,98 @@ local function next_host()
   return table.remove(owned, 1)
 end
 
-local leased, ids = {}, {}
+local leased, ids, held, gone = {}, {}, {}, {}
 
 local has_dropped = false
 
 -- Remember the URL of a request that is dropped: it may be another spelling than the one that stands
 -- for it. Where that has failed meanwhile, it waits again, without the key.
 local function keep_spelling(record)
-  local rest_of_it, key = string.sub(record, ID + 1), string.sub(record, ID + 3, ID + 18)
+  local rest_of_it, key = string.sub(record, ID + 1), key_in(record)
   if wants(key, (url_in(rest_of_it))) then
     redis.call('ZADD', QUEUE, 0, string.sub(record, 1, ID) .. without_key(rest_of_it))
+    return true
   end
 end
 
--- The first two requests of a host, after those were dropped that others stand for.
-local function first_two(host)
-  local requests = first_of(host, 2)
-  while requests[1] and is_replaced(requests[1]) do
-    redis.call('ZREM', QUEUE, requests[1])
-    keep_spelling(requests[1])
-    has_dropped = true
-    requests = first_of(host, 2)
+-- Read further requests of a host, twice as many each time: of most hosts few are handed out.
+local function read_more(entry)
+  local first, last = '[' .. entry.host, '(' .. entry.host .. '\255'
+  local found = redis.call('ZRANGEBYLEX', QUEUE, first, last, 'LIMIT', entry.read, entry.chunk)
+  entry.is_read = #found < entry.chunk
+  entry.read, entry.chunk = entry.read + #found, 2 * entry.chunk
+  for _, record in ipairs(found) do
+    if is_whole(record) then
+      entry.requests[#entry.requests + 1] = record
+    else
+      put_aside(record)
+      entry.read = entry.read - 1
+    end
   end
-  return requests
+  read_replaced(found)
+end
+
+-- The first request of a host, after those were dropped that others stand for.
+local function first_request(entry)
+  while true do
+    local request = entry.requests[1]
+    if request and is_replaced(request) then
+      table.remove(entry.requests, 1)
+      gone[#gone + 1] = request
+      has_dropped = true
+      if keep_spelling(request) then
+        -- It waits in its place, which only the queue knows.
+        call_each('ZREM', QUEUE, gone)
+        gone = {}
+        entry.requests, entry.read, entry.is_read = {}, 0, false
+      end
+    elseif request or entry.is_read then
+      return request
+    else
+      read_more(entry)
+    end
+  end
 end
 
 -- Give up a host of which every request was dropped: the answer does not name it, so that its worker
 -- would own it without asking for what is queued for it later. It counts among the hosts of this call,
 -- so that one call does not pass over a whole line of them.
 local function untake(entry)
-  redis.call('SREM', mine.hosts, entry.host)
-  put(entry.host, entry.old, {state = LINED})
+  put(entry.host, {state = LINED})
+end
+
+local function begin_host(entry)
+  entry.requests, entry.read, entry.is_read = {}, 0, false
+  entry.chunk = math.max(2, math.min(entry.room, math.ceil((most - #leased) / (#owned + 1))) + 1)
 end
 
 -- Hand out a host's first request; its turn is over with that.
 local function hand_out(entry)
-  local requests = first_two(entry.host)
-  if entry.is_new and not requests[1] then
+  if not entry.requests then
+    begin_host(entry)
+  end
+  local request = first_request(entry)
+  if entry.is_new and not request then
     return untake(entry)
+  elseif entry.is_new then
+    taken[#taken + 1] = entry.host
   end
   entry.is_new = false
-  if requests[1] then
-    redis.call('ZREM', QUEUE, requests[1])
-    leased[#leased + 1] = requests[1]
-    ids[#ids + 1] = string.sub(requests[1], 1, ID)
+  if request then
+    table.remove(entry.requests, 1)
+    gone[#gone + 1] = request
+    leased[#leased + 1] = request
+    ids[#ids + 1] = string.sub(request, 1, ID)
+    held[#held + 1], held[#held + 2] = ids[#ids], string.sub(request, ID + 1)
     entry.room = entry.room - 1
   end
-  entry.priority = requests[2] and priority_in(requests[2])
-  entry.turn = requests[2] and next_turn()
-  put(entry.host, entry.old, {state = OWNED, priority = entry.priority, turn = entry.turn,
-                              owner = name})
+  if not entry.requests[1] and not entry.is_read then
+    read_more(entry)
+  end
+  local next_one = entry.requests[1]
+  entry.priority = next_one and priority_in(next_one)
+  entry.turn = next_one and next_turn()
+  put(entry.host, {state = OWNED, priority = entry.priority, turn = entry.turn, owner = name})
   if entry.room > 0 and entry.priority then
     line_up(entry)
   end
@@ -179,19 +234,15 @@ while #leased < most do
   hand_out(entry)
 end
 
+call_each('ZREM', QUEUE, gone)
+call_each('HSET', mine.leases, held)
+call_each('SADD', mine.hosts, taken)
 if #leased == 0 then
   find_strays()
-end
-
-local held = {}
-for at, id in ipairs(ids) do
-  held[2 * at - 1], held[2 * at] = id, string.sub(leased[at], ID + 1)
-end
-if #ids > 0 then
-  redis.call('HSET', mine.leases, unpack(held))
 end
 remember(mine, 'call', table.concat(ids))
 if #ids > 0 or has_dropped then
   changed()
 end
-return {is, leased, pauses_of(leased)}
+save()
+return {is, leased, pauses_of(taken)}

@@ -27,8 +27,8 @@ local function return_from(where)
   table.sort(ids)
   for _, id in ipairs(ids) do
     put_back(id, held[id])
-    redis.call('HDEL', where, id)
   end
+  call_each('HDEL', where, ids)
   return redis.call('EXISTS', where) == 1
 end
 
@@ -46,6 +46,7 @@ if known[1] then
   redis.call('HSET', mine.record, 'incarnation', '')
   changed()
   if return_from(mine.leases) or return_from(mine.parked) then
+    save()
     return 1
   end
   free_hosts()
@@ -56,4 +57,5 @@ if ARGV[5] then
   redis.call('SADD', WORKERS, worker)
   redis.call('HSET', mine.record, 'incarnation', ARGV[5], 'rest', ARGV[6])
 end
+save()
 return 0

@@ -22,35 +22,44 @@ local function owns(host)
   return place.state == OWNED and place.owner == worker
 end
 
-local function take_out(where, id)
-  local rest_of_it = redis.call('HGET', where, id)
-  if rest_of_it then
-    redis.call('HDEL', where, id)
+local function leases_of(rests)
+  local held = {}
+  for id, rest_of_it in pairs(rests) do
+    held[#held + 1], held[#held + 2] = id, rest_of_it
   end
-  return rest_of_it
+  return held
 end
 
+-- Each returns the ids that are now as they are to be.
 local moves = {}
 
-function moves.park(id)
-  local rest_of_it = take_out(mine.leases, id)
-  return rest_of_it and redis.call('HSET', mine.parked, id, rest_of_it)
+function moves.park(ids)
+  local rests = take_out(mine.leases, ids)
+  call_each('HSET', mine.parked, leases_of(rests))
+  return rests
 end
 
-function moves.unpark(id)
-  local rest_of_it = take_out(mine.parked, id)
-  if rest_of_it and owns(string.sub(id, 1, 8)) then
-    return redis.call('HSET', mine.leases, id, rest_of_it)
-  elseif rest_of_it then
-    put_back(id, rest_of_it)
+function moves.unpark(ids)
+  local rests = take_out(mine.parked, ids)
+  for _, id in ipairs(ids) do
+    if rests[id] and not owns(string.sub(id, 1, 8)) then
+      put_back(id, rests[id])
+      rests[id] = nil
+    end
   end
+  call_each('HSET', mine.leases, leases_of(rests))
+  return rests
 end
 
-function moves.give_back(id)
-  local rest_of_it = take_out(mine.leases, id) or take_out(mine.parked, id)
-  if rest_of_it then
-    put_back(id, rest_of_it)
+function moves.give_back(ids)
+  local leased, parked = take_out(mine.leases, ids), take_out(mine.parked, ids)
+  for _, id in ipairs(ids) do
+    local rest_of_it = leased[id] or parked[id]
+    if rest_of_it then
+      put_back(id, rest_of_it)
+    end
   end
+  return {}
 end
 
 local function release(host, ms)
@@ -60,7 +69,7 @@ local function release(host, ms)
 end
 
 local function postpone(id, head, rest_of_it)
-  if take_out(mine.leases, id) then
+  if take_out(mine.leases, {id})[id] then
     put_back(head .. string.sub(id, #head + 1), rest_of_it)
   end
 end
@@ -87,13 +96,16 @@ if in_groups[move] then
   for at = 7, #ARGV, size do
     act(unpack(ARGV, at, at + size - 1))
   end
-else
-  for at = 7, #ARGV do
-    answer[#answer + 1] = moves[move](ARGV[at]) and '1' or '0'
+elseif #ARGV > 6 then
+  local ids = {unpack(ARGV, 7)}
+  local moved = moves[move](ids)
+  for at, id in ipairs(ids) do
+    answer[at] = moved[id] and '1' or '0'
   end
 end
 if #ARGV > 6 then
   changed()
 end
+save()
 remember(mine, 'call', table.concat(answer))
 return {is, table.concat(answer)}

@@ -32,30 +32,46 @@ local function to_queue(head, key, rest_of_it)
   return met == NEW, met and rest_of_it
 end
 
-local queued, stands, is_changed = {}, {}, false
-local number = tonumber(redis.call('HGET', base, 'number') or '0')
+local keys, is_read = {}, {}
+for at = 7, #ARGV, 3 do
+  local key = string.sub(ARGV[at], 1, 16)
+  if key ~= '' and string.sub(ARGV[at], 17, 17) ~= 'f' and not is_read[key] then
+    is_read[key] = true
+    keys[#keys + 1] = key
+  end
+end
+if #keys > 0 then
+  read_seen(maybe_met(keys))
+end
+
+local queued, records, hosts, stands, priorities = {}, {}, {}, {}, {}
 for at = 6, #ARGV, 3 do
   local head = ARGV[at]
   local is_new, rest_of_it = to_queue(head, ARGV[at + 1], ARGV[at + 2])
   if rest_of_it then
-    is_changed = true
-    number = number + 1
-    redis.call('ZADD', QUEUE, 0, head .. struct.pack('>I6', number) .. rest_of_it)
+    local number = count('number', 1)
+    records[#records + 1], records[#records + 2] = 0, head .. struct.pack('>I6', number) .. rest_of_it
     local host, priority = string.sub(head, 1, 8), priority_in(head)
     -- Most links of a page lead to one host, which stands in line after the first of them.
-    if not stands[host] or priority > stands[host] then
-      stand(host, priority)
-      stands[host] = priority
+    if not priorities[host] or priority > priorities[host] then
+      priorities[host] = priority
+      hosts[#hosts + 1] = host
+      stands[#stands + 1] = priority
     end
   end
   queued[#queued + 1] = is_new and '1' or '0'
 end
 
 local answer = table.concat(queued)
-if is_changed then
-  redis.call('HSET', base, 'number', whole(number))
+if #records > 0 then
+  call_each('ZADD', QUEUE, records)
+  read_places(hosts)
+  for at, host in ipairs(hosts) do
+    stand(host, stands[at])
+  end
   save_seen()
   changed()
+  save()
 end
 if is == 'new' then
   remember(mine, 'push', answer)

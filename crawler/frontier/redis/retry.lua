@@ -17,5 +17,6 @@ for at = 1, #found, 2 do
 end
 if has_changed then
   changed()
+  save()
 end
 return cursor

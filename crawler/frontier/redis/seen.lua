@@ -10,7 +10,7 @@
 
 local LOAD = 128 -- keys a bucket; one that is still to be split has twice as many
 
-local seen_keys = tonumber(redis.call('HGET', base, 'seen') or '0')
+local NEARER_KEYS = base .. ':nearer'
 
 local function buckets_for(keys)
   return math.max(1, math.ceil(keys / LOAD))
@@ -32,7 +32,7 @@ local function bucket_name(number)
   return base .. ':seen:' .. whole(number)
 end
 
-local buckets = buckets_for(seen_keys)
+local buckets = buckets_for(numbers.seen)
 local power = doubled(buckets)
 
 local function bucket_of(key)
@@ -60,69 +60,125 @@ local function split()
 end
 
 local FILTER = base .. ':filter'
-local filter = redis.call('HGET', base, 'filter')
-
-local function set_filter(state)
-  filter = state
-  redis.call('HSET', base, 'filter', state)
-end
 
 local function begin_filter()
-  local known = redis.pcall('COMMAND', 'INFO', 'BF.RESERVE')
-  if seen_keys == 0 and known[1] then
+  local known, filter = redis.pcall('COMMAND', 'INFO', 'BF.RESERVE'), 'off'
+  if numbers.seen == 0 and known[1] then
     redis.call('BF.RESERVE', FILTER, '0.001', '100000')
-    set_filter('on')
-  else
-    set_filter('off')
+    filter = 'on'
   end
+  redis.call('HSET', base, 'filter', filter)
+  return filter
 end
 
--- Whether the filter has never met a key, which it knows from then on.
-local function is_never_met(key)
-  if not filter then
-    begin_filter()
-  end
+-- The keys that a filter may have met: it has never met the others, and knows them from then on.
+local function maybe_met(keys)
+  local filter = redis.call('HGET', base, 'filter') or begin_filter()
   if filter == 'off' then
-    return false
+    return keys
   end
-  local added = redis.pcall('BF.ADD', FILTER, key)
-  if type(added) == 'table' then -- an error: this server has none any more
-    set_filter('off')
+  local met = {}
+  for at = 1, #keys, 1000 do
+    local some = {unpack(keys, at, math.min(at + 999, #keys))}
+    local added = redis.pcall('BF.MADD', FILTER, unpack(some))
+    if added.err then -- this server has none any more
+      redis.call('HSET', base, 'filter', 'off')
+      return keys
+    end
+    for place, key in ipairs(some) do
+      if added[place] ~= 1 then
+        met[#met + 1] = key
+      end
+    end
   end
-  return added == 1
+  return met
 end
 
--- Add a key; say whether it is a new one, or met nearer to a seed than ever before, where that
--- matters.
+local function by_bucket(keys)
+  local groups, names = {}, {}
+  for _, key in ipairs(keys) do
+    local name = bucket_of(key)
+    if not groups[name] then
+      groups[name] = {}
+      names[#names + 1] = name
+    end
+    table.insert(groups[name], key)
+  end
+  return groups, names
+end
+
+-- The fewest links from a seed of the keys that were read, and the keys of which these are to be written.
+local depths, changed_keys, lowered = {}, {}, {}
+
+-- Read what is known of keys, each of which is named once.
+local function read_seen(keys)
+  local groups, names = by_bucket(keys)
+  for _, name in ipairs(names) do
+    for key, depth in pairs(fields_of(name, groups[name])) do
+      depths[key] = tonumber(depth)
+    end
+  end
+end
+
+-- Add a key that was read; say whether it is a new one, or met nearer to a seed than ever before, where
+-- that matters.
 local NEW, NEARER = 'new', 'nearer'
 
 local function see(key, depth, may_lower)
-  local bucket = bucket_of(key)
-  local known = not is_never_met(key) and redis.call('HGET', bucket, key)
-  if known and (tonumber(known) <= depth or not may_lower) then
+  local known = depths[key]
+  if known and (known <= depth or not may_lower) then
     return nil
   end
-  redis.call('HSET', bucket, key, whole(depth))
+  depths[key] = depth
+  changed_keys[#changed_keys + 1] = key
   if known then
+    lowered[#lowered + 1] = key
     return NEARER
   end
-  seen_keys = seen_keys + 1
-  while buckets < buckets_for(seen_keys) do
+  count('seen', 1)
+  return NEW
+end
+
+local function save_seen()
+  local groups, names = by_bucket(changed_keys)
+  for _, name in ipairs(names) do
+    local written = {}
+    for _, key in ipairs(groups[name]) do
+      written[#written + 1], written[#written + 2] = key, whole(depths[key])
+    end
+    call_each('HSET', name, written)
+  end
+  while buckets < buckets_for(numbers.seen) do
     split()
   end
-  return NEW
+  if #lowered > 0 then
+    call_each('SADD', NEARER_KEYS, lowered)
+    count('nearer', #lowered)
+  end
+end
+
+local function key_in(record)
+  return string.byte(record, ID + 2) ~= 0 and string.sub(record, ID + 3, ID + 18) or nil
+end
+
+-- Read what tells whether records are replaced. A key has another record only where it was met nearer
+-- to a seed later, and most shards have no such key.
+local function read_replaced(records)
+  local keys, found = {}, {}
+  for _, record in ipairs(numbers.nearer > 0 and records or {}) do
+    keys[#keys + 1] = key_in(record)
+  end
+  for at, is_nearer in ipairs(keys[1] and redis.call('SMISMEMBER', NEARER_KEYS, unpack(keys)) or {}) do
+    if is_nearer == 1 then
+      found[#found + 1] = keys[at]
+    end
+  end
+  read_seen(found)
 end
 
 -- Whether a shorter way to a page was found, so that another request stands for this one.
 local function is_replaced(record)
-  if string.byte(record, ID + 2) == 0 then
-    return false
-  end
-  local key = string.sub(record, ID + 3, ID + 18)
-  local depth = redis.call('HGET', bucket_of(key), key)
-  return depth and tonumber(depth) < depth_in(record)
-end
-
-local function save_seen()
-  redis.call('HSET', base, 'seen', whole(seen_keys))
+  local key = key_in(record)
+  local depth = key and depths[key]
+  return depth and depth < depth_in(record)
 end

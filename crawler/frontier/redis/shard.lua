@@ -9,6 +9,13 @@ local RESTING, FAILED, WORKERS = base .. ':resting', base .. ':failed', base .. 
 local PAUSES, UNREADABLE = base .. ':pauses', base .. ':unreadable'
 local DELAYS = base .. ':delays'
 
+-- Numbers of the shard and places of its hosts are read once, changed here, and written once by `save`.
+local NUMBERS = {'number', 'turn', 'seen', 'nearer', 'done', 'changes'}
+local numbers, has_new_numbers = {}, false
+for at, number in ipairs(redis.call('HMGET', base, unpack(NUMBERS))) do
+  numbers[NUMBERS[at]] = tonumber(number or '0')
+end
+
 local ID, HEAD = 24, 16 -- bytes of host, urgency, depth and number; of the first two
 local AGAIN = 128       -- added to the tries of a request whose page may have been fetched
 local MIDDLE = 2 ^ 52   -- urgency is this less the priority, so that it sorts as a string
@@ -21,7 +28,9 @@ local function keys_of(worker)
 end
 
 local function count(field, more)
-  redis.call('HINCRBY', base, field, more)
+  numbers[field] = numbers[field] + more
+  has_new_numbers = true
+  return numbers[field]
 end
 
 -- Lets two collects of counts see that something happened between them.
@@ -34,7 +43,26 @@ local function whole(number)
 end
 
 local function next_turn()
-  return redis.call('HINCRBY', base, 'turn', 1)
+  return count('turn', 1)
+end
+
+-- Call a command with any number of arguments, some of them at a time.
+local function call_each(command, key, arguments)
+  for at = 1, #arguments, 1000 do
+    redis.call(command, key, unpack(arguments, at, math.min(at + 999, #arguments)))
+  end
+end
+
+-- The values of fields of a hash, by field; nothing of those that it lacks.
+local function fields_of(key, fields)
+  local values = {}
+  for at = 1, #fields, 1000 do
+    local some = {unpack(fields, at, math.min(at + 999, #fields))}
+    for place, value in ipairs(redis.call('HMGET', key, unpack(some))) do
+      values[some[place]] = value or nil
+    end
+  end
+  return values
 end
 
 local function now_ms()
@@ -84,9 +112,21 @@ local function first_of(host, most)
   return found
 end
 
+-- Places of hosts as they are to be, the hosts whose places changed, and what stands in line of them.
+local places, moved_hosts, is_moved, lined = {}, {}, {}, {}
+
+local function in_line(host, turn)
+  return struct.pack('>I8', turn) .. host
+end
+
+local function note_place(host, place)
+  places[host] = place
+  lined[host] = place.state == LINED and place.priority and in_line(host, place.turn) or nil
+  return place
+end
+
 -- A host's place: its state, and priority and turn where it has requests that wait.
-local function place_of(host)
-  local found = redis.call('HGET', HOSTS, host)
+local function parsed_place(found)
   if not found then
     return {state = LINED}
   end
@@ -94,25 +134,69 @@ local function place_of(host)
   return {state = state, priority = tonumber(priority), turn = tonumber(turn), owner = owner}
 end
 
-local function in_line(host, turn)
-  return struct.pack('>I8', turn) .. host
+local function read_places(hosts)
+  local unknown = {}
+  for _, host in ipairs(hosts) do
+    if not places[host] then
+      unknown[#unknown + 1] = host
+    end
+  end
+  local found = fields_of(HOSTS, unknown)
+  for _, host in ipairs(unknown) do
+    note_place(host, parsed_place(found[host]))
+  end
 end
 
--- Write a host's place; `old` is the one that it has now.
-local function put(host, old, new)
-  if old.state == LINED and old.priority then
-    redis.call('ZREM', LINE, in_line(host, old.turn))
+local function place_of(host)
+  return places[host] or note_place(host, parsed_place(redis.call('HGET', HOSTS, host)))
+end
+
+local function put(host, place)
+  if not is_moved[host] then
+    is_moved[host] = true
+    moved_hosts[#moved_hosts + 1] = host
   end
-  if new.state == LINED and not new.priority then
-    redis.call('HDEL', HOSTS, host)
-    return
+  place_of(host)
+  places[host] = place
+end
+
+local function save_places()
+  local gone, out_of_line, written, into_line = {}, {}, {}, {}
+  for _, host in ipairs(moved_hosts) do
+    local place, old = places[host], lined[host]
+    note_place(host, place)
+    if old and old ~= lined[host] then
+      out_of_line[#out_of_line + 1] = old
+    end
+    if place.state == LINED and not place.priority then
+      gone[#gone + 1] = host
+    else
+      if lined[host] then
+        into_line[#into_line + 1], into_line[#into_line + 2] = -place.priority, lined[host]
+      end
+      local priority = place.priority and whole(place.priority) or '-'
+      written[#written + 1], written[#written + 2] = host, table.concat(
+        {place.state, priority, whole(place.turn or 0), place.owner or ''}, ' ')
+    end
   end
-  if new.state == LINED then
-    redis.call('ZADD', LINE, -new.priority, in_line(host, new.turn))
+  moved_hosts, is_moved = {}, {}
+  call_each('ZREM', LINE, out_of_line)
+  call_each('HDEL', HOSTS, gone)
+  call_each('HSET', HOSTS, written)
+  call_each('ZADD', LINE, into_line)
+end
+
+-- Write what changed; every script that changes something ends with it.
+local function save()
+  save_places()
+  if has_new_numbers then
+    local written = {}
+    for _, name in ipairs(NUMBERS) do
+      written[#written + 1], written[#written + 2] = name, whole(numbers[name])
+    end
+    redis.call('HSET', base, unpack(written))
+    has_new_numbers = false
   end
-  local priority = new.priority and whole(new.priority) or '-'
-  redis.call('HSET', HOSTS, host, table.concat(
-    {new.state, priority, whole(new.turn or 0), new.owner or ''}, ' '))
 end
 
 -- Let a host stand for a request that came; who stands there for a more urgent one stays.
@@ -121,15 +205,13 @@ local function stand(host, priority)
   if place.state == RESTS or (place.priority and priority <= place.priority) then
     return
   end
-  put(host, place, {state = place.state, priority = priority, turn = next_turn(),
-                    owner = place.owner})
+  put(host, {state = place.state, priority = priority, turn = next_turn(), owner = place.owner})
 end
 
 -- Let a host stand at the end of the line, where it has requests; nobody owns it then.
 local function free(host)
   local first = first_of(host, 1)[1]
-  put(host, place_of(host), {state = LINED, priority = first and priority_in(first),
-                             turn = first and next_turn()})
+  put(host, {state = LINED, priority = first and priority_in(first), turn = first and next_turn()})
 end
 
 -- How long a host is still to be left alone because it refused, whoever owns it.
@@ -145,20 +227,35 @@ local function rest(host, ms)
     return free(host)
   end
   redis.call('ZADD', RESTING, whole(now_ms() + ms), host)
-  put(host, place_of(host), {state = RESTS})
+  put(host, {state = RESTS})
 end
 
 local function wake()
+  local first = redis.call('ZRANGE', RESTING, 0, 0, 'WITHSCORES')
+  if not first[1] or tonumber(first[2]) > now_ms() then
+    return
+  end
   for _, host in ipairs(redis.call('ZRANGEBYSCORE', RESTING, '-inf', whole(now_ms()))) do
     redis.call('ZREM', RESTING, host)
     free(host)
   end
+  save_places()
 end
 
 -- Put a request back where it was in its host's queue.
 local function put_back(id, rest_of_it)
   redis.call('ZADD', QUEUE, 0, id .. rest_of_it)
   stand(string.sub(id, 1, 8), priority_in(id))
+end
+
+-- Take requests out of those that a worker holds: the rests of their records, by id.
+local function take_out(where, ids)
+  local rests, taken = fields_of(where, ids), {}
+  for id in pairs(rests) do
+    taken[#taken + 1] = id
+  end
+  call_each('HDEL', where, taken)
+  return rests
 end
 
 -- Whether a call is to be carried out, its worker's keys, and what was answered the last time.
@@ -179,12 +276,12 @@ local function begin(kind)
   end
   local last = kind == 'push' and pushes or calls
   if number > last then
-    redis.call('HSET', mine.record, kind, number)
     return 'new', mine
   end
   return 'again', mine, number == last and known[4] or ''
 end
 
+-- Note that a call was carried out, with its answer.
 local function remember(mine, kind, answer)
-  redis.call('HSET', mine.record, kind .. ' answer', answer)
+  redis.call('HSET', mine.record, kind, ARGV[3], kind .. ' answer', answer)
 end

@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
+import redis
 
 from crawler.frontier.redis import FleetError
 from crawler.frontier.redis.shared_frontier import RedisFrontier
@@ -307,3 +308,22 @@ def test_one_lease_looks_at_no_more_hosts_than_it_may_own(url: str) -> None:
                 assert not two.owned
 
     run(test())
+
+
+def test_commands_of_a_batch_do_not_grow_with_its_requests(redis_url: str) -> None:
+    counts = []
+
+    async def test(number: int) -> None:
+        async with worker(redis_url, shards=1, prefix=f"fleet{number}") as one:
+            with redis.Redis.from_url(redis_url) as client:
+                before = client.info()["total_commands_processed"]
+                assert all(await one.push(links(A, number) + links(B, number)))
+                leased = await one.lease(2 * number, {}, most_hosts=2, room=number)
+                assert len(leased) == 2 * number
+                await one.finish(leased, ())
+                counts.append(client.info()["total_commands_processed"] - before)
+
+    for number in (1, 5, 50):  # the server meets its scripts in the first
+        run(test(number))
+    # 100 seen keys are in one bucket.
+    assert counts[1] == counts[2] < 45
