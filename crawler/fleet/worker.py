@@ -29,6 +29,15 @@ logger = logging.getLogger(__name__)
 _AGAIN_SECS = 1.0
 
 TICK_SECS = 0.1
+DELIVERY_SECS = 0.3
+"""Let links and finished requests wait for each other for at most this many seconds."""
+
+MIN_DELIVERY = 4
+"""Deliver when this many requests are through, at once where nothing more may be requested before.
+
+A worker that waited for its next tick fetched a third fewer pages a second from a fast site.
+"""
+
 COUNT_SECS = 1.0
 ASK_AGAIN_SECS = 0.5
 """Ask the frontier again after this many seconds if it had less than was asked for.
@@ -134,6 +143,7 @@ class Worker:
         frontier.after_taking.append(crawl.take_over)
         self._repeating = RepeatingTasks(crawl.fail)
         self._ask_again = 0.0
+        self._delivered = 0.0
         self._finished_at: int | None = None
         self._delays: dict[int, int] = {}
         self._hurry = asyncio.Event()
@@ -154,26 +164,32 @@ class Worker:
         self._hurry.set()
 
     async def _tick(self) -> None:
-        if await self.deliver():
+        if await self.deliver(may_wait=True):
             await self._refill()
             await self._give_back_resting()
             await self._give_back_hosts()
 
-    async def deliver(self) -> bool:
+    async def deliver(self, *, may_wait: bool = False) -> bool:
         """Send links and finished requests to the frontier; return False if nothing can be saved.
 
         An interrupted call is repeated from the start.
+
+        Args:
+            may_wait: Whether little may wait for more, to be sent together.
         """
         self._crawl.note_through()
         self._buffer.compare()
         await self._leave_alone()
+        if may_wait and self._has_little:
+            return True
         done, failed = self._buffer.ended()
         # Read before the links are sent: links found from here on belong to later pages.
         if (done or failed or self._outbox) and not self._crawl.save():
             return False
         await self._news.tell()
-        if self._outbox:
+        if self._outbox and self._is_short:
             self._ask_again = 0.0
+        self._delivered = time.monotonic()
         for note in await self._outbox.flush(self._frontier.push):
             self._crawl.note_known(note)
         if done or failed:
@@ -186,6 +202,17 @@ class Worker:
             self._buffer.forget_postponed(postponed)
         await self._move()
         return True
+
+    @property
+    def _is_short(self) -> bool:
+        """Whether this worker soon needs requests, to which the links that it found may lead."""
+        return self._buffer.waiting <= self._options.max_leased // 4
+
+    @property
+    def _has_little(self) -> bool:
+        is_hurried = self._hurry.is_set() or self._is_short
+        is_late = time.monotonic() - self._delivered >= DELIVERY_SECS
+        return not (is_hurried or is_late or self._buffer.unacknowledged >= MIN_DELIVERY)
 
     async def _leave_alone(self) -> None:
         """Publish pauses and delays of hosts before all else, so that they outlive a crash."""

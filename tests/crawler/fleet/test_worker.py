@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -352,5 +353,28 @@ def test_a_delay_that_is_longer_than_the_usual_one_outlives_the_worker(
             # Killed, and started again at once.
             async with worker(redis_url, "one", prefix=PREFIX, shards=SHARDS):
                 assert {leased.host for leased in await other.lease(9, {}, most_hosts=9)} == {B}
+
+    asyncio.run(test())
+
+
+def test_what_is_through_waits_for_more_while_enough_is_left_to_do(
+    redis_url: str, tmp_path: Path
+) -> None:
+    async def test() -> None:
+        async with crawl(redis_url, tmp_path) as own:
+            await own.frontier.push([one for host in range(40) for one in links(host, 8)])
+            await turn(own)
+            assert own.buffer.waiting == 320
+            own.worker._delivered = math.inf  # just now, however long it takes from here on
+            own.outbox.add(link(A, "found"))
+            for delivered in (0, 0, 0, 4):
+                own.end_one()
+                await own.worker._tick()
+                assert (await own.frontier.counts()).done == delivered
+            assert not own.outbox
+            own.end_one()
+            own.worker.hurry()
+            await own.worker._tick()
+            assert (await own.frontier.counts()).done == 5
 
     asyncio.run(test())
