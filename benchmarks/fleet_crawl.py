@@ -1,11 +1,12 @@
-"""Pages a second of a fleet of 1, 2 and 4 workers, and of a crawl that is alone.
+"""Pages a second of a fleet of 1, 2 and 4 workers, of a crawl alone, and of four of a part each.
 
-    python benchmarks/fleet_crawl.py [--pages N] [--hosts N] [--workers N ...] [--repeat N]
-                                     [--json] [--write] [--beside WORDS]
+    python benchmarks/fleet_crawl.py [--pages N] [--hosts N] [--workers N ...] [--apart N]
+                                     [--repeat N] [--json] [--write] [--beside WORDS]
 
 A made site on loopback addresses answers after a while, as sites do; all take turns. It says what
 the workers, and what Redis, cost in CPU time, since this machine's processors serve them all.
-Nothing is written unless --write is given.
+Crawls that know nothing of each other, of a part of the hosts each, say what of a fleet's price
+comes of its processes. Nothing is written unless --write is given.
 """
 
 from __future__ import annotations
@@ -18,9 +19,11 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # the sites of the tests are no part of an installed package
@@ -37,12 +40,26 @@ ALONE = 0
 MAX_SECS = 600.0
 
 
+class Crawls(NamedTuple):
+    """Crawls that run at the same time: workers of a fleet, or each with a part of the hosts."""
+
+    count: int
+    is_fleet: bool
+
+    def __str__(self) -> str:
+        if self.is_fleet:
+            return f"a fleet of {self.count}"
+        if self.count == 1:
+            return "a crawl that is alone"
+        return f"{self.count} crawls alone, of a part each"
+
+
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One crawl of the site.
+    """One crawl of all pages.
 
     Attributes:
-        workers: Of the fleet; 0 for a crawl that is alone.
+        crawls: What ran.
         pages: That were fetched.
         wall_secs: From the first request to the last.
         cpu_secs: Of all workers with their readers.
@@ -53,7 +70,7 @@ class Run:
         redis_bytes: What it held at the end.
     """
 
-    workers: int
+    crawls: Crawls
     pages: int
     wall_secs: float
     cpu_secs: float
@@ -69,8 +86,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--pages", type=int, default=2_000, metavar="N", help="default 2,000")
     parser.add_argument("--hosts", type=int, default=16, metavar="N", help="default 16")
     parser.add_argument("--workers", type=int, nargs="+", default=[ALONE, 1, 2, 4], metavar="N")
+    parser.add_argument("--apart", type=int, default=4, metavar="N", help="default 4; 0: none")
     parser.add_argument("--answer-secs", type=float, default=0.05, metavar="N", help="default 0.05")
-    parser.add_argument("--repeat", type=int, default=3, metavar="N", help="default 3")
+    parser.add_argument("--repeat", type=int, default=2, metavar="N", help="default 2")
     parser.add_argument(
         "--beside", default="", metavar="WORDS", help="what else ran, for the table"
     )
@@ -79,41 +97,52 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _command(site: ManyHosts, url: str, folder: Path, number: int, workers: int) -> list[str]:
-    settings = {"JOBDIR": folder / f"worker-{number}", "READING_WORKERS": 1, "DOWNLOAD_DELAY": 0}
+def _command(site: ManyHosts, url: str, folder: Path, *, is_fleet: bool) -> list[str]:
+    settings = {"JOBDIR": folder, "READING_WORKERS": 1, "DOWNLOAD_DELAY": 0}
     slots = {f"127.0.0.{n}": {"delay": 0, "concurrency": 2} for n in range(1, site.hosts + 1)}
     settings |= {"DOWNLOAD_SLOTS": json.dumps(slots), "PROGRESS_ENABLED": False}
-    if workers != ALONE:
+    if is_fleet:
         settings |= {"FLEET_ENABLED": True, "FLEET_REDIS_URL": url, "FLEET_NAME": "bench"}
     options = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
     seeds = ["-a", f"url={site.seeds}", "-a", "scope=host"]
     return [sys.executable, "-m", "scrapy", "crawl", "site", *seeds, *options]
 
 
-def _run(arguments: argparse.Namespace, workers: int, pages: int) -> Run:
+def _run(arguments: argparse.Namespace, crawls: Crawls, pages: int) -> Run:
+    parts = 1 if crawls.is_fleet else crawls.count
+    hosts, secs = arguments.hosts // parts, arguments.answer_secs
     with (
-        ManyHosts(pages, arguments.hosts, answer_secs=arguments.answer_secs) as site,
+        ExitStack() as stack,
         tempfile.TemporaryDirectory() as folder,
         redis_server() as server,
     ):
+        sites = [
+            stack.enter_context(ManyHosts(pages // parts, hosts, answer_secs=secs))
+            for _ in range(parts)
+        ]
         before = os.times()
         processes = [
             subprocess.Popen(
-                _command(site, server.url, Path(folder), number, workers),
+                _command(
+                    sites[number % parts],
+                    server.url,
+                    Path(folder, f"worker-{number}"),
+                    is_fleet=crawls.is_fleet,
+                ),
                 cwd=ROOT,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
             )
-            for number in range(max(workers, 1))
+            for number in range(crawls.count)
         ]
         # One after the other would leave those that have ended as they are.
         for process in processes:
             if process.wait(MAX_SECS):
                 raise SystemExit(f"a worker ended with {process.returncode}")
         after = os.times()
-        asked = site.asked
+        asked = [one for site in sites for one in site.asked]
         return Run(
-            workers,
+            crawls,
             len(asked),
             max(one.ended for one in asked) - min(one.began for one in asked),
             sum(after[2:4]) - sum(before[2:4]),
@@ -135,45 +164,46 @@ def _of_redis(server: RedisServer) -> tuple[float, int, int, int, int]:
 
 def _measure(arguments: argparse.Namespace) -> list[Run]:
     """All take turns, so that a slow minute hits them all."""
+    kinds = [Crawls(max(number, 1), number != ALONE) for number in arguments.workers]
+    kinds += [Crawls(arguments.apart, is_fleet=False)] if arguments.apart else []
     runs = []
     for _ in range(arguments.repeat):
-        for workers in arguments.workers:
+        for crawls in kinds:
             for pages in (arguments.hosts, arguments.pages):
-                run = _run(arguments, workers, pages)
-                said = f"{_name(workers)}: {run.pages:,} pages in {run.wall_secs:.1f} s"
+                run = _run(arguments, crawls, pages)
+                said = f"{crawls}: {run.pages:,} pages in {run.wall_secs:.1f} s"
                 print(said, file=sys.stderr)
                 runs.append(run)
     return runs
 
 
-def _name(workers: int) -> str:
-    if workers == ALONE:
-        return "a crawl that is alone"
-    return f"a fleet of {workers}"
-
-
 def _table(runs: list[Run]) -> str:
     lines = [
         "| | pages/s | CPU s of workers / 1,000 pages | but for their start "
-        "| CPU s of Redis / 1,000 pages | batches read a page | scripts called a page "
+        "| with Redis, times the first line | but for the start | CPU s of Redis / 1,000 pages "
+        "| batches read a page | scripts called a page "
         "| commands a page, those in scripts too | Redis holds, bytes a page |",
-        "|---|--:|--:|--:|--:|--:|--:|--:|--:|",
+        "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
     ]
     few = min(run.pages for run in runs)
-    for workers in dict.fromkeys(run.workers for run in runs):
-        own = [run for run in runs if run.workers == workers and run.pages > few]
-        starts = [run for run in runs if run.workers == workers and run.pages == few]
+    first: tuple[float, float] | None = None
+    for crawls in dict.fromkeys(run.crawls for run in runs):
+        own = [run for run in runs if run.crawls == crawls and run.pages > few]
+        starts = [run for run in runs if run.crawls == crawls and run.pages == few]
         start_secs = statistics.median(run.cpu_secs for run in starts)
         rate = statistics.median(run.pages / run.wall_secs for run in own)
         cpu = statistics.median(1_000 * run.cpu_secs / run.pages for run in own)
         further = statistics.median(
             1_000 * (run.cpu_secs - start_secs) / (run.pages - few) for run in own
         )
-        line = f"| {_name(workers)} | {rate:.0f} | {cpu:.1f} | {further:.1f} |"
-        if workers == ALONE:
+        redis = statistics.median(1_000 * run.redis_cpu_secs / run.pages for run in own)
+        redis *= crawls.is_fleet
+        first = first or (cpu, further)
+        times = f"{(cpu + redis) / first[0]:.2f} | {(further + redis) / first[1]:.2f}"
+        line = f"| {crawls} | {rate:.0f} | {cpu:.1f} | {further:.1f} | {times} |"
+        if not crawls.is_fleet:
             lines.append(f"{line} | | | | |")
             continue
-        redis = statistics.median(1_000 * run.redis_cpu_secs / run.pages for run in own)
         each = [
             statistics.median(getattr(run, name) / run.pages for run in own)
             for name in ("reads", "scripts", "commands", "redis_bytes")
