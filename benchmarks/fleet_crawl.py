@@ -23,7 +23,6 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # the sites of the tests are no part of an installed package
@@ -40,7 +39,8 @@ ALONE = 0
 MAX_SECS = 600.0
 
 
-class Crawls(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Crawls:
     """Crawls that run at the same time: workers of a fleet, or each with a part of the hosts."""
 
     count: int

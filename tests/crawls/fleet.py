@@ -183,11 +183,11 @@ _READING: dict[str, tuple[str | int, ...]] = defaultdict(
 """The commands that read a key, by its type."""
 
 
-def shown(url: str) -> dict[str, dict[str, int]]:
+def shown(url: str) -> dict[str, dict[str, Any]]:
     """What ``crawl-once fleet --json`` says."""
     done = scrapy("fleet", url, "--json")
     assert done.returncode == 0, done.stderr
-    found: dict[str, dict[str, int]] = json.loads(done.stdout)
+    found: dict[str, dict[str, Any]] = json.loads(done.stdout)
     return found
 
 

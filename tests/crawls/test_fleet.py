@@ -173,6 +173,7 @@ def test_a_fleet_is_shown_and_forgotten(redis_url: str, tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
         assert f"fleet {NAME} at 127.0.0.1" in done.stdout
         assert "finished, 12 pages fetched" in done.stdout
+        assert shown(redis_url)["identity"]["shards"] == "1"
         done = scrapy("fleet", redis_url, "--forget", NAME)
         assert done.returncode == 2
         assert "--yes" in done.stderr
@@ -332,4 +333,6 @@ def test_a_cluster_serves_a_fleet(cluster_url: str, tmp_path: Path) -> None:
     assert len(site.counts) == PAGES
     assert_no_worker_fetched_twice(site)
     assert_nothing_lost_or_kept_twice(fleet)
-    assert shown(cluster_url)["counts"]["done"] >= PAGES
+    told = shown(cluster_url)
+    assert told["counts"]["done"] >= PAGES
+    assert told["identity"]["shards"] == "16"

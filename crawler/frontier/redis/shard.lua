@@ -11,7 +11,7 @@ local DELAYS = base .. ':delays'
 
 -- Numbers of the shard and places of its hosts are read once, changed here, and written once by `save`.
 local NUMBERS = {'number', 'turn', 'seen', 'nearer', 'done', 'changes'}
-local numbers, has_new_numbers = {}, false
+local numbers, is_new_number = {}, {}
 for at, number in ipairs(redis.call('HMGET', base, unpack(NUMBERS))) do
   numbers[NUMBERS[at]] = tonumber(number or '0')
 end
@@ -29,7 +29,7 @@ end
 
 local function count(field, more)
   numbers[field] = numbers[field] + more
-  has_new_numbers = true
+  is_new_number[field] = true
   return numbers[field]
 end
 
@@ -189,14 +189,12 @@ end
 -- Write what changed; every script that changes something ends with it.
 local function save()
   save_places()
-  if has_new_numbers then
-    local written = {}
-    for _, name in ipairs(NUMBERS) do
-      written[#written + 1], written[#written + 2] = name, whole(numbers[name])
-    end
-    redis.call('HSET', base, unpack(written))
-    has_new_numbers = false
+  local written = {}
+  for name in pairs(is_new_number) do
+    written[#written + 1], written[#written + 2] = name, whole(numbers[name])
   end
+  is_new_number = {}
+  call_each('HSET', base, written)
 end
 
 -- Let a host stand for a request that came; who stands there for a more urgent one stays.
