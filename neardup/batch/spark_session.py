@@ -204,12 +204,21 @@ def _local(master: str | None, memory: str | None) -> dict[str, str]:
         cores = _cores(where)
         found["spark.driver.memory"] = memory or f"{_quarter_mb()}m"
         log = f"-Dlog4j2.configurationFile={_LOGGING.as_uri()}"
-        # The JVM moves rows between Python's workers: its second compiler costs more than it saves.
-        found["spark.driver.extraJavaOptions"] = f"{log} -XX:TieredStopAtLevel=1"
+        # The JVM moves rows between Python's workers: what compiles and collects beside its threads
+        # costs more than it saves.
+        collector = "" if _has_collector() else " -XX:+UseParallelGC"
+        options = f"{log} -XX:TieredStopAtLevel=1{collector}"
+        found["spark.driver.extraJavaOptions"] = options
         found["spark.driver.host"] = "127.0.0.1"
         found["spark.driver.bindAddress"] = "127.0.0.1"
         found["spark.sql.shuffle.partitions"] = str(max(8, 4 * cores))
     return found
+
+
+def _has_collector() -> bool:
+    """Whether the environment chooses a collector: Java does not start where two are chosen."""
+    names = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS")
+    return any("GC" in os.environ.get(name, "") for name in names)
 
 
 def _cores(master: str) -> int:
