@@ -2,12 +2,14 @@
 
     python benchmarks/corpus.py [--documents 100000 1000000] [--peer PYTHON] [--without-spark]
                                 [--json] [--write]
+    python benchmarks/corpus.py --only skewed [--json] [--write]
 
 Documents are made of real texts (``corpus_peers/made.py``): those of ../shared/data, and Debian's
 documentation where NEARDUP_SITES names it. All read JSON lines and write what they keep, on
 all cores, one after the other; ``--peer`` names a Python that has datatrove, regex, tokenizers and
 xxhash<4. Found is the share of the repetitions that were planted and are dropped; wrongly are pages
 dropped that repeat none. Files lie in ``--folder``, 12 GB for a million documents.
+``--only skewed`` measures corpora of uneven groups, and the start (``corpus_peers/skewed.py``).
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from corpus_peers import made
+from corpus_peers import made, skewed
 from crawl_peers.tables import machine, rewrite
 from pyarrow import dataset
 
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENT = ROOT / "docs" / "benchmarks.md"
 BEGIN, END = "<!-- written by benchmarks/corpus.py -->", "<!-- end of benchmarks/corpus.py -->"
+SKEWED = BEGIN.replace(".py", ".py --only skewed"), END.replace(".py", ".py --only skewed")
 PEER = Path(__file__).parent / "corpus_peers" / "datatrove_minhash.py"
 SINGLE, SPARK = "neardup", "neardup.spark"
 SIZES = (100_000, 1_000_000)
@@ -205,22 +208,27 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="figures as JSON, no tables")
     parser.add_argument("--write", action="store_true", help="renew docs/benchmarks.md")
     parser.add_argument("--without-spark", action="store_true", help="leave Spark out")
+    parser.add_argument("--only", choices=["skewed"], help="measure corpora of uneven groups alone")
     given = parser.parse_args()
     programs = [SINGLE] if given.without_spark else [SINGLE, SPARK]
     with tempfile.TemporaryDirectory(prefix="corpus-") as temporary:
         folder = given.folder or Path(temporary)
-        rows = compared(given.documents, programs, given.peer, folder)
+        if given.only:
+            rows = skewed.measured(ours, programs, folder)
+        else:
+            rows = compared(given.documents, programs, given.peer, folder)
     if given.json:
         print(json.dumps(rows, indent=2))
         return
-    found = tables(rows)
+    found = [skewed.table(rows)] if given.only else tables(rows)
     print("\n\n".join(found))
     if given.write:
         said = (
             f"Measured {datetime.now(UTC):%Y-%m-%d} on {machine()}; one run each, all cores; "
             f"passages of {len(made.passages()):,} real texts."
         )
-        rewrite(DOCUMENT, "\n\n".join([BEGIN, said, *found, END]))
+        begin, end = SKEWED if given.only else (BEGIN, END)
+        rewrite(DOCUMENT, "\n\n".join([begin, said, *found, end]))
 
 
 if __name__ == "__main__":

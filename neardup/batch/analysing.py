@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from neardup.batch.input_files import InputPart
 from neardup.batch.parsing import Fields, WebPage, read_part
-from neardup.batch.sketches import WORDS, sketch_of
+from neardup.batch.sketches import WORDS, sketches_of
 from neardup.document import Document, analyse
 from neardup.fingerprints.minhash import unpacked_signature
 from neardup.names import Name
@@ -35,6 +35,9 @@ _ROWS_AT_ONCE = 512
 _CHARACTERS_AT_ONCE = 1 << 23
 _MAX_TASKS = 50_000
 """The largest number of tasks in a stage: a driver with a few gigabytes keeps account of it."""
+
+_NO_NAME = Name()
+"""A row has none: only the texts that are compared need theirs."""
 
 Row = dict[str, Any]
 
@@ -77,7 +80,16 @@ def _batch(rows: list[Row]) -> Any:
         "boolean": pa.bool_(), "binary": pa.binary(),
     }  # fmt: skip
     schema = pa.schema([(name, kinds[kind]) for name, kind in map(str.split, READ.split(", "))])
+    _add_sketches(rows)
     return pa.RecordBatch.from_pylist(rows, schema=schema)
+
+
+def _add_sketches(rows: list[Row]) -> None:
+    joined = [row for row in rows if None not in (row["fingerprint"], row["signature"])]
+    if joined:
+        signatures = np.stack([unpacked_signature(row["signature"]) for row in joined])
+        for row, words in zip(joined, sketches_of(signatures).view(np.int64).tolist(), strict=True):
+            row.update(zip(WORDS, words, strict=True))
 
 
 def _rows(part: InputPart, fields: Fields, parameters: Parameters) -> Iterator[Row]:
@@ -94,17 +106,13 @@ def _rows(part: InputPart, fields: Fields, parameters: Parameters) -> Iterator[R
 
 
 def row_of(page: WebPage, parameters: Parameters) -> Row:
-    """Return the row of a page, with fingerprint and sketch as signed numbers."""
-    document = document_of(page, parameters)
+    """Return the row of a page, without its sketch, and with its fingerprint as a signed number."""
+    document = document_of(page, parameters, _NO_NAME)
     fingerprint = document.fingerprint
-    sketch = dict.fromkeys(WORDS)
-    if document.signature is not None and fingerprint is not None:
-        words = sketch_of(unpacked_signature(document.signature)).view(np.int64)
-        sketch = dict(zip(WORDS, words.tolist(), strict=True))
     return {
         "name": page.name, "position": page.position, "title": page.title, "date": page.date,
         "words": document.words, "is_main": page.is_main, "digest": document.digest,
-        "fingerprint": None if fingerprint is None else signed_number(fingerprint), **sketch,
+        "fingerprint": None if fingerprint is None else signed_number(fingerprint),
         "signature": document.signature, "text": page.text,
     }  # fmt: skip
 

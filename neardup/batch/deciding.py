@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import expr
 
 from neardup.parameters import Parameters
@@ -31,6 +31,7 @@ from neardup.verdict import (
 )
 
 _DROPPED = "id long"
+_IDS = pa.schema([("id", pa.int64())])
 
 
 def verdicts(
@@ -81,6 +82,15 @@ def dropped(pairs: DataFrame, roots: DataFrame) -> DataFrame:
     sides = pairs.select("first", "second").join(roots.selectExpr("id AS second", "root"), "second")
     sorted_pairs = sides.repartition("root").sortWithinPartitions("root", "second", "first")
     return sorted_pairs.select("root", "first", "second").mapInArrow(_decide, _DROPPED)
+
+
+def dropped_by_driver(spark: SparkSession, pairs: DataFrame) -> DataFrame:
+    """Return the same where the pairs are few, without moving them to where each is decided."""
+    columns = ("second", "first")
+    table = pairs.select(*columns).toArrow().sort_by([(name, "ascending") for name in columns])
+    # Clusters have no text in common, so that all of them can be decided as one.
+    table = table.append_column("root", pa.repeat(0, table.num_rows))
+    return spark.createDataFrame(pa.Table.from_batches(_decide(iter(table.to_batches())), _IDS))
 
 
 def _decide(batches: Iterator[Any]) -> Iterator[Any]:

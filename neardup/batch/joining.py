@@ -36,7 +36,7 @@ MAX_IN_BLOCK = 1 << 16
 MAX_FOUND = 16
 """Take this many of the earliest similar texts of a key, and of the nearest others."""
 
-MANY, MAX_OF_MANY, NEAREST_OF_MANY = 64, 8, 2
+MANY, MAX_OF_MANY, NEAREST_OF_MANY = 64, 4, 2
 """Under a key with more texts before a text than the first number, take these numbers of them."""
 
 ENOUGH = 64

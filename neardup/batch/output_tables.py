@@ -136,6 +136,7 @@ class Folder:
             self.remove(_ABOUT)
         new = self._inside(f"{name}/{_ABOUT}.new")
         self._put_about(replace(about, tables=name), new)
+        self._remove_checksum(self._inside(_ABOUT))
         options = self._java.org.apache.hadoop.fs.Options.Rename
         gateway = cast("Any", self._spark.sparkContext._gateway)
         chosen = gateway.new_array(options, 1)
@@ -158,9 +159,25 @@ class Folder:
 
         sink = pa.BufferOutputStream()
         pq.write_table(pa.table({"about": [about.to_json()]}), sink)
-        stream = self._system.create(path, True)
+        # On a disk Hadoop writes a checksum beside a file, and renames both one after the other: a
+        # kill between the two would leave a checksum that the file does not have.
+        stream = self._without_checksums().create(path, True)
         stream.write(sink.getvalue().to_pybytes())
         stream.close()
+
+    def _remove_checksum(self, path: Any) -> None:
+        raw = self._without_checksums()
+        if raw is not self._system:
+            raw.delete(self._system.getChecksumFile(path), False)
+
+    def _without_checksums(self) -> Any:
+        from py4j.java_gateway import is_instance_of  # noqa: PLC0415  (optional)
+
+        with_checksums = "org.apache.hadoop.fs.ChecksumFileSystem"
+        gateway = self._spark.sparkContext._gateway
+        if is_instance_of(gateway, self._system, with_checksums):
+            return self._system.getRawFileSystem()
+        return self._system
 
     def read_about(self) -> About:
         """Return the description of the run in it, which must be of this version."""
@@ -309,7 +326,7 @@ class Earlier:
             for number, folder in enumerate(self.folders)
         ]
         if not runs:
-            return self._spark.createDataFrame([], columns)
+            return _nothing(self._spark, columns)
         from pyspark.sql.functions import expr  # noqa: PLC0415  (optional)
 
         every = reduce(lambda one, other: one.unionByName(other), runs)
@@ -319,8 +336,16 @@ class Earlier:
         names = [column.split()[0] for column in columns.split(", ")]
         found = [folder.read(table).select(names) for folder in self.folders]
         if not found:
-            return self._spark.createDataFrame([], columns)
+            return _nothing(self._spark, columns)
         return reduce(lambda one, other: one.unionByName(other), found)
+
+
+def _nothing(spark: "SparkSession", columns: str) -> "DataFrame":
+    """Return a table that Spark knows to be empty before it plans a join with it."""
+    nulls = (
+        f"CAST(NULL AS {kind}) AS {name}" for name, kind in map(str.split, columns.split(", "))
+    )
+    return spark.range(1).where("false").selectExpr(*nulls)
 
 
 def local_path(place: str) -> Path | None:

@@ -12,6 +12,7 @@ from neardup.batch.analysing import POSITION_BITS, analysed
 from neardup.batch.components import FEW, cluster_rows, components, contracted
 from neardup.batch.deciding import (
     dropped,
+    dropped_by_driver,
     is_kept,
     originals,
     representatives,
@@ -24,6 +25,7 @@ from neardup.batch.output_tables import About, Earlier, Folder
 from neardup.batch.parsing import Fields
 from neardup.batch.schemes import scheme_of
 from neardup.batch.sketches import WORDS
+from neardup.batch.spark_session import held
 from neardup.batch.verifying import verified
 from neardup.errors import InputError, ParameterError
 from neardup.fingerprints.digest import EMPTY_DIGEST
@@ -97,8 +99,7 @@ class BatchRun:
     def __call__(self) -> About:
         read = self._read()
         documents = self._name_texts(read)
-        pairs = self._join(read, documents)
-        judged = self._judge(documents, pairs)
+        judged = self._judge(documents, *self._join(read, documents))
         self._write(read, judged)
         about = About(
             run=uuid.uuid4().hex,
@@ -142,7 +143,7 @@ class BatchRun:
         self._count("texts", documents.where("id = text_id").count(), "different texts")
         return documents
 
-    def _join(self, read: DataFrame, documents: DataFrame) -> DataFrame:
+    def _join(self, read: DataFrame, documents: DataFrame) -> tuple[DataFrame, DataFrame]:
         parameters = self._task.parameters
         columns = ["id", "fingerprint", *WORDS, "signature"]
         firsts = documents.where("id = text_id").select("id")
@@ -155,6 +156,7 @@ class BatchRun:
         told = near.selectExpr(
             "count_if(first < second) AS candidates",
             "count_if(first = second) AS cut",
+            f"count_if(round = {FIRST_ROUND} AND first < second) AS now",
             f"count_if(round = {LATER_ROUND}) AS later",
         ).first()
         assert told is not None
@@ -164,28 +166,33 @@ class BatchRun:
             self._say(
                 f"{told['cut']:,} texts are not compared with all of their keys; see docs/scale.md"
             )
-        contents = read.select("id", "text", "title").unionByName(self._earlier.contents())
-        near = near.where("first < second")
-        numbers = texts.select("id", "fingerprint")
-        return self._confirmed(near, numbers, contents, has_later=bool(told["later"]))
+        return self._confirmed(near.where("first < second"), read, told["now"], told["later"])
 
     def _confirmed(
-        self, near: DataFrame, numbers: DataFrame, contents: DataFrame, *, has_later: bool
-    ) -> DataFrame:
+        self, near: DataFrame, read: DataFrame, now: int, later: int
+    ) -> tuple[DataFrame, DataFrame]:
         """Compare texts in rounds, until each repeats a kept one or has no candidate left.
 
         Where those that a text is near to are all dropped, it is compared with what they were
         dropped for. What is dropped is not settled for good: what it was dropped for may be dropped
-        in a later round. Then it is compared with its other candidates.
+        in a later round. Then it is compared with its other candidates. Returned are the pairs, and
+        what is dropped for them.
         """
-        parameters, count = self._task.parameters, int(self._counts["candidates"])
-        found = verified(near.where(f"round = {FIRST_ROUND}"), contents, parameters, count)
-        asked, left = near.select("first", "second"), near.where(f"round = {LATER_ROUND}")
-        rounds = 1
-        while has_later:
-            found = self._keep(found, f"pairs-{rounds}")
-            same = found.where("NOT is_other")
-            gone, _ = self._dropped(same, f"gone-{rounds}")
+        contents = read.select("id", "text", "title").unionByName(self._earlier.contents())
+        numbers = read.select("id", "fingerprint")
+        numbers = numbers.unionByName(self._earlier.texts().select("id", "fingerprint"))
+        asked, ready = near.select("first", "second"), near.where(f"round = {FIRST_ROUND}")
+        left = near.where(f"round = {LATER_ROUND}")
+        pairs, rounds = None, 0
+        while True:
+            rounds += 1
+            found = verified(ready, contents, self._task.parameters, now)
+            found = found if pairs is None else pairs.unionByName(found)
+            pairs = self._keep(found, f"pairs-{rounds}")
+            same = pairs.where("NOT is_other")
+            gone = self._dropped(same, f"gone-{rounds}")
+            if not later or rounds > _MAX_ROUNDS:
+                break
             ready = left
             for side in ("first", "second"):
                 ready = ready.join(gone.selectExpr(f"id AS {side}"), side, "left_anti")
@@ -194,37 +201,42 @@ class BatchRun:
             more = more.join(asked, ["first", "second"], "left_anti")
             ready = ready.drop("round").unionByName(with_distance(more, numbers))
             ready = self._keep(ready, f"ready-{rounds}")
-            if rounds > _MAX_ROUNDS or ready.isEmpty():
+            now = ready.count()
+            if not now:
                 break
-            rounds += 1
-            found = found.unionByName(verified(ready, contents, parameters, count))
-            ready = ready.select("first", "second")
-            left = left.join(ready, ["first", "second"], "left_anti")
-            asked = asked.unionByName(ready)
-        pairs = self._folder.write(found, "pairs")
+            asked_now = ready.select("first", "second")
+            left = left.join(held(asked_now, now), ["first", "second"], "left_anti")
+            asked = asked.unionByName(asked_now)
+        pairs = self._folder.write(pairs, "pairs")
         self._count("pairs", pairs.count(), f"of them confirmed, in {rounds} rounds")
-        return pairs
+        return pairs, gone
 
-    def _dropped(self, same: DataFrame, name: str) -> tuple[DataFrame, DataFrame]:
-        """Return what is dropped for pairs, of earlier runs too, and their components."""
-        merged = contracted(same, self._earlier.clusters())
-        roots, rounds = components(self._spark, merged, self._keep, few=self._task.few)
-        roots = self._keep(roots, f"{name}-roots")
-        self._counts["rounds"] = rounds
+    def _dropped(self, same: DataFrame, name: str) -> DataFrame:
+        """Return what is dropped for pairs, and what earlier runs dropped."""
         old = self._earlier.texts().where(f"verdict = '{NEAR_DUPLICATE}'").select("id")
         open_pairs = same.join(old.selectExpr("id AS first"), "first", "left_anti")
-        return self._keep(dropped(open_pairs, roots), name).unionByName(old), roots
+        if same.count() <= self._task.few:
+            gone = dropped_by_driver(self._spark, open_pairs)
+        else:
+            gone = self._keep(dropped(open_pairs, self._roots(same, f"{name}-roots")), name)
+        gone = gone.unionByName(old)
+        return held(gone, gone.count())
 
-    def _judge(self, documents: DataFrame, pairs: DataFrame) -> _Judged:
+    def _roots(self, same: DataFrame, name: str) -> DataFrame:
+        merged = contracted(same, self._earlier.clusters())
+        roots, rounds = components(self._spark, merged, self._keep, few=self._task.few)
+        self._counts["rounds"] = rounds
+        return self._keep(roots, name)
+
+    def _judge(self, documents: DataFrame, pairs: DataFrame, gone: DataFrame) -> _Judged:
         same, others = pairs.where("NOT is_other"), pairs.where("is_other")
-        gone, roots = self._dropped(same, "dropped")
         of_gone = documents.join(gone.selectExpr("id AS text_id"), "text_id", "left_semi")
         every = same.unionByName(self._earlier.pairs().where("NOT is_other"))
         found = originals(every, gone, of_gone.select("id", "text_id"))
         resembling = resembled(others, gone)
         told = verdicts(documents, found, resembling, self._task.parameters)
         told = self._keep(told, "verdicts")
-        return _Judged(documents, pairs, roots, told)
+        return _Judged(documents, pairs, self._roots(same, "roots"), told)
 
     def _write(self, read: DataFrame, judged: _Judged) -> None:
         write = self._folder.write
@@ -239,10 +251,12 @@ class BatchRun:
             "id", "name", "source", "position", "title", "date", "words", "is_main", "digest",
             "fingerprint", "verdict", "resembles", "distance", "similarity", "text",
         ]  # fmt: skip
-        kept = read.join(told.where(is_kept()), "id").select(kept_columns)
+        count = int(self._counts["documents"])
+        said = told.where(is_kept()).select("id", "verdict", "resembles", "distance", "similarity")
+        kept = read.join(held(said, count, columns=5), "id").select(kept_columns)
         self._count("kept", write(kept, "kept").count(), "kept")
         near = told.where(f"verdict = '{NEAR_DUPLICATE}' AND id = text_id").select("id")
-        write(read.select("id", "text", "title").join(near, "id"), "near_texts")
+        write(read.select("id", "text", "title").join(held(near, count), "id"), "near_texts")
         found = cluster_rows(judged.documents, judged.roots, self._earlier.clusters())
         found = write(found, "clusters")
         count = found.where("id = representative").count()

@@ -10,13 +10,13 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from neardup.errors import InputError
 from neardup.installing import install_command
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 _RAISED = re.compile(r"^(?:[\w.]*\.)?(\w*(?:Error|Exception)): (.*)$", re.MULTILINE)
 _OURS = ("InputError", "ParameterError")
@@ -29,6 +29,7 @@ _GONE = "Spark's Java process has ended: it was killed, or ran out of memory (mo
 
 _LOGGING = Path(__file__).with_name("log4j2.properties")
 _MIN_JAVA = 17
+_HELD_BYTES = 16 * 32
 _MIN_MB, _MAX_MB = 1024, 16 * 1024
 _SPARK_MIN_MB = 512
 """The least memory with which Spark starts, in megabytes."""
@@ -46,6 +47,7 @@ _DEFAULTS = {
     "spark.sql.adaptive.enabled": "true",
     # All tables grow with the corpus, and Spark goes by how small they are when they are packed.
     "spark.sql.autoBroadcastJoinThreshold": "-1",
+    "spark.sql.broadcastTimeout": "36000",
     "spark.sql.session.timeZone": "UTC",
 }
 
@@ -132,6 +134,25 @@ def session(master: str | None, memory: str | None) -> Iterator["SparkSession"]:
             spark.stop()
 
 
+def held(rows: "DataFrame", count: int, columns: int = 2) -> "DataFrame":
+    """Return rows which each process of Java holds whole when they are joined, where they are few.
+
+    What they are joined with stays where it is then. Their share of its memory is a 16th at most,
+    by the 64 bytes that a row of two columns takes in a hash table.
+    """
+    from pyspark.sql.functions import broadcast  # noqa: PLC0415  (optional)
+
+    context = rows.sparkSession.sparkContext
+    memory = cast("Any", context._jvm).java.lang.Runtime.getRuntime().maxMemory()
+    if _is_cluster(str(context.master)):
+        memory = min(memory, context._jsc.sc().executorMemory() << 20)
+    return broadcast(rows) if count * _HELD_BYTES * columns <= memory else rows
+
+
+def _is_cluster(master: str) -> bool:
+    return not master.startswith("local") or master.startswith("local-cluster")
+
+
 def _megabytes(memory: str) -> int:
     return int(memory[:-1]) << {"m": 0, "g": 10, "t": 20}[memory[-1].lower()]
 
@@ -183,12 +204,21 @@ def _local(master: str | None, memory: str | None) -> dict[str, str]:
         cores = _cores(where)
         found["spark.driver.memory"] = memory or f"{_quarter_mb()}m"
         log = f"-Dlog4j2.configurationFile={_LOGGING.as_uri()}"
-        # The JVM moves rows between Python's workers: its second compiler costs more than it saves.
-        found["spark.driver.extraJavaOptions"] = f"{log} -XX:TieredStopAtLevel=1"
+        # The JVM moves rows between Python's workers: what compiles and collects beside its threads
+        # costs more than it saves.
+        collector = "" if _has_collector() else " -XX:+UseParallelGC"
+        options = f"{log} -XX:TieredStopAtLevel=1{collector}"
+        found["spark.driver.extraJavaOptions"] = options
         found["spark.driver.host"] = "127.0.0.1"
         found["spark.driver.bindAddress"] = "127.0.0.1"
         found["spark.sql.shuffle.partitions"] = str(max(8, 4 * cores))
     return found
+
+
+def _has_collector() -> bool:
+    """Whether the environment chooses a collector: Java does not start where two are chosen."""
+    names = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS")
+    return any("GC" in os.environ.get(name, "") for name in names)
 
 
 def _cores(master: str) -> int:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
+from neardup.batch.spark_session import held
 from neardup.candidates import MAX_SET_BYTES, Held
 from neardup.features.hashing import Hashes
 from neardup.names import Name, difference, name_of
@@ -38,7 +39,7 @@ def verified(
         candidates: ``first``, ``second``, ``distance``.
         texts: ``id``, ``text``, ``title`` of those, and of others.
         parameters: The parameters that decide which texts are the same.
-        count: The number of candidates, or more.
+        count: The number of candidates.
     """
     near = candidates.select("first", "second", "distance")
     if not parameters.verify and not parameters.compare_names:
@@ -47,7 +48,7 @@ def verified(
     near = near.selectExpr("*", f"pmod(xxhash64(second), {places}) AS place")
     sides = (near.selectExpr(f"{side} AS id", "place") for side in ("first", "second"))
     wanted = next(sides).unionByName(next(sides)).repartition("id").distinct()
-    moved = texts.select("id", "text", "title").join(wanted, "id")
+    moved = texts.select("id", "text", "title").join(held(wanted, 2 * count), "id")
     rows = moved.selectExpr("place", "id AS first", "CAST(NULL AS long) AS second", "text", "title")
     rows = rows.unionByName(near, allowMissingColumns=True).repartition("place")
     order = ("place", "second", "first")  # texts come first: of them the second is null

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import random
+import re
 from dataclasses import replace
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -52,6 +53,7 @@ class Case:
         self.rows = {row["id"]: row for row in rows}
         self.texts = dict(zip(self.rows, texts, strict=True))
         self.documents, self.verdicts = online(self.texts)
+        self.plans: list[str] = []
 
     def pairs(self) -> set[tuple[int, int, int, float, bool]]:
         """All pairs of different texts that are alike, by comparing all with all."""
@@ -81,7 +83,31 @@ def case(spark: SparkSession, texts: list[str], tmp_path_factory: pytest.TempPat
     folder = tmp_path_factory.mktemp("whole")
     write_lines(folder / "a.jsonl", texts[:250])
     write_lines(folder / "b.jsonl", texts[250:], first=250)
-    return Case(run(spark, folder, folder / "out"), texts)
+    before = len(plans(spark))
+    case = Case(run(spark, folder, folder / "out"), texts)
+    case.plans = plans(spark)[before:]
+    return case
+
+
+def plans(spark: SparkSession) -> list[str]:
+    """How all was done that Spark did: the tree of each plan, and below it what each node takes."""
+    session: Any = spark
+    session.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
+    done = session._jsparkSession.sharedState().statusStore().executionsList()
+    return [done.apply(number).physicalPlanDescription() for number in range(done.size())]
+
+
+def shuffles_of_texts(plan: str) -> int:
+    """How often a plan shuffles rows with texts."""
+    _, _, tree = plan.partition("== Final Plan ==")
+    nodes = re.findall(r" Exchange \((\d+)\)", tree.partition("== Initial Plan ==")[0])
+    taken = (re.search(rf"^\({node}\) Exchange\nInput .*$", plan, re.MULTILINE) for node in nodes)
+    return sum("text#" in found[0] for found in taken if found)
+
+
+def test_texts_are_shuffled_once(case: Case) -> None:
+    """To where they are compared; what is written of them stays where it was read."""
+    assert sum(map(shuffles_of_texts, case.plans)) == 1
 
 
 def test_fingerprints_and_digests_are_those_of_online(case: Case) -> None:
@@ -250,7 +276,7 @@ def test_large_groups_are_settled_by_a_few_candidates_of_each_text(
 ) -> None:
     texts = on_templates()
     write_lines(tmp_path / "a.jsonl", texts)
-    case = Case(run(spark, tmp_path / "a.jsonl", tmp_path / "out"), texts)
+    case = Case(run(spark, tmp_path / "a.jsonl", tmp_path / "out", few=0), texts)
     kinds = {"new", "same_template"}
     for number, verdict in case.verdicts.items():
         row = case.rows[number]
@@ -370,10 +396,20 @@ def test_an_output_is_whole_or_as_it_was(spark: SparkSession, tmp_path: Path) ->
 
     with pytest.raises(KeyboardInterrupt):
         break_off()
-    assert Folder(spark, str(tmp_path / "out")).read_about().run == before.run
+    output = Folder(spark, str(tmp_path / "out"))
+    assert output.read_about().run == before.run
+    # A kill must not leave the checksum of the file before beside a new one, which none could read.
+    checksum = tmp_path / "out" / ".about.crc"
+    assert not checksum.exists()
+    written = (tmp_path / "out" / "about").read_bytes()
+    stale = output._system.create(output._inside("about"), True)
+    stale.write(written)
+    stale.close()
+    assert checksum.exists()
     with new_folder(spark, str(tmp_path / "out"), overwrite=True) as folder:
         folder.write_about(replace(before, run="another"))
-    assert Folder(spark, str(tmp_path / "out")).read_about().run == "another"
+    assert output.read_about().run == "another"
+    assert not checksum.exists()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.jsonl", "out"]
 
 
