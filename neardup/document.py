@@ -75,7 +75,13 @@ class Document:
             check_fingerprint(self.fingerprint)
 
 
-def analyse(text: str, parameters: Parameters = DEFAULTS, name: Name | None = None) -> Document:
+def analyse(
+    text: str,
+    parameters: Parameters = DEFAULTS,
+    name: Name | None = None,
+    *,
+    with_sample: bool = True,
+) -> Document:
     """Compute what a verdict on a text needs: words, digest, fingerprint, signature, sample.
 
     A pure function of both arguments, so it may run in another process than the deduplicator.
@@ -85,6 +91,7 @@ def analyse(text: str, parameters: Parameters = DEFAULTS, name: Name | None = No
         parameters: The parameters; their features, ``min_words`` and
             ``verify_shingle_size`` count.
         name: What it is called; None: what its first lines say.
+        with_sample: Whether the sample is wanted, which serves the search for parts alone.
 
     Complexity: O(length).
     """
@@ -102,7 +109,9 @@ def analyse(text: str, parameters: Parameters = DEFAULTS, name: Name | None = No
         fingerprint, _ = sketch(folded, features)
     if words < parameters.min_words:
         fingerprint = None
-    signature, sample = (None, None) if fingerprint is None else _signed(hashes, parameters)
+    signature, sample = None, None
+    if fingerprint is not None:
+        signature, sample = _signed(hashes, parameters, with_sample=with_sample)
     packed_name = (name_of(part) if name is None else name).packed()
     return Document(
         words, digest, fingerprint, text, name=packed_name, signature=signature, sample=sample
@@ -123,11 +132,13 @@ def signed(document: Document, parameters: Parameters, *, with_sample: bool = Fa
     if document.fingerprint is None or (document.signature is not None and has_sample):
         return document
     hashes = unit_hashes(unit_bytes(part_of(document.text), "word"), "word")
-    signature, sample = _signed(hashes, parameters)
+    signature, sample = _signed(hashes, parameters, with_sample=True)
     return replace(document, signature=signature, sample=sample)
 
 
-def _signed(words: Hashes, parameters: Parameters) -> tuple[bytes | None, bytes | None]:
+def _signed(
+    words: Hashes, parameters: Parameters, *, with_sample: bool
+) -> tuple[bytes | None, bytes | None]:
     """Return signature and sample of words, given by their ``unit_hashes``; None without words.
 
     The array of their hashes is used for the shingles.
@@ -135,4 +146,5 @@ def _signed(words: Hashes, parameters: Parameters) -> tuple[bytes | None, bytes 
     hashes = shingles_of(words, parameters.verify_shingle_size)
     if not len(hashes):
         return None, None
-    return packed_signature(hashes, CANDIDATE_PERMUTATIONS), packed_sample(hashes)
+    sample = packed_sample(hashes) if with_sample else None
+    return packed_signature(hashes, CANDIDATE_PERMUTATIONS), sample

@@ -34,7 +34,7 @@ LEFT_OUT = "left out"
 
 _AT_ONCE = 10_000
 
-_MAX_NAMED = 50_000
+MAX_NAMED = 50_000
 """Look texts up by their names where at most this many are stored at first: 31 us each are read."""
 
 
@@ -103,6 +103,8 @@ class EvidenceSource:
         namesakes: Collection[int] = ()
         if len(ids) > MAX_CANDIDATES:
             of_name = self._ids_of(unpacked(document.name))
+            allowed = [number not in excluded for number in of_name.tolist()]
+            of_name = of_name[np.array(allowed, np.bool_)]
             if len(of_name) <= MAX_SHARING:  # more name a site, and no page of it
                 ids, namesakes = distinct(np.concatenate([ids, of_name])), set(of_name.tolist())
         found = self.facts.siblings(ids, self.documents, fingerprint, name)
@@ -139,13 +141,24 @@ class EvidenceSource:
         if self._namesakes and document.signature is not None:
             self._namesakes[0].add(number, unpacked(document.name))
 
+    def note_many(self, ids: Sequence[int], names: Sequence[str]) -> None:
+        """Take note of signed texts that are kept from now on, and were no candidates before.
+
+        Args:
+            ids: Their ids.
+            names: What they are called, packed.
+        """
+        if self._namesakes:
+            for number, name in zip(ids, names, strict=True):
+                self._namesakes[0].add(number, unpacked(name))
+
     def _ids_of(self, name: Name) -> Ids:
         """Return the ids of texts of a name, also of texts that are not stored: int64, (ids,).
 
         There are none where more texts than can be read at once are stored by others.
         """
         if not self._namesakes:
-            if len(self.signatures) > _MAX_NAMED:
+            if len(self.signatures) > MAX_NAMED:
                 return np.zeros(0, np.int64)
             ids = self.signatures.ids()
             parts = (ids[start : start + _AT_ONCE] for start in range(0, len(ids), _AT_ONCE))

@@ -124,7 +124,7 @@ def document_of(page: WebPage, parameters: Parameters, name: Name | None = None)
     shows the same: as online, its digest is then that of all that its page shows. Its signature is
     that of its words all the same.
     """
-    document = analyse(page.text, _of_any_length(parameters), name)
+    document = analyse(page.text, _of_any_length(parameters), name, with_sample=False)
     if page.is_main and document.words >= parameters.min_words:
         return document
     return replace(document, digest=page.visible_digest or document.digest, fingerprint=None)

@@ -1,5 +1,6 @@
 """Judge analysed rows in their order, as ``neardup.Deduplicator`` does, and say so in tables."""
 
+from collections.abc import Container
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -7,25 +8,32 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
+from neardup.cascade import decide
 from neardup.corpus.digest_table import NONE, DigestTable
 from neardup.corpus.spooled_documents import SpooledDocuments
-from neardup.deduplicator import Deduplicator
 from neardup.document import Document
+from neardup.evidence import MAX_NAMED, EvidenceSource
+from neardup.features.hashing import FIRST, GOLDEN
 from neardup.fingerprints.digest import EMPTY_DIGEST
 from neardup.fingerprints.minhash import unpacked_signature
+from neardup.indexes.arrays import Fingerprints, Ids, Signatures
+from neardup.indexes.banding import CANDIDATE_BANDING, CANDIDATE_PERMUTATIONS
 from neardup.indexes.hamming import HammingIndex
 from neardup.names import name_of
 from neardup.parameters import Parameters
 from neardup.storage.signatures import memory_signatures
 from neardup.verdict import (
     NEAR_DUPLICATE,
+    NEW,
     SAME_TEMPLATE,
     TEXT_DUPLICATE,
     TEXT_TIER,
     TOO_SHORT,
     Verdict,
 )
+from neardup.verification import JaccardVerifier
 from neardup.whole import part_of
 
 VERDICTS = pa.schema(
@@ -50,8 +58,10 @@ _OF_KEPT = (
     "id", "name", "source", "position", "title", "date", "words", "is_main", "digest",
     "fingerprint",
 )  # fmt: skip
+_OF_DOCUMENT = ("words", "digest", "fingerprint", "text", "packed_name", "signature")
 _OF_VERDICT = ("verdict", "resembles", "distance", "similarity")
-_EMPTY = Verdict(TOO_SHORT)
+_EMPTY, _NEW = Verdict(TOO_SHORT), Verdict(NEW)
+_END_ID = (1 << 63) - 1
 
 
 class _Judged(NamedTuple):
@@ -61,8 +71,36 @@ class _Judged(NamedTuple):
     text_id: int | None
 
 
+class _Signed(NamedTuple):
+    """The texts of a batch that have a fingerprint, in order.
+
+    Attributes:
+        places: int64, (texts,): their places in the batch.
+        ids: int64, (texts,).
+        fingerprints: uint64, (texts,).
+        signatures: uint32, (texts, permutations).
+    """
+
+    places: NDArray[np.int64]
+    ids: Ids
+    fingerprints: Fingerprints
+    signatures: Signatures
+
+    def those(self, wanted: NDArray[np.bool_]) -> "_Signed":
+        return _Signed(
+            self.places[wanted],
+            self.ids[wanted],
+            self.fingerprints[wanted],
+            self.signatures[wanted],
+        )
+
+
 class BatchJudge:
     """Judges batches of analysed rows against what was kept before.
+
+    A text that nothing kept and no text before it in its batch may be near to is new whatever else
+    the batch holds. Such texts, which most are, are looked up and kept all at once; each of the
+    others then finds those before it alone, as if all had been judged one after the other.
 
     Args:
         parameters: The parameters that decide which texts are the same.
@@ -79,13 +117,12 @@ class BatchJudge:
             self._index = opened.enter_context(HammingIndex(radius=parameters.max_distance))
             self._signatures = memory_signatures(parameters.verify_shingle_size)
             opened.callback(self._signatures.close)
-            self._deduplicator = opened.enter_context(
-                Deduplicator(
-                    parameters,
-                    documents=self._documents,
-                    index=self._index,
-                    signatures=self._signatures,
-                )
+            self._source = EvidenceSource(
+                parameters,
+                self._documents,
+                self._index,
+                self._signatures,
+                JaccardVerifier(parameters.verify_shingle_size),
             )
             self._closing = opened.pop_all()
 
@@ -100,7 +137,7 @@ class BatchJudge:
     def judge(self, rows: Any) -> dict[str, Any]:
         """Return the rows of each table that a batch of ``analysis_pool.ROWS`` makes."""
         judged = self._verdicts(rows)
-        columns = list(zip(*(_columns(one) for one in judged), strict=True))
+        columns = list(zip(*map(_columns, judged), strict=True))
         told = pa.table(
             [pa.array(values, kind) for values, kind in zip(columns, VERDICTS.types, strict=True)],
             schema=VERDICTS,
@@ -175,13 +212,14 @@ class BatchJudge:
         joined = b"".join(digests)
         equal = _known(self._kept, digests, joined)
         firsts = _known(self._dropped, digests, joined)
-        self._documents.begin(equal)
+        self._documents.begin(rows, equal)
+        new = self._keep_new(rows, digests, firsts)
         found = []
-        texts = rows["text"]
-        names = rows["packed_name"]
-        columns = (rows[name].to_pylist() for name in ("id", "words", "fingerprint", "signature"))
-        for place, (number, words, signed, signature) in enumerate(zip(*columns, strict=True)):
-            digest = digests[place]
+        ids, columns = rows["id"].to_pylist(), [rows[name] for name in _OF_DOCUMENT]
+        for place, (number, digest, is_new) in enumerate(zip(ids, digests, new, strict=True)):
+            if is_new:
+                found.append(_Judged(_NEW, number))
+                continue
             if digest == EMPTY_DIGEST:
                 found.append(_Judged(_EMPTY, None))
                 continue
@@ -192,19 +230,108 @@ class BatchJudge:
                 )
                 first = original if first is None else min(first, original)
             else:
-                document = Document(
-                    words,
-                    digest,
-                    None if signed is None else signed % (1 << 64),
-                    texts[place].as_py(),
-                    name=names[place].as_py(),
-                    signature=None if signed is None else signature,
-                )
-                verdict = self._deduplicator.judge_document(number, document)
+                verdict = self._verdict(number, _document(columns, place))
                 if verdict.kind == NEAR_DUPLICATE:
                     first = firsts.setdefault(digest, number)
             found.append(_Judged(verdict, number if first is None else first))
         return found
+
+    def _verdict(self, number: int, document: Document) -> Verdict:
+        """Return the verdict on a text, and keep it where it repeats none."""
+        # Those behind it that are new are kept already.
+        evidence = self._source.find(document, range(number, _END_ID))
+        verdict = decide(document.words, evidence, self._parameters)
+        if not verdict.is_duplicate:
+            self._source.note_kept(number, document)
+            if document.fingerprint is not None:
+                self._index.add(document.fingerprint, number)
+            if document.signature is not None:
+                self._signatures.add(unpacked_signature(document.signature), number)
+            self._documents.add(number, document)
+        return verdict
+
+    def _keep_new(
+        self, rows: Any, digests: list[bytes], known: Container[bytes]
+    ) -> NDArray[np.bool_]:
+        """Keep the texts that have no candidate, and return which ones they are: bool, (rows,)."""
+        found: NDArray[np.bool_] = np.zeros(len(digests), np.bool_)
+        signed = _signed(rows)
+        count = len(self._signatures)
+        if not len(signed.ids) or count <= MAX_NAMED < count + len(signed.ids):
+            # From so many texts on names are not looked up: each is to find the texts before it.
+            return found
+        firsts: dict[bytes, int] = {}
+        for place, digest in enumerate(digests):
+            firsts.setdefault(digest, place)
+        are_first = [
+            firsts[digests[place]] == place
+            and digests[place] not in known
+            and self._documents.find_digest(digests[place]) is None
+            for place in signed.places.tolist()
+        ]
+        new = signed.those(np.array(are_first, np.bool_) & ~self._have_candidates(signed))
+        self._index.add_many(new.fingerprints, new.ids)
+        self._signatures.add_many(new.signatures, new.ids)
+        places = new.places.tolist()
+        if places:
+            names = rows["packed_name"]
+            self._source.note_many(new.ids.tolist(), names.take(pa.array(places)).to_pylist())
+        self._documents.add_many(new.ids.tolist(), [digests[place] for place in places])
+        found[new.places] = True
+        return found
+
+    def _have_candidates(self, signed: _Signed) -> NDArray[np.bool_]:
+        """Return which texts may have candidates, kept or before them in the batch: bool, (texts,).
+
+        Complexity: O(texts**2) for those of a batch, a microsecond a text.
+        """
+        fingerprints, radius = signed.fingerprints, self._parameters.max_distance
+        distances = np.bitwise_count(fingerprints[:, np.newaxis] ^ fingerprints)
+        found: NDArray[np.bool_] = np.tril(distances <= radius, -1).any(axis=1)
+        found[self._index.query_many(fingerprints, limit=1).positions] = True
+        if self._parameters.verify:
+            found |= _share_bands(signed.signatures)
+            found[self._signatures.query_many_ids(signed.signatures, limit=1)[0]] = True
+        return found
+
+
+def _share_bands(signatures: Signatures) -> NDArray[np.bool_]:
+    """Return which signatures share a band with one before them: bool, (texts,).
+
+    Hardly ever another one is among them, whose bands have one hash.
+    """
+    bands, rows = CANDIDATE_BANDING
+    values = signatures.reshape(-1, bands, rows).astype(np.uint64)
+    keys = np.broadcast_to(np.arange(bands, dtype=np.uint64), values.shape[:2]).copy()
+    for row in range(rows):
+        keys = (keys + values[:, :, row]) * FIRST
+        keys = (keys ^ (keys >> np.uint64(32))) * GOLDEN
+    keys = keys.reshape(-1)
+    order = np.argsort(keys, kind="stable")
+    ascending = keys[order]
+    found: NDArray[np.bool_] = np.zeros(len(signatures), np.bool_)
+    found[order[1:][ascending[1:] == ascending[:-1]] // bands] = True
+    return found
+
+
+def _signed(rows: Any) -> _Signed:
+    is_signed = pc.is_valid(rows["fingerprint"])
+    kept = rows.select(["id", "fingerprint", "signature"]).filter(is_signed)
+    signatures = unpacked_signature(_bytes(kept["signature"]))
+    return _Signed(
+        np.flatnonzero(is_signed.to_numpy(zero_copy_only=False)),
+        _numbers(kept["id"]),
+        _numbers(kept["fingerprint"]).view(np.uint64),
+        signatures.reshape(-1, CANDIDATE_PERMUTATIONS),
+    )
+
+
+def _document(columns: list[Any], place: int) -> Document:
+    words, digest, signed, text, name, signature = (one[place].as_py() for one in columns)
+    fingerprint = None if signed is None else signed % (1 << 64)
+    # That of a text without a fingerprint is of no use here.
+    signature = None if signed is None else signature
+    return Document(words, digest, fingerprint, text, name=name, signature=signature)
 
 
 def _are_kept(documents: Any) -> Any:

@@ -52,8 +52,7 @@ class _Spool:
 class SpooledDocuments:
     """The kept texts of a run, and those of the batch that is judged.
 
-    A batch is begun with ``begin``; what a deduplicator keeps of it is found at once, and written
-    by ``end``.
+    A batch is begun with ``begin``; what is kept of it is found at once, and written by ``end``.
 
     Files:
         ``folder/texts``, ``folder/names``: the texts and what they are called.
@@ -67,19 +66,25 @@ class SpooledDocuments:
         self._is_signed = np.zeros(_FIRST_ROOM, np.bool_)
         # Beginnings and ends of text and name.
         self._places = np.zeros((_FIRST_ROOM, 4), np.int64)
-        self._batch: dict[int, Document] = {}
+        # The columns of the batch that is judged, the places of its ids, and what is kept of it.
+        self._columns: dict[str, Any] = {}
+        self._places_of_rows: dict[int, int] = {}
+        self._held: set[int] = set()
         self._equal: dict[bytes, int] = {}
 
     def __len__(self) -> int:
         return self._count
 
-    def begin(self, equal: dict[bytes, int]) -> None:
-        """Begin a batch, given the kept texts that have a digest of its texts."""
-        self._batch, self._equal = {}, equal
+    def begin(self, rows: Any, equal: dict[bytes, int]) -> None:
+        """Begin a batch of analysed rows, given the kept texts that have a digest of its texts."""
+        ids = rows["id"].to_pylist()
+        self._columns = {name: rows[name] for name in ("text", "packed_name", "fingerprint")}
+        self._places_of_rows = dict(zip(ids, range(len(ids)), strict=True))
+        self._held, self._equal = set(), equal
 
     def end(self, ids: Ids, fingerprints: Any, texts: Any, names: Any) -> None:
         """Write what was kept of a batch, arrays of Arrow but for ``ids``."""
-        self._batch, self._equal = {}, {}
+        self._columns, self._places_of_rows, self._held, self._equal = {}, {}, set(), {}
         count = len(ids)
         self._make_room(count)
         place = slice(self._count, self._count + count)
@@ -107,7 +112,7 @@ class SpooledDocuments:
     def find_digest(self, digest: bytes, exclude: Collection[int] = ()) -> int | None:
         """Return the kept text that has a digest of the batch."""
         found = self._equal.get(digest)
-        return None if found in exclude else found
+        return None if found is None or found in exclude else found
 
     def find_payload(self, digest: bytes, exclude: Collection[int] = ()) -> int | None:
         """Return None: the bytes of texts are not known."""
@@ -115,15 +120,15 @@ class SpooledDocuments:
 
     def text(self, id: int) -> str | None:  # noqa: A002  (the field's word)
         """Return the text kept under an id; None where there is none."""
-        if (document := self._batch.get(id)) is not None:
-            return document.text
+        if id in self._held:
+            return str(self._value("text", id))
         place = self._place(id)
         return None if place is None else self._texts.read(*self._places[place, :2].tolist())
 
     def name(self, id: int) -> str:  # noqa: A002  (the field's word)
         """Return what the text under an id is called, packed; empty where nothing is known."""
-        if (document := self._batch.get(id)) is not None:
-            return document.name
+        if id in self._held:
+            return str(self._value("packed_name", id))
         place = self._place(id)
         return "" if place is None else self._names.read(*self._places[place, 2:].tolist())
 
@@ -131,9 +136,10 @@ class SpooledDocuments:
         """Return the facts of those of some ids whose texts are kept with a fingerprint."""
         found = []
         for number in ids:
-            if (document := self._batch.get(number)) is not None:
-                if document.fingerprint is not None:
-                    found.append(StoredFacts(number, document.fingerprint, document.name))
+            if number in self._held:
+                signed = self._value("fingerprint", number)
+                if signed is not None:
+                    found.append(StoredFacts(number, signed % (1 << 64), self.name(number)))
             elif (place := self._place(number)) is not None and self._is_signed[place]:
                 found.append(StoredFacts(number, int(self._fingerprints[place]), self.name(number)))
         return found
@@ -144,13 +150,22 @@ class SpooledDocuments:
 
     def add(self, id: int, document: Document) -> None:  # noqa: A002  (the field's word)
         """Keep a document of the batch."""
-        self._batch[id] = document
+        self._held.add(id)
         self._equal.setdefault(document.digest, id)
+
+    def add_many(self, ids: list[int], digests: list[bytes]) -> None:
+        """Keep texts of the batch whose digests are of no other kept text."""
+        self._held.update(ids)
+        self._equal.update(zip(digests, ids, strict=True))
 
     def close(self) -> None:
         """Close the files, which are of no use any more."""
         self._texts.close()
         self._names.close()
+
+    def _value(self, column: str, number: int) -> Any:
+        """Return a value of a text of the batch."""
+        return self._columns[column][self._places_of_rows[number]].as_py()
 
     def _place(self, number: int) -> int | None:
         place = int(self._ids[: self._count].searchsorted(number))
