@@ -75,7 +75,8 @@ class FleetScheduler(FrontierScheduler):
         self._fleet: Fleet = fleet
         self._by_tried_rules = Canonicalizer(Options(crawler.settings).names("URLS_DISABLED_RULES"))
         self._names: dict[int, str] = {}
-        self._sent: dict[Request, float] = {}
+        self._sent: dict[Request, tuple[int, float]] = {}
+        self._ended: dict[int, float] = {}
         self._is_held_back = False
         self._stopping: asyncio.Task[None] | None = None
         self._changed_pauses: set[int] = set()
@@ -182,12 +183,12 @@ class FleetScheduler(FrontierScheduler):
         """The number of requests that were just sent, or answered and not acknowledged in Redis."""
         slow, active = time.monotonic() - SLOW_SECS, self._downloader.active
         counted = sum(
-            request not in active or self._sent[request] > slow for request in self._leases
+            request not in active or self._sent[request][1] > slow for request in self._leases
         )
         return counted + self._fleet.buffer.unacknowledged
 
     def _hand_out(self, queued: QueuedRequest, request: Request) -> Request:
-        self._sent[request] = time.monotonic()
+        self._sent[request] = queued.host, time.monotonic()
         return super()._hand_out(queued, request)
 
     def _lease(self) -> QueuedRequest | None:
@@ -248,8 +249,10 @@ class FleetScheduler(FrontierScheduler):
 
     def note_through(self) -> None:
         self._acknowledge()
+        now = time.monotonic()
         for request in self._sent.keys() - self._leases.keys():
-            del self._sent[request]
+            host, _ = self._sent.pop(request)
+            self._ended[host] = now
         if self._is_held_back:
             self.wake()
 
@@ -277,10 +280,15 @@ class FleetScheduler(FrontierScheduler):
         return delay * (1 + jitter)
 
     def rest_secs(self, host: int) -> float:
-        """Return the longest wait of this worker, which does not request the host again."""
+        """Return how long a host must rest from now on, which this worker requests no more.
+
+        Its delay counts from the end of its last request, which is later than a server saw it.
+        """
         delay = self.delay_secs(host)
         self._names.pop(host, None)
-        return max(delay, self._frontier.pauses.left_secs(host))
+        ended = self._ended.pop(host, None)
+        left = delay if ended is None else left_secs(delay, time.monotonic() - ended)
+        return max(left, self._frontier.pauses.left_secs(host))
 
     def is_resting(self, host: int) -> bool:
         return self._frontier.pauses.left_secs(host) > 0
@@ -321,6 +329,7 @@ class FleetScheduler(FrontierScheduler):
         for request, lease in self._leases.items():
             self._loads.remove(lease.host, request)
         self._leases.clear()
+        self._ended.clear()
         self._later.clear()
         self._delayed.clear()
         self._changed_pauses.clear()
@@ -335,6 +344,11 @@ class FleetScheduler(FrontierScheduler):
         self._job.result.stop(reason)
         self._fleet.give_up()
         self.wake()
+
+
+def left_secs(delay_secs: float, since_secs: float) -> float:
+    """Return what is left of a delay that began some seconds ago."""
+    return max(0.0, delay_secs - since_secs)
 
 
 def requests_ahead(delay_secs: float) -> int:

@@ -18,12 +18,16 @@ import logging
 import secrets
 from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from crawler.storage.states import HOLDS, RuleStatus
+from neardup.errors import ServerError
 from neardup.storage.redis.script import Script
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from neardup.storage.redis.server import Server
 
 logger = logging.getLogger(__name__)
@@ -98,23 +102,27 @@ class Board:
 
         Args:
             process: Name of the reading process, as given to ``count_pages``.
+
+        Raises:
+            ServerError: Another program wrote something that is no number in place of one.
         """
         found, counted = await self._server.pipeline(
             [("HGETALL", self._key), ("HGETALL", self._pages)]
         )
-        pages = {name.decode(): int(count) for name, count in _pairs(counted)}
-        said = {name.decode(): value.decode() for name, value in _pairs(found)}
+        pages = self._numbers(counted)
+        said = {_text(name): _text(value) for name, value in _pairs(found)}
+        number = partial(_number, said, self._key)
         return Notices(
             id=said.get("id", ""),
             parameters=said.get("parameters", ""),
             origin=said.get("origin", ""),
-            parameters_version=int(said.get("parameters_version", 0)),
-            rules_version=int(said.get("rules_version", 0)),
-            moved_version=int(said.get("moved_version", 0)),
+            parameters_version=number("parameters_version"),
+            rules_version=number("rules_version"),
+            moved_version=number("moved_version"),
             pages=sum(pages.values()),
             own_pages=pages.get(process, 0),
             is_paused=said.get("paused") == "1",
-            stops=sum(int(said.get(name, 0)) for name in ("stop", _stop_of(process))),
+            stops=number("stop") + number(_stop_of(process)),
         )
 
     async def pause(self, *, is_paused: bool) -> None:
@@ -166,17 +174,38 @@ class Board:
     async def moved(self) -> dict[str, str]:
         """Return the URL that each redirected seed leads to."""
         found = await self._server.run("HGETALL", self._moved)
-        return {seed.decode(): target.decode() for seed, target in _pairs(found)}
+        return {_text(seed): _text(target) for seed, target in _pairs(found)}
 
     async def pages_of_workers(self) -> dict[str, int]:
         """Return the number of pages that each worker fetched, by its name."""
         pages: Counter[str] = Counter()
-        for process, count in _pairs(await self._server.run("HGETALL", self._pages)):
-            pages[process.decode().rpartition(":")[0]] += int(count)
+        counted = self._numbers(await self._server.run("HGETALL", self._pages))
+        for process, count in counted.items():
+            pages[process.rpartition(":")[0]] += count
         return dict(pages)
+
+    def _numbers(self, counted: Any) -> dict[str, int]:
+        said = {_text(name): _text(value) for name, value in _pairs(counted)}
+        return {name: _number(said, self._pages, name) for name in said}
 
     async def count_pages(self, process: str, pages: int) -> None:
         await self._server.run("HSET", self._pages, process, pages)
+
+
+def _text(written: bytes) -> str:
+    return written.decode(errors="backslashreplace")
+
+
+def _number(said: Mapping[str, str], key: str, name: str) -> int:
+    """Return a number of a hash, 0 where it has none."""
+    value = said.get(name, "0")
+    try:
+        return int(value)
+    except ValueError as error:
+        raise ServerError(
+            f"{key} in Redis: expected a number in {name!r}, got {value!r}; another program wrote "
+            "it, and HDEL removes it"
+        ) from error
 
 
 def _stop_of(process: str) -> str:

@@ -21,6 +21,7 @@ from crawler.frontier.redis import FleetError
 from crawler.frontier.redis.shared_frontier import RedisFrontier
 from crawler.storage.errors import CrawlStorageError
 from neardup.errors import ServerError
+from neardup.plurals import many
 from neardup.storage.redis.connecting import connect
 from neardup.storage.redis.server import why_to_wait
 from neardup.storage.redis.shared_deduplicator import SharedDeduplicator
@@ -205,7 +206,8 @@ class Fleet:
         if counts is None:
             return "joining the fleet"
         queued = counts.waiting + counts.leased
-        return f"fleet: {counts.workers:,} workers, {self.pages:,} pages, {queued:,} queued"
+        workers, pages = many(counts.workers, "worker"), many(self.pages, "page")
+        return f"fleet: {workers}, {pages}, {queued:,} queued"
 
     @property
     def last_counts(self) -> Counts | None:

@@ -1,10 +1,10 @@
-"""How many requests of a host a worker of a fleet holds."""
+"""How many requests of a host a worker of a fleet holds, and how long one rests that it leaves."""
 
 from __future__ import annotations
 
 import pytest
 
-from crawler.fleet_scheduler import requests_ahead
+from crawler.fleet_scheduler import left_secs, requests_ahead
 
 
 @pytest.mark.parametrize(
@@ -15,3 +15,13 @@ def test_requests_last_for_two_seconds_whatever_delay_a_site_asks_for(
     delay_secs: float, wanted: int
 ) -> None:
     assert requests_ahead(delay_secs) == wanted
+
+
+@pytest.mark.parametrize(
+    ("delay_secs", "since_secs", "wanted"),
+    [(10.0, 0.0, 10.0), (10.0, 4.0, 6.0), (10.0, 10.0, 0.0), (10.0, 60.0, 0.0), (0.0, 1.0, 0.0)],
+)
+def test_a_host_that_is_left_rests_for_what_is_left_of_its_delay(
+    delay_secs: float, since_secs: float, wanted: float
+) -> None:
+    assert left_secs(delay_secs, since_secs) == wanted

@@ -1,4 +1,4 @@
-"""A fleet is paused, shown, resumed and stopped, and one of its workers is removed."""
+"""A fleet is paused, shown, resumed and stopped, and its workers are removed and begun again."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from tests.waiting import wait_until
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from subprocess import Popen
     from typing import Any
 
 pytestmark = pytest.mark.slow
@@ -75,6 +76,16 @@ def check_table(url: str, worker: str) -> None:
         terminal.finish()
 
 
+def remove(fleet: Fleet, number: int, process: Popen[str]) -> None:
+    """Let ``remove-worker`` end a worker, and wait until the fleet is without it."""
+    worker = worker_of(shown(fleet.url), fleet.folder(number))
+    assert worker in ordered(fleet.url, "remove-worker", worker)
+    said = finish(process)
+    assert "this worker was told to end" in said
+    assert "the same command goes on" in said
+    wait_until(lambda: worker not in shown(fleet.url)["workers"])
+
+
 def test_a_fleet_obeys_orders_and_loses_nothing(redis_url: str, tmp_path: Path) -> None:
     # So slow that no order comes too late; a worker is dead after a minute only.
     slots = {f"127.0.0.{n}": {"delay": 5.0, "concurrency": 1} for n in range(1, HOSTS + 1)}
@@ -94,7 +105,6 @@ def test_a_fleet_obeys_orders_and_loses_nothing(redis_url: str, tmp_path: Path) 
             # What was under way is finished, and the rest is given back.
             wait_until(lambda: shown(redis_url)["counts"]["leased"] == 0)
             asked = site.total
-            assert asked < PAGES
             # One that begins now is paused, too.
             third = fleet.start(3, *slow)
             of_third = address_of(third)
@@ -105,15 +115,19 @@ def test_a_fleet_obeys_orders_and_loses_nothing(redis_url: str, tmp_path: Path) 
             assert found["crawl_once_fleet_requests_leased"] == 0
             assert found["crawl_once_fleet_pages_fetched_total"] == asked
             check_table(redis_url, worker_of(shown(redis_url), fleet.folder(3)))
-            removed = worker_of(shown(redis_url), fleet.folder(2))
-            assert removed in ordered(redis_url, "remove-worker", removed)
-            said = finish(second)
-            assert "this worker was told to end" in said
-            assert "the same command goes on" in said
-            wait_until(lambda: len(shown(redis_url)["workers"]) == 2)
+            remove(fleet, 2, second)
             assert site.total == asked
             ordered(redis_url, "resume")
             wait_for(site, asked + HOSTS)
+            # A rolling restart: one after the other ends, and its command is given again.
+            remove(fleet, 1, first)
+            first = fleet.start(1, *slow)
+            metrics = address_of(first)
+            wait_until(lambda: knows(metrics, 2, is_paused=False))
+            remove(fleet, 3, third)
+            third = fleet.start(3, *slow)
+            of_third = address_of(third)
+            wait_until(lambda: knows(of_third, 2, is_paused=False))
             told = ordered(redis_url, "stop")
             assert len(told.splitlines()) == 2
             for process in (first, third):

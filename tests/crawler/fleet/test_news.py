@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -21,7 +22,7 @@ from crawler.url_rules.learning.evidence import CounterExample
 from crawler.url_rules.learning.hypothesis import LearningPolicy
 from crawler.url_rules.learning.transforms import DropArguments
 from neardup import Parameters
-from neardup.errors import ParameterError
+from neardup.errors import ParameterError, ServerError
 from neardup.storage.redis.connecting import connect
 
 if TYPE_CHECKING:
@@ -215,6 +216,26 @@ def test_own_pages_count_also_where_they_were_told_and_not_heard_of(
         await news[0].hear()
         jobs[0].result.verdicts["new"] += 1
         assert news[0].pages == 4
+
+    together(redis_url, jobs, act)
+
+
+@pytest.mark.parametrize(
+    ("of", "name"), [(":pages", "foreign"), ("", "rules_version"), ("", "stop")]
+)
+def test_what_another_program_wrote_in_place_of_a_number_is_named(
+    redis_url: str, jobs: list[Job], of: str, name: str
+) -> None:
+    key = f"{{{PREFIX}board}}{of}"
+
+    async def act(news: list[News]) -> None:
+        server = await connect(redis_url, PREFIX)
+        await server.run("HSET", key, name, b"many\xff")
+        with pytest.raises(ServerError, match=re.escape(f"{key} in Redis: expected a number")):
+            await news[0].hear()
+        await server.run("HDEL", key, name)
+        await server.close()
+        await news[0].hear()
 
     together(redis_url, jobs, act)
 
