@@ -17,7 +17,7 @@ import multiprocessing
 import random
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,7 +36,8 @@ from neardup.storage.redis.band_postings import (
 )
 from neardup.storage.redis.commit_log import CommitLog
 from neardup.storage.redis.connecting import connect
-from neardup.storage.redis.postings import RECORD_BYTES, RedisPostings, near
+from neardup.storage.redis.postings import RedisPostings, near
+from neardup.storage.redis.record_lists import RECORD_BYTES, RecordLists
 from neardup.storage.redis.shared_deduplicator import SharedDeduplicator
 from tests.servers.redis import redis_server
 
@@ -55,6 +56,7 @@ DEEDS = (
     "query within 8 bits",
     "query by bands",
     "judge a new text",
+    "judge a near-duplicate",
 )
 HOW = (
     "Redis and its clients on the same cores, so that less is done a second than apart; "
@@ -63,6 +65,8 @@ HOW = (
 _AT_ONCE = 8
 _BATCH = 200
 _WORDS = 200
+_COPIED = 64
+_LISTS, _FIRST_BLOCK = 1 << 16, 0x20
 
 
 @dataclass(frozen=True)
@@ -84,50 +88,61 @@ def fingerprints(seed: int) -> random.Random:
 
 async def insert(server: Server, source: random.Random) -> int:
     """Add a batch of fingerprints and bands."""
-    postings, bands = RedisPostings(server), RedisBands(server)
+    lists = RecordLists(server)
+    postings, bands = RedisPostings(lists), RedisBands(lists)
     calls = []
     for _ in range(_BATCH):
         number = source.getrandbits(39)
-        calls += postings.additions(source.getrandbits(64), number)
-        calls += bands.additions(source.randbytes(SKETCH_BYTES), number)
+        additions = postings.additions(source.getrandbits(64), number)
+        additions += bands.additions(source.randbytes(SKETCH_BYTES), number)
+        calls += lists.calls(additions)
     await server.pipeline(calls)
     return _BATCH
 
 
 def questioning(server: Server, radius: int) -> Callable[[Server, random.Random], Awaitable[int]]:
     """A deed that asks for one fingerprint, as a judgement does; radius -1: for bands."""
-    log, postings, bands = (
-        CommitLog(server, lambda: None),
-        RedisPostings(server),
-        RedisBands(server),
-    )
+    log, lists = CommitLog(server, lambda: None), RecordLists(server)
+    postings, bands = RedisPostings(lists), RedisBands(lists)
 
     async def query(_server: Server, source: random.Random) -> int:
         if radius < 0:
             sketch = source.randbytes(SKETCH_BYTES)
-            _, replies = await log.look_and_ask(bands.questions(sketch))
-            sharing(replies, sketch)
+            _, stored = await log.look_and_ask(bands.questions(sketch))
+            sharing(stored, sketch)
         else:
             fingerprint = source.getrandbits(64)
-            _, replies = await log.look_and_ask(postings.questions(fingerprint, radius))
-            near(replies, fingerprint, radius)
+            _, stored = await log.look_and_ask(postings.questions(fingerprint, radius))
+            near(stored, fingerprint, radius)
         return 1
 
     return query
 
 
-def judging(server: Server) -> Callable[[Server, random.Random], Awaitable[int]]:
-    """A deed that judges one text that is like no other."""
+def judging(
+    server: Server, *, copies: bool = False
+) -> Callable[[Server, random.Random], Awaitable[int]]:
+    """A deed that judges one text that is like no other, or that repeats one of some."""
     deduplicator = SharedDeduplicator(server, Parameters())
     text = " ".join(f"word{number}" for number in range(_WORDS))
 
-    async def judge(_: Server, source: random.Random) -> int:
+    def made(source: random.Random) -> Document:
         # What a text is made of is measured elsewhere.
         digest, fingerprint = source.randbytes(16), source.getrandbits(64)
         signature = source.randbytes(CANDIDATE_SIGNATURE_BYTES)
         said = f"{text} {digest.hex()}"
-        document = Document(_WORDS, digest, fingerprint, said, digest, signature=signature)
+        return Document(_WORDS, digest, fingerprint, said, digest, signature=signature)
+
+    kept: list[Document] = []
+
+    async def judge(_: Server, source: random.Random) -> int:
+        document = made(source)
+        if copies and len(kept) >= _COPIED:
+            # The same words under another digest, as of another spelling.
+            original = kept[source.randrange(_COPIED)]
+            document = replace(original, digest=document.digest, payload=document.payload)
         await deduplicator.judge(source.randbytes(16), document, b"{}")
+        kept.append(document)
         return 1
 
     return judge
@@ -136,7 +151,7 @@ def judging(server: Server) -> Callable[[Server, random.Random], Awaitable[int]]
 def deed_of(name: str, server: Server) -> Callable[[Server, random.Random], Awaitable[int]]:
     """The deed of a name."""
     questions = (questioning(server, radius) for radius in (3, 8, -1))
-    deeds = (insert, *questions, judging(server))
+    deeds = (insert, *questions, judging(server), judging(server, copies=True))
     return dict(zip(DEEDS, deeds, strict=True))[name]
 
 
@@ -171,55 +186,52 @@ def measured(
     tasks = [Task(server.url, deed, seed + number, secs) for number in range(clients)]
     with server.client() as client, multiprocessing.get_context("spawn").Pool(clients) as pool:
         pool.map(work, [Task(server.url, deed, seed + 500 + n, 0) for n in range(clients)])
-        before, started = _server_secs(client), time.monotonic()
+        before, started = _spent(client), time.monotonic()
         found = pool.map(work, tasks, chunksize=1)
-        passed, spent = time.monotonic() - started, _server_secs(client) - before
+        passed, after = time.monotonic() - started, _spent(client)
     done = sum(count for count, _ in found)
     return {
         "a second": done / passed,
-        "CPU us, server": 1e6 * spent / done,
+        "CPU us, server": 1e6 * (after[0] - before[0]) / done,
+        "commands": (after[1] - before[1]) / done,
         "CPU us, client": 1e6 * sum(cpu for _, cpu in found) / done,
     }
 
 
-def _server_secs(client: redis.Redis) -> float:
-    about = client.info("cpu")
-    return float(about["used_cpu_user"]) + float(about["used_cpu_sys"])
+def _spent(client: redis.Redis) -> tuple[float, int]:
+    """CPU seconds of the server, and commands that it did, those in scripts too."""
+    about = client.info("everything")
+    cpu_secs = float(about["used_cpu_user"]) + float(about["used_cpu_sys"])
+    return cpu_secs, int(about["total_commands_processed"])
 
 
 def fill(server: RedisServer, count: int) -> None:
     """Write the lists of random fingerprints and signatures, as inserts would leave them."""
     source = np.random.default_rng(count)
-    places = {f"{PREFIX}s{band}:{bucket:x}": 1 for band in range(16) for bucket in range(1 << 13)}
-    places |= {f"{PREFIX}b{block}:{bucket:x}": 2 for block in range(4) for bucket in range(1 << 4)}
+    kinds = dict.fromkeys(range(16), BAND_RECORD_BYTES)
+    kinds |= dict.fromkeys(range(_FIRST_BLOCK, _FIRST_BLOCK + 4), RECORD_BYTES)
     with server.client() as client:
-        pipeline = client.pipeline(transaction=False)
-        for place, (key, field_bytes) in enumerate(places.items(), 1):
-            for first in range(0, 1 << (7 if field_bytes == 1 else 12), 128):
-                fields = range(first, first + 128)
-                if lists := _lists(source, count, fields, field_bytes):
-                    pipeline.execute_command("HSET", key, *lists)
-            if place % 100 == 0 or place == len(places):
-                pipeline.execute()
+        for kind, record_bytes in kinds.items():
+            pipeline = client.pipeline(transaction=False)
+            for first in range(0, _LISTS, 128):
+                if lists := _lists(source, count, kind, first, record_bytes):
+                    pipeline.execute_command("HSET", f"{PREFIX}l:0", *lists)
+                if first % 8192 == 0:
+                    pipeline.execute()
+            pipeline.execute()
 
 
 def _lists(
-    source: np.random.Generator, count: int, fields: range, field_bytes: int
+    source: np.random.Generator, count: int, kind: int, first: int, record_bytes: int
 ) -> list[bytes | memoryview]:
-    """Lists of 128 fields: each field, and its records."""
-    many, record_bytes = (20, BAND_RECORD_BYTES) if field_bytes == 1 else (16, RECORD_BYTES)
-    ends = np.cumsum(source.poisson(count / (1 << many), len(fields)))
-    records = source.integers(0, 256, (int(ends[-1]), record_bytes), np.uint8)
-    if field_bytes == 1:
-        # The check begins with the last four bits of the field.
-        of_record = np.repeat(fields, np.diff(ends, prepend=0)).astype(np.uint8)
-        records[:, 0] = (records[:, 0] & 0x0F) | (of_record << 4)
-    packed = memoryview(records.tobytes())
+    """128 lists: the field of each, and its records."""
+    ends = np.cumsum(source.poisson(count / _LISTS, 128))
+    packed = memoryview(source.bytes(int(ends[-1]) * record_bytes))
     found: list[bytes | memoryview] = []
     start = 0
-    for field, end in zip(fields, (ends * record_bytes).tolist(), strict=True):
+    for value, end in enumerate((ends * record_bytes).tolist(), first):
         if end > start:
-            found += (field.to_bytes(field_bytes), packed[start:end])
+            found += (bytes((kind,)) + value.to_bytes(3), packed[start:end])
         start = end
     return found
 
@@ -244,13 +256,7 @@ def measure(sizes: list[int], clients: list[int], secs: float) -> dict[int, dict
                 f"{deed}, {count} process{'es' * (count > 1)}": measured(
                     server, deed, count, secs, 1_000_000 * size + 1000 * count
                 )
-                for deed in DEEDS[1:]
-                for count in clients
-            }
-            rows |= {
-                f"insert, {count} process{'es' * (count > 1)}": measured(
-                    server, "insert", count, min(secs, 2), 2_000_000 * size + 1000 * count
-                )
+                for deed in DEEDS
                 for count in clients
             }
             found[size] = {"bytes a text": memory, "rows": rows}

@@ -51,19 +51,19 @@ def test_a_worker_whose_every_judgement_fails_stops_and_what_broke_is_tried_agai
 ) -> None:
     with ManyHosts(60, 30) as site, redis.Redis.from_url(redis_url) as client:
         fleet = Fleet(site, redis_url, tmp_path)
-        heads = f"{PREFIX}{{{PREFIX}log}}:heads"
-        client.set(heads, "written by another program")
+        log = f"{PREFIX}{{{PREFIX}log}}:state"
+        client.set(log, "written by another program")
         for _ in range(MAX_TRIES):
             process = fleet.start(1)
             output, errors = process.communicate(timeout=MAX_SECS)
             assert process.returncode == 1, output + errors
             assert f"the last {MAX_FAILED_JUDGEMENTS} judgements failed" in errors
-            assert heads in errors.partition("judgements failed")[2]
+            assert log in errors.partition("judgements failed")[2]
             status = shown(redis_url)
             assert status["workers"] == {}
             assert status["counts"]["leased"] == status["counts"]["parked"] == 0
         assert not fleet.rows()
-        client.delete(heads)
+        client.delete(log)
         fleet.crawl_into(1)
         assert_nothing_lost_or_kept_twice(fleet)
         assert shown(redis_url)["counts"]["failed"] == 0

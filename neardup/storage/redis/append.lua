@@ -1,7 +1,12 @@
--- Adds a record to a list, once; after lists.lua. One that is full may get a record again, which
--- readers know.
+-- Adds records to lists of a hash, once; after lists.lua. A list that is full may get a record
+-- again, which readers know.
 --
 -- KEYS: a hash of lists
--- ARGV: field, record, how many records the list may hold and how many a part (lists.lua)
-add(KEYS[1], ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), true)
+-- ARGV: how many records a list may hold and how many a part (lists.lua); for each list its field and
+--       a record
+local fields, records = {}, {}
+for at = 3, #ARGV, 2 do
+  fields[#fields + 1], records[#records + 1] = ARGV[at], ARGV[at + 1]
+end
+add(KEYS[1], fields, records, tonumber(ARGV[1]), tonumber(ARGV[2]), true)
 return 1

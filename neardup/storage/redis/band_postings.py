@@ -19,9 +19,14 @@ from neardup.features.shingles import distinct
 from neardup.fingerprints.minhash import unpacked_signature
 from neardup.indexes.arrays import Ids
 from neardup.indexes.banding import CANDIDATE_BANDING, CANDIDATE_PERMUTATIONS
-from neardup.storage.redis.postings import append_spilling, packed_number
-from neardup.storage.redis.script import Call, Question
-from neardup.storage.redis.server import Server
+from neardup.storage.redis.record_lists import (
+    NUMBER_BYTES,
+    Addition,
+    ListPlace,
+    RecordLists,
+    list_bits,
+    packed_number,
+)
 
 SKETCH_BYTES = CANDIDATE_PERMUTATIONS
 MAX_SHARING = 4096
@@ -29,13 +34,10 @@ MAX_SHARING = 4096
 
 _BANDS, _ROWS = CANDIDATE_BANDING
 _BYTE_SHIFT = np.uint64(56)
-_BUCKET_SHIFT, _FIELD_SHIFT = 19, 12
-_FIELD_MASK = 0x7F
-"""The seven bits of a band that are a field: a hash of so few fields is held without a table."""
-
+_ENDS = range(_ROWS, SKETCH_BYTES + 1, _ROWS)
 _CHECK_BYTES = 2
 _RECORD = np.dtype([("check", f"<u{_CHECK_BYTES}"), ("low", "<u4"), ("high", "u1")])
-BAND_RECORD_BYTES = _RECORD.itemsize
+BAND_RECORD_BYTES = _CHECK_BYTES + NUMBER_BYTES
 _MAX_LOST = 1e-7
 
 
@@ -76,52 +78,48 @@ def max_unequal(min_similarity: float) -> int:
 
 
 class RedisBands:
-    """Bands of sketches to the numbers of the texts that have them, spread by key over a cluster.
+    """Bands of sketches to the texts that have them.
 
-    Keys:
-        ``s<band>:<bucket>``: a hash, seven bits of a band to a list of records: the band's last two
-        bytes and the number of a text.
+    A record is the last two bytes of a band and the number of a text; the first bits of the band
+    tell the list.
 
     Args:
-        server: The server that holds them.
+        lists: The lists of all kinds.
+        blocks: The number of blocks of a fingerprint, by which lists are counted.
     """
 
-    def __init__(self, server: Server) -> None:
-        self._server = server
+    def __init__(self, lists: RecordLists, *, blocks: int = 4) -> None:
+        self._lists = lists
+        self._shift = 8 * _ROWS - list_bits(blocks)
 
-    def additions(self, sketch: bytes, number: int) -> list[Call]:
-        """Return the calls that hold a text; they do no harm when it is held already."""
+    def additions(self, sketch: bytes, number: int) -> list[Addition]:
+        """Return the records by which a text is found."""
+        packed = packed_number(number)
         return [
-            append_spilling(key, field, check + packed_number(number))
-            for key, field, check in self._places(sketch)
+            Addition(place, sketch[end - _CHECK_BYTES : end] + packed)
+            for place, end in zip(self.questions(sketch), _ENDS, strict=True)
         ]
 
-    def questions(self, sketch: bytes) -> list[Question]:
-        """Return the commands that ask for texts; ``sharing`` reads their replies."""
-        return [("HGET", key, field) for key, field, _ in self._places(sketch)]
-
-    def _places(self, sketch: bytes) -> list[tuple[str, bytes, bytes]]:
-        """Return key, field and check of each band."""
-        places = []
-        for band in range(_BANDS):
-            key = sketch[band * _ROWS : (band + 1) * _ROWS]
-            value = int.from_bytes(key)
-            name = f"{self._server.prefix}s{band}:{value >> _BUCKET_SHIFT:x}"
-            field = bytes((value >> _FIELD_SHIFT & _FIELD_MASK,))
-            places.append((name, field, key[-_CHECK_BYTES:]))
-        return places
+    def questions(self, sketch: bytes) -> list[ListPlace]:
+        """Return the lists of a sketch, by band; ``sharing`` searches them."""
+        return [
+            self._lists.place(
+                band, int.from_bytes(sketch[end - _ROWS : end]) >> self._shift, BAND_RECORD_BYTES
+            )
+            for band, end in enumerate(_ENDS)
+        ]
 
 
-def sharing(replies: Sequence[bytes | None], sketch: bytes) -> Ids:
+def sharing(lists: Sequence[bytes | None], sketch: bytes) -> Ids:
     """Return the numbers of the texts that share a band, those that share the most bands first.
 
     Of equal ones the lowest number is first; at most ``MAX_SHARING`` are returned, as int64.
 
     Args:
-        replies: The replies to ``RedisBands.questions``.
+        lists: The lists of ``RedisBands.questions``.
         sketch: The sketch that was asked for.
     """
-    found = [_numbers(reply, sketch, band) for band, reply in enumerate(replies) if reply]
+    found = [_numbers(stored, sketch, band) for band, stored in enumerate(lists) if stored]
     if not found:
         return np.empty(0, np.int64)
     numbers, counts = np.unique(np.concatenate(found), return_counts=True)
@@ -129,9 +127,9 @@ def sharing(replies: Sequence[bytes | None], sketch: bytes) -> Ids:
     return chosen
 
 
-def _numbers(reply: bytes, sketch: bytes, band: int) -> Ids:
+def _numbers(stored: bytes, sketch: bytes, band: int) -> Ids:
     end = (band + 1) * _ROWS
-    records = np.frombuffer(reply, _RECORD)
+    records = np.frombuffer(stored, _RECORD)
     check = int.from_bytes(sketch[end - _CHECK_BYTES : end], "little")
     records = records[records["check"] == check]
     numbers: Ids = records["low"].astype(np.int64)

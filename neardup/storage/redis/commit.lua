@@ -2,8 +2,8 @@
 -- Scripts run one at a time, so of two texts that are near each other and come at one moment the
 -- second is refused here: its sender looks again, finds the first and compares.
 --
--- KEYS: state, heads, bodies (one slot); where it is written elsewhere in the same step, which one
---       server alone can do, the hash of each list that it is added to
+-- KEYS: the log, bodies (one slot); where it is written elsewhere in the same step, which one server
+--       alone can do, the hash of the lists that it is added to
 -- ARGV: known     the sender has compared its text with every entry below this number
 --       radius    bits within which a fingerprint is near
 --       unequal   bytes in which the sketches of near texts that share a band may differ
@@ -13,17 +13,18 @@
 --                 fingerprint (8), sketch (16 bands of 4), marks of heading, title, the first
 --                 segment of that, kind and value of an identifier (4 each); head_format.py
 --       body      all that is to be written elsewhere
---       then, with further keys: how many heads below the oldest unwritten entry stay; before the
---       number, the key of the text and that of the bytes beside it; these bytes, or none; and for
---       each list its field, a record of it, whose last 5 bytes are to be the number, how many
---       records it may hold and how many a part (lists.lua, which this follows)
+--       then, with a further key: how many heads below the oldest unwritten entry stay; 4 bytes by
+--       which this entry differs from one of its number that the server has lost; before the number,
+--       the key of the text and that of the bytes beside it; these bytes, or none; how many records
+--       a list may hold and how many a part (lists.lua, which this follows); and for each list its
+--       field and a record of it but for the number, which are its last 5 bytes
 -- Reply: the number of the new entry, or -1; the number below which all entries were compared; how
 --        many are near but for certain of other names; if it is -1, number and head of each entry
 --        that is near, and none where entries that were to be compared are not known
 local OWNER_END, DIGEST_END, FLAGS, PAYLOAD_END, FINGERPRINT_END, SKETCH_END = 16, 32, 33, 49, 57, 121
 local HEADING, TITLE, FIRST, KIND, VALUE, MARK_BYTES = 122, 126, 130, 134, 138, 4
 local HAS_PAYLOAD, HAS_FINGERPRINT, HAS_SKETCH, IS_HEADED_BY_TITLE = 1, 2, 4, 8
-local LOG_KEYS, FIRST_LIST, LIST_ARGUMENTS, AT_ONCE = 3, 12, 4, 1000
+local LOG_KEYS, FIRST_LIST, AT_ONCE = 2, 15, 1000
 local BAND_BYTES, NO_MARK = 4, string.rep('\0', MARK_BYTES)
 
 local known, radius, max_unequal = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -106,44 +107,45 @@ local next, oldest = tonumber(state[1] or 0), tonumber(state[2] or 0)
 -- Entries that were not compared are forgotten, or the server has lost some that were.
 if known < oldest or known > next then return { -1, next, 0 } end
 local others, refused = 0, { -1, next, 0 }
-for number = known, next - 1 do
-  local other = redis.call('HGET', KEYS[2], number)
-  local refuses = is_same(other)
-  if not refuses and is_near(other) then
-    refuses = not (compares_names and is_other(other))
-    if not refuses then others = others + 1 end
-  end
-  if refuses then
-    refused[#refused + 1] = number
-    refused[#refused + 1] = other
+for start = known, next - 1, AT_ONCE do
+  local numbers = {}
+  for number = start, math.min(start + AT_ONCE, next) - 1 do numbers[#numbers + 1] = number end
+  for place, other in ipairs(redis.call('HMGET', KEYS[1], unpack(numbers))) do
+    local refuses = is_same(other)
+    if not refuses and is_near(other) then
+      refuses = not (compares_names and is_other(other))
+      if not refuses then others = others + 1 end
+    end
+    if refuses then
+      refused[#refused + 1] = numbers[place]
+      refused[#refused + 1] = other
+    end
   end
 end
 if #refused > 3 then return refused end
-local dated = head .. struct.pack('>I4', redis.call('TIME')[1])
 if #KEYS == LOG_KEYS then
-  redis.call('HSET', KEYS[2], next, dated)
-  redis.call('HSET', KEYS[3], next, ARGV[7])
-  redis.call('HSET', KEYS[1], 'next', next + 1)
+  local dated = head .. struct.pack('>I4', redis.call('TIME')[1])
+  redis.call('HSET', KEYS[2], next, ARGV[7])
+  redis.call('HSET', KEYS[1], next, dated, 'last', dated, 'next', next + 1)
   return { next, next, others }
 end
 
--- Lists first: where one is of another program the script ends there, and what it has written of a
--- text that is not held misleads nobody.
-local packed_number = struct.pack('<I5', next)
-for place = LOG_KEYS + 1, #KEYS do
-  local at = FIRST_LIST + LIST_ARGUMENTS * (place - LOG_KEYS - 1)
-  local record = ARGV[at + 1]:sub(1, -#packed_number - 1) .. packed_number
-  add(KEYS[place], ARGV[at], record, tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3]), false)
+-- Lists first: where they are of another program the script ends there.
+local packed_number, fields, records = struct.pack('<I5', next), {}, {}
+for at = FIRST_LIST, #ARGV, 2 do
+  fields[#fields + 1], records[#records + 1] = ARGV[at], ARGV[at + 1] .. packed_number
 end
-redis.call('HSET', KEYS[2], next, dated)
-redis.call('SET', ARGV[9] .. next, ARGV[7])
-if ARGV[11] ~= '' then redis.call('SET', ARGV[10] .. next, ARGV[11]) end
+add(KEYS[3], fields, records, tonumber(ARGV[13]), tonumber(ARGV[14]), false)
+if ARGV[12] == '' then
+  redis.call('SET', ARGV[10] .. next, ARGV[7])
+else
+  redis.call('MSET', ARGV[10] .. next, ARGV[7], ARGV[11] .. next, ARGV[12])
+end
 local low = tonumber(state[3] or 0)
 if low == next then low = next + 1 end
-local till = math.min(low - tonumber(ARGV[8]), oldest + AT_ONCE)
-while oldest < till do
-  redis.call('HDEL', KEYS[2], oldest)
-  oldest = oldest + 1
-end
-redis.call('HSET', KEYS[1], 'next', next + 1, 'low', low, 'oldest', oldest)
+oldest = forget_heads(KEYS[1], oldest, low, tonumber(ARGV[8]))
+local marked = head .. ARGV[9]
+redis.call(
+  'HSET', KEYS[1], next, marked, 'last', marked, 'next', next + 1, 'low', low, 'oldest', oldest
+)
 return { next, next, others }

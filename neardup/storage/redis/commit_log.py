@@ -23,17 +23,26 @@ A commit whose reply is lost is sent again, meets its own entry, is refused, and
 the text to be its own.
 """
 
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from neardup.storage.redis.head_format import HEAD_BYTES, Head, Heads, Limits
-from neardup.storage.redis.script import Argument, Call, Question, Script
-from neardup.storage.redis.server import Server
+from neardup.storage.redis.record_lists import (
+    NUMBER_BYTES,
+    Addition,
+    ListPlace,
+    RecordLists,
+    by_key,
+    in_order,
+)
+from neardup.storage.redis.script import Argument, Script
+from neardup.storage.redis.server import Command, Server
 
 _PACKAGE = "neardup.storage.redis"
-_COMMIT = Script.read(_PACKAGE, "lists.lua", "commit.lua")
-_POSTED = Script.read(_PACKAGE, "posted.lua")
+_COMMIT = Script.read(_PACKAGE, "lists.lua", "heads.lua", "commit.lua")
+_POSTED = Script.read(_PACKAGE, "heads.lua", "posted.lua")
 _WINDOW = Script.read(_PACKAGE, "window.lua")
 
 _KEPT_HEADS = 20_000
@@ -41,6 +50,7 @@ _KEPT_HEADS = 20_000
 sender's look and its commit.
 """
 _LEFT_BEHIND_SECS = 5
+_STAMP_BYTES = 4
 
 
 class Look(NamedTuple):
@@ -82,25 +92,27 @@ class Elsewhere(NamedTuple):
         text_keys: The key of the text, but for its number.
         beside_keys: The key of the bytes beside it, but for its number.
         beside: These bytes; empty: there are none.
-        lists: The calls of ``append`` that add it to lists; each record ends with its number in 5
-            bytes, which is not known before.
+        lists: The records that are added to lists; the number in them is not known before.
     """
 
     text_keys: str
     beside_keys: str
     beside: bytes
-    lists: Sequence[Call]
+    lists: Sequence[Addition]
 
     @property
     def keys(self) -> list[str | bytes]:
-        """The keys of its lists."""
-        return [key for call in self.lists for key in call.keys]
+        """The key of its lists; one server alone has them in one hash."""
+        return [*by_key(addition.place for addition in self.lists)]
 
     @property
     def args(self) -> list[Argument]:
         """What ``commit.lua`` is told of it."""
-        lists = (argument for call in self.lists for argument in call.args)
-        return [_KEPT_HEADS, self.text_keys, self.beside_keys, self.beside, *lists]
+        args: list[Argument] = [_KEPT_HEADS, os.urandom(_STAMP_BYTES), self.text_keys]
+        args += [self.beside_keys, self.beside, *RecordLists.limits()]
+        for place, record in self.lists:
+            args += [place.field, record[:-NUMBER_BYTES]]
+        return args
 
 
 @dataclass(slots=True)
@@ -117,8 +129,9 @@ class CommitLog:
     """The order in which texts are kept.
 
     Keys, all in one slot:
-        ``state``: ``next`` number, ``low`` and ``oldest``, the first head that is held.
-        ``heads``: number to head, with the second of its commit (4 bytes, big endian).
+        ``state``: number to head, with the second of its commit (4 bytes, big endian; random ones
+        where nothing waits to be written elsewhere); ``next`` number, ``low``, ``last``, the head
+        of the last number, and ``oldest``, the first head that is held.
         ``bodies``: number to record, until it is written elsewhere.
 
     Args:
@@ -130,27 +143,31 @@ class CommitLog:
         self._forget = forget
         tag = f"{server.prefix}{{{server.prefix}log}}:"
         self._server = server
-        self._state, self._heads, self._bodies = f"{tag}state", f"{tag}heads", f"{tag}bodies"
+        self._state, self._bodies = f"{tag}state", f"{tag}bodies"
         self._window = _Window()
 
     async def look(self) -> Look:
         """Read the entries that postings and digests may lack. O(entries that are new here)."""
         return (await self.look_and_ask([]))[0]
 
-    async def look_and_ask(self, questions: Sequence[Question]) -> tuple[Look, list[Any]]:
-        """Look, and ask for postings and digests after that; return the replies too."""
+    async def look_and_ask(self, places: Sequence[ListPlace]) -> tuple[Look, list[bytes | None]]:
+        """Look, and read lists after that; return these too, without parts."""
+        groups = by_key(places)
+        fields = {key: [places[index].field for index in found] for key, found in groups.items()}
         if self._server.is_cluster:
-            return self._seen(*await self._ask([]))[0], await self._server.pipeline(questions)
-        return self._seen(*await self._ask(questions))
+            look, _ = self._seen(*await self._ask({}))
+            commands: list[Command] = [("HMGET", key, *asked) for key, asked in fields.items()]
+            replies = await self._server.pipeline(commands)
+        else:
+            look, replies = self._seen(*await self._ask(fields))
+        return look, in_order(groups, replies)
 
-    async def _ask(self, questions: Sequence[Question]) -> tuple["_Window", list[Any]]:
+    async def _ask(self, fields: Mapping[str, Sequence[bytes]]) -> tuple["_Window", list[Any]]:
         asked = self._window
-        keys: list[str | bytes] = [self._state, self._heads]
         args: list[Argument] = [asked.next, asked.last]
-        for name, key, *fields in questions:
-            keys.append(str(key))
-            args += [name, len(fields), *fields]
-        return asked, await self._server.call(_WINDOW, keys, args)
+        for each in fields.values():
+            args += [len(each), *each]
+        return asked, await self._server.call(_WINDOW, [self._state, *fields], args)
 
     def _seen(self, asked: "_Window", reply: list[Any]) -> tuple[Look, list[Any]]:
         """Take over what the log said to one who knew the window ``asked``."""
@@ -193,7 +210,7 @@ class CommitLog:
             elsewhere: What is written elsewhere in the same step; None: it is written later, as a
                 cluster needs it.
         """
-        keys: list[str | bytes] = [self._state, self._heads, self._bodies]
+        keys: list[str | bytes] = [self._state, self._bodies]
         args: list[Argument] = [known, *limits, int(keeps), head.packed(), body]
         if elsewhere is not None:
             keys += elsewhere.keys
@@ -210,7 +227,7 @@ class CommitLog:
 
     async def posted(self, number: int) -> None:
         """Note that an entry is written elsewhere."""
-        keys = [self._state, self._heads, self._bodies]
+        keys = [self._state, self._bodies]
         await self._server.call(_POSTED, keys, [number, _KEPT_HEADS])
 
     async def count(self) -> int:

@@ -17,13 +17,26 @@ from neardup.storage.redis.head_format import (
     Record,
     unpack_record,
 )
-from neardup.storage.redis.postings import MAX_LIST, RECORD_BYTES, append, posting, unpack
-from neardup.storage.redis.script import Call, Question, Script
+from neardup.storage.redis.record_lists import (
+    Addition,
+    ListPlace,
+    RecordLists,
+    list_bits,
+    posting,
+    unpack,
+)
+from neardup.storage.redis.script import Script
 from neardup.storage.redis.server import Command, Server
 
 _CLAIM = Script.read("neardup.storage.redis", "claim.lua")
 _logger = logging.getLogger(__name__)
 
+_TEXT_KIND, _PAYLOAD_KIND, _NAME_KIND = b"dpn"
+"""The kinds of the lists of text digests, payload digests and names."""
+
+_MARK_BYTES = 4
+_MARK_BITS = 8 * _MARK_BYTES
+_MAX_NAMESAKES = 4096
 _CACHED_BYTES = 32 << 20
 _CACHED_HEADS = 1 << 16
 """The number of heads that are held in memory, some 9 MB. A text has the slot of its number's last
@@ -34,7 +47,7 @@ class DigestOwner(NamedTuple):
     """A kept text that has a digest, with its owner.
 
     Attributes:
-        mark: The first 8 bytes of an owner as a number: most owners differ in it.
+        mark: The first 4 bytes of an owner as a number: most owners differ in it.
         number: The number of the kept text.
     """
 
@@ -48,18 +61,24 @@ class RedisDocuments:
     Keys:
         ``t:<number>``: a text with what is known of it (``head_format``).
         ``c:<number>``: the bytes that its owner keeps beside it, if any.
-        ``d:<4 hexadecimal digits>``: a hash, text digest to the numbers that have it.
-        ``p:<4 hexadecimal digits>``: a hash, payload digest to the numbers that have it.
-        ``n:<4 hexadecimal digits>``: a hash, digest of the marks of a name to the numbers of the
-        texts that have them, ``MAX_LIST`` at most.
         ``f:<4 hexadecimal digits>``: a hash, payload digest of a file that is no page to its owner
         and the bytes that the owner stored with it.
 
-    Each of these many hashes has few fields, which a server holds without a table.
+    Each of the many hashes has few fields, which a server holds without a table. Text digests,
+    payload digests and names are in lists (``RecordLists``): the first bits tell the list, and the
+    value of a record is the next four bytes of a digest with the mark of the owner, or all of a
+    name.
+
+    Args:
+        server: The server that holds them.
+        lists: The lists of all kinds.
+        blocks: The number of blocks of a fingerprint, by which lists are counted.
     """
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: Server, lists: RecordLists, *, blocks: int = 4) -> None:
         self._server = server
+        self._lists = lists
+        self._shift = _MARK_BITS - list_bits(blocks)
         self._cache = _Cache()
         self._heads = Heads.empty(_CACHED_HEADS)
 
@@ -67,16 +86,21 @@ class RedisDocuments:
         """Return the command that holds a record; it does no harm when it is held already."""
         return ("SET", self._text_key(number), packed)
 
-    def list_additions(self, number: int, head: Head) -> list[Call]:
-        """Return the calls by which a record is found; they do no harm when it is held already."""
-        record = posting(mark_of(head.owner), number)
-        calls = [append(self._key("d", head.digest), head.digest, record)]
+    def list_additions(self, number: int, head: Head) -> list[Addition]:
+        """Return the records by which a text is found."""
+        mark = mark_of(head.owner)
+        digests = {self.digest_question(head.digest): head.digest}
         if head.payload is not None:
-            calls.append(append(self._key("p", head.payload), head.payload, record))
+            digests[self.payload_question(head.payload)] = head.payload
+        found = [
+            Addition(place, posting(_check_of(digest) << _MARK_BITS | mark, number))
+            for place, digest in digests.items()
+        ]
         if head.fingerprint is not None and head.name_key is not None:
-            key = self._key("n", head.name_key)
-            calls.append(append(key, head.name_key, record, MAX_LIST))
-        return calls
+            key = head.name_key
+            record = posting(int.from_bytes(key), number)
+            found.append(Addition(self._place(_NAME_KIND, key), record))
+        return found
 
     def beside_addition(self, number: int, beside: bytes) -> Command:
         """Return the command that holds bytes beside a text; the first ones stay."""
@@ -92,23 +116,22 @@ class RedisDocuments:
         key = head.name_key
         if key is None:
             return np.empty(0, np.int64)
-        stored = await self._server.run("HGET", self._key("n", key), key)
-        if stored is not None and len(stored) % RECORD_BYTES:
-            return np.empty(0, np.int64)  # of another program
-        _, numbers = unpack([stored])
-        return numbers
+        (stored,) = await self._lists.read([self._place(_NAME_KIND, key)])
+        values, numbers = unpack([stored])
+        same: Ids = numbers[values == np.uint64(int.from_bytes(key))][:_MAX_NAMESAKES]
+        return same
 
-    def digest_question(self, digest: bytes) -> Question:
-        """Return the command that asks who has a text; ``owners_in`` reads its reply."""
-        return ("HGET", self._key("d", digest), digest)
+    def digest_question(self, digest: bytes) -> ListPlace:
+        """Return the list of those who have a text; ``owners_in`` searches it."""
+        return self._place(_TEXT_KIND, digest)
 
-    def payload_question(self, digest: bytes) -> Question:
-        """Return the command that asks who has a payload; ``owners_in`` reads its reply."""
-        return ("HGET", self._key("p", digest), digest)
+    def payload_question(self, digest: bytes) -> ListPlace:
+        """Return the list of those who have a payload; ``owners_in`` searches it."""
+        return self._place(_PAYLOAD_KIND, digest)
 
     async def claim(self, digest: bytes, owner: bytes, about: bytes) -> tuple[bytes, bytes] | None:
         """Take a payload digest; return another owner that has it, and the bytes stored with it."""
-        keys = [self._key("f", digest)]
+        keys = [f"{self._server.prefix}f:{digest[:2].hex()}"]
         stored: bytes | None = await self._server.call(_CLAIM, keys, [digest, owner, about])
         return None if stored is None else (stored[:OWNER_BYTES], stored[OWNER_BYTES:])
 
@@ -178,8 +201,8 @@ class RedisDocuments:
     def _beside_key(self, number: int) -> str:
         return f"{self.beside_keys}{number}"
 
-    def _key(self, kind: str, digest: bytes) -> str:
-        return f"{self._server.prefix}{kind}:{digest[:2].hex()}"
+    def _place(self, kind: int, digest: bytes) -> ListPlace:
+        return self._lists.place(kind, int.from_bytes(digest[:_MARK_BYTES]) >> self._shift)
 
 
 class _Cache:
@@ -206,10 +229,16 @@ class _Cache:
 
 def mark_of(owner: bytes) -> int:
     """Return the number that stands for an owner in lists."""
-    return int.from_bytes(owner[:8])
+    return int.from_bytes(owner[:_MARK_BYTES])
 
 
-def owners_in(reply: bytes | None) -> Iterable[DigestOwner]:
-    """Return the owners of a digest, the first first."""
-    marks, numbers = unpack([reply])
-    return map(DigestOwner, marks.tolist(), numbers.tolist())
+def owners_in(stored: bytes | None, digest: bytes) -> Iterable[DigestOwner]:
+    """Return the owners of a digest in its list, the first first."""
+    values, numbers = unpack([stored])
+    are_of_it = values >> np.uint64(_MARK_BITS) == np.uint64(_check_of(digest))
+    marks = values[are_of_it] & np.uint64((1 << _MARK_BITS) - 1)
+    return map(DigestOwner, marks.tolist(), numbers[are_of_it].tolist())
+
+
+def _check_of(digest: bytes) -> int:
+    return int.from_bytes(digest[_MARK_BYTES : 2 * _MARK_BYTES])

@@ -7,8 +7,6 @@ from importlib.resources import files
 from typing import NamedTuple, Self
 
 Argument = str | bytes | int | float
-Question = tuple[Argument, ...]
-"""A command that reads fields of a hash: its name, the key and the fields."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from neardup.storage.redis.head_format import (
     limits_of,
     recorded,
 )
+from neardup.storage.redis.record_lists import count_hashes
 from neardup.storage.redis.server import Server
 from neardup.storage.redis.shared_evidence import (
     NO_EVIDENCE,
@@ -31,7 +32,7 @@ from neardup.storage.redis.shelf import Findings, Shelf, found_in
 from neardup.verdict import TOO_SHORT, Verdict
 from neardup.verification import JaccardVerifier, Verifier
 
-FORMAT = 5
+FORMAT = 6
 
 
 async def check_identity(server: Server, parameters: Parameters, blocks: int) -> None:
@@ -48,6 +49,7 @@ async def check_identity(server: Server, parameters: Parameters, blocks: int) ->
         "features": str(parameters.fingerprint_features),
         "verify_shingle_size": parameters.verify_shingle_size,
         "blocks": blocks,
+        "hashes": count_hashes(server),
     }
     key = f"{server.prefix}texts"
     await server.run("SET", key, json.dumps(ours), "NX")
@@ -158,8 +160,7 @@ class SharedDeduplicator:
         known here yet, 1 where more than 1,000 are near, 1 for each 8 texts of the same name that
         are read, 1 or more for those of other names, 1 for a text that is kept (3 on a cluster),
         and 2 or more where near texts of the same name came meanwhile. 16 lists are read for the
-        bands;
-        ``neardup.storage.redis.postings`` says how many for the fingerprint.
+        bands; ``neardup.storage.redis.postings`` says how many for the fingerprint.
         """
         _check_owner(owner)
         parameters = self._parameters

@@ -1,16 +1,14 @@
 """All that is held of kept texts, wherever it is now: in the log, or written elsewhere."""
 
-import logging
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neardup.candidates import MAX_CANDIDATES, KnownShingles
 from neardup.features.shingles import distinct
-from neardup.storage.redis.band_postings import BAND_RECORD_BYTES, RedisBands, are_similar, sharing
+from neardup.storage.redis.band_postings import RedisBands, are_similar, sharing
 from neardup.storage.redis.commit_log import Commit, CommitLog, Elsewhere, Look
 from neardup.storage.redis.head_format import (
     HAS_FINGERPRINT,
@@ -23,11 +21,9 @@ from neardup.storage.redis.head_format import (
     unpack_record,
 )
 from neardup.storage.redis.kept_documents import DigestOwner, RedisDocuments, mark_of, owners_in
-from neardup.storage.redis.postings import RECORD_BYTES, RedisPostings, SpilledLists, near
-from neardup.storage.redis.script import Call
+from neardup.storage.redis.postings import RedisPostings, near
+from neardup.storage.redis.record_lists import Addition, RecordLists
 from neardup.storage.redis.server import Command, Server
-
-_logger = logging.getLogger(__name__)
 
 _READ_AT_ONCE = 128
 
@@ -70,10 +66,10 @@ class Shelf:
 
     def __init__(self, server: Server, *, blocks: int) -> None:
         self._server = server
-        self._documents = RedisDocuments(server)
-        self._postings = RedisPostings(server, blocks=blocks)
-        self._bands = RedisBands(server)
-        self._lists = SpilledLists(server)
+        self._lists = RecordLists(server)
+        self._documents = RedisDocuments(server, self._lists, blocks=blocks)
+        self._postings = RedisPostings(self._lists, blocks=blocks)
+        self._bands = RedisBands(self._lists, blocks=blocks)
         self.known = KnownShingles()
         self.log = CommitLog(server, self._forget)
         self.claim = self._documents.claim
@@ -89,36 +85,25 @@ class Shelf:
 
         What a sender that died has left in the log is written to where it is found.
         """
-        questions = [self._documents.digest_question(head.digest)]
-        questions += (
-            [] if head.payload is None else [self._documents.payload_question(head.payload)]
-        )
-        first = len(questions)
+        places = [self._documents.digest_question(head.digest)]
+        if head.payload is not None:
+            places.append(self._documents.payload_question(head.payload))
+        first = len(places)
         if head.fingerprint is not None:
-            questions += self._postings.questions(head.fingerprint, limits.radius)
-        first_band = len(questions)
+            places += self._postings.questions(head.fingerprint, limits.radius)
+        first_band = len(places)
         if head.sketch is not None:
-            questions += self._bands.questions(head.sketch)
-        look, replies = await self.log.look_and_ask(questions)
+            places += self._bands.questions(head.sketch)
+        look, stored = await self.log.look_and_ask(places)
         await self._post_left_behind(look)
-        replies = [
-            *replies[:first],
-            *await self._lists.completed(
-                questions[first:first_band], replies[first:first_band], RECORD_BYTES
-            ),
-            *await self._lists.completed(
-                questions[first_band:], replies[first_band:], BAND_RECORD_BYTES
-            ),
-        ]
-        sizes = [RECORD_BYTES] * first_band + [BAND_RECORD_BYTES] * (len(questions) - first_band)
-        replies = list(map(_of_ours, questions, replies, sizes))
+        lists = await self._lists.completed(places, stored)
         numbers = np.empty(0, np.int64)
         if head.fingerprint is not None:
-            numbers, _ = near(replies[first:first_band], head.fingerprint, limits.radius)
+            numbers, _ = near(lists[first:first_band], head.fingerprint, limits.radius)
             # As in memory: the nearest, and those that share the most bands.
             numbers = numbers[: MAX_CANDIDATES + 1]
         if head.sketch is not None:
-            numbers = np.concatenate([numbers, sharing(replies[first_band:], head.sketch)])
+            numbers = np.concatenate([numbers, sharing(lists[first_band:], head.sketch)])
         if len(numbers) > MAX_CANDIDATES:
             # On a template of so many texts lists are full, or a copy is not among the first.
             numbers = np.concatenate([numbers, await self._documents.namesakes(head)])
@@ -126,23 +111,20 @@ class Shelf:
         posted = await self._documents.heads(numbers[~np.isin(numbers, look.recent.ids)])
         recent = found_in(look.recent, head, limits)
         return look, Findings(
-            payload=_merged(replies[1:first], recent.payload),
-            digest=_merged(replies[:1], recent.digest),
+            payload=_merged(lists[1:first], head.payload or b"", recent.payload),
+            digest=_merged(lists[:1], head.digest, recent.digest),
             near=_near_in(posted, head, limits).joined(recent.near),
         )
 
     async def find_payload(self, digest: bytes) -> list[DigestOwner]:
         """Find the kept texts of this payload, the first first."""
-        question = self._documents.payload_question(digest)
+        place = self._documents.payload_question(digest)
         if not self._server.is_cluster:
             # Each text that is kept is found there.
-            reply = await self._server.run(*question)
-            return _merged([_of_ours(question, reply, RECORD_BYTES)], ())
-        look, (reply,) = await self.log.look_and_ask([question])
-        reply = _of_ours(question, reply, RECORD_BYTES)
-        return _merged(
-            [reply], _owners(look.recent, look.recent.has("payload", digest, HAS_PAYLOAD))
-        )
+            return _merged(await self._lists.read([place]), digest, ())
+        look, stored = await self.log.look_and_ask([place])
+        recent = _owners(look.recent, look.recent.has("payload", digest, HAS_PAYLOAD))
+        return _merged(await self._lists.completed([place], stored), digest, recent)
 
     async def records(self, numbers: Sequence[int]) -> dict[int, Record]:
         """Return the records of some numbers; one that is not held is left out."""
@@ -179,14 +161,14 @@ class Shelf:
         )
         return await self.log.commit(head, packed, known, limits, keeps=keeps, elsewhere=elsewhere)
 
-    def _list_additions(self, head: Head, number: int) -> list[Call]:
-        """Return the calls that add a text to all lists in which it is found."""
-        calls = self._documents.list_additions(number, head)
+    def _list_additions(self, head: Head, number: int) -> list[Addition]:
+        """Return the records by which a text is found."""
+        additions = self._documents.list_additions(number, head)
         if head.fingerprint is not None:
-            calls += self._postings.additions(head.fingerprint, number)
+            additions += self._postings.additions(head.fingerprint, number)
         if head.sketch is not None:
-            calls += self._bands.additions(head.sketch, number)
-        return calls
+            additions += self._bands.additions(head.sketch, number)
+        return additions
 
     async def post(self, number: int, packed: bytes, beside: bytes = b"") -> None:
         """Write an entry of the log to where it is found; does no harm when it is there already.
@@ -198,7 +180,7 @@ class Shelf:
         """
         head = unpack_record(packed).head
         writes: list[Command] = [self._documents.addition(number, packed)]
-        writes += self._list_additions(head, number)
+        writes += self._lists.calls(self._list_additions(head, number))
         if beside:
             writes.append(self._documents.beside_addition(number, beside))
         await self._server.pipeline(writes)
@@ -259,16 +241,8 @@ def _owners(heads: Heads, wanted: NDArray[np.bool_]) -> list[DigestOwner]:
     ]
 
 
-def _of_ours(question: Command, reply: Any, size: int) -> Any:
-    """Return a reply without lists that another program wrote: at worst a duplicate is kept."""
-    if isinstance(reply, list):
-        return [_of_ours(question, each, size) for each in reply]
-    if reply is None or len(reply) % size == 0:
-        return reply
-    _logger.error("%s in Redis holds a list of another program, which is left aside", question[1])
-    return None
-
-
-def _merged(replies: Sequence[bytes | None], recent: Iterable[DigestOwner]) -> list[DigestOwner]:
-    found = {stored for reply in replies for stored in owners_in(reply)}
-    return sorted(found.union(recent), key=lambda stored: stored.number)
+def _merged(
+    lists: Sequence[bytes | None], digest: bytes, recent: Iterable[DigestOwner]
+) -> list[DigestOwner]:
+    found = {owner for stored in lists for owner in owners_in(stored, digest)}
+    return sorted(found.union(recent), key=lambda owner: owner.number)

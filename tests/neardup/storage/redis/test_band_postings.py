@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from neardup import Parameters, analyse, jaccard
 from neardup.storage.redis import band_postings as module
-from neardup.storage.redis import postings
+from neardup.storage.redis import record_lists
 from neardup.storage.redis.band_postings import (
-    BAND_RECORD_BYTES,
     SKETCH_BYTES,
     RedisBands,
     are_similar,
@@ -24,7 +23,7 @@ from neardup.storage.redis.band_postings import (
     sketch_of,
 )
 from neardup.storage.redis.connecting import connect
-from neardup.storage.redis.postings import SpilledLists
+from neardup.storage.redis.record_lists import RecordLists
 from tests.neardup.texts import changed, prose
 
 if TYPE_CHECKING:
@@ -44,9 +43,10 @@ def _found(url: str, stored: Sequence[tuple[bytes, int]], asked: bytes) -> list[
     async def found() -> list[int]:
         server = await connect(url, f"{uuid.uuid4()}:")
         try:
-            bands = RedisBands(server)
+            lists = RecordLists(server)
+            bands = RedisBands(lists)
             for sketch, number in stored:
-                await server.pipeline(bands.additions(sketch, number))
+                await lists.add(bands.additions(sketch, number))
             return await _sharing(server, asked)
         finally:
             await server.close()
@@ -55,10 +55,9 @@ def _found(url: str, stored: Sequence[tuple[bytes, int]], asked: bytes) -> list[
 
 
 async def _sharing(server: Server, asked: bytes) -> list[int]:
-    questions = RedisBands(server).questions(asked)
-    replies = await server.pipeline(questions)
-    replies = await SpilledLists(server).completed(questions, replies, BAND_RECORD_BYTES)
-    found: list[int] = sharing(replies, asked).tolist()
+    lists = RecordLists(server)
+    stored = await lists.read(RedisBands(lists).questions(asked))
+    found: list[int] = sharing(stored, asked).tolist()
     return found
 
 
@@ -74,7 +73,7 @@ class TestBandsProperties:
     @given(
         asked=SKETCHES,
         stored=st.lists(SKETCHES, max_size=6),
-        max_list=st.sampled_from([1, 2, 4096]),
+        max_list=st.sampled_from([1, 2, 1024]),
         max_part=st.sampled_from([1, 2]),
     )
     @settings(
@@ -85,7 +84,7 @@ class TestBandsProperties:
     ) -> None:
         numbers = [(1 << 39) + number for number in range(len(stored))]
         entries = list(zip(stored, numbers, strict=True))
-        with mock.patch.multiple(postings, MAX_LIST=max_list, MAX_PART=max_part):
+        with mock.patch.multiple(record_lists, MAX_LIST=max_list, MAX_PART=max_part):
             # Twice, as after a reply that was lost.
             found = _found(url, [*entries, *entries], asked)
         counts = {number: _shared(asked, sketch) for sketch, number in entries}
@@ -109,13 +108,14 @@ def test_the_5000th_text_of_a_band_finds_the_first_and_the_4500th(url: str) -> N
     async def found() -> list[int]:
         server = await connect(url, f"{uuid.uuid4()}:")
         try:
-            bands = RedisBands(server)
+            lists = RecordLists(server)
+            bands = RedisBands(lists)
             calls = []
             for number in range(5000):
                 # All share the first band; the second one with those that are similar alone.
                 second = bytes(4) if number in similar else number.to_bytes(4)
                 sketch = asked[:4] + second + asked[8:]
-                calls += bands.additions(sketch, number)[:2]
+                calls += lists.calls(bands.additions(sketch, number)[:2])
             for start in range(0, len(calls), 1000):
                 await server.pipeline(calls[start : start + 1000])
             return await _sharing(server, asked)

@@ -253,7 +253,7 @@ def test_a_text_is_kept_and_written_elsewhere_in_one_step(redis_url: str) -> Non
 def test_answers_that_come_after_later_ones_miss_nothing(redis_url: str) -> None:
     async def use(fleet: Fleet) -> None:
         log = fleet.shelf.log
-        asked = await log._ask([])
+        asked = await log._ask({})
         await fleet.judge.judge(Page(1, PAGE))
         await log.look()
         look, _ = log._seen(*asked)

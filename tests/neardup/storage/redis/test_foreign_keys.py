@@ -8,6 +8,7 @@ from neardup.errors import ServerError
 from neardup.names import Name
 from neardup.storage.redis.head_format import limits_of, recorded
 from neardup.storage.redis.kept_documents import RedisDocuments
+from neardup.storage.redis.record_lists import RecordLists
 from tests.neardup.storage.redis.fleet_of_judges import (
     NEAR,
     NEW,
@@ -21,20 +22,21 @@ from tests.neardup.storage.redis.judges import Page, document_of, owner_of
 pytestmark = pytest.mark.slow
 
 _PAYLOAD = b"payload of this!"
-_LIST = f"test:p:{_PAYLOAD[:2].hex()}"
+_LISTS = "test:l:0"
 
 
 def test_a_text_that_could_not_be_kept_is_no_original(redis_url: str) -> None:
     async def use(fleet: Fleet) -> None:
         page = Page(1, PAGE, _PAYLOAD)
         look = await fleet.shelf.log.look()
-        await fleet.server.run("SET", _LIST, "of another program")
-        with pytest.raises(ServerError, match=f"WRONGTYPE.* in {_LIST} "):
+        await fleet.server.run("SET", _LISTS, "of another program")
+        with pytest.raises(ServerError, match=f"WRONGTYPE.* in {_LISTS} "):
             await fleet.judge.judge(page)
         record = recorded(owner_of(1), document_of(page, PARAMETERS), b'{"number": 1}')
         limits = limits_of(PARAMETERS)
         with pytest.raises(ServerError, match="WRONGTYPE"):
             await fleet.shelf.keep(record, look.next, limits, bytes, keeps=False)
+        await fleet.server.run("DEL", _LISTS)
         # Nothing is left by which the next text would be a copy of one that is not kept.
         assert await fleet.other.judge(Page(2, PAGE)) == NEW
         assert (await fleet.judge.judge(Page(3, NEAR))).duplicate_of == 2
@@ -44,7 +46,8 @@ def test_a_text_that_could_not_be_kept_is_no_original(redis_url: str) -> None:
 
 def test_a_list_of_payloads_of_another_program_is_left_aside(redis_url: str) -> None:
     async def use(fleet: Fleet) -> None:
-        await fleet.server.run("HSET", _LIST, _PAYLOAD, "of another")
+        place = RecordLists(fleet.server).place(ord("p"), int.from_bytes(_PAYLOAD[:2]))
+        await fleet.server.run("HSET", place.key, place.field, "of another")
         assert await fleet.judge.find_payload(_PAYLOAD, 1) is None
 
     with_fleet(redis_url, use)
@@ -55,8 +58,9 @@ def test_a_list_of_names_of_another_program_is_left_aside(redis_url: str) -> Non
         document = document_of(Page(1, PAGE, name=Name(heading="Widget")), PARAMETERS)
         head = recorded(owner_of(1), document, b"").head
         assert head.name_key is not None
-        key = f"test:n:{head.name_key[:2].hex()}"
-        await fleet.server.run("HSET", key, head.name_key, "of another")
-        assert len(await RedisDocuments(fleet.server).namesakes(head)) == 0
+        lists = RecordLists(fleet.server)
+        place = lists.place(ord("n"), int.from_bytes(head.name_key[:2]))
+        await fleet.server.run("HSET", place.key, place.field, "of another")
+        assert len(await RedisDocuments(fleet.server, lists).namesakes(head)) == 0
 
     with_fleet(redis_url, use)

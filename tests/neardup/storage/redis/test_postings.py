@@ -9,24 +9,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from neardup.indexes.arrays import Match
-from neardup.storage.redis import postings as module
+from neardup.storage.redis import record_lists as module
+from neardup.storage.redis.band_postings import RedisBands
 from neardup.storage.redis.connecting import connect
-from neardup.storage.redis.postings import (
-    RECORD_BYTES,
-    Cutting,
-    PostingPlace,
-    RedisPostings,
-    SpilledLists,
-    append_spilling,
-    posting,
-    unpack,
-)
+from neardup.storage.redis.postings import BlockValue, Cutting, RedisPostings
+from neardup.storage.redis.record_lists import Addition, RecordLists, posting, unpack
 from tests.neardup.indexes.scan import ScanIndex
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pytest
+
+    from neardup.storage.redis.server import Server
 
 FINGERPRINTS = st.integers(0, 2**64 - 1)
 
@@ -37,7 +32,7 @@ def _found(
     async def found() -> list[Match]:
         server = await connect(url, f"{uuid.uuid4()}:")
         try:
-            postings = RedisPostings(server, blocks=blocks)
+            postings = RedisPostings(RecordLists(server), blocks=blocks)
             for fingerprint, number in stored:
                 await postings.add(fingerprint, number)
             return await postings.query(asked, radius)
@@ -54,7 +49,7 @@ class TestPostingsProperties:
         numbers=st.lists(st.integers(0, 2**40 - 1), min_size=12, max_size=12, unique=True),
         radius=st.integers(0, 8),
         blocks=st.integers(3, 6),
-        max_list=st.sampled_from([1, 2, 3, 4096]),
+        max_list=st.sampled_from([1, 2, 3, 1024]),
         max_part=st.sampled_from([1, 3]),
     )
     @settings(
@@ -98,15 +93,12 @@ class TestCuttingProperties:
         cutting = Cutting(blocks)
         probes = cutting.probes(fingerprint, len(places))
         other = fingerprint ^ sum(1 << place for place in places)
-        assert any(
-            place.field in probes.get((place.block, place.bucket), [])
-            for place in cutting.places(other)
-        )
+        assert set(cutting.places(other)) & set(probes)
 
     @given(FINGERPRINTS, st.integers(3, 6), st.integers(0, 8))
     def test_no_list_is_asked_for_twice(self, fingerprint: int, blocks: int, radius: int) -> None:
-        for fields in Cutting(blocks).probes(fingerprint, radius).values():
-            assert len(fields) == len(set(fields))
+        probes = Cutting(blocks).probes(fingerprint, radius)
+        assert len(probes) == len(set(probes))
 
 
 def test_all_texts_are_found_where_all_blocks_are_common(
@@ -130,30 +122,24 @@ def test_of_a_list_without_end_the_first_texts_are_found_and_the_last(
 def test_a_part_that_is_full_is_read_once(redis_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_LIST", 3)
     monkeypatch.setattr(module, "MAX_PART", 2)
-    key = f"{uuid.uuid4()}"
-    question = ("HGET", key, b"a")
 
     async def used() -> None:
-        server = await connect(redis_url)
+        server = await connect(redis_url, f"{uuid.uuid4()}:")
         try:
-            lists = SpilledLists(server)
+            lists = RecordLists(server)
+            place = lists.place(1, 7)
             for number in range(12):
-                record = posting(number, number)
-                await server.pipeline([append_spilling(key, b"a", record)])
+                await lists.add([Addition(place, posting(number, number))])
                 # Each reader sees all of it, whenever it has begun to read.
-                for reader in (lists, SpilledLists(server)):
-                    replies = await server.pipeline([question])
-                    completed = await reader.completed([question], replies, RECORD_BYTES)
-                    values, numbers = unpack(completed)
+                for reader in (lists, RecordLists(server)):
+                    values, numbers = unpack(await reader.read([place]))
                     assert values.tolist() == numbers.tolist() == [*range(number + 1)]
             # Four full parts were read before, and are not asked for.
             for part in range(1, 5):
-                await server.run("HSET", key, b"a" + part.to_bytes(2), b"")
-            completed = await lists.completed([question], replies, RECORD_BYTES)
-            assert unpack(completed)[1].tolist() == [*range(12)]
+                await server.run("HSET", place.key, place.field + part.to_bytes(2), b"")
+            assert unpack(await lists.read([place]))[1].tolist() == [*range(12)]
             lists.forget()
-            completed = await lists.completed([question], replies, RECORD_BYTES)
-            assert unpack(completed)[1].tolist() == [0, 1, 2, 11]
+            assert unpack(await lists.read([place]))[1].tolist() == [0, 1, 2, 11]
         finally:
             await server.close()
 
@@ -165,21 +151,20 @@ def test_readers_who_meet_a_long_list_at_one_moment_read_it_once(
 ) -> None:
     monkeypatch.setattr(module, "MAX_LIST", 2)
     monkeypatch.setattr(module, "MAX_PART", 2)
-    key = f"{uuid.uuid4()}"
-    question = ("HGET", key, b"a")
 
     async def used() -> None:
-        server = await connect(redis_url)
+        server = await connect(redis_url, f"{uuid.uuid4()}:")
         try:
+            lists = RecordLists(server)
+            place = lists.place(1, 7)
             for number in range(9):
-                await server.pipeline([append_spilling(key, b"a", posting(number, number))])
-            replies = await server.pipeline([question])
-            lists = SpilledLists(server)
+                await lists.add([Addition(place, posting(number, number))])
+            stored = await server.run("HMGET", place.key, place.field)
             with mock.patch.object(server, "pipeline", wraps=server.pipeline) as asked:
-                asking = [lists.completed([question], replies, RECORD_BYTES) for _ in range(5)]
+                asking = [lists.completed([place], stored) for _ in range(5)]
                 for completed in await asyncio.gather(*asking):
                     assert unpack(completed)[1].tolist() == [*range(9)]
-            firsts = [calls.args[0][0].args[1] for calls in asked.call_args_list]
+            firsts = [calls.args[0][0].args[2] for calls in asked.call_args_list]
             assert firsts == [1, 4, 4, 4, 4]
         finally:
             await server.close()
@@ -187,6 +172,53 @@ def test_readers_who_meet_a_long_list_at_one_moment_read_it_once(
     asyncio.run(used())
 
 
+def test_many_long_lists_are_read_and_written_by_few_commands(
+    redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MAX_LIST", 2)
+    monkeypatch.setattr(module, "MAX_PART", 2)
+
+    async def used() -> None:
+        server = await connect(redis_url, f"{uuid.uuid4()}:")
+        try:
+            lists = RecordLists(server)
+            places = [lists.place(kind, kind) for kind in range(20)]
+            for number in range(7):
+                record = posting(number, number)
+                before = await _commands(server)
+                await lists.add([Addition(place, record) for place in places])
+                # The script, perhaps twice, 20 lists, the numbers of their parts, these, what is
+                # written, and INFO.
+                assert await _commands(server) - before < 10
+            before = await _commands(server)
+            found = await lists.read(places)
+            assert await _commands(server) - before < 10
+            for stored in found:
+                assert unpack([stored])[1].tolist() == [*range(7)]
+        finally:
+            await server.close()
+
+    asyncio.run(used())
+
+
+async def _commands(server: Server) -> int:
+    return int((await server.run("INFO", "stats"))["total_commands_processed"])
+
+
 def test_the_example_of_the_documentation_is_true() -> None:
     lowest, *_ = Cutting(4).places(0x0123456789ABCDEF)
-    assert lowest == PostingPlace(0, 0xC, bytes.fromhex("0def"))
+    assert lowest == BlockValue(0, 0xCDEF)
+
+
+def test_the_example_of_a_place_is_true(redis_url: str) -> None:
+    async def used() -> None:
+        server = await connect(redis_url, "p:")
+        lists = RecordLists(server)
+        block, *_ = RedisPostings(lists).questions(0x0123456789ABCDEF, 0)
+        assert (block.key, block.field) == ("p:l:0", bytes.fromhex("2000cdef"))
+        _, _, band, *_ = RedisBands(lists).additions(bytes(8) + bytes.fromhex("0123abcd" * 14), 1)
+        assert (band.place.key, band.place.field) == ("p:l:0", bytes.fromhex("02000123"))
+        assert band.record == bytes.fromhex("abcd0100000000")
+        await server.close()
+
+    asyncio.run(used())

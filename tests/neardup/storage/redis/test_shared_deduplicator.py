@@ -141,9 +141,9 @@ class TestShared:
         self, redis_url: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("neardup.storage.redis.shelf.MAX_CANDIDATES", 5)
-        monkeypatch.setattr("neardup.storage.redis.postings.MAX_LIST", 10)
-        monkeypatch.setattr("neardup.storage.redis.postings.MAX_READ_PARTS", 0)
-        monkeypatch.setattr("neardup.storage.redis.postings.MAX_PART", 1)
+        monkeypatch.setattr("neardup.storage.redis.record_lists.MAX_LIST", 10)
+        monkeypatch.setattr("neardup.storage.redis.record_lists.MAX_READ_PARTS", 0)
+        monkeypatch.setattr("neardup.storage.redis.record_lists.MAX_PART", 1)
 
         def page(number: int, lamp: int) -> Page:
             name = name_of(PAGE, title=f"Lamp {lamp} | Shop")
@@ -161,8 +161,8 @@ class TestShared:
     def test_copies_are_found_in_all_parts_of_full_lists(
         self, url: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("neardup.storage.redis.postings.MAX_LIST", 4)
-        monkeypatch.setattr("neardup.storage.redis.postings.MAX_PART", 3)
+        monkeypatch.setattr("neardup.storage.redis.record_lists.MAX_LIST", 4)
+        monkeypatch.setattr("neardup.storage.redis.record_lists.MAX_PART", 3)
         # The pages have most bands in common, and are too different to be one.
         pages = [Page(number, f"{prose(1, 150)} {prose(100 + number, 60)}") for number in range(12)]
 
@@ -244,7 +244,8 @@ class TestShared:
                 document = replace(document_of(Page(1, PAGE), parameters), signature=None)
                 await judge.deduplicator.judge(owner_of(1), document, b"{}")
                 server = judge.deduplicator._server
-                return len(await server.run("KEYS", f"{prefix}:s*"))
+                fields = await server.run("HKEYS", f"{prefix}:l:0")
+                return sum(field[0] < 16 for field in fields)
 
         assert asyncio.run(bands(PARAMETERS)) == 16
         assert asyncio.run(bands(Parameters(verify=False))) == 0
