@@ -157,6 +157,13 @@ def test_what_is_no_text_is_counted_by_file(corpus: Path) -> None:
         (["no.jsonl", "out"], "no.jsonl: no such file or folder"),
         (["README.md", "out", "--format", "jsonl", "--memory", "much"], "--memory takes a number"),
         (["README.md", "docs", "--format", "jsonl"], "docs: holds something else"),
+        (["README.md", "--language", "en"], "--language needs OUT"),
+        (["README.md", "out", "--format", "jsonl", "--language", "en,"], 'en,de; "" is none'),
+        (["README.md", "out", "--format", "jsonl", "--extractor", "blocks"], "is for WARC"),
+        (
+            ["README.md", "out", "--format", "warc", "--extractor", "bloks"],
+            "--extractor takes blocks or trafilatura, got bloks",
+        ),
     ],
 )
 def test_what_a_user_gets_wrong_is_one_line(arguments: list[str], said: str) -> None:
