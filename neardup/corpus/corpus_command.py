@@ -96,7 +96,10 @@ class _Shown:
 
     def __call__(self, status: "Status") -> None:
         now = time.monotonic()
-        first = self._first = self._first or status
+        if self._first is None:
+            # The speed is that behind the first batch, before which processes were started.
+            self._first, self._began = status, now
+        first = self._first
         is_seen = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
         wait = _SECS_BETWEEN_DRAWINGS if is_seen else _SECS_BETWEEN_LINES
         if now - self._said_at < wait:
@@ -104,7 +107,8 @@ class _Shown:
         self._said_at = now
         secs = now - self._began
         line = f"{status.documents:,} documents, {status.kept:,} kept, {status.read_share:.0%}"
-        line += f", {(status.documents - first.documents) / secs:,.0f} a second"
+        if status.documents > first.documents:
+            line += f", {(status.documents - first.documents) / secs:,.0f} a second"
         if status.read_share > first.read_share:
             speed = (status.read_share - first.read_share) / secs
             line += f", {_duration((1 - status.read_share) / speed)} left"

@@ -15,7 +15,9 @@ import pytest
 import zstandard
 
 from neardup import clusters
+from neardup.corpus import corpus_command
 from neardup.corpus.corpus_tables import read_about
+from neardup.corpus.single_run import Status
 from tests.neardup.batch.corpus import Result, made, online, read_back, title_of
 from tests.neardup.command_line.running import neardup, refused
 
@@ -175,3 +177,17 @@ def test_a_corpus_without_texts_leaves_no_folder(tmp_path: Path) -> None:
     said = refused(tmp_path / "a.jsonl", tmp_path / "out")
     assert said == f"{tmp_path / 'a.jsonl'}: no text in it; a line that is no JSON"
     assert [path.name for path in tmp_path.iterdir()] == ["a.jsonl"]
+
+
+def test_progress_has_no_speed_before_one_is_known(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(corpus_command, "_SECS_BETWEEN_LINES", 0)
+    with corpus_command._shown() as shown:
+        for documents, share in ((512, 0.25), (1024, 0.5)):
+            shown(Status(documents, 9, share))
+    first, second = capsys.readouterr().err.splitlines()
+    assert first == "neardup: 512 documents, 9 kept, 25%"
+    assert second.startswith("neardup: 1,024 documents, 9 kept, 50%, ")
+    assert "a second, " in second
+    assert second.endswith(" left")
