@@ -1,14 +1,16 @@
-"""A corpus on this machine, by ``python -m neardup`` and on Spark, beside datatrove's MinHash.
+"""A corpus on this machine, by ``python -m neardup`` and on Spark, beside two MinHashes.
 
-    python benchmarks/corpus.py [--documents 100000 1000000] [--peer PYTHON] [--without-spark]
-                                [--json] [--write]
+    python benchmarks/corpus.py [--documents 100000] [--pages 5000] [--peer PYTHON]
+                                [--text-dedup PYTHON] [--without-spark] [--json] [--write]
     python benchmarks/corpus.py --only skewed [--json] [--write]
 
 Documents are made of real texts (``corpus_peers/made.py``): those of ../shared/data, and Debian's
-documentation where NEARDUP_SITES names it. All read JSON lines and write what they keep, on
-all cores, one after the other; ``--peer`` names a Python that has datatrove, regex, tokenizers and
-xxhash<4. Found is the share of the repetitions that were planted and are dropped; wrongly are pages
-dropped that repeat none. Files lie in ``--folder``, 12 GB for a million documents.
+documentation where NEARDUP_SITES names it. All read the same parquet files, and WARC files of
+``--pages`` pages, and write what they keep, on all cores, one after the other. ``--peer`` names a
+Python that has datatrove, regex, tokenizers and xxhash<4, for WARC trafilatura, warcio,
+faust-cchardet and python-magic too; ``--text-dedup`` one that has text-dedup, which reads no WARC.
+Found is the share of the repetitions that were planted and are dropped; wrongly are pages dropped
+that repeat none. Files lie in ``--folder``, 12 GB for a million documents.
 ``--only skewed`` measures corpora of uneven groups, and the start (``corpus_peers/skewed.py``).
 """
 
@@ -17,12 +19,14 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from datetime import UTC, datetime
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,9 +41,12 @@ ROOT = Path(__file__).resolve().parents[1]
 DOCUMENT = ROOT / "docs" / "benchmarks.md"
 BEGIN, END = "<!-- written by benchmarks/corpus.py -->", "<!-- end of benchmarks/corpus.py -->"
 SKEWED = BEGIN.replace(".py", ".py --only skewed"), END.replace(".py", ".py --only skewed")
-PEER = Path(__file__).parent / "corpus_peers" / "datatrove_minhash.py"
+PEERS = {
+    "datatrove": Path(__file__).parent / "corpus_peers" / "datatrove_minhash.py",
+    "text-dedup": Path(__file__).parent / "corpus_peers" / "text_dedup_minhash.py",
+}
 SINGLE, SPARK = "neardup", "neardup.spark"
-SIZES = (100_000, 1_000_000)
+SIZES, PAGES = (100_000,), 5_000
 POLLED_SECS = 0.2
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -53,7 +60,7 @@ def measured(command: Sequence[str | Path], log: Path) -> dict[str, float]:
         RuntimeError: It failed; its output is in the log.
     """
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    started, spent = time.monotonic(), dict[int, float]()
+    started, spent, before = time.monotonic(), dict[int, float](), cpu_of_children()
     with (
         log.open("wb") as file,
         subprocess.Popen(
@@ -66,7 +73,14 @@ def measured(command: Sequence[str | Path], log: Path) -> dict[str, float]:
     secs = time.monotonic() - started
     if process.returncode:
         raise RuntimeError(f"{command[0]} failed: {log.read_text()[-2000:]}")
-    return {"wall s": secs, "CPU s": sum(spent.values())}
+    # Polling misses the end of each process, and what is waited for misses the JVM.
+    return {"wall s": secs, "CPU s": max(sum(spent.values()), cpu_of_children() - before)}
+
+
+def cpu_of_children() -> float:
+    """CPU seconds of all processes that ended and were waited for."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def cpu_of_session(leader: int) -> dict[int, float]:
@@ -105,27 +119,28 @@ def steps(log: Path) -> list[str]:
     return [line.partition(": ")[2] for line in lines if line.startswith("neardup.spark: ")]
 
 
-def theirs(python: str, source: Path, folder: Path) -> tuple[dict[str, float], set[str]]:
-    """Run datatrove; what it took and what it kept."""
+def theirs(peer: str, python: str, source: Path, folder: Path) -> tuple[dict[str, float], set[str]]:
+    """Run a peer; what it took and what it kept."""
     target = folder / "theirs"
     shutil.rmtree(target, ignore_errors=True)
     cores = str(len(os.sched_getaffinity(0)))
-    took = measured([python, PEER, source, target, cores], folder / "theirs.log")
+    took = measured([python, PEERS[peer], source, target, cores], folder / "theirs.log")
     kept: set[str] = set()
     for file in (target / "kept").rglob("*.jsonl"):
         with file.open(encoding="utf-8") as lines:
-            kept.update(json.loads(line)["id"] for line in lines)
+            rows = [json.loads(line) for line in lines]
+        kept.update(row.get("metadata", {}).get("url", row["id"]) for row in rows)
     shutil.rmtree(target)
     return took, kept
 
 
-def quality(source: Path, kept: set[str]) -> Row:
+def quality(count: int, kept: set[str]) -> Row:
     """How much of what was planted is dropped, and what is dropped besides.
 
     Of a group that says the same one page is to be kept, whichever.
     """
     planted = found = wrongly = 0
-    for group in groups(source):
+    for group in groups(count):
         same = [name for name, kind in group if kind != made.OTHER]
         planted += len(same) - 1
         stays = sum(name in kept for name in same)
@@ -135,43 +150,40 @@ def quality(source: Path, kept: set[str]) -> Row:
     return {"found": found / max(1, planted), "wrongly": wrongly, "kept": len(kept)}
 
 
-def groups(source: Path) -> Iterable[list[tuple[str, str]]]:
+def groups(count: int) -> Iterable[list[tuple[str, str]]]:
     """Names and kinds of the documents of each group."""
-    group: list[tuple[str, str]] = []
-    for file in sorted(source.glob("*.jsonl")):
-        with file.open(encoding="utf-8") as lines:
-            for line in lines:
-                row = json.loads(line)
-                if group and group[0][0].rpartition("/")[0] != row["id"].rpartition("/")[0]:
-                    yield group
-                    group = []
-                group.append((row["id"], row["kind"]))
-    if group:
-        yield group
+    of_group = groupby(made.documents(count), key=lambda one: one.name.rpartition("/")[0])
+    for _, group in of_group:
+        yield [(one.name, one.kind) for one in group]
 
 
 def compared(
-    sizes: Sequence[int], programs: Sequence[str], peer: str | None, folder: Path
+    inputs: Sequence[tuple[str, int]],
+    programs: Sequence[str],
+    peers: dict[str, str],
+    folder: Path,
 ) -> list[Row]:
-    """All sides at all sizes."""
+    """All sides over all inputs, each a format with a number of documents."""
     rows = []
-    for size in sizes:
-        source = made.write(folder, size)
+    for form, size in inputs:
+        source = made.write(folder, size, form)
+        about: Row = {"documents": size, "from": form}
         for program in programs:
             took, kept, said = ours(program, source, folder)
-            about = {"who": program, "documents": size, "said": said}
-            rows.append({**about, **took, **quality(source, kept)})
+            rows.append({"who": program, **about, "said": said, **took, **quality(size, kept)})
             print(json.dumps(rows[-1]), file=sys.stderr)
-        if peer is not None:
-            took, kept = theirs(peer, source, folder)
-            rows.append({"who": version(peer), "documents": size, **took, **quality(source, kept)})
+        for peer, python in peers.items():
+            if form == made.WARC and peer == "text-dedup":
+                continue
+            took, kept = theirs(peer, python, source, folder)
+            rows.append({"who": version(peer, python), **about, **took, **quality(size, kept)})
             print(json.dumps(rows[-1]), file=sys.stderr)
     return rows
 
 
-def version(python: str) -> str:
+def version(peer: str, python: str) -> str:
     """The peer's name with its version."""
-    asked = "from importlib.metadata import version; print('datatrove', version('datatrove'))"
+    asked = f"from importlib.metadata import version; print('{peer}', version('{peer}'))"
     return subprocess.run(
         [python, "-c", asked], capture_output=True, text=True, check=True
     ).stdout.strip()
@@ -180,14 +192,17 @@ def version(python: str) -> str:
 def tables(rows: Sequence[Row]) -> list[str]:
     """The figures as Markdown."""
     lines = [
-        "| documents | | documents/s | wall s | CPU s | kept | found | wrongly |",
-        "|--:|---|--:|--:|--:|--:|--:|--:|",
+        "| documents | from | | documents/s | wall s | CPU s | ratio | kept | found | wrongly |",
+        "|--:|---|---|--:|--:|--:|--:|--:|--:|--:|",
     ]
     for row in rows:
         rate = row["documents"] / row["wall s"]
+        if row["who"] == SINGLE:
+            single = row["CPU s"]
         lines.append(
-            f"| {row['documents']:,} | {row['who']} | {rate:,.0f} | {row['wall s']:,.0f} "
-            f"| {row['CPU s']:,.0f} | {row['kept']:,} | {row['found']:.2%} | {row['wrongly']:,} |"
+            f"| {row['documents']:,} | {row['from']} | {row['who']} | {rate:,.0f} "
+            f"| {row['wall s']:,.0f} | {row['CPU s']:,.0f} | {row['CPU s'] / single:.2f} "
+            f"| {row['kept']:,} | {row['found']:.2%} | {row['wrongly']:,} |"
         )
     found = ["\n".join(lines)]
     for row in rows:
@@ -195,7 +210,8 @@ def tables(rows: Sequence[Row]) -> list[str]:
             said = row["said"]
             words = "; ".join(said.get("steps", [f"{said['pairs']:,} pairs"]))
             output = f"{said['bytes'] / row['documents']:,.0f} bytes a document written"
-            found.append(f"{row['documents']:,} by {row['who']}: {words}; {output}.")
+            what = f"{row['documents']:,} from {row['from']} by {row['who']}"
+            found.append(f"{what}: {words}; {output}.")
     return found
 
 
@@ -203,7 +219,9 @@ def main() -> None:
     """Measure, print, and write if asked to."""
     parser = argparse.ArgumentParser(description=f"{__doc__}".splitlines()[0])
     parser.add_argument("--documents", type=int, nargs="+", default=SIZES, metavar="N")
+    parser.add_argument("--pages", type=int, default=PAGES, metavar="N", help="in WARC files")
     parser.add_argument("--peer", metavar="PYTHON", help="a Python that has datatrove")
+    parser.add_argument("--text-dedup", metavar="PYTHON", help="a Python that has text-dedup")
     parser.add_argument("--folder", type=Path, help="where files lie (a temporary folder)")
     parser.add_argument("--json", action="store_true", help="figures as JSON, no tables")
     parser.add_argument("--write", action="store_true", help="renew docs/benchmarks.md")
@@ -216,7 +234,11 @@ def main() -> None:
         if given.only:
             rows = skewed.measured(ours, programs, folder)
         else:
-            rows = compared(given.documents, programs, given.peer, folder)
+            inputs = [(made.PARQUET, size) for size in given.documents]
+            inputs.append((made.WARC, given.pages))
+            peers = {"datatrove": given.peer, "text-dedup": given.text_dedup}
+            there = {peer: python for peer, python in peers.items() if python is not None}
+            rows = compared(inputs, programs, there, folder)
     if given.json:
         print(json.dumps(rows, indent=2))
         return

@@ -33,15 +33,17 @@ from measuring import ROOT, installed, named, table, write
 sys.path.insert(0, str(ROOT))  # the sites of the tests are no part of an installed package
 
 from crawler.reading.content.content_text import plain_text
-from crawler.reading.content.main_content import read_content
+from crawler.reading.content.main_content import EXTRACTORS, read_content
 from crawler.reading.decoding import decode
 from crawler.reading.flat_page import flatten
+from crawler.reading.frames import decompress
 from crawler.reading.html_parsing import parse
 from crawler.reading.page_reading import PageReader
 from crawler.reading.process import ONE_THREAD
 from crawler.reading.protocol import ReadingOptions
 from crawler.reading.reading import ReadingTask
 from crawler.reading.reading_worker import spare_allocator, spare_collector
+from neardup.whole import part_of
 from tests.sites.packages import PACKAGES, SiteUnavailableError, html_folder
 
 if TYPE_CHECKING:
@@ -50,7 +52,7 @@ if TYPE_CHECKING:
 
     Reader: TypeAlias = Callable[[bytes], str]
 
-OURS = "read_content"
+OURS, ARCHIVE = "read_content", "WARC, --extractor"
 PAGES = ROOT.parent / "shared" / "data" / "pages"
 SITES = ("python3.11-doc", "sqlite3-doc", "apache2-doc")
 STRIDE = 4
@@ -64,10 +66,26 @@ def ours(body: bytes) -> str:
     return plain_text(read_content(root, flatten(root)).body)
 
 
+def of_archive(extractor: str) -> Reader:
+    """Return what gives the main text of a page of an archive, as a corpus gets it.
+
+    It has the text of ``extractor``, or all visible text where that cannot stand for the page.
+    """
+    reader = PageReader(ReadingOptions(extractor=extractor))
+
+    def read(body: bytes) -> str:
+        task = ReadingTask("http://127.0.0.1/a/b", body, "text/html; charset=utf-8")
+        reader.see(reader.parse(task))
+        return part_of(decompress(reader.extract().text_zstd).decode())
+
+    return read
+
+
 def readers() -> dict[str, Reader]:
     """Return each way from a page to its text."""
     found: dict[str, Reader] = {
         OURS: ours,
+        **{f"{ARCHIVE} {name}": of_archive(name) for name in EXTRACTORS},
         named("trafilatura"): lambda body: trafilatura.extract(body.decode(errors="replace")) or "",
         f"{named('trafilatura')}, fast": lambda body: (
             trafilatura.extract(body.decode(errors="replace"), fast=True) or ""

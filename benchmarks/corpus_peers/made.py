@@ -9,17 +9,25 @@ Jaccard similarity of 5-shingles is .86 and more, pages with a quarter of the wo
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import os
 import random
 from functools import cache
+from html import escape
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from lxml import etree, html
+import pyarrow as pa
+import pyarrow.parquet as pq
+from lxml import etree
+from lxml import html as lxml_html
+from warcio.statusandheaders import StatusAndHeaders
+from warcio.warcwriter import WARCWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 ROOT = Path(__file__).resolve().parents[2]
 NUMPY = ROOT.parent / "shared" / "data" / "numpy.docs.jsonl.gz"
@@ -31,6 +39,10 @@ LIGHT_SHARE, HEAVY_SHARE = 1 / 66, 1 / 4
 MAX_SITE_FILES = 6_000
 
 SINGLE, REPEATED, OTHER = "single", "repeated", "other"
+JSONL, PARQUET, WARC = FORMATS = ("jsonl", "parquet", "warc")
+
+LINKS, LINES = 30, 40
+"""A page of an archive has so many links around its text, and so many words in a paragraph."""
 
 
 class Document(NamedTuple):
@@ -67,7 +79,7 @@ def _sites(folder: Path) -> Iterator[str]:
     random.Random(1).shuffle(files)
     for file in files[:MAX_SITE_FILES]:
         try:
-            tree = html.fromstring(file.read_bytes())
+            tree = lxml_html.fromstring(file.read_bytes())
         except (etree.LxmlError, ValueError):
             continue
         yield str(tree.text_content())
@@ -109,23 +121,64 @@ def _variant(source: random.Random, page: list[str]) -> tuple[list[str], str]:
     return words, OTHER if kind == "heavy" else REPEATED
 
 
-def write(folder: Path, count: int) -> Path:
-    """Write so many documents as JSON lines, unless they are there; return their folder."""
-    target = folder / f"{count}"
+def write(folder: Path, count: int, form: str = JSONL) -> Path:
+    """Write so many documents in a format, unless they are there; return their folder."""
+    target = folder / f"{form}-{count}"
     if (target / "complete").exists():
         return target
     target.mkdir(parents=True, exist_ok=True)
-    file = None
-    for number, document in enumerate(documents(count)):
-        if number % FILE_DOCUMENTS == 0:
-            if file is not None:
-                file.close()
-            name = f"{number // FILE_DOCUMENTS:05}.jsonl"
-            file = (target / name).open("w", encoding="utf-8")
-        assert file is not None
-        row = {"url": document.name, "id": document.name, "text": document.text}
-        file.write(json.dumps({**row, "kind": document.kind}) + "\n")
-    if file is not None:
-        file.close()
+    found = documents(count)
+    # Of a few files each, so that all cores have some to read.
+    size = min(FILE_DOCUMENTS, -(-count // 4))
+    for number in range(-(-count // size)):
+        _WRITERS[form](target / f"{number:05}.{_ENDINGS[form]}", list(islice(found, size)))
     (target / "complete").touch()
     return target
+
+
+def _rows(made: Sequence[Document]) -> list[dict[str, str]]:
+    return [{"url": one.name, "id": one.name, "text": one.text, "kind": one.kind} for one in made]
+
+
+def _write_lines(path: Path, made: Sequence[Document]) -> None:
+    lines = (json.dumps(row) + "\n" for row in _rows(made))
+    path.write_text("".join(lines), encoding="utf-8")
+
+
+def _write_table(path: Path, made: Sequence[Document]) -> None:
+    pq.write_table(pa.Table.from_pylist(_rows(made)), path, row_group_size=FILE_DOCUMENTS // 5)
+
+
+def _write_archive(path: Path, made: Sequence[Document]) -> None:
+    with path.open("wb") as file:
+        writer = WARCWriter(file, gzip=True)
+        for one in made:
+            head = [("Content-Type", "text/html; charset=utf-8")]
+            record = writer.create_warc_record(
+                one.name,
+                "response",
+                payload=io.BytesIO(_html(one).encode()),
+                http_headers=StatusAndHeaders("200 OK", head, protocol="HTTP/1.1"),
+            )
+            writer.write_record(record)
+
+
+def _html(document: Document) -> str:
+    words = document.text.split()
+    lines = (" ".join(words[at : at + LINES]) for at in range(0, len(words), LINES))
+    paragraphs = "".join(f"<p>{escape(line)}</p>" for line in lines)
+    links = "".join(f'<li><a href="/part/{n}">Part {n} of all</a></li>' for n in range(LINKS))
+    name = f"Page {document.name.split('/')[-2]}"
+    return (
+        f"<!DOCTYPE html><html lang=en><head><title>{name}</title></head><body>"
+        f"<nav><ul>{links}</ul></nav><main><article><h1>{name}</h1>{paragraphs}</article></main>"
+        "<footer>All rights reserved</footer></body></html>"
+    )
+
+
+_ENDINGS = {JSONL: "jsonl", PARQUET: "parquet", WARC: "warc.gz"}
+_WRITERS: dict[str, Callable[[Path, Sequence[Document]], None]] = {
+    JSONL: _write_lines,
+    PARQUET: _write_table,
+    WARC: _write_archive,
+}

@@ -11,6 +11,7 @@ from crawler.pages.page_selection import ALL, PageSelection
 from crawler.pages.reasons import Reason, detail_of, in_words
 from crawler.pages.verdicts import AWAY_OUTCOME, DUPLICATES, UNCHANGED
 from crawler.reading.content.content_text import shown_text
+from neardup.languages import is_of_language
 
 if TYPE_CHECKING:
     import sqlite3
@@ -54,18 +55,13 @@ class PageFilter(NamedTuple):
         kept = self.verdict == KEPT_FILTER and row["text"] is not None
         if not kept and self.verdict not in {None, page["verdict"], row["verdict"]}:
             return False
-        if self.language and not _is_of_language(row["language"], self.language):
+        if self.language and not is_of_language(row["language"], self.language):
             return False
         words = _count_words(page["text"] or "") if self.min_words else 0
         return words >= self.min_words
 
 
 ALL_PAGES = PageFilter()
-
-
-def _is_of_language(language: str | None, wanted: str) -> bool:
-    spoken = (language or "").lower().replace("_", "-")
-    return f"{spoken}-".startswith(f"{wanted.lower().replace('_', '-')}-")
 
 
 def export_pages(

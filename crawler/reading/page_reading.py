@@ -24,7 +24,7 @@ from crawler.reading.content.content_xml import (
     pack_content,
     pack_lines,
 )
-from crawler.reading.content.main_content import read_content
+from crawler.reading.content.main_content import TRAFILATURA, read_by_trafilatura, read_content
 from crawler.reading.decoding import decode
 from crawler.reading.documents.reader import read_document
 from crawler.reading.flat_page import flatten
@@ -106,6 +106,9 @@ class PageReader:
         self._base = base = base_url(page, job.url)
         said = read_metadata(page, base, job.url)
         self._metadata = metadata = with_headers(said, job.headers, job.url)
+        if self._options.extractor is not None:
+            secs = time.process_time() - started
+            return Parsed([], 0, metadata, decoded.encoding, None, (), secs)
         more = {} if metadata.refresh_url is None else {metadata.refresh_url: REFRESH}
         for address, kind in header_links(job.headers, job.url).items():
             with suppress(ValueError):  # what is no URL leads nowhere
@@ -177,25 +180,27 @@ class PageReader:
             MemoryError: The page does not fit.
         """
         started = time.process_time()
-        is_html = self._document is None
+        is_html, text_alone = self._document is None, self._options.extractor is not None
+        content = None
         if self._document is not None:
             judged = self._apart(judge_whole(self._document.text))
-            content = document_content(self._document)
+            content = None if text_alone else document_content(self._document)
         elif self._page is not None and self._visible is not None:
-            found, notes = main_content(
-                self._root, self._page, self._url, with_body=not self._options.shows_lines
-            )
+            found, notes = self._main_content(self._page)
             judged = judge_page("" if found is None or found.is_cut else found.text, self._visible)
             judged = self._apart(judged._replace(notes=notes + judged.notes))
             if self._options.shows_lines:
                 content = content_of_lines(part_of(judged.text))
-            else:
+            elif not text_alone:
                 content = shown_content(found, self._base, judged, self._visible)
         else:
             raise RuntimeError("extract() follows see()")
         # What follows may take as much memory as the page.
         self._root = self._page = self._visible = self._document = found = None
         packed = self._compress(judged.text.encode("utf-8", "replace"))
+        if content is None:
+            secs = time.process_time() - started
+            return Extracted(packed, judged.is_main, None, judged.notes, secs, judged.words)
         html_zstd = self._compress(self._body) if self._options.keep_html and is_html else None
         blocks = block_hashes(judged.text)
         name = self._metadata.name(part_of(judged.text)).packed()
@@ -221,6 +226,14 @@ class PageReader:
             content,
         )
 
+    def _main_content(self, page: FlatPage) -> tuple[MainContent | None, tuple[str, ...]]:
+        options = self._options
+        with_body = not options.shows_lines and options.extractor is None
+        by_trafilatura = options.extractor == TRAFILATURA
+        return main_content(
+            self._root, page, self._url, with_body=with_body, by_trafilatura=by_trafilatura
+        )
+
     def forget(self) -> None:
         self._root = self._page = self._visible = self._document = None
         self._body = b""
@@ -240,7 +253,12 @@ class PageReader:
 
 
 def main_content(
-    root: Element, page: FlatPage, url: str, *, with_body: bool = True
+    root: Element,
+    page: FlatPage,
+    url: str,
+    *,
+    with_body: bool = True,
+    by_trafilatura: bool = False,
 ) -> tuple[MainContent | None, tuple[str, ...]]:
     """Return the main content of a page, or None, and what kept it from standing for the page.
 
@@ -248,6 +266,8 @@ def main_content(
         MemoryError: The page does not fit.
     """
     try:
+        if by_trafilatura:
+            return read_by_trafilatura(root), ()
         found = read_content(root, page, with_body=with_body)
     except MemoryError:
         raise

@@ -79,6 +79,8 @@ class ReadingOptions:
         document_links: Whether their links are read.
         shows_lines: Whether the content to show is the lines of the text alone, without headings
             and links.
+        extractor: One of ``EXTRACTORS`` where nothing but texts is wanted: it finds the main text,
+            and links, blocks and content to show are not made; None for a crawl.
     """
 
     workers: int = 0
@@ -95,6 +97,7 @@ class ReadingOptions:
     link_kinds: tuple[str, ...] = field(default_factory=_kinds_of_crawls)
     document_links: bool = True
     shows_lines: bool = False
+    extractor: str | None = None
 
     @property
     def size(self) -> int:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from neardup.batch.input_files import InputPart
-from neardup.batch.parsing import Fields, WebPage, read_part
+from neardup.batch.input_files import InputOptions, InputPart
+from neardup.batch.parsing import WebPage, read_part
 from neardup.batch.sketches import WORDS, sketches_of
 from neardup.document import Document, analyse
 from neardup.fingerprints.minhash import unpacked_signature
@@ -43,19 +43,21 @@ Row = dict[str, Any]
 
 
 def analysed(
-    spark: "SparkSession", parts: list[InputPart], fields: Fields, parameters: Parameters
+    spark: "SparkSession", parts: list[InputPart], options: InputOptions, parameters: Parameters
 ) -> "DataFrame":
     """Read parts of files, each in a task, and compute what verdicts on their texts rest on."""
     rows = [(p.number, p.path, p.format, p.start, p.end) for p in parts]
     tasks = spark.sparkContext.parallelize(rows, min(len(rows), _MAX_TASKS))
-    return spark.createDataFrame(tasks, _PARTS).mapInArrow(_analysed(fields, parameters), READ)
+    return spark.createDataFrame(tasks, _PARTS).mapInArrow(_analysed(options, parameters), READ)
 
 
-def _analysed(fields: Fields, parameters: Parameters) -> Callable[[Iterator[Any]], Iterator[Any]]:
+def _analysed(
+    options: InputOptions, parameters: Parameters
+) -> Callable[[Iterator[Any]], Iterator[Any]]:
     def run(batches: Iterator[Any]) -> Iterator[Any]:
         for batch in batches:
             for values in batch.to_pylist():
-                yield from _batches(_rows(InputPart(**values), fields, parameters))
+                yield from _batches(_rows(InputPart(**values), options, parameters))
 
     return run
 
@@ -92,10 +94,10 @@ def _add_sketches(rows: list[Row]) -> None:
             row.update(zip(WORDS, words, strict=True))
 
 
-def _rows(part: InputPart, fields: Fields, parameters: Parameters) -> Iterator[Row]:
+def _rows(part: InputPart, options: InputOptions, parameters: Parameters) -> Iterator[Row]:
     left_out: Counter[str] = Counter()
     nothing = dict.fromkeys(_NAMES)
-    for found in read_part(part, fields):
+    for found in read_part(part, options):
         if isinstance(found, WebPage):
             number = part.number << POSITION_BITS | found.position
             yield {**nothing, "id": number, "source": part.path, **row_of(found, parameters)}

@@ -3,10 +3,11 @@
 import gzip
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 from neardup.errors import InputError
+from neardup.languages import is_of_language, language_tag
 
 WARC, JSON_LINES, PARQUET, CSV = FORMATS = ("warc", "jsonl", "parquet", "csv")
 PART_BYTES = 64 << 20
@@ -56,6 +57,57 @@ class InputPart:
     def is_packed(self) -> bool:
         """Whether its lines are compressed as a whole, so that they are read from the beginning."""
         return self.path.lower().endswith(_PACKED)
+
+
+class Fields(NamedTuple):
+    """The names of the fields of rows."""
+
+    text: str = "text"
+    name: str = "url"
+    title: str = "title"
+    date: str = "date"
+    language: str = "language"
+
+
+@dataclass(frozen=True, slots=True)
+class InputOptions:
+    """The choice of what is read of files.
+
+    Attributes:
+        fields: The names of the fields of rows.
+        extractor: The name of what finds the main text of HTML; None: the reader's first one.
+        languages: The languages of documents that are read; empty: any.
+
+    Raises:
+        InputError: A language is no code.
+    """
+
+    fields: Fields = field(default_factory=Fields)
+    extractor: str | None = None
+    languages: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for language in self.languages:
+            if language_tag(language) is None:
+                raise InputError(
+                    f'--language takes codes such as en, pt-BR or en,de; "{language}" is none'
+                )
+
+    def other_language(self, declared: str | None) -> str | None:
+        """Return the first of the declared languages where none is wanted, else None.
+
+        A document that declares none is of any language.
+
+        Args:
+            declared: Languages with commas between them, or None.
+        """
+        if not self.languages or declared is None:
+            return None
+        tags = [tag for one in declared.split(",") if (tag := language_tag(one)) is not None]
+        if any(is_of_language(tag, wanted) for tag in tags for wanted in self.languages):
+            return None
+        # Of what is longer there may be as many as documents.
+        return "-".join(tags[0].split("-")[:2]) if tags else None
 
 
 def find_files(word: str, format_name: str | None = None, prefix: str = "") -> list[File]:

@@ -5,15 +5,24 @@ import gzip
 import io
 import json
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.metadata import entry_points
-from typing import Any, BinaryIO, NamedTuple, TypeAlias, cast
+from typing import Any, BinaryIO, Protocol, cast
 
 import zstandard
 
-from neardup.batch.input_files import CSV, JSON_LINES, PARQUET, InputPart, file_system
+from neardup.batch.input_files import (
+    CSV,
+    JSON_LINES,
+    PARQUET,
+    Fields,
+    File,
+    InputOptions,
+    InputPart,
+    file_system,
+)
 from neardup.errors import InputError
 
 GROUP = "neardup.readers"
@@ -44,6 +53,7 @@ class WebPage:
         title: The title; None where the page has none.
         date: The time at which it was fetched or published, as its source writes it; None where it
             is not known.
+        language: The languages that it declares, with commas between them; None: it declares none.
     """
 
     position: int
@@ -53,6 +63,7 @@ class WebPage:
     visible_digest: bytes | None = None
     title: str | None = None
     date: str | None = None
+    language: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +73,14 @@ class LeftOut:
     reason: str
 
 
-Reader: TypeAlias = Callable[[BinaryIO], Iterator[WebPage | LeftOut]]
-"""A function that reads a seekable file from its beginning to its end, in bounded memory."""
+class Reader(Protocol):
+    """Reads a seekable file from its beginning to its end, in bounded memory."""
+
+    @property
+    def extractors(self) -> Sequence[str]:
+        """The names of what finds the main text of a page; the first one is the default."""
+
+    def __call__(self, file: BinaryIO, extractor: str = ...) -> Iterator[WebPage | LeftOut]: ...
 
 
 @cache
@@ -81,28 +98,41 @@ def reader_of(format_name: str) -> Reader:
     )
 
 
-class Fields(NamedTuple):
-    """The names of the fields of rows."""
+def check_extractor(files: Iterable[File], extractor: str | None) -> None:
+    """Refuse an extractor that no reader of some files has.
 
-    text: str = "text"
-    name: str = "url"
-    title: str = "title"
-    date: str = "date"
+    Raises:
+        InputError: There is no such extractor, or no file has a reader of its own.
+    """
+    if extractor is None:
+        return
+    formats = {file.format for file in files} - {CSV, JSON_LINES, PARQUET}
+    if not formats:
+        raise InputError("--extractor is for WARC; texts of rows are taken as they are")
+    for name in sorted(formats):
+        known = reader_of(name).extractors
+        if extractor not in known:
+            raise InputError(f"--extractor takes {' or '.join(known)}, got {extractor}")
 
 
-def read_part(part: InputPart, fields: Fields) -> Iterator[WebPage | LeftOut]:
+def read_part(part: InputPart, options: InputOptions) -> Iterator[WebPage | LeftOut]:
     """Yield the pages of a part, and a ``LeftOut`` for each damaged record, without raising.
 
     Raises:
         InputError: No installed reader reads the format.
     """
     try:
-        yield from _pages(part, fields)
+        for found in _pages(part, options):
+            other = None
+            if isinstance(found, WebPage):
+                other = options.other_language(found.language)
+            yield found if other is None else LeftOut(f"in another language: {other}")
     except (OSError, EOFError, zlib.error, zstandard.ZstdError) as error:
         yield LeftOut(f"damaged: {str(error).splitlines()[0] if str(error) else 'it breaks off'}")
 
 
-def _pages(part: InputPart, fields: Fields) -> Iterator[WebPage | LeftOut]:
+def _pages(part: InputPart, options: InputOptions) -> Iterator[WebPage | LeftOut]:
+    fields = options.fields
     system, inner = file_system(part.path)
     with system.open_input_file(inner) as file:
         if part.format == PARQUET:
@@ -112,7 +142,8 @@ def _pages(part: InputPart, fields: Fields) -> Iterator[WebPage | LeftOut]:
         elif part.format == CSV:
             yield from _records(file, part, fields)
         else:
-            yield from reader_of(part.format)(cast("BinaryIO", file))
+            reader = reader_of(part.format)
+            yield from reader(cast("BinaryIO", file), options.extractor or reader.extractors[0])
 
 
 def _lines(file: Any, part: InputPart, fields: Fields) -> Iterator[WebPage | LeftOut]:
@@ -289,12 +320,14 @@ def _page(values: dict[str, Any], position: int, path: str, fields: Fields) -> W
     if name is None or isinstance(name, bool) or not isinstance(name, str | int):
         name = f"{path}#{position}"
     title, date = values.get(fields.title), values.get(fields.date)
+    language = values.get(fields.language)
     return WebPage(
         position,
         _sound(str(name)),
         _sound(text),
         title=_sound(title) if isinstance(title, str) else None,
         date=None if date is None else _sound(str(date)),
+        language=language if isinstance(language, str) else None,
     )
 
 

@@ -3,13 +3,14 @@
 import time
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import expr
 
 from neardup.batch.analysing import POSITION_BITS, analysed
 from neardup.batch.components import FEW, cluster_rows, components, contracted
+from neardup.batch.corpus_task import CorpusTask
 from neardup.batch.deciding import (
     dropped,
     dropped_by_driver,
@@ -19,17 +20,15 @@ from neardup.batch.deciding import (
     resembled,
     verdicts,
 )
-from neardup.batch.input_files import File, check_count, parts_of
+from neardup.batch.input_files import check_count, parts_of
 from neardup.batch.joining import FIRST_ROUND, LATER_ROUND, candidates, with_distance
 from neardup.batch.output_tables import About, Earlier, Folder
-from neardup.batch.parsing import Fields
 from neardup.batch.schemes import scheme_of
 from neardup.batch.sketches import WORDS
 from neardup.batch.spark_session import held
 from neardup.batch.verifying import verified
-from neardup.errors import InputError, ParameterError
+from neardup.errors import InputError
 from neardup.fingerprints.digest import EMPTY_DIGEST
-from neardup.parameters import DEFAULTS, Parameters
 from neardup.verdict import NEAR_DUPLICATE
 
 _WORK = "_work"
@@ -38,31 +37,16 @@ _MAX_ROUNDS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class Task(CorpusTask):
     """The task of a run.
 
     Attributes:
-        input: The input, as it was given.
-        files: The files of the input, in order.
-        parameters: The parameters that decide which texts are the same.
-        fields: The names of the fields of rows.
         against: The run that this one goes on from, if any.
         few: As of ``components``.
-
-    Raises:
-        ParameterError: Parts are to be dropped, which are not looked for here.
     """
 
-    input: str
-    files: list[File]
-    parameters: Parameters = DEFAULTS
-    fields: Fields = field(default_factory=Fields)
     against: str | None = None
     few: int = FEW
-
-    def __post_init__(self) -> None:
-        if self.parameters.drop_contained:
-            raise ParameterError("no parts are looked for on Spark; leave out drop_contained")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +101,7 @@ class BatchRun:
 
     def _read(self) -> DataFrame:
         task = self._task
-        rows = self._keep(analysed(self._spark, self._parts, task.fields, task.parameters), "read")
+        rows = self._keep(analysed(self._spark, self._parts, task.options, task.parameters), "read")
         left_out = rows.where("left_out IS NOT NULL")
         self._folder.write(left_out.select("source", "left_out", "count").coalesce(1), "left_out")
         reasons = left_out.groupBy("left_out").agg(expr("sum(count) AS count"))

@@ -5,11 +5,11 @@ import sys
 from argparse import Namespace
 from collections.abc import Sequence
 
-from neardup.batch.input_files import FORMATS, find_files
+from neardup.batch.corpus_task import input_options_of
+from neardup.batch.input_files import FORMATS, Fields, find_files
 from neardup.batch.output_tables import new_folder
-from neardup.batch.parsing import Fields
 from neardup.batch.spark_session import check_installed, reported, session
-from neardup.command_line.arguments import Parser, add_parameters, parameters_of
+from neardup.command_line.arguments import Parser, add_parameters, add_selection, parameters_of
 from neardup.command_line.main import status_of
 
 _PROGRAM = "python -m neardup.spark"
@@ -39,8 +39,7 @@ def _run(options: Namespace) -> None:
     from neardup.batch.run import BatchRun, Task  # noqa: PLC0415  (needs PySpark)
 
     files = find_files(options.input, options.format, options.prefix)
-    names = Fields(options.text_field, options.id_field, options.title_field, options.date_field)
-    task = Task(options.input, files, parameters, names, options.against)
+    task = Task(options.input, files, parameters, input_options_of(options), options.against)
     with (
         session(options.master, options.memory) as spark,
         reported(),
@@ -68,6 +67,7 @@ def _options(arguments: Sequence[str]) -> Namespace:
     for name, default in Fields()._asdict().items():
         option = "id" if name == "name" else name
         add(f"--{option}-field", default=default, metavar="NAME", help=f"({default})")
+    add_selection(parser)
     add("--master", metavar="URL", help="of the cluster (spark-submit's, else local[*])")
     add("--memory", metavar="SIZE", help="of the JVM, such as 4g (a quarter of the machine's)")
     add_parameters(parser, with_distance=True)

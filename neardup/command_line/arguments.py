@@ -109,6 +109,8 @@ def find_options(arguments: Sequence[str]) -> Namespace:
 def _add_corpus(parser: Parser) -> None:
     add = parser.add_argument
     add("--date-field", metavar="NAME", help="with OUT: field of the date (date)")
+    add("--language-field", metavar="NAME", help="with OUT: field of the language (language)")
+    add_selection(parser)
     add("--against", metavar="OLD", help="an earlier OUT: compare with what it keeps, too")
     add("--overwrite", action="store_true", help="replace what an earlier run wrote to OUT")
     meaning = "of paths in a list, such as s3://commoncrawl/"
@@ -118,10 +120,30 @@ def _add_corpus(parser: Parser) -> None:
     add("--memory", metavar="SIZE", help=meaning)
 
 
+def add_selection(parser: Parser) -> None:
+    """Add the options that choose documents of a corpus, and what is read of their pages."""
+    parser.add_argument(
+        "--language",
+        metavar="CODES",
+        help="only documents that declare one of these languages, such as en,de (en is en-GB too), "
+        "or none: HTML as its lang says, WET as its records say, rows by --language-field; "
+        "their text is not looked at",
+    )
+    parser.add_argument(
+        "--extractor",
+        metavar="NAME",
+        help="what finds the main text of HTML in WARC files: blocks (as a crawl judges it, and "
+        "cheaper) or trafilatura (blocks)",
+    )
+
+
 def _check_folder(parser: Parser, options: Namespace) -> None:
     """Refuse options that are of no use with OUT, or without it."""
     given = vars(options)
-    without = ("date_field", "against", "overwrite", "prefix", "processes", "memory")
+    without = (
+        "date_field", "language_field", "language", "extractor", "against", "overwrite", "prefix",
+        "processes", "memory",
+    )  # fmt: skip
     with_folder = ("out", "skip_bad", "all", "drop_contained")
     is_whole = options.folder is not None
     for name in with_folder if is_whole else without:

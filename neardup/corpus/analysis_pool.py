@@ -18,8 +18,8 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.batch.analysing import POSITION_BITS, document_of, signed_number
-from neardup.batch.input_files import InputPart
-from neardup.batch.parsing import Fields, WebPage, read_part
+from neardup.batch.input_files import InputOptions, InputPart
+from neardup.batch.parsing import WebPage, read_part
 from neardup.batch.sketches import sketches_of
 from neardup.errors import InputError, NearDupError
 from neardup.fingerprints.minhash import unpacked_signature
@@ -63,12 +63,12 @@ class Analysis:
 
     Attributes:
         folder: The folder of their files.
-        fields: The names of the fields of rows.
+        options: The choice of what is read.
         parameters: The parameters that decide which texts are the same.
     """
 
     folder: Path
-    fields: Fields
+    options: InputOptions
     parameters: Parameters
 
 
@@ -241,7 +241,7 @@ def _batches(
     """Yield analysed rows, bounded in rows and in text."""
     columns: list[tuple[Any, ...]] = []
     characters, first = 0, part.number << POSITION_BITS
-    for page in read_part(part, analysis.fields):
+    for page in read_part(part, analysis.options):
         if not isinstance(page, WebPage):
             left_out[page.reason] += 1
             continue

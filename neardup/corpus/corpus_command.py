@@ -10,8 +10,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from neardup.batch.corpus_task import input_options_of
 from neardup.batch.input_files import find_files
-from neardup.batch.parsing import Fields
 from neardup.command_line.arguments import parameters_of
 from neardup.errors import InputError
 from neardup.installing import install_command
@@ -32,24 +32,17 @@ def run_corpus(options: Namespace) -> None:
     except ImportError:
         raise InputError(f"tables need pyarrow: {install_command('parquet')}") from None
     from neardup.corpus.corpus_tables import RunFolder, outside_of  # noqa: PLC0415
-    from neardup.corpus.single_run import CorpusTask, SingleRun  # noqa: PLC0415
+    from neardup.corpus.single_run import SingleRun, SingleTask  # noqa: PLC0415
 
     found = find_files(options.file, options.format, options.prefix)
     files = outside_of(Path(options.folder), found)
     if not files:
         raise InputError(f"{options.file}: holds nothing but {options.folder}")
-    named = {
-        "text": options.text_field,
-        "name": options.id_field,
-        "title": options.title_field,
-        "date": options.date_field,
-    }
-    names = Fields(**{name: value for name, value in named.items() if value is not None})
-    task = CorpusTask(
+    task = SingleTask(
         options.file,
         files,
         parameters_of(options),
-        names,
+        input_options_of(options),
         None if options.against is None else Path(options.against),
         options.processes,
         _memory_bytes(options.memory),
@@ -103,7 +96,10 @@ class _Shown:
 
     def __call__(self, status: "Status") -> None:
         now = time.monotonic()
-        first = self._first = self._first or status
+        if self._first is None:
+            # The speed is that behind the first batch, before which processes were started.
+            self._first, self._began = status, now
+        first = self._first
         is_seen = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
         wait = _SECS_BETWEEN_DRAWINGS if is_seen else _SECS_BETWEEN_LINES
         if now - self._said_at < wait:
@@ -111,7 +107,8 @@ class _Shown:
         self._said_at = now
         secs = now - self._began
         line = f"{status.documents:,} documents, {status.kept:,} kept, {status.read_share:.0%}"
-        line += f", {(status.documents - first.documents) / secs:,.0f} a second"
+        if status.documents > first.documents:
+            line += f", {(status.documents - first.documents) / secs:,.0f} a second"
         if status.read_share > first.read_share:
             speed = (status.read_share - first.read_share) / secs
             line += f", {_duration((1 - status.read_share) / speed)} left"

@@ -7,7 +7,7 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -16,17 +16,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.batch.analysing import POSITION_BITS
-from neardup.batch.input_files import File, check_count, parts_of, row_parts
+from neardup.batch.corpus_task import CorpusTask
+from neardup.batch.input_files import check_count, parts_of, row_parts
 from neardup.batch.output_tables import About
-from neardup.batch.parsing import Fields
 from neardup.corpus.analysis_pool import Analysed, Analysis, AnalysisPool, default_processes
 from neardup.corpus.batch_judge import BatchJudge
 from neardup.corpus.cluster_table import cluster_table
 from neardup.corpus.corpus_tables import LEFT_OUT, Progress, RunFolder, read_files
 from neardup.corpus.earlier_runs import earlier_runs, hold_run
-from neardup.errors import InputError, ParameterError
+from neardup.errors import InputError
 from neardup.fingerprints.digest import payload_digest
-from neardup.parameters import DEFAULTS, Parameters
 
 PART_BYTES = 16 << 20
 
@@ -37,35 +36,20 @@ _KIB = 1024
 
 
 @dataclass(frozen=True, slots=True)
-class CorpusTask:
+class SingleTask(CorpusTask):
     """The task of a run.
 
     Attributes:
-        input: The input, as it was given.
-        files: The files of the input, in order.
-        parameters: The parameters that decide which texts are the same.
-        fields: The names of the fields of rows.
         against: The folder of the run that this one goes on from, if any.
         processes: The number of processes that read and analyse; None: one for each core.
         max_bytes: The largest memory of the process that judges, in bytes; None: any.
         rows_per_file: The number of documents behind which tables are written.
-
-    Raises:
-        ParameterError: Parts are to be dropped, which are not looked for here.
     """
 
-    input: str
-    files: list[File]
-    parameters: Parameters = DEFAULTS
-    fields: Fields = field(default_factory=Fields)
     against: Path | None = None
     processes: int | None = None
     max_bytes: int | None = None
     rows_per_file: int = ROWS_PER_FILE
-
-    def __post_init__(self) -> None:
-        if self.parameters.drop_contained:
-            raise ParameterError("no parts are looked for in a corpus; leave out drop_contained")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +77,7 @@ class SingleRun:
     """
 
     def __init__(
-        self, task: CorpusTask, folder: RunFolder, show: Callable[[Status], object]
+        self, task: SingleTask, folder: RunFolder, show: Callable[[Status], object]
     ) -> None:
         self._task, self._folder, self._show = task, folder, show
         self._earlier = earlier_runs(task.against, task.parameters)
@@ -160,9 +144,8 @@ class SingleRun:
         task = self._task
         parameters = {**asdict(task.parameters), "features": None}
         parameters["features"] = str(task.parameters.fingerprint_features)
-        asked = [
-            [asdict(file) for file in task.files], parameters, task.fields, self._earlier.runs
-        ]  # fmt: skip
+        files = [asdict(file) for file in task.files]
+        asked = [files, parameters, asdict(task.options), self._earlier.runs]
         digest = payload_digest(json.dumps(asked).encode()).hex()
         found = self._folder.read_progress()
         self._has_discarded = found is not None and found.task != digest
@@ -182,7 +165,7 @@ class SingleRun:
             for part in row_parts(whole)
         ]
         done = sum(part.end - part.start for part in parts[: self._parts])
-        analysis = Analysis(self._folder.work, task.fields, task.parameters)
+        analysis = Analysis(self._folder.work, task.options, task.parameters)
         processes = task.processes or default_processes()
         with closing(AnalysisPool(analysis, processes, self._last)) as pool:
             for found in pool(islice(iter(parts), self._parts, None)):

@@ -1,4 +1,4 @@
-"""Read the pages of a WARC or WET file for ``neardup.spark``, as a crawl reads them.
+"""Read the pages of a WARC or WET file for a corpus, as a crawl reads them.
 
 ``neardup`` finds ``read`` by its entry point (``neardup.readers``), since it knows no HTML.
 """
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 from urllib.parse import urlsplit
 
 from crawler.downloading.encodings import AnswerError, codings, open_body
+from crawler.reading.content.main_content import BLOCKS, EXTRACTORS
 from crawler.reading.metadata.robots_directives import robots_words
 from crawler.reading.pool import Html, HtmlReader
 from crawler.reading.protocol import ReadingOptions
@@ -31,6 +32,9 @@ MAX_BYTES = 32 * 1024 * 1024
 The same as DOWNLOAD_MAXSIZE of the profile.
 """
 
+_LANGUAGES = "WARC-Identified-Content-Language"
+"""The field of Common Crawl's WET files, codes with commas between them."""
+
 _SLICE = 64
 _SLICE_BYTES = 1 << 26
 _NOT_TO_KEEP = frozenset({"noindex", "none"})
@@ -47,33 +51,43 @@ class _Answer(NamedTuple):
     date: str | None
     body: bytes
     content_type: str | None
+    language: str | None
 
 
-def read(file: BinaryIO) -> Iterator[WebPage | LeftOut]:
-    """Yield the pages of an archive in its order, each capture by itself.
+class WarcReader:
+    """Reads archives in their order, each capture by itself."""
 
-    Responses are read by a worker process, with the limits of time and memory of a crawl. The text
-    of a WET file is taken as it is.
+    extractors = EXTRACTORS
 
-    Args:
-        file: Seekable file, gzipped record by record or not at all.
-    """
-    waiting: list[_Answer] = []
-    damage: list[LeftOut] = []
-    with closing(HtmlReader(ReadingOptions(workers=1))) as reader:
-        # A complaint names a place in the file; only the number of complaints counts here.
-        complain = partial(_note, damage)
-        for record in read_records(file, complain, max_bytes=MAX_BYTES):
-            told = _tell(record)
-            if isinstance(told, _Answer):
-                waiting.append(told)
-            if _is_much(waiting) or isinstance(told, WebPage):
-                yield from _read(waiting, reader)
-                waiting.clear()
-            if isinstance(told, WebPage | LeftOut):
-                yield told
-        yield from _read(waiting, reader)
-    yield from damage
+    def __call__(self, file: BinaryIO, extractor: str = BLOCKS) -> Iterator[WebPage | LeftOut]:
+        """Yield the pages of an archive.
+
+        Responses are read by a worker process, with the limits of time and memory of a crawl. The
+        text of a WET file is taken as it is.
+
+        Args:
+            file: Seekable file, gzipped record by record or not at all.
+            extractor: One of ``extractors``; it finds the main text of HTML.
+        """
+        waiting: list[_Answer] = []
+        damage: list[LeftOut] = []
+        with closing(HtmlReader(ReadingOptions(workers=1, extractor=extractor))) as reader:
+            # A complaint names a place in the file; only the number of complaints counts here.
+            complain = partial(_note, damage)
+            for record in read_records(file, complain, max_bytes=MAX_BYTES):
+                told = _tell(record)
+                if isinstance(told, _Answer):
+                    waiting.append(told)
+                if _is_much(waiting) or isinstance(told, WebPage):
+                    yield from _read(waiting, reader)
+                    waiting.clear()
+                if isinstance(told, WebPage | LeftOut):
+                    yield told
+            yield from _read(waiting, reader)
+        yield from damage
+
+
+read = WarcReader()
 
 
 def _note(damage: list[LeftOut], _: str) -> None:
@@ -100,7 +114,8 @@ def _conversion(record: WholeRecord) -> WebPage | LeftOut:
     if record.payload is None:
         return LeftOut(_too_large())
     text = record.payload.decode("utf-8", "replace")
-    return WebPage(record.offset, record.url, text, date=record.field("WARC-Date"))
+    date, languages = record.field("WARC-Date"), record.field(_LANGUAGES)
+    return WebPage(record.offset, record.url, text, date=date, language=languages)
 
 
 def _answer(record: WholeRecord) -> _Answer | LeftOut:
@@ -117,8 +132,9 @@ def _answer(record: WholeRecord) -> _Answer | LeftOut:
         body = open_body(record.payload, layers, MAX_BYTES).body if layers else record.payload
     except AnswerError:
         return LeftOut("bodies that cannot be decompressed")
-    kind = record.header("Content-Type")
-    return _Answer(record.offset, record.url, record.field("WARC-Date"), body, kind)
+    kind, language = record.header("Content-Type"), record.header("Content-Language")
+    date = record.field("WARC-Date")
+    return _Answer(record.offset, record.url, date, body, kind, language)
 
 
 def _fields(record: WholeRecord, name: str) -> list[str]:
@@ -153,4 +169,5 @@ def _page(answer: _Answer, reading: Reading) -> WebPage | LeftOut:
         reading.visible_digest,
         reading.metadata.full_title,
         answer.date,
+        reading.metadata.language or answer.language,
     )

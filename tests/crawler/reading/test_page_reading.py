@@ -118,6 +118,18 @@ def test_a_page_shown_by_lines_is_judged_as_any_other(body: bytes) -> None:
     assert lines.shown_text == shown_text(lines.extract.shown.xml_zstd)
 
 
+@pytest.mark.parametrize("body", SAMPLES)
+def test_the_cheap_text_is_that_of_a_crawl(body: bytes) -> None:
+    whole = read(body)
+    text = read_page(URL, body, "text/html", ReadingOptions(extractor="blocks"))
+    assert whole.extract is not None
+    assert text.extract is not None
+    assert text.extract.judged_text == whole.extract.judged_text
+    assert text.extract.is_main == whole.extract.is_main
+    assert (text.visible_digest, text.metadata) == (whole.visible_digest, whole.metadata)
+    assert (text.links, text.shown_text) == ((), None)
+
+
 def test_what_is_no_page_says_so() -> None:
     reading = read(b"%PDF-1.7", "application/pdf")
     assert reading.not_html == "a PDF document"

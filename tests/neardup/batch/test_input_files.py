@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from neardup.batch.input_files import File, InputPart, find_files, parts_of
-from neardup.batch.parsing import Fields, LeftOut, WebPage, read_part
+from neardup.batch.input_files import File, InputOptions, InputPart, find_files, parts_of
+from neardup.batch.parsing import LeftOut, WebPage, read_part
 from neardup.errors import InputError
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def test_a_list_keeps_its_order(crawl: Path, is_packed: bool) -> None:
 
 def test_a_file_system_is_named_by_its_uri(crawl: Path) -> None:
     (found,) = find_files(f"{crawl.as_uri()}/segment1/warc/a.warc.gz")
-    assert list(read_part(next(parts_of([found], 0)), Fields())) == []
+    assert list(read_part(next(parts_of([found], 0)), InputOptions())) == []
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_each_line_is_in_one_part(tmp_path: Path, step: int) -> None:
     found = []
     for start in range(0, file.size, step):
         part = InputPart(0, file.path, file.format, start, min(start + step, file.size))
-        found += list(read_part(part, Fields()))
+        found += list(read_part(part, InputOptions()))
     assert [page.text for page in found if isinstance(page, WebPage)] == [
         row["text"] for row in ROWS
     ]
@@ -124,7 +124,7 @@ def test_a_line_without_end_takes_no_memory(
     found = []
     for start in range(0, file.size, step if name.endswith("jsonl") else file.size):
         part = InputPart(0, file.path, file.format, start, min(start + step, file.size))
-        found += list(read_part(part, Fields()))
+        found += list(read_part(part, InputOptions()))
     assert [page.text for page in found if isinstance(page, WebPage)] == wanted
     assert len(found) == len(ROWS)
     assert 0 < len(wanted) < len(ROWS)
@@ -138,7 +138,7 @@ def test_all_formats_hold_the_same(tmp_path: Path, name: str) -> None:
         lines(tmp_path / name)
     parts = list(parts_of(find_files(str(tmp_path / name)), 5))
     assert [part.number for part in parts] == [5]
-    found = list(read_part(parts[0], Fields()))
+    found = list(read_part(parts[0], InputOptions()))
     assert [(one.name, one.text) for one in found if isinstance(one, WebPage)] == [
         (row["url"], row["text"]) for row in ROWS
     ]
@@ -148,7 +148,7 @@ def test_what_is_no_text_is_left_out_with_a_word(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(b'{"text": "fine"}\n{"text": 1}\n[]\n{"te\n\xff\n{"text": "\\ud800"}\n')
     (part,) = parts_of(find_files(str(path)), 0)
-    found = list(read_part(part, Fields()))
+    found = list(read_part(part, InputOptions()))
     assert [one.reason for one in found if isinstance(one, LeftOut)] == [
         'no text in the field "text"',
         "a line that is no JSON object",
@@ -170,10 +170,10 @@ def test_damage_is_left_out_with_a_word(tmp_path: Path, name: str) -> None:
     data = path.read_bytes()
     path.write_bytes(data[: len(data) // 2])
     (part,) = parts_of(find_files(str(path)), 0)
-    found = list(read_part(part, Fields()))
+    found = list(read_part(part, InputOptions()))
     assert "damaged" in [one.reason for one in found if isinstance(one, LeftOut)][-1]
     gone = replace(part, path=f"{path}.gone")
-    assert [type(one) for one in read_part(gone, Fields())] == [LeftOut]
+    assert [type(one) for one in read_part(gone, InputOptions())] == [LeftOut]
 
 
 def test_what_is_packed_wrongly_ends_its_file_and_not_the_run(tmp_path: Path) -> None:
@@ -182,7 +182,7 @@ def test_what_is_packed_wrongly_ends_its_file_and_not_the_run(tmp_path: Path) ->
     data[len(data) // 2 :] = b"\xff" * (len(data) - len(data) // 2)
     path.write_bytes(data)
     (part,) = parts_of(find_files(str(path)), 0)
-    *_, last = read_part(part, Fields())
+    *_, last = read_part(part, InputOptions())
     assert isinstance(last, LeftOut)
     assert last.reason.startswith("damaged")
     (tmp_path / "list.paths.gz").write_bytes(data)
@@ -197,7 +197,7 @@ def test_a_value_of_parquet_that_python_cannot_hold_costs_its_row_at_most(tmp_pa
     table = pa.table({"url": ["a", "b", "c"], "text": texts, "date": dates})
     pq.write_table(table, tmp_path / "a.parquet")
     (part,) = parts_of(find_files(str(tmp_path / "a.parquet")), 0)
-    assert list(read_part(part, Fields())) == [
+    assert list(read_part(part, InputOptions())) == [
         WebPage(0, "a", "fine", date="1970-01-01 00:00:00"),
         LeftOut('no text in the field "text"'),
         WebPage(2, "c", "late"),

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 import zstandard
 
-from neardup.batch.input_files import find_files, parts_of
-from neardup.batch.parsing import Fields, LeftOut, read_part
+from neardup.batch.input_files import Fields, InputOptions, find_files, parts_of
+from neardup.batch.parsing import LeftOut, read_part
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,9 +31,24 @@ def read(path: Path, data: bytes) -> tuple[list[str], list[str]]:
     """The names of the pages in a file, and why others are left out."""
     path.write_bytes(data)
     (part,) = parts_of(find_files(str(path)), 0)
-    found = list(read_part(part, Fields()))
+    found = list(read_part(part, InputOptions()))
     reasons = [one.reason for one in found if isinstance(one, LeftOut)]
     return [one.name for one in found if not isinstance(one, LeftOut)], reasons
+
+
+def test_rows_of_other_languages_are_told_and_those_of_none_are_read(tmp_path: Path) -> None:
+    declared = ["en", "de-AT", "fr", "eng_Latn", "zh-Hans-CN", "und", "english", None, 7, "fr, en"]
+    rows = [{"url": f"u{n}", "text": "x", "code": code} for n, code in enumerate(declared)]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (part,) = parts_of(find_files(str(tmp_path / "a.jsonl")), 0)
+    chosen = InputOptions(Fields(language="code"), languages=("en", "de"))
+    found = list(read_part(part, chosen))
+    read = [one.language for one in found if not isinstance(one, LeftOut)]
+    assert read == ["en", "de-AT", "eng_Latn", "und", "english", None, None, "fr, en"]
+    assert [one for one in found if isinstance(one, LeftOut)] == [
+        LeftOut("in another language: fr"),
+        LeftOut("in another language: zh-hans"),
+    ]
 
 
 @pytest.mark.parametrize(

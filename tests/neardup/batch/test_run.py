@@ -420,5 +420,5 @@ def test_nothing_to_read_is_said(spark: SparkSession, tmp_path: Path) -> None:
 
 
 def test_parts_cannot_be_dropped() -> None:
-    with pytest.raises(ParameterError, match="no parts are looked for on Spark"):
+    with pytest.raises(ParameterError, match="no parts are looked for in a corpus"):
         Task("x", [], Parameters(drop_contained=True))

@@ -39,7 +39,7 @@ def command(
 def test_help_names_every_option() -> None:
     done = command("--help")
     assert done.returncode == 0
-    for word in ("INPUT", "OUTPUT", "--against", "--overwrite", "--memory", "--master"):
+    for word in ("INPUT", "OUTPUT", "--against", "--language", "--extractor", "--memory"):
         assert word in done.stdout
 
 
@@ -52,6 +52,8 @@ def test_help_names_every_option() -> None:
         (["a", "out", "--max-distance", "9"], "max_distance must be 0..8"),
         (["README.md", "out", "--format", "jsonl", "--memory", "much"], "--memory takes a number"),
         (["README.md", "out", "--format", "jsonl", "--memory", "64m"], "must be at least 512m"),
+        (["README.md", "out", "--format", "jsonl", "--extractor", "blocks"], "is for WARC"),
+        (["README.md", "out", "--format", "jsonl", "--language", "german"], '"german" is none'),
     ],
 )
 def test_what_a_user_gets_wrong_is_one_line(arguments: list[str], said: str) -> None:

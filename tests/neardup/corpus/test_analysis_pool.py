@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from neardup.batch.input_files import find_files, parts_of
-from neardup.batch.parsing import Fields
+from neardup.batch.input_files import InputOptions, find_files, parts_of
 from neardup.corpus import analysis_pool
 from neardup.corpus.analysis_pool import Analysis, AnalysisPool
 from neardup.parameters import DEFAULTS
@@ -33,7 +32,7 @@ def test_parts_behind_a_long_one_wait_until_what_was_read_is_judged(
     # The processes are spawned, so that they have the limit of the module.
     monkeypatch.setattr(analysis_pool, "_MAX_AHEAD_BYTES", 0)
     documents = 0
-    with closing(AnalysisPool(Analysis(work, Fields(), DEFAULTS), 2)) as pool:
+    with closing(AnalysisPool(Analysis(work, InputOptions(), DEFAULTS), 2)) as pool:
         for found in pool(parts_of(files, 0)):
             documents += 0 if found.rows is None else found.rows.num_rows
             # That of each process, and the one of which the end is told.

@@ -15,7 +15,9 @@ import pytest
 import zstandard
 
 from neardup import clusters
+from neardup.corpus import corpus_command
 from neardup.corpus.corpus_tables import read_about
+from neardup.corpus.single_run import Status
 from tests.neardup.batch.corpus import Result, made, online, read_back, title_of
 from tests.neardup.command_line.running import neardup, refused
 
@@ -157,6 +159,13 @@ def test_what_is_no_text_is_counted_by_file(corpus: Path) -> None:
         (["no.jsonl", "out"], "no.jsonl: no such file or folder"),
         (["README.md", "out", "--format", "jsonl", "--memory", "much"], "--memory takes a number"),
         (["README.md", "docs", "--format", "jsonl"], "docs: holds something else"),
+        (["README.md", "--language", "en"], "--language needs OUT"),
+        (["README.md", "out", "--format", "jsonl", "--language", "en,"], 'en,de; "" is none'),
+        (["README.md", "out", "--format", "jsonl", "--extractor", "blocks"], "is for WARC"),
+        (
+            ["README.md", "out", "--format", "warc", "--extractor", "bloks"],
+            "--extractor takes blocks or trafilatura, got bloks",
+        ),
     ],
 )
 def test_what_a_user_gets_wrong_is_one_line(arguments: list[str], said: str) -> None:
@@ -168,3 +177,17 @@ def test_a_corpus_without_texts_leaves_no_folder(tmp_path: Path) -> None:
     said = refused(tmp_path / "a.jsonl", tmp_path / "out")
     assert said == f"{tmp_path / 'a.jsonl'}: no text in it; a line that is no JSON"
     assert [path.name for path in tmp_path.iterdir()] == ["a.jsonl"]
+
+
+def test_progress_has_no_speed_before_one_is_known(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(corpus_command, "_SECS_BETWEEN_LINES", 0)
+    with corpus_command._shown() as shown:
+        for documents, share in ((512, 0.25), (1024, 0.5)):
+            shown(Status(documents, 9, share))
+    first, second = capsys.readouterr().err.splitlines()
+    assert first == "neardup: 512 documents, 9 kept, 25%"
+    assert second.startswith("neardup: 1,024 documents, 9 kept, 50%, ")
+    assert "a second, " in second
+    assert second.endswith(" left")

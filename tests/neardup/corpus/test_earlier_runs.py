@@ -9,7 +9,7 @@ import pytest
 
 from neardup.batch.input_files import find_files
 from neardup.corpus.corpus_tables import RunFolder, read_about
-from neardup.corpus.single_run import CorpusTask, SingleRun, Status
+from neardup.corpus.single_run import SingleRun, SingleTask, Status
 from neardup.errors import InputError
 from tests.neardup.batch.corpus import Result, made, read_back, write_lines
 from tests.neardup.command_line.running import neardup, refused
@@ -51,7 +51,7 @@ def test_a_run_against_another_finds_what_one_run_finds(tmp_path: Path) -> None:
 def assert_memory_is_checked_before_texts_are_judged(source: Path, against: Path) -> None:
     shown: list[Status] = []
     files = find_files(str(source))
-    task = CorpusTask(str(source), files, against=against, processes=1, max_bytes=1)
+    task = SingleTask(str(source), files, against=against, processes=1, max_bytes=1)
     with closing(RunFolder(source.with_name("small"), overwrite=False)) as folder:
         run = SingleRun(task, folder, shown.append)
         with pytest.raises(InputError, match=r"kept texts take .* with more --memory goes on"):

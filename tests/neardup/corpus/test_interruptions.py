@@ -26,7 +26,7 @@ from pathlib import Path
 from neardup.batch.input_files import find_files
 from neardup.command_line.main import status_of
 from neardup.corpus.corpus_tables import RunFolder
-from neardup.corpus.single_run import CorpusTask, SingleRun
+from neardup.corpus.single_run import SingleTask, SingleRun
 
 source, output, signal, batches = sys.argv[1], Path(sys.argv[2]), *map(int, sys.argv[3:])
 seen = []
@@ -37,7 +37,7 @@ def show(status):
         os.kill(os.getpid(), signal)
 
 def run():
-    task = CorpusTask(source, find_files(source), processes=1, rows_per_file=1)
+    task = SingleTask(source, find_files(source), processes=1, rows_per_file=1)
     with closing(RunFolder(output, overwrite=False)) as folder:
         SingleRun(task, folder, show)()
 

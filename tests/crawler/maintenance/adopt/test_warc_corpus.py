@@ -6,11 +6,13 @@ import io
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from trafilatura import extract
 from warcio.warcwriter import WARCWriter
 
 from crawler.maintenance.adopt.warc_corpus import read
 from crawler.reading.protocol import ReadingOptions
 from neardup.batch.parsing import LeftOut, WebPage, reader_of
+from neardup.whole import part_of
 from tests.crawler.reading.pages import read_page
 from tests.crawler.warc.exchanges import exchange, record_all
 from tests.neardup.texts import prose
@@ -108,7 +110,10 @@ def test_texts_of_wet_files_are_taken_as_they_are() -> None:
             payload=io.BytesIO(f"Grüße {number}".encode()),
             length=len(f"Grüße {number}".encode()),
             warc_content_type="text/plain",
-            warc_headers_dict={"WARC-Date": "2026-05-01T12:00:00Z"},
+            warc_headers_dict={
+                "WARC-Date": "2026-05-01T12:00:00Z",
+                "WARC-Identified-Content-Language": "deu,eng",
+            },
         )
         writer.write_record(record)
     found = list(read(file))
@@ -116,6 +121,39 @@ def test_texts_of_wet_files_are_taken_as_they_are() -> None:
         (f"https://example.org/{number}", f"Grüße {number}", "2026-05-01T12:00:00Z")
         for number in range(3)
     ]
+    assert {one.language for one in found if isinstance(one, WebPage)} == {"deu,eng"}
+
+
+def test_the_languages_that_pages_declare_are_read(tmp_path: Path) -> None:
+    german = ((b"Content-Type", b"text/html"), (b"Content-Language", b"de"))
+    record_all(
+        tmp_path,
+        exchange("/a", html(prose(1, 100)).replace(b"<html", b"<html lang=fr"), secs=1),
+        exchange("/b", html(prose(2, 100)), secs=2, headers=german),
+        exchange("/c", html(prose(3, 100)), secs=3),
+    )
+    found = [one.language for one in of_folder(tmp_path) if isinstance(one, WebPage)]
+    assert found == ["fr", "de", None]
+
+
+def test_an_extractor_finds_the_main_text_and_what_it_leaves_out_tells_pages_apart(
+    tmp_path: Path,
+) -> None:
+    # trafilatura leaves out a note that is no part of the article.
+    text, notes = prose(1, 300), ("a price of 7", "a price of 8")
+    bodies = [
+        html(text).replace(b"</body>", f"<footer><p>{note}</p></footer></body>".encode())
+        for note in notes
+    ]
+    record_all(tmp_path, *(exchange(f"/{n}", body, secs=n) for n, body in enumerate(bodies)))
+    (file,) = tmp_path.glob("*.warc.gz")
+    with file.open("rb") as opened:
+        pages = [one for one in read(opened, "trafilatura") if isinstance(one, WebPage)]
+    assert [part_of(page.text) for page in pages] == [extract(body.decode()) for body in bodies]
+    assert len({part_of(page.text) for page in pages}) == 1
+    for page, note in zip(pages, notes, strict=True):
+        assert page.is_main
+        assert note in page.text
 
 
 def test_the_library_finds_the_reader() -> None:
