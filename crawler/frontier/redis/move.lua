@@ -97,7 +97,10 @@ if in_groups[move] then
     act(unpack(ARGV, at, at + size - 1))
   end
 elseif #ARGV > 6 then
-  local ids = {unpack(ARGV, 7)}
+  local ids = {}
+  for at = 7, #ARGV do
+    ids[#ids + 1] = ARGV[at]
+  end
   local moved = moves[move](ids)
   for at, id in ipairs(ids) do
     answer[at] = moved[id] and '1' or '0'

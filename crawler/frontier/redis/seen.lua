@@ -51,10 +51,8 @@ local function split()
       moved[#moved + 1], moved[#moved + 2] = entries[at], entries[at + 1]
     end
   end
-  if #keys > 0 then
-    redis.call('HDEL', from, unpack(keys))
-    redis.call('HSET', to, unpack(moved))
-  end
+  call_each('HDEL', from, keys)
+  call_each('HSET', to, moved)
   buckets = buckets + 1
   power = doubled(buckets)
 end
@@ -168,9 +166,12 @@ local function read_replaced(records)
   for _, record in ipairs(numbers.nearer > 0 and records or {}) do
     keys[#keys + 1] = key_in(record)
   end
-  for at, is_nearer in ipairs(keys[1] and redis.call('SMISMEMBER', NEARER_KEYS, unpack(keys)) or {}) do
-    if is_nearer == 1 then
-      found[#found + 1] = keys[at]
+  for start = 1, #keys, 1000 do
+    local some = {unpack(keys, start, math.min(start + 999, #keys))}
+    for at, is_nearer in ipairs(redis.call('SMISMEMBER', NEARER_KEYS, unpack(some))) do
+      if is_nearer == 1 then
+        found[#found + 1] = some[at]
+      end
     end
   end
   read_seen(found)
