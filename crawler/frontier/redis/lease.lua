@@ -143,6 +143,18 @@ local function read_more(entry)
   read_replaced(found)
 end
 
+-- Read a host from its beginning. What of it is gone leaves the queue for that; that of others stays,
+-- since they are read on by their place in the queue.
+local function begin_again(entry)
+  local of_host, others = {}, {}
+  for _, record in ipairs(gone) do
+    table.insert(string.sub(record, 1, 8) == entry.host and of_host or others, record)
+  end
+  call_each('ZREM', QUEUE, of_host)
+  gone = others
+  entry.requests, entry.read, entry.is_read = {}, 0, false
+end
+
 -- The first request of a host, after those were dropped that others stand for.
 local function first_request(entry)
   while true do
@@ -152,10 +164,7 @@ local function first_request(entry)
       gone[#gone + 1] = request
       has_dropped = true
       if keep_spelling(request) then
-        -- It waits in its place, which only the queue knows.
-        call_each('ZREM', QUEUE, gone)
-        gone = {}
-        entry.requests, entry.read, entry.is_read = {}, 0, false
+        begin_again(entry) -- It waits in its place, which only the queue knows.
       end
     elseif request or entry.is_read then
       return request

@@ -327,3 +327,29 @@ def test_commands_of_a_batch_do_not_grow_with_its_requests(redis_url: str) -> No
         run(test(number))
     # 100 seen keys are in one bucket.
     assert counts[1] == counts[2] < 45
+
+
+def test_a_spelling_that_waits_again_hides_no_request_of_another_host(redis_url: str) -> None:
+    """It is read from the beginning of its host; the other host is read on where it was."""
+
+    async def test() -> None:
+        async with worker(redis_url, shards=1) as one:
+            await one.push([link(A, "a"), link(B, "b"), link(C, "c")])
+            await one.finish(await one.lease(3, {}, most_hosts=3, room=1), ())
+            near = link(A, "page", 5, 1)._replace(is_followed=True)
+            other = link(A, "page/", 0, 3)._replace(key=near.key)
+            await one.push([other])
+            await one.push([near])
+            (failed,) = await one.lease(1, {A: 1}, most_hosts=0)
+            assert failed.url == near.url
+            await one.push([near._replace(url="", failed=(near.url,), is_followed=False)])
+            await one.finish([failed], ())
+            urgent, patient = (link(B, name, 5) for name in "12"), (link(B, n, -5) for n in "345")
+            await one.push([*urgent, *patient, link(C, "6", -10)])
+            found = await one.lease(6, dict.fromkeys((A, B, C), 10), most_hosts=0)
+            assert [each.url for each in found] == [
+                "http://2/1", "http://2/2", "http://1/page/",
+                "http://2/3", "http://2/4", "http://2/5",
+            ]  # fmt: skip
+
+    run(test())
