@@ -229,7 +229,9 @@ class RecordLists:
         for place, held, size, (last, *parts) in zip(places, known, sizes, parts_of, strict=True):
             first = parts[:-1] if last > MAX_READ_PARTS else parts
             if self._full is full:
-                stay = [len(one) == size and _last_number(one) < self._below for one in first]
+                stay = [
+                    len(one or b"") == size and _last_number(one) < self._below for one in first
+                ]
                 self._hold(place, held + b"".join(first[: [*stay, False].index(False)]))
             further = map(_of_ours, [place] * len(parts), parts)
             found.append(held + b"".join(filter(None, further)))
