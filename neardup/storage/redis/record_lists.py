@@ -135,6 +135,7 @@ class RecordLists:
         self._hashes = count_hashes(server)
         self._full: OrderedDict[tuple[str, bytes], bytes] = OrderedDict()
         self._bytes = 0
+        self._below = MAX_NUMBERS
         self._meeting = asyncio.Lock()
 
     def place(self, kind: int, value: int, record_bytes: int = RECORD_BYTES) -> ListPlace:
@@ -194,7 +195,14 @@ class RecordLists:
         """Forget what was read: the server has lost some of it."""
         # Questions that are under way keep what they knew to themselves.
         self._full = OrderedDict()
-        self._bytes = 0
+        self._bytes = self._below = 0
+
+    def trust(self, below: int) -> None:
+        """Hold full parts of numbers below this one from now on, until ``forget``.
+
+        That the server lost a later one would not be noticed, and its part goes on otherwise.
+        """
+        self._below = below
 
     async def _parts(self, places: Sequence[ListPlace]) -> list[bytes]:
         if all(place[:2] in self._full for place in places):
@@ -221,7 +229,10 @@ class RecordLists:
         for place, held, size, (last, *parts) in zip(places, known, sizes, parts_of, strict=True):
             first = parts[:-1] if last > MAX_READ_PARTS else parts
             if self._full is full:
-                self._hold(place, held + b"".join(one for one in first if len(one) == size))
+                stay = [
+                    len(one or b"") == size and _last_number(one) < self._below for one in first
+                ]
+                self._hold(place, held + b"".join(first[: [*stay, False].index(False)]))
             further = map(_of_ours, [place] * len(parts), parts)
             found.append(held + b"".join(filter(None, further)))
         return found
@@ -232,6 +243,10 @@ class RecordLists:
         self._full[place[:2]] = parts
         while self._bytes > _CACHED_BYTES:
             self._bytes -= len(self._full.popitem(last=False)[1]) + _LIST_BYTES
+
+
+def _last_number(part: bytes) -> int:
+    return int.from_bytes(part[-NUMBER_BYTES:], "little")
 
 
 def _told(addition: Addition) -> tuple[bytes, bytes]:

@@ -95,6 +95,7 @@ class Shelf:
         if head.sketch is not None:
             places += self._bands.questions(head.sketch)
         look, stored = await self.log.look_and_ask(places)
+        self._lists.trust(look.next)
         await self._post_left_behind(look)
         lists = await self._lists.completed(places, stored)
         numbers = np.empty(0, np.int64)
@@ -108,6 +109,8 @@ class Shelf:
             # On a template of so many texts lists are full, or a copy is not among the first.
             numbers = np.concatenate([numbers, await self._documents.namesakes(head)])
         numbers = distinct(numbers)
+        # Parts are read after the look: a commit compares what came between.
+        numbers = numbers[numbers < look.next]
         posted = await self._documents.heads(numbers[~np.isin(numbers, look.recent.ids)])
         recent = found_in(look.recent, head, limits)
         return look, Findings(

@@ -44,16 +44,21 @@ def test_a_text_that_could_not_be_kept_is_no_original(redis_url: str) -> None:
     with_fleet(redis_url, use)
 
 
-def test_a_list_of_payloads_of_another_program_is_left_aside(redis_url: str) -> None:
+def test_a_list_of_payloads_of_another_program_is_left_aside(
+    redis_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
     async def use(fleet: Fleet) -> None:
         place = RecordLists(fleet.server).place(ord("p"), int.from_bytes(_PAYLOAD[:2]))
         await fleet.server.run("HSET", place.key, place.field, "of another")
         assert await fleet.judge.find_payload(_PAYLOAD, 1) is None
+        assert f"another program at {place.field.hex()}" in caplog.text
 
     with_fleet(redis_url, use)
 
 
-def test_a_list_of_names_of_another_program_is_left_aside(redis_url: str) -> None:
+def test_a_list_of_names_of_another_program_is_left_aside(
+    redis_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
     async def use(fleet: Fleet) -> None:
         document = document_of(Page(1, PAGE, name=Name(heading="Widget")), PARAMETERS)
         head = recorded(owner_of(1), document, b"").head
@@ -62,5 +67,6 @@ def test_a_list_of_names_of_another_program_is_left_aside(redis_url: str) -> Non
         place = lists.place(ord("n"), int.from_bytes(head.name_key[:2]))
         await fleet.server.run("HSET", place.key, place.field, "of another")
         assert len(await RedisDocuments(fleet.server, lists).namesakes(head)) == 0
+        assert f"another program at {place.field.hex()}" in caplog.text
 
     with_fleet(redis_url, use)

@@ -146,6 +146,54 @@ def test_a_part_that_is_full_is_read_once(redis_url: str, monkeypatch: pytest.Mo
     asyncio.run(used())
 
 
+def test_a_full_part_is_read_again_where_its_loss_would_not_be_noticed(
+    redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MAX_LIST", 2)
+    monkeypatch.setattr(module, "MAX_PART", 2)
+
+    async def used() -> None:
+        server = await connect(redis_url, f"{uuid.uuid4()}:")
+        try:
+            lists = RecordLists(server)
+            place = lists.place(1, 7)
+            for number in range(6):
+                await lists.add([Addition(place, posting(number, number))])
+            # The log was seen up to the number 4.
+            lists.trust(5)
+            assert unpack(await lists.read([place]))[1].tolist() == [*range(6)]
+            # The server loses 5, and gives it again to a text of other lists.
+            again = posting(4, 4) + posting(9, 6)
+            await server.run("HSET", place.key, place.field + b"\0\2", again)
+            assert unpack(await lists.read([place]))[1].tolist() == [0, 1, 2, 3, 4, 6]
+        finally:
+            await server.close()
+
+    asyncio.run(used())
+
+
+def test_a_part_that_is_missing_costs_no_other_one(
+    redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MAX_LIST", 2)
+    monkeypatch.setattr(module, "MAX_PART", 2)
+
+    async def used() -> None:
+        server = await connect(redis_url, f"{uuid.uuid4()}:")
+        try:
+            lists = RecordLists(server)
+            place = lists.place(1, 7)
+            for number in range(8):
+                await lists.add([Addition(place, posting(number, number))])
+            await server.run("HDEL", place.key, place.field + b"\0\2")
+            for _ in range(2):
+                assert unpack(await lists.read([place]))[1].tolist() == [0, 1, 2, 3, 6, 7]
+        finally:
+            await server.close()
+
+    asyncio.run(used())
+
+
 def test_readers_who_meet_a_long_list_at_one_moment_read_it_once(
     redis_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
