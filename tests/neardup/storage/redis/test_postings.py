@@ -5,6 +5,7 @@ import uuid
 from typing import TYPE_CHECKING
 from unittest import mock
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -17,13 +18,31 @@ from neardup.storage.redis.record_lists import Addition, RecordLists, posting, u
 from tests.neardup.indexes.scan import ScanIndex
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import pytest
+    from collections.abc import Awaitable, Callable, Sequence
 
     from neardup.storage.redis.server import Server
 
 FINGERPRINTS = st.integers(0, 2**64 - 1)
+
+
+@pytest.fixture
+def short_lists(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lists and parts of two records each."""
+    monkeypatch.setattr(module, "MAX_LIST", 2)
+    monkeypatch.setattr(module, "MAX_PART", 2)
+
+
+def _use(url: str, use: Callable[[Server, RecordLists], Awaitable[None]]) -> None:
+    """Use lists of a server that nobody else uses."""
+
+    async def used() -> None:
+        server = await connect(url, f"{uuid.uuid4()}:")
+        try:
+            await use(server, RecordLists(server))
+        finally:
+            await server.close()
+
+    asyncio.run(used())
 
 
 def _found(
@@ -123,130 +142,89 @@ def test_a_part_that_is_full_is_read_once(redis_url: str, monkeypatch: pytest.Mo
     monkeypatch.setattr(module, "MAX_LIST", 3)
     monkeypatch.setattr(module, "MAX_PART", 2)
 
-    async def used() -> None:
-        server = await connect(redis_url, f"{uuid.uuid4()}:")
-        try:
-            lists = RecordLists(server)
-            place = lists.place(1, 7)
-            for number in range(12):
-                await lists.add([Addition(place, posting(number, number))])
-                # Each reader sees all of it, whenever it has begun to read.
-                for reader in (lists, RecordLists(server)):
-                    values, numbers = unpack(await reader.read([place]))
-                    assert values.tolist() == numbers.tolist() == [*range(number + 1)]
-            # Four full parts were read before, and are not asked for.
-            for part in range(1, 5):
-                await server.run("HSET", place.key, place.field + part.to_bytes(2), b"")
-            assert unpack(await lists.read([place]))[1].tolist() == [*range(12)]
-            lists.forget()
-            assert unpack(await lists.read([place]))[1].tolist() == [0, 1, 2, 11]
-        finally:
-            await server.close()
+    async def use(server: Server, lists: RecordLists) -> None:
+        place = lists.place(1, 7)
+        for number in range(12):
+            await lists.add([Addition(place, posting(number, number))])
+            # Each reader sees all of it, whenever it has begun to read.
+            for reader in (lists, RecordLists(server)):
+                values, numbers = unpack(await reader.read([place]))
+                assert values.tolist() == numbers.tolist() == [*range(number + 1)]
+        # Four full parts were read before, and are not asked for.
+        for part in range(1, 5):
+            await server.run("HSET", place.key, place.field + part.to_bytes(2), b"")
+        assert unpack(await lists.read([place]))[1].tolist() == [*range(12)]
+        lists.forget()
+        assert unpack(await lists.read([place]))[1].tolist() == [0, 1, 2, 11]
 
-    asyncio.run(used())
+    _use(redis_url, use)
 
 
-def test_a_full_part_is_read_again_where_its_loss_would_not_be_noticed(
-    redis_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "MAX_LIST", 2)
-    monkeypatch.setattr(module, "MAX_PART", 2)
+@pytest.mark.usefixtures("short_lists")
+def test_a_full_part_is_read_again_where_its_loss_would_not_be_noticed(redis_url: str) -> None:
+    async def use(server: Server, lists: RecordLists) -> None:
+        place = lists.place(1, 7)
+        for number in range(6):
+            await lists.add([Addition(place, posting(number, number))])
+        # The log was seen up to the number 4.
+        lists.trust(5)
+        assert unpack(await lists.read([place]))[1].tolist() == [*range(6)]
+        # The server loses 5, and gives it again to a text of other lists.
+        again = posting(4, 4) + posting(9, 6)
+        await server.run("HSET", place.key, place.field + b"\0\2", again)
+        assert unpack(await lists.read([place]))[1].tolist() == [0, 1, 2, 3, 4, 6]
 
-    async def used() -> None:
-        server = await connect(redis_url, f"{uuid.uuid4()}:")
-        try:
-            lists = RecordLists(server)
-            place = lists.place(1, 7)
-            for number in range(6):
-                await lists.add([Addition(place, posting(number, number))])
-            # The log was seen up to the number 4.
-            lists.trust(5)
-            assert unpack(await lists.read([place]))[1].tolist() == [*range(6)]
-            # The server loses 5, and gives it again to a text of other lists.
-            again = posting(4, 4) + posting(9, 6)
-            await server.run("HSET", place.key, place.field + b"\0\2", again)
-            assert unpack(await lists.read([place]))[1].tolist() == [0, 1, 2, 3, 4, 6]
-        finally:
-            await server.close()
-
-    asyncio.run(used())
+    _use(redis_url, use)
 
 
-def test_a_part_that_is_missing_costs_no_other_one(
-    redis_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "MAX_LIST", 2)
-    monkeypatch.setattr(module, "MAX_PART", 2)
+@pytest.mark.usefixtures("short_lists")
+def test_a_part_that_is_missing_costs_no_other_one(redis_url: str) -> None:
+    async def use(server: Server, lists: RecordLists) -> None:
+        place = lists.place(1, 7)
+        for number in range(8):
+            await lists.add([Addition(place, posting(number, number))])
+        await server.run("HDEL", place.key, place.field + b"\0\2")
+        for _ in range(2):
+            assert unpack(await lists.read([place]))[1].tolist() == [0, 1, 2, 3, 6, 7]
 
-    async def used() -> None:
-        server = await connect(redis_url, f"{uuid.uuid4()}:")
-        try:
-            lists = RecordLists(server)
-            place = lists.place(1, 7)
-            for number in range(8):
-                await lists.add([Addition(place, posting(number, number))])
-            await server.run("HDEL", place.key, place.field + b"\0\2")
-            for _ in range(2):
-                assert unpack(await lists.read([place]))[1].tolist() == [0, 1, 2, 3, 6, 7]
-        finally:
-            await server.close()
-
-    asyncio.run(used())
+    _use(redis_url, use)
 
 
-def test_readers_who_meet_a_long_list_at_one_moment_read_it_once(
-    redis_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "MAX_LIST", 2)
-    monkeypatch.setattr(module, "MAX_PART", 2)
+@pytest.mark.usefixtures("short_lists")
+def test_readers_who_meet_a_long_list_at_one_moment_read_it_once(redis_url: str) -> None:
+    async def use(server: Server, lists: RecordLists) -> None:
+        place = lists.place(1, 7)
+        for number in range(9):
+            await lists.add([Addition(place, posting(number, number))])
+        stored = await server.run("HMGET", place.key, place.field)
+        with mock.patch.object(server, "pipeline", wraps=server.pipeline) as asked:
+            asking = [lists.completed([place], stored) for _ in range(5)]
+            for completed in await asyncio.gather(*asking):
+                assert unpack(completed)[1].tolist() == [*range(9)]
+        firsts = [calls.args[0][0].args[2] for calls in asked.call_args_list]
+        assert firsts == [1, 4, 4, 4, 4]
 
-    async def used() -> None:
-        server = await connect(redis_url, f"{uuid.uuid4()}:")
-        try:
-            lists = RecordLists(server)
-            place = lists.place(1, 7)
-            for number in range(9):
-                await lists.add([Addition(place, posting(number, number))])
-            stored = await server.run("HMGET", place.key, place.field)
-            with mock.patch.object(server, "pipeline", wraps=server.pipeline) as asked:
-                asking = [lists.completed([place], stored) for _ in range(5)]
-                for completed in await asyncio.gather(*asking):
-                    assert unpack(completed)[1].tolist() == [*range(9)]
-            firsts = [calls.args[0][0].args[2] for calls in asked.call_args_list]
-            assert firsts == [1, 4, 4, 4, 4]
-        finally:
-            await server.close()
-
-    asyncio.run(used())
+    _use(redis_url, use)
 
 
-def test_many_long_lists_are_read_and_written_by_few_commands(
-    redis_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "MAX_LIST", 2)
-    monkeypatch.setattr(module, "MAX_PART", 2)
-
-    async def used() -> None:
-        server = await connect(redis_url, f"{uuid.uuid4()}:")
-        try:
-            lists = RecordLists(server)
-            places = [lists.place(kind, kind) for kind in range(20)]
-            for number in range(7):
-                record = posting(number, number)
-                before = await _commands(server)
-                await lists.add([Addition(place, record) for place in places])
-                # The script, perhaps twice, 20 lists, the numbers of their parts, these, what is
-                # written, and INFO.
-                assert await _commands(server) - before < 10
+@pytest.mark.usefixtures("short_lists")
+def test_many_long_lists_are_read_and_written_by_few_commands(redis_url: str) -> None:
+    async def use(server: Server, lists: RecordLists) -> None:
+        places = [lists.place(kind, kind) for kind in range(20)]
+        for number in range(7):
+            record = posting(number, number)
             before = await _commands(server)
-            found = await lists.read(places)
+            await lists.add([Addition(place, record) for place in places])
+            # The script, perhaps twice, 20 lists, the numbers of their parts, these, what is
+            # written, and INFO.
             assert await _commands(server) - before < 10
-            for stored in found:
-                assert unpack([stored])[1].tolist() == [*range(7)]
-        finally:
-            await server.close()
+        before = await _commands(server)
+        found = await lists.read(places)
+        assert await _commands(server) - before < 10
+        for stored in found:
+            assert unpack([stored])[1].tolist() == [*range(7)]
 
-    asyncio.run(used())
+    _use(redis_url, use)
 
 
 async def _commands(server: Server) -> int:
