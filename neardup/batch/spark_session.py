@@ -30,6 +30,9 @@ _GONE = "Spark's Java process has ended: it was killed, or ran out of memory (mo
 _LOGGING = Path(__file__).with_name("log4j2.properties")
 _MIN_JAVA = 17
 _HELD_BYTES = 16 * 32
+_MAX_HELD_FROM = 16 << 30
+"""Of more memory no larger share is held: Spark ends a job that sends its driver more than 1 GB."""
+
 _MIN_MB, _MAX_MB = 1024, 16 * 1024
 _SPARK_MIN_MB = 512
 """The least memory with which Spark starts, in megabytes."""
@@ -138,7 +141,7 @@ def held(rows: "DataFrame", count: int, columns: int = 2) -> "DataFrame":
     """Return rows which each process of Java holds whole when they are joined, where they are few.
 
     What they are joined with stays where it is then. Their share of its memory is a 16th at most,
-    by the 64 bytes that a row of two columns takes in a hash table.
+    by the 64 bytes that a row of two columns takes in a hash table, and 1 GB.
     """
     from pyspark.sql.functions import broadcast  # noqa: PLC0415  (optional)
 
@@ -146,7 +149,8 @@ def held(rows: "DataFrame", count: int, columns: int = 2) -> "DataFrame":
     memory = cast("Any", context._jvm).java.lang.Runtime.getRuntime().maxMemory()
     if _is_cluster(str(context.master)):
         memory = min(memory, context._jsc.sc().executorMemory() << 20)
-    return broadcast(rows) if count * _HELD_BYTES * columns <= memory else rows
+    room = min(memory, _MAX_HELD_FROM)
+    return broadcast(rows) if count * _HELD_BYTES * columns <= room else rows
 
 
 def _is_cluster(master: str) -> bool:
