@@ -45,6 +45,7 @@ class Progress:
         parts: The number of parts that were read to their end.
         last: The id of the last document; -1: there is none.
         counts: The numbers of documents by verdict, and the like.
+        looks_up_names: Whether texts were looked up by their names.
     """
 
     task: str
@@ -53,6 +54,7 @@ class Progress:
     parts: int = 0
     last: int = -1
     counts: dict[str, int] = field(default_factory=dict)
+    looks_up_names: bool = False
 
 
 class RunFolder:

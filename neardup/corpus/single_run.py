@@ -119,6 +119,8 @@ class SingleRun:
             for tables in (*self._earlier.tables, folder.path):
                 for held in hold_run(judge, tables):
                     self._check_memory(held)
+            if self._progress.looks_up_names:
+                judge.look_up_names()
             self._judge(judge)
         if not self._counts["documents"]:
             why = self._why_left_out()
@@ -178,8 +180,8 @@ class SingleRun:
                     now = done + _share(found) * (found.part.end - found.part.start)
                     self._show(Status(self._counts["documents"], self._counts["kept"], now / total))
                 if self._is_due():
-                    self._write_files()
-        self._write_files()
+                    self._write_files(judge)
+        self._write_files(judge)
         self._folder.wait()
 
     def _end_part(self, found: Analysed) -> None:
@@ -213,7 +215,7 @@ class SingleRun:
             or time.monotonic() - self._written_at > _SECS_PER_FILE
         )
 
-    def _write_files(self) -> None:
+    def _write_files(self, judge: BatchJudge) -> None:
         if not self._pending:
             return
         tables = {name: pa.concat_tables(found) for name, found in self._pending.items()}
@@ -223,6 +225,7 @@ class SingleRun:
             parts=self._parts,
             last=self._last,
             counts=dict(self._counts),
+            looks_up_names=judge.looks_up_names,
         )
         self._folder.write(tables, self._progress)
         self._pending = {}
