@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.batch.analysing import POSITION_BITS
-from neardup.batch.corpus_task import CorpusTask
+from neardup.batch.corpus_task import CorpusTask, Reading
 from neardup.batch.input_files import check_count, parts_of, row_parts
 from neardup.batch.output_tables import About
 from neardup.corpus.analysis_pool import Analysed, Analysis, AnalysisPool, default_processes
@@ -80,7 +80,7 @@ class SingleRun:
         self, task: SingleTask, folder: RunFolder, show: Callable[[Status], object]
     ) -> None:
         self._task, self._folder, self._show = task, folder, show
-        self._earlier = earlier_runs(task.against, task.parameters)
+        self._earlier = earlier_runs(task.against, task)
         if folder.target.resolve() in self._earlier.folders:
             # It holds what the new run does not.
             raise InputError(f"{folder.target}: is gone on from; choose another folder for the new")
@@ -137,12 +137,17 @@ class SingleRun:
             against=tuple(f"file:{path}" for path in self._earlier.folders),
             runs=self._earlier.runs,
             counts=counts,
+            reading=task.reading.after(self._earlier.reading),
         )
         folder.finish(about)
         return about
 
     def _begun(self) -> Progress:
-        """Return where an interrupted run of the same task ended, or the beginning of a new one."""
+        """Return where an interrupted run of the same task ended, or the beginning of a new one.
+
+        Raises:
+            InputError: It was read otherwise; what it has read so far took long.
+        """
         task = self._task
         parameters = {**asdict(task.parameters), "features": None}
         parameters["features"] = str(task.parameters.fingerprint_features)
@@ -150,10 +155,14 @@ class SingleRun:
         asked = [files, parameters, asdict(task.options), self._earlier.runs]
         digest = payload_digest(json.dumps(asked).encode()).hex()
         found = self._folder.read_progress()
+        if found is not None:
+            made = Reading(found.extractor, found.languages)
+            where = f"{self._folder.path} (interrupted; to begin anew remove it)"
+            task.reading.check_as(made, where)
         self._has_discarded = found is not None and found.task != digest
         if found is None or found.task != digest:
             self._folder.clear()
-            return Progress(digest, uuid.uuid4().hex)
+            return Progress(digest, uuid.uuid4().hex, **task.reading._asdict())
         self._folder.discard_from(found.files)
         return found
 

@@ -17,7 +17,7 @@ from neardup.corpus import batch_judge
 from neardup.corpus.corpus_tables import RunFolder, read_about, read_files
 from neardup.corpus.single_run import SingleRun, SingleTask, Status
 from tests.neardup.batch.corpus import made, read_back, write_lines
-from tests.neardup.command_line.running import PROJECT, environment, neardup
+from tests.neardup.command_line.running import PROJECT, environment, neardup, refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -90,6 +90,23 @@ def test_a_run_goes_on_behind_kills_and_ctrl_c(tmp_path: Path) -> None:
         assert sorted(map(str, ours[name])) == sorted(map(str, theirs[name])), name
     assert ours.about.counts == theirs.about.counts
     assert {path.name for path in tmp_path.iterdir()} == {"in", "whole", "out"}
+
+
+def test_an_interrupted_run_that_was_read_otherwise_is_refused_and_stays(tmp_path: Path) -> None:
+    source, output = tmp_path / "in", tmp_path / "out"
+    source.mkdir()
+    for number in range(3):
+        write_lines(source / f"{number}.jsonl", made(number, 20))
+    assert signalled(source, output, signal.SIGINT, 2) == 128 + signal.SIGINT
+    unfinished = tmp_path / "out.unfinished-run"
+    said = refused(source, output, "--processes", "1", "--language", "en")
+    assert said == (
+        f"{unfinished} (interrupted; to begin anew remove it): made with --language any, now it is "
+        "en; use the same, or begin anew"
+    )
+    ended = neardup(source, output, "--processes", "1")
+    assert "goes on behind" in ended.err
+    assert read_about(output).counts["documents"] == sum(len(made(n, 20)) for n in range(3))
 
 
 def test_an_interrupted_run_of_another_input_is_begun_anew(tmp_path: Path) -> None:
