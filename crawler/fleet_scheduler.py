@@ -282,8 +282,8 @@ class FleetScheduler(FrontierScheduler):
         delay = self.delay_secs(host)
         self._names.pop(host, None)
         ended = self._ended.pop(host, None)
-        left = delay if ended is None else left_secs(delay, time.monotonic() - ended)
-        return max(left, self._frontier.pauses.left_secs(host))
+        since = None if ended is None else time.monotonic() - ended
+        return rest_of(delay, since, self._frontier.pauses.left_secs(host))
 
     def is_resting(self, host: int) -> bool:
         return self._frontier.pauses.left_secs(host) > 0
@@ -341,9 +341,16 @@ class FleetScheduler(FrontierScheduler):
         self.wake()
 
 
-def left_secs(delay_secs: float, since_secs: float) -> float:
-    """Return what is left of a delay that began some seconds ago."""
-    return max(0.0, delay_secs - since_secs)
+def rest_of(delay_secs: float, since_secs: float | None, pause_secs: float) -> float:
+    """Return how long a host rests that is left.
+
+    Args:
+        delay_secs: Its delay between two requests.
+        since_secs: The time since its last request ended; None: the whole delay is left.
+        pause_secs: What is left of a pause.
+    """
+    left_secs = delay_secs if since_secs is None else delay_secs - since_secs
+    return max(0.0, left_secs, pause_secs)
 
 
 def requests_ahead(delay_secs: float) -> int:

@@ -127,9 +127,10 @@ class Candidates:
     Candidates whose names are other than the text's come last, and eight of them are read: they
     make no duplicate, so that a copy is found among thousands of pages on one template. A candidate
     that was read for another text before is not read again where its bitmap or its shingles tell
-    that it is too different. That is no estimate: no verdict depends on it. The caller reads the
-    texts that :meth:`unread` names and :meth:`is_needed` does not put off, and gives each that it
-    finds to :meth:`compare`.
+    that it is too different. That is no estimate: what is kept does not depend on it. Whether a
+    text of another name is found that it resembles may, since those told apart do not count among
+    the eight. The caller reads the texts that :meth:`unread` names and :meth:`is_needed` does not
+    put off, and gives each that it finds to :meth:`compare`.
 
     Args:
         text: The text.

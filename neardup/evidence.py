@@ -152,6 +152,18 @@ class EvidenceSource:
             for number, name in zip(ids, names, strict=True):
                 self._namesakes[0].add(number, unpacked(name))
 
+    @property
+    def looks_up_names(self) -> bool:
+        """Whether texts are looked up by their names, now and from now on."""
+        return bool(self._namesakes)
+
+    def look_up_names(self) -> None:
+        """Read the names of all signed texts, however many, to look these up by them."""
+        ids = self.signatures.ids()
+        parts = (ids[start : start + _AT_ONCE] for start in range(0, len(ids), _AT_ONCE))
+        facts = (one for part in parts for one in self.documents.facts_of(part.tolist()))
+        self._namesakes[:] = [Namesakes(facts)]
+
     def _ids_of(self, name: Name) -> Ids:
         """Return the ids of texts of a name, also of texts that are not stored: int64, (ids,).
 
@@ -160,10 +172,7 @@ class EvidenceSource:
         if not self._namesakes:
             if len(self.signatures) > MAX_NAMED:
                 return np.zeros(0, np.int64)
-            ids = self.signatures.ids()
-            parts = (ids[start : start + _AT_ONCE] for start in range(0, len(ids), _AT_ONCE))
-            facts = (one for part in parts for one in self.documents.facts_of(part.tolist()))
-            self._namesakes.append(Namesakes(facts))
+            self.look_up_names()
         return self._namesakes[0].find(name)
 
     def _rests_of(self, document: Document) -> Callable[[int, str], bool] | None:

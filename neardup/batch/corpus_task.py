@@ -2,11 +2,47 @@
 
 from argparse import Namespace
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from neardup.batch.input_files import Fields, File, InputOptions
-from neardup.batch.parsing import check_extractor
-from neardup.errors import ParameterError
+from neardup.batch.parsing import check_extractor, extractor_of
+from neardup.errors import InputError, ParameterError
+from neardup.languages import language_tag
 from neardup.parameters import DEFAULTS, Parameters
+
+
+class Reading(NamedTuple):
+    """The choices by which the documents of a run were read.
+
+    Attributes:
+        extractor: The name of what found the main text of HTML; None: there was no HTML.
+        languages: The languages of documents that were read, in order; empty: any.
+    """
+
+    extractor: str | None = None
+    languages: tuple[str, ...] = ()
+
+    def after(self, earlier: "Reading") -> "Reading":
+        """Return the choices for this run and an earlier one that it goes on from."""
+        return self._replace(extractor=self.extractor or earlier.extractor)
+
+    def check_as(self, earlier: "Reading", where: str) -> None:
+        """Refuse to go on from what was read otherwise.
+
+        Raises:
+            InputError: The extractors or the languages differ.
+        """
+        extractors = [one.extractor for one in (earlier, self)]
+        if None not in extractors and len(set(extractors)) > 1:
+            self._refuse(where, "--extractor", *map(str, extractors))
+        if self.languages != earlier.languages:
+            both = [",".join(one.languages) or "any" for one in (earlier, self)]
+            self._refuse(where, "--language", *both)
+
+    def _refuse(self, where: str, option: str, stored: str, wanted: str) -> None:
+        raise InputError(
+            f"{where}: made with {option} {stored}, now it is {wanted}; use the same, or begin anew"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +69,13 @@ class CorpusTask:
         if self.parameters.drop_contained:
             raise ParameterError("no parts are looked for in a corpus; leave out drop_contained")
         check_extractor(self.files, self.options.extractor)
+
+    @property
+    def reading(self) -> Reading:
+        """What is read of the files, to be compared with that of another run."""
+        languages = {language_tag(one) or one for one in self.options.languages}
+        extractor = extractor_of(self.files, self.options.extractor)
+        return Reading(extractor, tuple(sorted(languages)))
 
 
 def input_options_of(options: Namespace) -> InputOptions:

@@ -12,11 +12,12 @@ import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from neardup.batch.corpus_task import CorpusTask, Reading
 from neardup.batch.spark_session import is_running
 from neardup.errors import InputError
 from neardup.features.features import Features
@@ -25,7 +26,7 @@ from neardup.parameters import Parameters
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-FORMAT = 3
+FORMAT = 4
 TABLES = ("documents", "signatures", "pairs", "clusters", "kept", "near_texts", "left_out")
 _ABOUT = "about"
 RUN = "run-"
@@ -37,7 +38,8 @@ _PATIENCE_SECS, _QUIET_SECS = 15.0, 1.0
 class About:
     """The description of a run: its own name, and paths and names of those that it went on from.
 
-    ``tables`` is the folder of its tables, in that of the output; empty: they lie beside it.
+    ``reading`` is the choice of what was read, in it or in those. ``tables`` is the folder of its
+    tables, in that of the output; empty: they lie beside it.
     """
 
     run: str
@@ -49,9 +51,11 @@ class About:
     runs: tuple[str, ...]
     counts: dict[str, int | str]
     tables: str = ""
+    reading: Reading = field(default_factory=Reading)
 
     def to_json(self) -> str:
         values = asdict(self)
+        values |= values.pop("reading")._asdict()
         values["parameters"]["features"] = str(self.parameters.fingerprint_features)
         return json.dumps({"format": FORMAT, **values})
 
@@ -65,7 +69,8 @@ def about_of(text: str) -> About:
     chosen = values.pop("parameters")
     features = Features.parsed(chosen.pop("features"))
     values |= {name: tuple(values[name]) for name in ("against", "runs")}
-    return About(parameters=Parameters(features=features, **chosen), **values)
+    reading = Reading(values.pop("extractor"), tuple(values.pop("languages")))
+    return About(parameters=Parameters(features=features, **chosen), reading=reading, **values)
 
 
 class Folder:
@@ -266,19 +271,20 @@ class Earlier:
     Args:
         spark: The session.
         path: The last run, which names the paths of the others; None: there are none.
-        parameters: The parameters of the run that goes on, which must be those of the others.
+        task: The task of the run that goes on, with the parameters and the reading of the others.
     """
 
-    def __init__(self, spark: "SparkSession", path: str | None, parameters: Parameters) -> None:
+    def __init__(self, spark: "SparkSession", path: str | None, task: CorpusTask) -> None:
         self._spark = spark
         self.folders: list[Folder] = []
         self.runs: tuple[str, ...] = ()
         self.end_file = 0
+        self.reading = Reading()
         if path is None:
             return
         last = Folder(spark, path)
         about = last.read_about()
-        check_parameters(path, about, parameters)
+        check_task(path, about, task)
         for place, run in zip(about.against, about.runs, strict=True):
             folder = Folder(spark, place)
             if not folder.exists() or folder.read_about().run != run:
@@ -288,7 +294,7 @@ class Earlier:
             self.folders.append(folder)
         self.folders.append(last)
         self.runs = (*about.runs, about.run)
-        self.end_file = about.end_file
+        self.end_file, self.reading = about.end_file, about.reading
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -357,13 +363,14 @@ def local_path(place: str) -> Path | None:
     return Path(place[scheme.end() :] if scheme else place)
 
 
-def check_parameters(path: str, about: About, parameters: Parameters) -> None:
-    """Refuse to go on from a run that was made with other parameters."""
-    names = [field.name for field in fields(Parameters) if field.name != "features"]
+def check_task(path: str, about: About, task: CorpusTask) -> None:
+    """Refuse to go on from a run that was made with other parameters, or read otherwise."""
+    names = [one.name for one in fields(Parameters) if one.name != "features"]
     for name in ("fingerprint_features", *names):
-        stored, wanted = getattr(about.parameters, name), getattr(parameters, name)
+        stored, wanted = getattr(about.parameters, name), getattr(task.parameters, name)
         if stored != wanted:
             raise InputError(
                 f"{path}: made with {name} {stored}, now it is {wanted}; use the same, "
                 "or begin anew"
             )
+    task.reading.check_as(about.reading, path)

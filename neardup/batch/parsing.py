@@ -106,13 +106,31 @@ def check_extractor(files: Iterable[File], extractor: str | None) -> None:
     """
     if extractor is None:
         return
-    formats = {file.format for file in files} - {CSV, JSON_LINES, PARQUET}
+    formats = _formats_of_pages(files)
     if not formats:
         raise InputError("--extractor is for WARC; texts of rows are taken as they are")
-    for name in sorted(formats):
+    for name in formats:
         known = reader_of(name).extractors
         if extractor not in known:
             raise InputError(f"--extractor takes {' or '.join(known)}, got {extractor}")
+
+
+def extractor_of(files: Iterable[File], extractor: str | None) -> str | None:
+    """Return what finds the main text of pages of some files; None: all have texts in rows.
+
+    Args:
+        files: The files.
+        extractor: The extractor that was asked for; None: the reader's first one.
+
+    Raises:
+        InputError: No reader is installed.
+    """
+    formats = _formats_of_pages(files)
+    return (extractor or reader_of(formats[0]).extractors[0]) if formats else None
+
+
+def _formats_of_pages(files: Iterable[File]) -> list[str]:
+    return sorted({file.format for file in files} - {CSV, JSON_LINES, PARQUET})
 
 
 def read_part(part: InputPart, options: InputOptions) -> Iterator[WebPage | LeftOut]:

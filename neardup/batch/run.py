@@ -69,7 +69,7 @@ class BatchRun:
         self, spark: SparkSession, task: Task, folder: Folder, say: Callable[[str], object]
     ) -> None:
         self._spark, self._task, self._folder, self._say = spark, task, folder, say
-        self._earlier = Earlier(spark, task.against, task.parameters)
+        self._earlier = Earlier(spark, task.against, task)
         if folder.final_path in self._earlier.paths:
             # It holds what the new run does not.
             raise InputError(
@@ -94,6 +94,7 @@ class BatchRun:
             against=self._earlier.paths,
             runs=self._earlier.runs,
             counts=self._counts,
+            reading=self._task.reading.after(self._earlier.reading),
         )
         self._folder.remove(_WORK)
         self._folder.write_about(about)

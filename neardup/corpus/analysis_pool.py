@@ -109,6 +109,7 @@ class AnalysisPool:
         self._folder = analysis.folder
         self._after = after
         self._waiting_bytes = 0
+        self._works: deque[_Work] = deque()
         context = get_context("spawn")
         self._workers: list[_Worker] = []
         for _ in range(processes):
@@ -125,7 +126,7 @@ class AnalysisPool:
             InputError: The files cannot be read at all, or a process ended.
         """
         numbered = enumerate(parts)
-        works: deque[_Work] = deque()
+        works = self._works
         while True:
             for worker in self._workers:
                 # Behind a large packed file all others would lie analysed on disk.
@@ -151,7 +152,10 @@ class AnalysisPool:
                     self._path(work.number).unlink()
 
     def close(self) -> None:
-        """End the processes."""
+        """End the processes, and close the files of parts that were not read to their end."""
+        for work in self._works:
+            if work.file is not None:
+                work.file.close()
         for worker in self._workers:
             worker.pipe.close()
             worker.process.terminate()

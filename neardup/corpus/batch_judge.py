@@ -131,6 +131,11 @@ class BatchJudge:
         """The number of kept texts."""
         return len(self._kept)
 
+    @property
+    def looks_up_names(self) -> bool:
+        """Whether texts are looked up by their names: a text had too many candidates."""
+        return self._source.looks_up_names
+
     def close(self) -> None:
         self._closing.close()
 
@@ -192,6 +197,10 @@ class BatchJudge:
             _one(kept["text"]),
             pa.array(names, pa.string()),
         )
+
+    def look_up_names(self) -> None:
+        """Look texts up by their names, as the judge did that kept the texts that are held."""
+        self._source.look_up_names()
 
     def sort(self) -> None:
         """Make the texts that are held ready to be found; judging goes on behind them."""

@@ -5,7 +5,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -45,6 +45,8 @@ class Progress:
         parts: The number of parts that were read to their end.
         last: The id of the last document; -1: there is none.
         counts: The numbers of documents by verdict, and the like.
+        looks_up_names: Whether texts were looked up by their names.
+        extractor, languages: The choice of what was read, as in ``Reading``.
     """
 
     task: str
@@ -53,6 +55,9 @@ class Progress:
     parts: int = 0
     last: int = -1
     counts: dict[str, int] = field(default_factory=dict)
+    looks_up_names: bool = False
+    extractor: str | None = None
+    languages: tuple[str, ...] = ()
 
 
 class RunFolder:
@@ -94,7 +99,8 @@ class RunFolder:
     def read_progress(self) -> Progress | None:
         """Return how far an interrupted run came; None: there is none to go on with."""
         try:
-            return Progress(**json.loads((self.path / _PROGRESS).read_text()))
+            found = Progress(**json.loads((self.path / _PROGRESS).read_text()))
+            return replace(found, languages=tuple(found.languages))
         except (FileNotFoundError, ValueError, TypeError):
             return None
 

@@ -1,14 +1,14 @@
 """The runs that a run goes on from; each stores only the texts that were new to it."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from neardup.batch.output_tables import check_parameters, local_path
+from neardup.batch.corpus_task import CorpusTask, Reading
+from neardup.batch.output_tables import check_task, local_path
 from neardup.corpus.batch_judge import BatchJudge
 from neardup.corpus.corpus_tables import read_about, read_files
 from neardup.errors import InputError
-from neardup.parameters import Parameters
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +19,13 @@ class EarlierRuns:
         folders: The folders, the oldest first.
         runs: The names of the runs.
         end_file: The number of files that they have read.
+        reading: The choice of what they have read.
     """
 
     folders: tuple[Path, ...] = ()
     runs: tuple[str, ...] = ()
     end_file: int = 0
+    reading: Reading = field(default_factory=Reading)
 
     @property
     def tables(self) -> tuple[Path, ...]:
@@ -31,23 +33,24 @@ class EarlierRuns:
         return tuple(folder / read_about(folder).tables for folder in self.folders)
 
 
-def earlier_runs(last: Path | None, parameters: Parameters) -> EarlierRuns:
+def earlier_runs(last: Path | None, task: CorpusTask) -> EarlierRuns:
     """Find the runs that the last one goes on from.
 
     Raises:
-        InputError: One is missing, or was made with other parameters.
+        InputError: One is missing, or was made with other parameters, or read otherwise.
     """
     if last is None:
         return EarlierRuns()
     about = read_about(last)
-    check_parameters(str(last), about, parameters)
+    check_task(str(last), about, task)
     folders = tuple(_local(place) for place in about.against)
     for folder, run in zip(folders, about.runs, strict=True):
         if not folder.exists() or read_about(folder).run != run:
             raise InputError(
                 f"{last}: goes on from a run that is no longer in {folder}; move it back"
             )
-    return EarlierRuns((*folders, last.resolve()), (*about.runs, about.run), about.end_file)
+    runs = (*about.runs, about.run)
+    return EarlierRuns((*folders, last.resolve()), runs, about.end_file, about.reading)
 
 
 def hold_run(judge: BatchJudge, folder: Path) -> Iterator[int]:

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.batch.analysing import POSITION_BITS
-from neardup.batch.corpus_task import CorpusTask
+from neardup.batch.corpus_task import CorpusTask, Reading
 from neardup.batch.input_files import check_count, parts_of, row_parts
 from neardup.batch.output_tables import About
 from neardup.corpus.analysis_pool import Analysed, Analysis, AnalysisPool, default_processes
@@ -80,7 +80,7 @@ class SingleRun:
         self, task: SingleTask, folder: RunFolder, show: Callable[[Status], object]
     ) -> None:
         self._task, self._folder, self._show = task, folder, show
-        self._earlier = earlier_runs(task.against, task.parameters)
+        self._earlier = earlier_runs(task.against, task)
         if folder.target.resolve() in self._earlier.folders:
             # It holds what the new run does not.
             raise InputError(f"{folder.target}: is gone on from; choose another folder for the new")
@@ -119,6 +119,8 @@ class SingleRun:
             for tables in (*self._earlier.tables, folder.path):
                 for held in hold_run(judge, tables):
                     self._check_memory(held)
+            if self._progress.looks_up_names:
+                judge.look_up_names()
             self._judge(judge)
         if not self._counts["documents"]:
             why = self._why_left_out()
@@ -135,12 +137,17 @@ class SingleRun:
             against=tuple(f"file:{path}" for path in self._earlier.folders),
             runs=self._earlier.runs,
             counts=counts,
+            reading=task.reading.after(self._earlier.reading),
         )
         folder.finish(about)
         return about
 
     def _begun(self) -> Progress:
-        """Return where an interrupted run of the same task ended, or the beginning of a new one."""
+        """Return where an interrupted run of the same task ended, or the beginning of a new one.
+
+        Raises:
+            InputError: It was read otherwise; what it has read so far took long.
+        """
         task = self._task
         parameters = {**asdict(task.parameters), "features": None}
         parameters["features"] = str(task.parameters.fingerprint_features)
@@ -148,10 +155,14 @@ class SingleRun:
         asked = [files, parameters, asdict(task.options), self._earlier.runs]
         digest = payload_digest(json.dumps(asked).encode()).hex()
         found = self._folder.read_progress()
+        if found is not None:
+            made = Reading(found.extractor, found.languages)
+            where = f"{self._folder.path} (interrupted; to begin anew remove it)"
+            task.reading.check_as(made, where)
         self._has_discarded = found is not None and found.task != digest
         if found is None or found.task != digest:
             self._folder.clear()
-            return Progress(digest, uuid.uuid4().hex)
+            return Progress(digest, uuid.uuid4().hex, **task.reading._asdict())
         self._folder.discard_from(found.files)
         return found
 
@@ -178,8 +189,8 @@ class SingleRun:
                     now = done + _share(found) * (found.part.end - found.part.start)
                     self._show(Status(self._counts["documents"], self._counts["kept"], now / total))
                 if self._is_due():
-                    self._write_files()
-        self._write_files()
+                    self._write_files(judge)
+        self._write_files(judge)
         self._folder.wait()
 
     def _end_part(self, found: Analysed) -> None:
@@ -213,7 +224,7 @@ class SingleRun:
             or time.monotonic() - self._written_at > _SECS_PER_FILE
         )
 
-    def _write_files(self) -> None:
+    def _write_files(self, judge: BatchJudge) -> None:
         if not self._pending:
             return
         tables = {name: pa.concat_tables(found) for name, found in self._pending.items()}
@@ -223,6 +234,7 @@ class SingleRun:
             parts=self._parts,
             last=self._last,
             counts=dict(self._counts),
+            looks_up_names=judge.looks_up_names,
         )
         self._folder.write(tables, self._progress)
         self._pending = {}

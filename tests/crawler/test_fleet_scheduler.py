@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.fleet_scheduler import left_secs, requests_ahead
+from crawler.fleet_scheduler import requests_ahead, rest_of
 
 
 @pytest.mark.parametrize(
@@ -18,10 +18,14 @@ def test_requests_last_for_two_seconds_whatever_delay_a_site_asks_for(
 
 
 @pytest.mark.parametrize(
-    ("delay_secs", "since_secs", "wanted"),
-    [(10.0, 0.0, 10.0), (10.0, 4.0, 6.0), (10.0, 10.0, 0.0), (10.0, 60.0, 0.0), (0.0, 1.0, 0.0)],
-)
+    ("delay_secs", "since_secs", "pause_secs", "wanted"),
+    [
+        (10.0, 0.0, 0.0, 10.0), (10.0, 4.0, 0.0, 6.0), (10.0, 10.0, 0.0, 0.0),
+        (10.0, 60.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0), (10.0, None, 0.0, 10.0),
+        (10.0, 4.0, 30.0, 30.0), (10.0, 4.0, 5.0, 6.0),
+    ],
+)  # fmt: skip
 def test_a_host_that_is_left_rests_for_what_is_left_of_its_delay(
-    delay_secs: float, since_secs: float, wanted: float
+    delay_secs: float, since_secs: float | None, pause_secs: float, wanted: float
 ) -> None:
-    assert left_secs(delay_secs, since_secs) == wanted
+    assert rest_of(delay_secs, since_secs, pause_secs) == wanted

@@ -15,7 +15,7 @@ from neardup.names import difference, unpacked
 from tests.neardup.bands import is_candidate
 from tests.neardup.evaluation.near import FEATURES
 from tests.neardup.storage.redis.judges import Page
-from tests.neardup.test_deduplicator_model import shuffled
+from tests.neardup.text_strategies import shuffled
 from tests.neardup.texts import changed, prose
 
 if TYPE_CHECKING:

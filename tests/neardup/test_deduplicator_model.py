@@ -17,7 +17,8 @@ from neardup.names import Name, unpacked
 from neardup.parts import MIN_CONTAINMENT
 from neardup.verification import containment
 from tests.neardup.bands import is_candidate
-from tests.neardup.texts import changed, prose
+from tests.neardup.text_strategies import near_texts, shuffled
+from tests.neardup.texts import prose
 from tests.neardup.verdicts import without_parts
 
 pytestmark = pytest.mark.slow
@@ -40,24 +41,8 @@ NAMES = st.builds(
 )
 
 
-def shuffled(text: str, seed: int) -> str:
-    """Return the text with the sentences of its second half in another order."""
-    words = text.split()
-    half = len(words) // 2
-    sentences = [words[at : at + 8] for at in range(half, len(words), 8)]
-    random.Random(seed).shuffle(sentences)
-    return " ".join([*words[:half], *(word for sentence in sentences for word in sentence)])
-
-
-# Few originals, and most texts near one of them, or half alike.
 TEXTS = st.one_of(
-    st.sampled_from(["", "☃", "short", "Short "]),
-    st.builds(
-        changed,
-        st.builds(prose, st.integers(0, 2), st.sampled_from([25, 300])),
-        st.integers(0, 9),
-        st.integers(0, 3),
-    ),
+    near_texts,
     st.builds(
         shuffled, st.builds(prose, st.just(0), st.sampled_from([60, 300])), st.integers(0, 15)
     ),

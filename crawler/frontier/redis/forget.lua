@@ -1,4 +1,4 @@
--- Forget a worker of which nothing is left to return.
+-- Forget an incarnation of a worker of which nothing is left to return.
 --
 -- KEYS[1] is the fleet's own name. ARGV: worker, incarnation.
 
@@ -7,7 +7,5 @@ local beat = redis.call('HGET', beats, ARGV[1])
 if beat and string.match(beat, '^%S+') == ARGV[2] then
   redis.call('HDEL', beats, ARGV[1])
 end
-if redis.call('HGET', reaped, ARGV[1]) == ARGV[2] then
-  redis.call('HDEL', reaped, ARGV[1])
-end
+redis.call('HDEL', reaped, ARGV[2])
 return 1

@@ -1,7 +1,8 @@
 -- Note that a worker still lives, and tell how the others do.
 --
 -- KEYS[1] is the fleet's own name. ARGV: worker, incarnation. Answer: whether it is known (0 where
--- it was taken for dead), the heartbeats of all, and those that are reaped.
+-- it was taken for dead), the heartbeats of all, and the incarnations
+-- whose leases are to be returned, each with its worker.
 
 local beats, reaped = KEYS[1] .. ':beats', KEYS[1] .. ':reaped'
 local known = redis.call('HGET', beats, ARGV[1])

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from crawler.frontier.request_records import Leased, QueuedLink
     from neardup.storage.redis.server import Server
 
-FORMAT_VERSION = 4
+FORMAT_VERSION = 5
 """Version of the format in Redis, raised with every change of it."""
 
 T = TypeVar("T")
@@ -111,8 +111,10 @@ class RedisFrontier:
         self._incarnation, self._is_entering = secrets.token_hex(8), True
         self._last_heartbeat = time.monotonic()
         # First, so that an incarnation that is found in a shard is always found here too.
-        await self._members.enrol(self._incarnation)
+        before = await self._members.enrol(self._incarnation)
         await _all(shard.enter(self._incarnation, self._rest_secs) for shard in self._shards)
+        if before:
+            await self._members.forget(self._worker, before)
         self.owned.clear()
         self._is_entering = False
 
@@ -268,9 +270,9 @@ class RedisFrontier:
             await self._enter()
         else:
             self._last_heartbeat = began
-        for name, incarnation in roll.dead.items():
+        for incarnation, name in roll.dead.items():
             await self._reap(name, incarnation)
-        return Heartbeat(lost, len(roll.alive), tuple(sorted(roll.dead)))
+        return Heartbeat(lost, len(roll.alive), tuple(sorted(set(roll.dead.values()))))
 
     async def _reap(self, worker: str, incarnation: str) -> None:
         await _all(shard.reap(worker, incarnation) for shard in self._shards)

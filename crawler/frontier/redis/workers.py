@@ -58,7 +58,7 @@ class Roll(NamedTuple):
     Attributes:
         is_known: Whether this worker is a member, in this incarnation.
         alive: The names of all members.
-        dead: Incarnations whose leases are to be returned, by name of the worker.
+        dead: Incarnations whose leases are to be returned, with the names of their workers.
     """
 
     is_known: bool
@@ -101,8 +101,13 @@ class FleetMembers:
                     f" worker has {mine}; give both the same, or this one another FLEET_NAME"
                 )
 
-    async def enrol(self, incarnation: str) -> None:
-        await self._call(scripts.ENROL, self._worker, incarnation)
+    async def enrol(self, incarnation: str) -> str:
+        """Begin an incarnation; return the one before, which is to be forgotten, or ''.
+
+        Until then others return what that one held, if this worker is killed before it does.
+        """
+        before: bytes = await self._call(scripts.ENROL, self._worker, incarnation)
+        return before.decode()
 
     async def heartbeat(self, incarnation: str) -> Roll:
         """Send a heartbeat, and mark workers without one as dead; return the membership."""
@@ -110,14 +115,14 @@ class FleetMembers:
         heartbeats, dead = _heartbeats(found), _texts(reaped)
         for name in self._watch.dead(heartbeats, time.monotonic()):
             if name != self._worker and await self._call(scripts.REAP, name, heartbeats[name]):
-                dead[name] = _incarnation_of(heartbeats.pop(name))
+                dead[_incarnation_of(heartbeats.pop(name))] = name
         return Roll(bool(known), frozenset(heartbeats), dead)
 
     async def alive(self) -> frozenset[str]:
         return frozenset(_heartbeats(await self._call(scripts.ROLL)))
 
     async def forget(self, worker: str, incarnation: str) -> None:
-        """Remove a worker that has nothing left to return."""
+        """Remove an incarnation that has nothing left to return."""
         await self._call(scripts.FORGET, worker, incarnation)
 
 

@@ -68,23 +68,32 @@ class WarcReader:
         Args:
             file: Seekable file, gzipped record by record or not at all.
             extractor: One of ``extractors``; it finds the main text of HTML.
+
+        Raises:
+            OSError: The file cannot be read on; what was read of it was yielded.
         """
         waiting: list[_Answer] = []
         damage: list[LeftOut] = []
         with closing(HtmlReader(ReadingOptions(workers=1, extractor=extractor))) as reader:
             # A complaint names a place in the file; only the number of complaints counts here.
             complain = partial(_note, damage)
-            for record in read_records(file, complain, max_bytes=MAX_BYTES):
-                told = _tell(record)
-                if isinstance(told, _Answer):
-                    waiting.append(told)
-                if _is_much(waiting) or isinstance(told, WebPage):
-                    yield from _read(waiting, reader)
-                    waiting.clear()
-                if isinstance(told, WebPage | LeftOut):
-                    yield told
+            failure: OSError | None = None
+            try:
+                for record in read_records(file, complain, max_bytes=MAX_BYTES):
+                    told = _tell(record)
+                    if isinstance(told, _Answer):
+                        waiting.append(told)
+                    if _is_much(waiting) or isinstance(told, WebPage):
+                        yield from _read(waiting, reader)
+                        waiting.clear()
+                    if isinstance(told, WebPage | LeftOut):
+                        yield told
+            except OSError as error:
+                failure = error
             yield from _read(waiting, reader)
         yield from damage
+        if failure is not None:
+            raise failure
 
 
 read = WarcReader()

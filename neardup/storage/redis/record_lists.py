@@ -239,8 +239,10 @@ class RecordLists:
 
     def _hold(self, place: ListPlace, parts: bytes) -> None:
         held = self._full.pop(place[:2], None)
-        self._bytes += len(parts) - (-_LIST_BYTES if held is None else len(held))
+        if held is not None:
+            self._bytes -= len(held) + _LIST_BYTES
         self._full[place[:2]] = parts
+        self._bytes += len(parts) + _LIST_BYTES
         while self._bytes > _CACHED_BYTES:
             self._bytes -= len(self._full.popitem(last=False)[1]) + _LIST_BYTES
 

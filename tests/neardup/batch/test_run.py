@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from neardup import Verdict, clusters, hamming, jaccard, minhash
-from neardup.batch.input_files import MAX_FILES, File
+from neardup.batch.corpus_task import Reading
+from neardup.batch.input_files import MAX_FILES, File, InputOptions
 from neardup.batch.output_tables import About, Folder, new_folder
 from neardup.batch.run import BatchRun, Task
 from neardup.corpus.corpus_tables import read_about
@@ -302,6 +303,12 @@ def test_what_a_run_goes_on_from_is_never_replaced_by_it(
         folder.write_about(
             replace(about, run="two", against=(str(tmp_path / "one"),), runs=("one",))
         )
+    german = Task("x", [], against=str(tmp_path / "two"), options=InputOptions(languages=("de",)))
+    with (
+        pytest.raises(InputError, match="made with --language any, now it is de"),
+        new_folder(spark, str(tmp_path / "other"), overwrite=False) as folder,
+    ):
+        BatchRun(spark, german, folder, lambda _: None)
     for place in ("one", "two"):
         with (
             pytest.raises(InputError, match="is gone on from"),
@@ -382,7 +389,9 @@ def test_what_a_killed_run_left_is_no_obstacle(spark: SparkSession, tmp_path: Pa
 
 def test_an_output_is_whole_or_as_it_was(spark: SparkSession, tmp_path: Path) -> None:
     write_lines(tmp_path / "a.jsonl", ["a text of a few words"])
-    before = run(spark, tmp_path / "a.jsonl", tmp_path / "out").about
+    english = InputOptions(languages=("en",))
+    before = run(spark, tmp_path / "a.jsonl", tmp_path / "out", options=english).about
+    assert before.reading == Reading(None, ("en",))
     with (
         pytest.raises(InputError, match="exists; --overwrite replaces it"),
         new_folder(spark, str(tmp_path / "out"), overwrite=False),

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from neardup.batch.input_files import find_files
+from neardup.batch.corpus_task import CorpusTask
+from neardup.batch.input_files import Fields, File, InputOptions, find_files
 from neardup.batch.output_tables import About
 from neardup.corpus.corpus_tables import Progress, RunFolder, outside_of, read_about
 from neardup.corpus.earlier_runs import earlier_runs
@@ -90,5 +91,45 @@ def test_an_earlier_run_is_found_whatever_its_folder_is_called(tmp_path: Path, n
     with closing(RunFolder(tmp_path / "second", overwrite=False)) as folder:
         folder.write({}, Progress("task", "second", files=1))
         folder.finish(second)
-    found = earlier_runs(tmp_path / "second", DEFAULTS)
+    found = earlier_runs(tmp_path / "second", CorpusTask("in", []))
     assert found.folders == (tmp_path / name, tmp_path / "second")
+
+
+WARC_FILE = [File("a.warc", "warc", 1)]
+ROWS_FILE = [File("a.csv", "csv", 1)]
+
+
+def reading(files: list[File], extractor: str | None = None, *languages: str) -> CorpusTask:
+    return CorpusTask("in", files, options=InputOptions(Fields(), extractor, languages))
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "said"),
+    [
+        (reading(WARC_FILE), reading(WARC_FILE, "blocks"), None),
+        (reading(WARC_FILE, "trafilatura"), reading(ROWS_FILE), None),
+        (reading(ROWS_FILE, None, "en", "de-AT"), reading(ROWS_FILE, None, "de-at", "eng"), None),
+        (reading(WARC_FILE), reading(WARC_FILE, "trafilatura"), "extractor blocks, now it is traf"),
+        (reading(ROWS_FILE), reading(ROWS_FILE, None, "en"), "--language any, now it is en"),
+        (
+            reading(ROWS_FILE, None, "de", "en"),
+            reading(ROWS_FILE, None, "en"),
+            "language de,en, now",
+        ),
+    ],
+)
+def test_what_was_read_otherwise_is_not_gone_on_from(
+    tmp_path: Path, before: CorpusTask, now: CorpusTask, said: str | None
+) -> None:
+    with closing(RunFolder(tmp_path / "first", overwrite=False)) as folder:
+        folder.write({}, Progress("task", "first", files=1))
+        folder.finish(About("first", "in", DEFAULTS, 0, 1, (), (), {}, reading=before.reading))
+    assert read_about(tmp_path / "first").reading == before.reading
+    if said is None:
+        found = earlier_runs(tmp_path / "first", now)
+        # What rows go on from may be of an extractor, and so is what goes on from them.
+        extractors = {now.reading.extractor, before.reading.extractor} - {None}
+        assert {now.reading.after(found.reading).extractor} == (extractors or {None})
+    else:
+        with pytest.raises(InputError, match=said):
+            earlier_runs(tmp_path / "first", now)

@@ -6,15 +6,21 @@ import shutil
 import signal
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from neardup.corpus.corpus_tables import read_about
+from neardup import Parameters, evidence
+from neardup.batch.input_files import find_files
+from neardup.corpus import batch_judge
+from neardup.corpus.corpus_tables import RunFolder, read_about, read_files
+from neardup.corpus.single_run import SingleRun, SingleTask, Status
 from tests.neardup.batch.corpus import made, read_back, write_lines
-from tests.neardup.command_line.running import PROJECT, environment, neardup
+from tests.neardup.command_line.running import PROJECT, environment, neardup, refused
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 pytestmark = pytest.mark.slow
@@ -86,6 +92,23 @@ def test_a_run_goes_on_behind_kills_and_ctrl_c(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"in", "whole", "out"}
 
 
+def test_an_interrupted_run_that_was_read_otherwise_is_refused_and_stays(tmp_path: Path) -> None:
+    source, output = tmp_path / "in", tmp_path / "out"
+    source.mkdir()
+    for number in range(3):
+        write_lines(source / f"{number}.jsonl", made(number, 20))
+    assert signalled(source, output, signal.SIGINT, 2) == 128 + signal.SIGINT
+    unfinished = tmp_path / "out.unfinished-run"
+    said = refused(source, output, "--processes", "1", "--language", "en")
+    assert said == (
+        f"{unfinished} (interrupted; to begin anew remove it): made with --language any, now it is "
+        "en; use the same, or begin anew"
+    )
+    ended = neardup(source, output, "--processes", "1")
+    assert "goes on behind" in ended.err
+    assert read_about(output).counts["documents"] == sum(len(made(n, 20)) for n in range(3))
+
+
 def test_an_interrupted_run_of_another_input_is_begun_anew(tmp_path: Path) -> None:
     source, output = tmp_path / "in", tmp_path / "out"
     source.mkdir()
@@ -101,3 +124,55 @@ def test_an_interrupted_run_of_another_input_is_begun_anew(tmp_path: Path) -> No
     assert "begins anew: the interrupted run had other files or parameters" in ended.err
     assert "goes on" not in ended.err
     assert read_about(output).counts["documents"] == len(made(5, 30))
+
+
+class InterruptionError(Exception):
+    """Ends a run."""
+
+
+def end_behind(batches: int) -> Callable[[Status], None]:
+    """What a run shows itself to, and is ended by behind so many batches."""
+    shown: list[Status] = []
+
+    def show(status: Status) -> None:
+        shown.append(status)
+        if len(shown) == batches:
+            raise InterruptionError
+
+    return show
+
+
+def verdicts_of(source: Path, output: Path, show: Callable[[Status], None]) -> list[dict[str, Any]]:
+    """The verdicts of a run that writes after each batch."""
+    parameters = Parameters(max_distance=8)
+    task = SingleTask(
+        str(source), find_files(str(source)), parameters, processes=1, rows_per_file=1
+    )
+    with closing(RunFolder(output, overwrite=False)) as folder:
+        SingleRun(task, folder, show)()
+    columns = ["id", "verdict", "duplicate_of", "distance", "similarity", "resembles"]
+    tables = read_files(output, "documents", columns)
+    return [row for table in tables for row in table.to_pylist()]
+
+
+@pytest.mark.parametrize("seed", [1, 26])
+def test_texts_are_looked_up_by_names_behind_an_interruption_as_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    """A run that goes on with more texts than names are read of at first reads them all the same.
+
+    For these seeds verdicts are others where it does not, since the run before began to look
+    texts up by names when there were few.
+    """
+    monkeypatch.setattr(evidence, "MAX_CANDIDATES", 1)
+    for module in (batch_judge, evidence):
+        monkeypatch.setattr(module, "MAX_NAMED", 20)
+    source = tmp_path / "in"
+    source.mkdir()
+    texts = made(seed, 160)
+    for number in range(8):
+        write_lines(source / f"{number}.jsonl", texts[20 * number : 20 * number + 20], 20 * number)
+    whole = verdicts_of(source, tmp_path / "whole", lambda _: None)
+    with pytest.raises(InterruptionError):
+        verdicts_of(source, tmp_path / "out", end_behind(5))
+    assert verdicts_of(source, tmp_path / "out", lambda _: None) == whole

@@ -48,6 +48,27 @@ def test_what_a_dead_worker_had_waits_again(redis_url: str) -> None:
     asyncio.run(test())
 
 
+@pytest.mark.parametrize("kills", [1, 2])
+def test_what_a_worker_had_that_died_again_before_it_entered_waits_again(
+    redis_url: str, kills: int
+) -> None:
+    """It was enrolled anew, and some shards still knew it as it was before."""
+
+    async def test() -> None:
+        async with worker(redis_url, "two", lease_secs=LEASE_SECS) as two:
+            async with worker(redis_url, lease_secs=LEASE_SECS) as one:
+                await one.push([*links(A, 2), *links(B, 2)])
+                assert len(await one.lease(4, {}, most_hosts=2)) == 4
+                for number in range(kills):
+                    await one._members.enrol(f"incarnation-{number}")
+            await beat_for(3 * LEASE_SECS, two)
+            counts = await two.counts()
+            assert (counts.waiting, counts.leased, counts.workers) == (4, 0, 1)
+            assert len(await two.lease(4, {}, most_hosts=2)) == 4
+
+    asyncio.run(test())
+
+
 def test_the_hosts_of_a_dead_worker_rest_as_it_wanted(redis_url: str) -> None:
     async def test() -> None:
         async with worker(redis_url, "two", lease_secs=LEASE_SECS) as two:

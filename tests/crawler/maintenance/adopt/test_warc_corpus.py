@@ -100,6 +100,32 @@ def test_damage_costs_the_records_that_it_hits(tmp_path: Path) -> None:
     assert LeftOut("damaged records") in found
 
 
+class FailingFile(io.BytesIO):
+    """A file whose disk fails behind so many bytes."""
+
+    def __init__(self, data: bytes, readable: int) -> None:
+        super().__init__(data)
+        self._readable = readable
+
+    def read(self, size: int | None = -1) -> bytes:
+        if self.tell() >= self._readable:
+            raise OSError("Input/output error")
+        return super().read(size)
+
+
+def test_what_was_read_before_a_disk_failed_is_not_lost(tmp_path: Path) -> None:
+    count = 40
+    record_all(tmp_path, *(exchange(f"/{n}", html(prose(n, 100)), secs=n) for n in range(count)))
+    (file,) = tmp_path.glob("*.warc.gz")
+    data = file.read_bytes()
+    found: list[WebPage | LeftOut] = []
+    with pytest.raises(OSError, match="Input/output error"):
+        found.extend(read(FailingFile(data, len(data) // 2)))
+    pages = [one.name for one in found if isinstance(one, WebPage)]
+    assert 1 < len(pages) < count
+    assert pages == [f"http://example.org/{n}" for n in range(len(pages))]
+
+
 def test_texts_of_wet_files_are_taken_as_they_are() -> None:
     file = io.BytesIO()
     writer = WARCWriter(file, gzip=True)

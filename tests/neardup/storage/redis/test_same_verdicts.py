@@ -19,7 +19,8 @@ from tests.neardup.storage.redis.judges import (
     Page,
     shared,
 )
-from tests.neardup.texts import FAR, NEAR, PAGE, SHORT, changed, prose
+from tests.neardup.text_strategies import near_texts
+from tests.neardup.texts import FAR, NEAR, PAGE, SHORT, changed
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -64,15 +65,6 @@ async def _awaited(result: Awaitable[Result]) -> Result:
     return await result
 
 
-TEXTS = st.one_of(
-    st.sampled_from(["", "☃", "short", "Short "]),
-    st.builds(
-        changed,
-        st.builds(prose, st.integers(0, 2), st.sampled_from([25, 300])),
-        st.integers(0, 9),
-        st.integers(0, 3),
-    ),
-)
 PAYLOADS = st.one_of(st.none(), st.sampled_from([payload_digest(b) for b in (b"a", b"b", b"")]))
 NAMES = st.sampled_from([NO_NAME, Name(title="Red lamp"), Name(title="Blue lamp")])
 ANY_PARAMETERS = st.builds(
@@ -181,7 +173,7 @@ class TestContract:
 
     @given(
         parameters=ANY_PARAMETERS,
-        texts=st.lists(st.tuples(st.integers(0, 12), TEXTS, PAYLOADS, NAMES), max_size=12),
+        texts=st.lists(st.tuples(st.integers(0, 12), near_texts, PAYLOADS, NAMES), max_size=12),
     )
     @settings(
         max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
