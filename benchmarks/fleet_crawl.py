@@ -6,7 +6,9 @@
 A made site on loopback addresses answers after a while, as sites do; all take turns. It says what
 the workers, and what Redis, cost in CPU time, since this machine's processors serve them all.
 Crawls that know nothing of each other, of a part of the hosts each, say what of a fleet's price
-comes of its processes. Nothing is written unless --write is given.
+comes of its processes. Pages a second are counted from when every worker has asked for a page, so
+that they say nothing of their start. A page that is missing at the end, or a worker that fails,
+ends it. Nothing is written unless --write is given.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ sys.path.insert(0, str(ROOT))  # the sites of the tests are no part of an instal
 from crawl_peers.tables import machine, rewrite  # noqa: E402
 
 from tests.servers.redis import RedisServer, redis_server  # noqa: E402
-from tests.sites.hosts import ManyHosts  # noqa: E402
+from tests.sites.hosts import Asked, ManyHosts  # noqa: E402
 
 DOCUMENT = ROOT / "docs" / "benchmarks.md"
 BEGIN = "<!-- written by benchmarks/fleet_crawl.py -->"
@@ -60,8 +62,10 @@ class Run:
 
     Attributes:
         crawls: What ran.
-        pages: That were fetched.
-        wall_secs: From the first request to the last.
+        is_start: Whether it was only to tell what the start costs.
+        pages: That were fetched, each counted once.
+        again: Requests for pages that were fetched before.
+        pages_per_sec: From when all workers had asked for one; None: one of them asked for none.
         cpu_secs: Of all workers with their readers.
         redis_cpu_secs: Of Redis.
         reads: How often Redis read from its clients: once for a batch of commands, or a few times.
@@ -71,8 +75,10 @@ class Run:
     """
 
     crawls: Crawls
+    is_start: bool
     pages: int
-    wall_secs: float
+    again: int
+    pages_per_sec: float | None
     cpu_secs: float
     redis_cpu_secs: float
     reads: int
@@ -94,11 +100,17 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--json", action="store_true", help="every run as JSON, no table")
     parser.add_argument("--write", action="store_true", help=f"renew {DOCUMENT.relative_to(ROOT)}")
-    return parser.parse_args()
+    arguments = parser.parse_args()
+    if arguments.apart and (arguments.hosts % arguments.apart or arguments.pages % arguments.apart):
+        parser.error("--hosts and --pages must be multiples of --apart")
+    if arguments.pages <= arguments.hosts:
+        parser.error("--pages must be more than --hosts, which the start is measured with")
+    return arguments
 
 
 def _command(site: ManyHosts, url: str, folder: Path, *, is_fleet: bool) -> list[str]:
     settings = {"JOBDIR": folder, "READING_WORKERS": 1, "DOWNLOAD_DELAY": 0}
+    settings["USER_AGENT"] = folder.name
     slots = {f"127.0.0.{n}": {"delay": 0, "concurrency": 2} for n in range(1, site.hosts + 1)}
     settings |= {"DOWNLOAD_SLOTS": json.dumps(slots), "PROGRESS_ENABLED": False}
     if is_fleet:
@@ -108,7 +120,8 @@ def _command(site: ManyHosts, url: str, folder: Path, *, is_fleet: bool) -> list
     return [sys.executable, "-m", "scrapy", "crawl", "site", *seeds, *options]
 
 
-def _run(arguments: argparse.Namespace, crawls: Crawls, pages: int) -> Run:
+def _run(arguments: argparse.Namespace, crawls: Crawls, *, is_start: bool) -> Run:
+    pages = arguments.hosts if is_start else arguments.pages
     parts = 1 if crawls.is_fleet else crawls.count
     hosts, secs = arguments.hosts // parts, arguments.answer_secs
     with (
@@ -121,33 +134,58 @@ def _run(arguments: argparse.Namespace, crawls: Crawls, pages: int) -> Run:
             for _ in range(parts)
         ]
         before = os.times()
-        processes = [
-            subprocess.Popen(
-                _command(
-                    sites[number % parts],
-                    server.url,
-                    Path(folder, f"worker-{number}"),
-                    is_fleet=crawls.is_fleet,
-                ),
-                cwd=ROOT,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
+        _work([
+            _command(
+                sites[number % parts],
+                server.url,
+                Path(folder, f"worker-{number}"),
+                is_fleet=crawls.is_fleet,
             )
             for number in range(crawls.count)
-        ]
-        # One after the other would leave those that have ended as they are.
-        for process in processes:
-            if process.wait(MAX_SECS):
-                raise SystemExit(f"a worker ended with {process.returncode}")
+        ])  # fmt: skip
         after = os.times()
-        asked = [one for site in sites for one in site.asked]
+        asked = [site.asked for site in sites]
+        fetched = sum(len(site.counts) for site in sites)
+        if fetched != pages:
+            raise SystemExit(f"{crawls}: {fetched:,} of {pages:,} pages were fetched")
         return Run(
             crawls,
-            len(asked),
-            max(one.ended for one in asked) - min(one.began for one in asked),
+            is_start,
+            fetched,
+            sum(map(len, asked)) - fetched,
+            _pages_per_sec(asked, crawls.count),
             sum(after[2:4]) - sum(before[2:4]),
             *_of_redis(server),
         )
+
+
+def _work(commands: list[list[str]]) -> None:
+    """Run commands at the same time, until all have ended or one has failed."""
+    with ExitStack() as stack:
+        processes = []
+        for command in commands:
+            process = subprocess.Popen(
+                command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            )
+            stack.callback(process.wait)
+            stack.callback(process.kill)  # of one that has ended it does nothing
+            processes.append(process)
+        for process in processes:
+            if process.wait(MAX_SECS):
+                raise SystemExit(f"a worker ended with {process.returncode}")
+
+
+def _pages_per_sec(sites: list[list[Asked]], workers: int) -> float | None:
+    """Return how many pages of sites were fetched a second from when all workers had asked once."""
+    firsts: dict[str, float] = {}
+    asked = [(site, one) for site, of_site in enumerate(sites) for one in of_site]
+    for _, one in asked:
+        firsts[one.agent] = min(one.began, firsts.get(one.agent, one.began))
+    if len(firsts) < workers:
+        return None
+    since = max(firsts.values())
+    pages = {(site, one.host, one.path) for site, one in asked if one.began >= since}
+    return len(pages) / (max(one.ended for _, one in asked) - since)
 
 
 def _of_redis(server: RedisServer) -> tuple[float, int, int, int, int]:
@@ -169,10 +207,12 @@ def _measure(arguments: argparse.Namespace) -> list[Run]:
     runs = []
     for _ in range(arguments.repeat):
         for crawls in kinds:
-            for pages in (arguments.hosts, arguments.pages):
-                run = _run(arguments, crawls, pages)
-                said = f"{crawls}: {run.pages:,} pages in {run.wall_secs:.1f} s"
-                print(said, file=sys.stderr)
+            for is_start in (True, False):
+                run = _run(arguments, crawls, is_start=is_start)
+                if not is_start and run.pages_per_sec is None:
+                    raise SystemExit(f"{crawls}: a worker fetched nothing; take more --pages")
+                said = f"{crawls}: {run.pages:,} pages in {run.cpu_secs:.1f} CPU s of the workers"
+                print(f"{said}; {run.again:,} asked for again", file=sys.stderr)
                 runs.append(run)
     return runs
 
@@ -185,16 +225,15 @@ def _table(runs: list[Run]) -> str:
         "| commands a page, those in scripts too | Redis holds, bytes a page |",
         "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
     ]
-    few = min(run.pages for run in runs)
     first: tuple[float, float] | None = None
     for crawls in dict.fromkeys(run.crawls for run in runs):
-        own = [run for run in runs if run.crawls == crawls and run.pages > few]
-        starts = [run for run in runs if run.crawls == crawls and run.pages == few]
+        own = [run for run in runs if run.crawls == crawls and not run.is_start]
+        starts = [run for run in runs if run.crawls == crawls and run.is_start]
         start_secs = statistics.median(run.cpu_secs for run in starts)
-        rate = statistics.median(run.pages / run.wall_secs for run in own)
+        rate = statistics.median(run.pages_per_sec or 0.0 for run in own)
         cpu = statistics.median(1_000 * run.cpu_secs / run.pages for run in own)
         further = statistics.median(
-            1_000 * (run.cpu_secs - start_secs) / (run.pages - few) for run in own
+            1_000 * (run.cpu_secs - start_secs) / (run.pages - starts[0].pages) for run in own
         )
         redis = statistics.median(1_000 * run.redis_cpu_secs / run.pages for run in own)
         redis *= crawls.is_fleet

@@ -43,6 +43,7 @@ class Progress:
         run: The name of the run.
         files: The number of files of each table.
         parts: The number of parts that were read to their end.
+        all_parts: The number of parts that the files are cut into.
         last: The id of the last document; -1: there is none.
         counts: The numbers of documents by verdict, and the like.
         looks_up_names: Whether texts were looked up by their names.
@@ -53,6 +54,7 @@ class Progress:
     run: str
     files: int = 0
     parts: int = 0
+    all_parts: int = 0
     last: int = -1
     counts: dict[str, int] = field(default_factory=dict)
     looks_up_names: bool = False

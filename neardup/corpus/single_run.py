@@ -142,6 +142,11 @@ class SingleRun:
         folder.finish(about)
         return about
 
+    @property
+    def _where(self) -> str:
+        """The folder of an interrupted run, for messages."""
+        return f"{self._folder.path} (interrupted; to begin anew remove it)"
+
     def _begun(self) -> Progress:
         """Return where an interrupted run of the same task ended, or the beginning of a new one.
 
@@ -157,8 +162,7 @@ class SingleRun:
         found = self._folder.read_progress()
         if found is not None:
             made = Reading(found.extractor, found.languages)
-            where = f"{self._folder.path} (interrupted; to begin anew remove it)"
-            task.reading.check_as(made, where)
+            task.reading.check_as(made, self._where)
         self._has_discarded = found is not None and found.task != digest
         if found is None or found.task != digest:
             self._folder.clear()
@@ -175,6 +179,13 @@ class SingleRun:
             for whole in parts_of(task.files, self._earlier.end_file, PART_BYTES)
             for part in row_parts(whole)
         ]
+        if self.is_continued and self._progress.all_parts != len(parts):
+            # A file that cannot be read is one part, and parts are counted.
+            raise InputError(
+                f"{self._where}: its files are cut into {self._progress.all_parts:,} parts, now "
+                f"into {len(parts):,}; one of them cannot be read now, or could not be read then"
+            )
+        self._progress = replace(self._progress, all_parts=len(parts))
         done = sum(part.end - part.start for part in parts[: self._parts])
         analysis = Analysis(self._folder.work, task.options, task.parameters)
         processes = task.processes or default_processes()

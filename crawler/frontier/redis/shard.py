@@ -67,10 +67,11 @@ class Journal:
         while self._pushed and self._pushed[0][0] < now - KEPT_SECS:
             self._pushed.popleft()
 
-    def take(self) -> list[QueuedLink]:
-        links = [link for _, some in self._pushed for link in some]
+    def links(self) -> list[QueuedLink]:
+        return [link for _, some in self._pushed for link in some]
+
+    def clear(self) -> None:
         self._pushed.clear()
-        return links
 
 
 class Calls:
@@ -133,8 +134,10 @@ class Shard:
         return answer
 
     async def _push_again(self) -> None:
-        for some in _parts(self._journal.take()):
+        # Forgotten when all were pushed: a worker that ends cancels this, and makes further calls.
+        for some in _parts(self._journal.links()):
             await self._push_in_turn(some)
+        self._journal.clear()
 
     async def _push_in_turn(self, links: Sequence[QueuedLink]) -> Any:
         parts = _flat(map(pack, links))

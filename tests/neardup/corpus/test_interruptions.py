@@ -9,6 +9,8 @@ import sys
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from neardup import Parameters, evidence
@@ -16,6 +18,7 @@ from neardup.batch.input_files import find_files
 from neardup.corpus import batch_judge
 from neardup.corpus.corpus_tables import RunFolder, read_about, read_files
 from neardup.corpus.single_run import SingleRun, SingleTask, Status
+from neardup.errors import InputError
 from tests.neardup.batch.corpus import made, read_back, write_lines
 from tests.neardup.command_line.running import PROJECT, environment, neardup, refused
 
@@ -176,3 +179,25 @@ def test_texts_are_looked_up_by_names_behind_an_interruption_as_before(
     with pytest.raises(InterruptionError):
         verdicts_of(source, tmp_path / "out", end_behind(5))
     assert verdicts_of(source, tmp_path / "out", lambda _: None) == whole
+
+
+def test_a_file_that_could_not_be_read_before_does_not_shift_the_parts_behind_it(
+    tmp_path: Path,
+) -> None:
+    """Documents would be judged twice, and others never."""
+    source = tmp_path / "in"
+    source.mkdir()
+    texts = made(1, 80)
+    table = pa.table({"text": texts[:40]})
+    pq.write_table(table, source / "a.parquet", row_group_size=10)
+    whole = (source / "a.parquet").read_bytes()
+    (source / "a.parquet").write_bytes(whole[:-1] + b"?")
+    for number in range(2):
+        write_lines(source / f"b{number}.jsonl", texts[40 + 20 * number : 60 + 20 * number])
+    with pytest.raises(InterruptionError):
+        verdicts_of(source, tmp_path / "out", end_behind(2))
+    (source / "a.parquet").write_bytes(whole)
+    with pytest.raises(InputError, match="are cut into 3 parts, now into 6; one of them cannot"):
+        verdicts_of(source, tmp_path / "out", lambda _: None)
+    (source / "a.parquet").write_bytes(whole[:-1] + b"?")
+    assert len(verdicts_of(source, tmp_path / "out", lambda _: None)) == 40

@@ -118,6 +118,30 @@ def test_who_was_taken_for_dead_is_told_so_and_begins_anew(redis_url: str) -> No
     asyncio.run(test())
 
 
+def test_links_that_a_server_lost_outlive_a_cancelled_push(own_redis: RedisServer) -> None:
+    """A full server says that it has lost what was pushed, and takes nothing."""
+
+    async def test() -> None:
+        async with worker(own_redis.url, shards=1) as one:
+            (shard,) = one._shards
+            await one.push(links(A, 3))
+            with own_redis.client() as client:
+                client.flushall()
+                client.config_set("maxmemory", 1)
+                asking = asyncio.create_task(shard.check())
+                while shard._server.waiting is None:
+                    await asyncio.sleep(0.01)
+                assert shard.is_lost
+                asking.cancel()
+                await asyncio.wait([asking])
+                assert asking.cancelled()
+                client.config_set("maxmemory", 0)
+            await shard.check()
+            assert (await one.counts()).waiting == 3
+
+    asyncio.run(test())
+
+
 def test_a_server_that_stands_still_kills_nobody(own_redis: RedisServer) -> None:
     async def test() -> None:
         one_of = worker(own_redis.url, lease_secs=LEASE_SECS)
