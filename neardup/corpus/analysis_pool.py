@@ -48,6 +48,15 @@ None begins another part while all of them together have written as many for eac
 
 _ENDING_SECS = 5.0
 
+_LOADED_ONCE = (
+    __name__,
+    "neardup.features.byte_kernels",
+    "neardup.features.shingle_kernels",
+    "neardup.features.unit_kernels",
+    "neardup.fingerprints.simhash_kernels",
+)
+"""What takes each process a second to import; one does it and becomes all of them by forks."""
+
 
 class Analysed(NamedTuple):
     """Rows of a part, or with None its end, when ``left_out`` counts what is no text to judge."""
@@ -110,7 +119,8 @@ class AnalysisPool:
         self._after = after
         self._waiting_bytes = 0
         self._works: deque[_Work] = deque()
-        context = get_context("spawn")
+        context = get_context("forkserver")
+        context.set_forkserver_preload(list(_LOADED_ONCE))
         self._workers: list[_Worker] = []
         for _ in range(processes):
             ours, theirs = context.Pipe()
