@@ -129,6 +129,8 @@ class KeptFacts:
             fingerprint: That of the text whose candidates they are.
             name: What it is called; ``NO_NAME`` where names are not compared.
         """
+        if len(ids) == 1:
+            return self._only(int(ids[0]), documents, fingerprint)
         slots = ids & self._last
         known = self._ids[slots] == ids
         fingerprints, marks = self._fingerprints[slots], self._marks[slots]
@@ -145,6 +147,23 @@ class KeptFacts:
             self._ids[slots[~known]] = _FREE
             ids, fingerprints, marks = ids[known], fingerprints[known], marks[known]
         return ordered(ids, fingerprints, marks, fingerprint, name)
+
+    def _only(self, number: int, documents: FactSource, fingerprint: int) -> Siblings:
+        """Return a candidate without others, whose name is compared when it is read.
+
+        Marks save the reading of many, and cost more than the reading of one.
+        """
+        slot = number & self._last
+        if self._ids[slot] == number:
+            found = [int(self._fingerprints[slot])]
+        else:
+            found = [one.fingerprint for one in documents.facts_of([number])]
+        distances = [(one ^ fingerprint).bit_count() for one in found]
+        return Siblings(
+            np.array([number] * len(found), np.int64),
+            np.array(distances, np.uint8),
+            np.zeros(len(found), np.bool_),
+        )
 
     def forget(self, number: int) -> None:
         """Forget the facts of a text that is stored no more, or for the first time."""

@@ -30,7 +30,8 @@ from neardup.whole import part_of
 MAX_NAME_CHARACTERS = 300
 """The number of characters of a title, a heading or the first lines that count."""
 
-_HEAD_CHARACTERS = 2 * MAX_NAME_CHARACTERS
+_HEAD_CHARACTERS = (MAX_NAME_CHARACTERS + 30, 2 * MAX_NAME_CHARACTERS)
+"""The beginnings of a line in which its first words are looked for before all of it."""
 
 MAX_NAMING_WORDS = 15
 """The number of words of the first line beyond which it is no name but a sentence."""
@@ -172,6 +173,8 @@ def _storable(text: str) -> str:
 
     Halves of surrogate pairs, which UTF-8 lacks, are replaced.
     """
+    if not text:
+        return ""
     stored = ""
     for line in text.split("\n"):
         if words := _first_words(line):
@@ -187,9 +190,11 @@ def _first_words(line: str) -> str:
 
     It has all that the first ``MAX_NAME_CHARACTERS`` characters of the line so spaced need.
     """
-    if len(line) > _HEAD_CHARACTERS:
+    for head in _HEAD_CHARACTERS:
+        if len(line) <= head:
+            break
         # The last word may be cut.
-        words = " ".join(line[:_HEAD_CHARACTERS].split()[:-1])
+        words = " ".join(line[:head].split()[:-1])
         if len(words) >= MAX_NAME_CHARACTERS:
             return words
     return " ".join(line.split(maxsplit=MAX_NAME_CHARACTERS)[:MAX_NAME_CHARACTERS])
@@ -197,8 +202,8 @@ def _first_words(line: str) -> str:
 
 def _marked_heading(text: str) -> str:
     """Return the words of a line before the first permalink mark; empty: there are none."""
-    for place in sorted(place for mark in _MARKS for place in _places(text, mark)):
-        start = place - 1 if text[place - 1 : place] == "\n" else place
+    for place in sorted(place for mark in _MARKS for place in _marked_places(text, mark)):
+        start = place - 1 if text[place - 1] == "\n" else place
         # From its mark alone: the pattern is tried at each character otherwise.
         if _MARK.match(text, start) is None:
             continue
@@ -208,16 +213,19 @@ def _marked_heading(text: str) -> str:
     return ""
 
 
-def _places(text: str, mark: str) -> Iterator[int]:
-    place = text.find(mark)
+def _marked_places(text: str, mark: str) -> Iterator[int]:
+    """Yield where a mark ends a line or a word, with something before it."""
+    place = text.find(mark, 1)
     while place >= 0:
-        yield place
+        before, behind = text[place - 1], text[place + 1 : place + 2]
+        if (before == "\n" or not before.isspace()) and (not behind or behind.isspace()):
+            yield place
         place = text.find(mark, place + 1)
 
 
 def _labelled(text: str) -> list[str]:
     """Return the first identifier of each kind that stands in a text with its label."""
-    if not any(label in text for label in _LABELS):
+    if not any(map(text.__contains__, _LABELS)):
         return []
     found: dict[str, str] = {}
     for label in _LABEL.finditer(text):

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Collection
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any
 
@@ -13,6 +14,9 @@ from neardup.indexes.arrays import Fingerprints, Ids
 from neardup.kept_facts import StoredFacts
 
 _FIRST_ROOM = 1 << 12
+
+_HELD_NAMES = 1 << 12
+"""The number of names that are held in memory, 5 MB at most."""
 
 
 class _Spool:
@@ -60,6 +64,8 @@ class SpooledDocuments:
 
     def __init__(self, folder: Path) -> None:
         self._texts, self._names = _Spool(folder / "texts"), _Spool(folder / "names")
+        # A candidate's name is asked for with its facts, and again before its text.
+        self._name_at = lru_cache(_HELD_NAMES)(self._names.read)
         self._count = 0
         self._ids: Ids = np.zeros(_FIRST_ROOM, np.int64)
         self._fingerprints: Fingerprints = np.zeros(_FIRST_ROOM, np.uint64)
@@ -130,7 +136,7 @@ class SpooledDocuments:
         if id in self._held:
             return str(self._value("packed_name", id))
         place = self._place(id)
-        return "" if place is None else self._names.read(*self._places[place, 2:].tolist())
+        return "" if place is None else self._name_at(*self._places[place, 2:].tolist())
 
     def facts_of(self, ids: Collection[int]) -> list[StoredFacts]:
         """Return the facts of those of some ids whose texts are kept with a fingerprint."""
