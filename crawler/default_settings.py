@@ -218,7 +218,7 @@ FLEET_LEASE_SECS = 60.0
 """Time without a heartbeat after which a worker is taken for dead; the same for all workers."""
 
 FLEET_SHARDS = 0
-"""Parts of the frontier, fixed when a fleet begins; 0: 1 in one Redis, 16 in a cluster."""
+"""Parts of the frontier, fixed when a fleet begins; 0: 1 in one Redis, 4 in a cluster."""
 
 FLEET_MAX_HOSTS = 256
 """Hosts that one worker asks at a time, at most; each host is asked by one worker at a time."""

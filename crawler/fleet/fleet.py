@@ -36,8 +36,11 @@ WAIT_SECS = 0.5
 
 logger = logging.getLogger(__name__)
 
-SHARDS_OF_A_CLUSTER = 16
-"""Parts of the frontier in a cluster, whose nodes share them; in one Redis they are only work."""
+SHARDS_OF_A_CLUSTER = 4
+"""Parts of the frontier in a cluster, whose nodes share them; in one Redis they are only work.
+
+The links of a batch go to most parts, and each part is a script of its own.
+"""
 
 CLOSE_SECS = 4.0
 """Wait at most this many seconds for Redis when a worker ends and gives back its leases."""

@@ -17,7 +17,7 @@ class FleetOptions:
     Attributes:
         lease_secs: Silence in seconds after which a worker is taken for dead.
         shards: Number of parts of the frontier, fixed when the fleet begins; 0 for 1 in one Redis
-            and 16 in a cluster.
+            and 4 in a cluster.
         max_hosts: Maximum number of hosts that one worker owns at a time.
         max_leased: Maximum number of requests that one worker holds at a time.
         delay_secs: Pause between two requests to a host that has no pace of its own.

@@ -335,4 +335,4 @@ def test_a_cluster_serves_a_fleet(cluster_url: str, tmp_path: Path) -> None:
     assert_nothing_lost_or_kept_twice(fleet)
     told = shown(cluster_url)
     assert told["counts"]["done"] >= PAGES
-    assert told["identity"]["shards"] == "16"
+    assert told["identity"]["shards"] == "4"

@@ -38,11 +38,21 @@ def redis_url(redis_process: RedisServer) -> str:
 def own_redis() -> Iterator[RedisServer]:
     """A server of the test's own, to be stopped, killed and started again."""
     with ExitStack() as stack:
-        try:
-            server = stack.enter_context(redis_server())
-        except ServerUnavailableError as lack:
-            pytest.skip(f"no Redis here: {lack}")
-        yield server
+        yield _entered(stack)
+
+
+@pytest.fixture
+def redis_of_dumps() -> Iterator[RedisServer]:
+    """A server of the test's own that starts again with what its last ``SAVE`` wrote."""
+    with ExitStack() as stack:
+        yield _entered(stack, "--appendonly", "no")
+
+
+def _entered(stack: ExitStack, *options: str) -> RedisServer:
+    try:
+        return stack.enter_context(redis_server(*options))
+    except ServerUnavailableError as lack:
+        pytest.skip(f"no Redis here: {lack}")
 
 
 @pytest.fixture(scope="session")

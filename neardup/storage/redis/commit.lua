@@ -5,6 +5,8 @@
 -- KEYS: the log, bodies (one slot); where it is written elsewhere in the same step, which one server
 --       alone can do, the hash of the lists that it is added to
 -- ARGV: known     the sender has compared its text with every entry below this number
+--       read_to   the number of the next entry when the sender read the log
+--       last      the entry before that one, as the sender read it; empty if there was none
 --       radius    bits within which a fingerprint is near
 --       unequal   bytes in which the sketches of near texts that share a band may differ
 --       names     "1": a text that is for certain of another name is not near
@@ -18,17 +20,19 @@
 --       the key of the text and that of the bytes beside it; these bytes, or none; how many records
 --       a list may hold and how many a part (lists.lua, which this follows); and for each list its
 --       field and a record of it but for the number, which are its last 5 bytes
--- Reply: the number of the new entry, or -1; the number below which all entries were compared; how
---        many are near but for certain of other names; if it is -1, number and head of each entry
---        that is near, and none where entries that were to be compared are not known
+-- Reply: the number of the new entry, or -1; the number below which all entries were compared; the
+--        entry before that one; how many are near but for certain of other names; if it is -1, number
+--        and head of each entry that is near, and none where entries that were to be compared are not
+--        known, or others than those that the sender read
 local OWNER_END, DIGEST_END, FLAGS, PAYLOAD_END, FINGERPRINT_END, SKETCH_END = 16, 32, 33, 49, 57, 121
 local HEADING, TITLE, FIRST, KIND, VALUE, MARK_BYTES = 122, 126, 130, 134, 138, 4
 local HAS_PAYLOAD, HAS_FINGERPRINT, HAS_SKETCH, IS_HEADED_BY_TITLE = 1, 2, 4, 8
-local LOG_KEYS, FIRST_LIST, AT_ONCE = 2, 15, 1000
+local LOG_KEYS, FIRST_LIST, AT_ONCE = 2, 17, 1000
 local BAND_BYTES, NO_MARK = 4, string.rep('\0', MARK_BYTES)
 
-local known, radius, max_unequal = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-local compares_names, keeps, head = ARGV[4] == '1', ARGV[5] == '1', ARGV[6]
+local known, read_to, read_last = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
+local radius, max_unequal, compares_names = tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6] == '1'
+local keeps, head, body = ARGV[7] == '1', ARGV[8], ARGV[9]
 local flags = head:byte(FLAGS)
 
 local function set_bits(byte)
@@ -102,11 +106,12 @@ local function is_near(other)
   return both(HAS_SKETCH, other) and shares_band(other) and is_similar(other)
 end
 
-local state = redis.call('HMGET', KEYS[1], 'next', 'oldest', 'low')
-local next, oldest = tonumber(state[1] or 0), tonumber(state[2] or 0)
--- Entries that were not compared are forgotten, or the server has lost some that were.
-if known < oldest or known > next then return { -1, next, 0 } end
-local others, refused = 0, { -1, next, 0 }
+local state = redis.call('HMGET', KEYS[1], 'next', 'oldest', 'low', 'last', read_to - 1)
+local next, oldest, last = tonumber(state[1] or 0), tonumber(state[2] or 0), state[4] or ''
+-- Entries that were not compared are forgotten, or the server has lost some that were: it may have
+-- given their numbers to others.
+if known < oldest or (state[5] or '') ~= read_last then return { -1, next, last, 0 } end
+local others, refused = 0, { -1, next, last, 0 }
 for start = known, next - 1, AT_ONCE do
   local numbers = {}
   for number = start, math.min(start + AT_ONCE, next) - 1 do numbers[#numbers + 1] = number end
@@ -122,12 +127,12 @@ for start = known, next - 1, AT_ONCE do
     end
   end
 end
-if #refused > 3 then return refused end
+if #refused > 4 then return refused end
 if #KEYS == LOG_KEYS then
   local dated = head .. struct.pack('>I4', redis.call('TIME')[1])
-  redis.call('HSET', KEYS[2], next, ARGV[7])
+  redis.call('HSET', KEYS[2], next, body)
   redis.call('HSET', KEYS[1], next, dated, 'last', dated, 'next', next + 1)
-  return { next, next, others }
+  return { next, next, last, others }
 end
 
 -- Lists first: where they are of another program the script ends there.
@@ -135,17 +140,17 @@ local packed_number, fields, records = struct.pack('<I5', next), {}, {}
 for at = FIRST_LIST, #ARGV, 2 do
   fields[#fields + 1], records[#records + 1] = ARGV[at], ARGV[at + 1] .. packed_number
 end
-add(KEYS[3], fields, records, tonumber(ARGV[13]), tonumber(ARGV[14]), false)
-if ARGV[12] == '' then
-  redis.call('SET', ARGV[10] .. next, ARGV[7])
+add(KEYS[3], fields, records, tonumber(ARGV[15]), tonumber(ARGV[16]), false)
+if ARGV[14] == '' then
+  redis.call('SET', ARGV[12] .. next, body)
 else
-  redis.call('MSET', ARGV[10] .. next, ARGV[7], ARGV[11] .. next, ARGV[12])
+  redis.call('MSET', ARGV[12] .. next, body, ARGV[13] .. next, ARGV[14])
 end
 local low = tonumber(state[3] or 0)
 if low == next then low = next + 1 end
-oldest = forget_heads(KEYS[1], oldest, low, tonumber(ARGV[8]))
-local marked = head .. ARGV[9]
+oldest = forget_heads(KEYS[1], oldest, low, tonumber(ARGV[10]))
+local marked = head .. ARGV[11]
 redis.call(
   'HSET', KEYS[1], next, marked, 'last', marked, 'next', next + 1, 'low', low, 'oldest', oldest
 )
-return { next, next, others }
+return { next, next, last, others }

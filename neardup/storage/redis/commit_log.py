@@ -21,6 +21,10 @@ it, and the postings are asked for by the script that reads the window, which is
 
 A commit whose reply is lost is sent again, meets its own entry, is refused, and its sender finds
 the text to be its own.
+
+A server that starts from an older file has lost the last entries, and gives their numbers to other
+texts. So ``look`` and ``commit`` name the last entry that was read, and where the log has another
+one in its place the text is judged again.
 """
 
 import os
@@ -53,19 +57,38 @@ _LEFT_BEHIND_SECS = 5
 _STAMP_BYTES = 4
 
 
+class Compared(NamedTuple):
+    """The part of the log that a text was compared with.
+
+    Attributes:
+        below: The number below which it was compared with each entry that may be near.
+        end: The number of the next entry when the log was read.
+        last: The entry before that one; empty where there was none.
+    """
+
+    below: int
+    end: int
+    last: bytes
+
+
 class Look(NamedTuple):
     """The content of the log at one moment.
 
     Attributes:
-        next: The number below which each entry is among the recent ones or found elsewhere.
+        compared: The entries that are among the recent ones or found elsewhere.
         recent: The heads of the entries from ``low`` on, the oldest first: others may be missing
             in postings and digests.
         left_behind: ``low``, if its sender seems to have died; None otherwise.
     """
 
-    next: int
+    compared: Compared
     recent: Heads
     left_behind: int | None
+
+    @property
+    def next(self) -> int:
+        """The number below which each entry is among the recent ones or found elsewhere."""
+        return self.compared.below
 
 
 class Commit(NamedTuple):
@@ -73,14 +96,14 @@ class Commit(NamedTuple):
 
     Attributes:
         number: Its number; None where it is not kept.
-        next: The number below which each entry was compared with it.
+        compared: The entries that were compared with it.
         near: The heads of the entries that are why it is not kept. None where it is not kept since
-            entries that were to be compared are not known any more: look again.
+            entries that were to be compared are not known any more, or are others: look again.
         others: How many entries are near, but for certain of other names.
     """
 
     number: int | None
-    next: int
+    compared: Compared
     near: Heads | None
     others: int
 
@@ -187,13 +210,14 @@ class CommitLog:
         recent = Heads.of(list(entries), entries.values())
         # A later reply that came before this one has forgotten entries that its answers lack.
         known = after if low == window.low else low
-        return Look(known, recent, _left_behind(entries, window.low, now)), answers
+        compared = Compared(known, after, last)
+        return Look(compared, recent, _left_behind(entries, window.low, now)), answers
 
     async def commit(  # each is another thing
         self,
         head: Head,
         body: bytes,
-        known: int,
+        compared: Compared,
         limits: Limits,
         *,
         keeps: bool,
@@ -204,21 +228,22 @@ class CommitLog:
         Args:
             head: Its head.
             body: All that is to be written elsewhere.
-            known: The number below which it was compared with each entry that may be near.
+            compared: The entries that it was compared with.
             limits: The limits of being near.
             keeps: Whether nothing counts but the same text of the same owner.
             elsewhere: What is written elsewhere in the same step; None: it is written later, as a
                 cluster needs it.
         """
         keys: list[str | bytes] = [self._state, self._bodies]
-        args: list[Argument] = [known, *limits, int(keeps), head.packed(), body]
+        args: list[Argument] = [*compared, *limits, int(keeps), head.packed(), body]
         if elsewhere is not None:
             keys += elsewhere.keys
             args += elsewhere.args
-        number, following, others, *near = await self._server.call(_COMMIT, keys, args)
+        number, end, last, others, *near = await self._server.call(_COMMIT, keys, args)
+        compared = Compared(end, end, last)
         if number >= 0:
-            return Commit(number, following, None, others)
-        return Commit(None, following, Heads.of(near[::2], near[1::2]) if near else None, others)
+            return Commit(number, compared, None, others)
+        return Commit(None, compared, Heads.of(near[::2], near[1::2]) if near else None, others)
 
     async def body(self, number: int) -> bytes | None:
         """Return the record of an entry; None where it is written elsewhere."""

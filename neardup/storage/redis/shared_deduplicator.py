@@ -9,7 +9,7 @@ from neardup.document import Document, signed
 from neardup.errors import DocumentError, ParameterError, ServerError
 from neardup.fingerprints.digest import EMPTY_DIGEST
 from neardup.parameters import Parameters
-from neardup.storage.redis.commit_log import Commit, Look
+from neardup.storage.redis.commit_log import Commit, Compared, Look
 from neardup.storage.redis.head_format import (
     OWNER_BYTES,
     Limits,
@@ -252,9 +252,9 @@ class _Judging:
     keeps: bool
 
     async def judged(self) -> SharedVerdict | None:
-        """Return the verdict; None: the log has forgotten what it was not compared with."""
+        """Return the verdict; None: what it was compared with is not what the log has now."""
         look, findings = await self._look()
-        found, known = NO_EVIDENCE, look.next
+        found, compared = NO_EVIDENCE, look.compared
         while True:
             number = await self.source.own(self.record.head, findings)
             if number is not None:
@@ -267,14 +267,15 @@ class _Judging:
             shared = self._decided(found)
             if shared.original is not None:
                 return shared
-            commit = await self._commit(known)
+            commit = await self._commit(compared)
             if commit.number is not None:
                 if commit.others and shared.resembled is None:
                     return await self._verdict_of_kept(commit.number)
                 return shared
             if commit.near is None:
                 return None
-            findings, known = found_in(commit.near, self.record.head, self._limits), commit.next
+            findings = found_in(commit.near, self.record.head, self._limits)
+            compared = commit.compared
 
     async def _verdict_of_kept(self, number: int) -> SharedVerdict:
         """Return the verdict by what was kept before it: as it is kept, it repeats nothing."""
@@ -289,9 +290,9 @@ class _Judging:
     async def _look(self) -> tuple[Look, Findings]:
         return await self.shelf.find(self.record.head, self._limits)
 
-    async def _commit(self, known: int) -> Commit:
+    async def _commit(self, compared: Compared) -> Commit:
         return await self.shelf.keep(
-            self.record, known, self._limits, self.beside, keeps=self.keeps
+            self.record, compared, self._limits, self.beside, keeps=self.keeps
         )
 
     def _decided(self, found: SharedEvidence) -> SharedVerdict:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from neardup.candidates import MAX_CANDIDATES, KnownShingles
 from neardup.features.shingles import distinct
 from neardup.storage.redis.band_postings import RedisBands, are_similar, sharing
-from neardup.storage.redis.commit_log import Commit, CommitLog, Elsewhere, Look
+from neardup.storage.redis.commit_log import Commit, CommitLog, Compared, Elsewhere, Look
 from neardup.storage.redis.head_format import (
     HAS_FINGERPRINT,
     HAS_PAYLOAD,
@@ -143,7 +143,7 @@ class Shelf:
     async def keep(
         self,
         record: Record,
-        known: int,
+        compared: Compared,
         limits: Limits,
         beside: Callable[[], bytes],
         *,
@@ -152,7 +152,7 @@ class Shelf:
         """Keep a text as ``CommitLog.commit`` does, and write it to where it is found."""
         head, packed = record.head, record.packed()
         if self._server.is_cluster:
-            commit = await self.log.commit(head, packed, known, limits, keeps=keeps)
+            commit = await self.log.commit(head, packed, compared, limits, keeps=keeps)
             if commit.number is not None:
                 await self.post(commit.number, packed, beside())
             return commit
@@ -162,7 +162,9 @@ class Shelf:
             beside(),
             self._list_additions(head, 0),
         )
-        return await self.log.commit(head, packed, known, limits, keeps=keeps, elsewhere=elsewhere)
+        return await self.log.commit(
+            head, packed, compared, limits, keeps=keeps, elsewhere=elsewhere
+        )
 
     def _list_additions(self, head: Head, number: int) -> list[Addition]:
         """Return the records by which a text is found."""

@@ -54,7 +54,7 @@ class Fleet:
         about = b'{"number": %d}' % page.number
         record = recorded(owner_of(page.number), document_of(page, PARAMETERS), about)
         return await self.shelf.log.commit(
-            record.head, record.packed(), look.next, limits_of(PARAMETERS), keeps=keeps
+            record.head, record.packed(), look.compared, limits_of(PARAMETERS), keeps=keeps
         )
 
     async def unwritten(self) -> int:

@@ -94,7 +94,7 @@ def test_the_log_passes_by_what_marks_tell_to_be_of_another_name(
             assert (answer.number, answer.others, answer.near) == (1, 1, None)
             assert difference(first, second)
         else:
-            assert (answer.number, answer.next, answer.others) == (None, 1, 0)
+            assert (answer.number, answer.compared.below, answer.others) == (None, 1, 0)
             assert answer.near is not None
             assert answer.near.ids.tolist() == [0]
         # Equal texts are equal whatever they are called.
@@ -112,7 +112,7 @@ def test_where_names_are_not_compared_they_pass_nothing_by(redis_url: str) -> No
         page = Page(2, NEAR, name=names[1])
         record = recorded(owner_of(2), document_of(page, PARAMETERS), b"")
         answer = await fleet.shelf.log.commit(
-            record.head, record.packed(), look.next, limits_of(parameters), keeps=False
+            record.head, record.packed(), look.compared, limits_of(parameters), keeps=False
         )
         assert (answer.number, answer.others) == (None, 0)
 

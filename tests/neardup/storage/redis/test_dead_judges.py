@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import random
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import TYPE_CHECKING
+
+import pytest
 
 from neardup.errors import ServerError
 from neardup.names import Name
 from neardup.storage.redis import commit_log as module
 from neardup.storage.redis import server as waiting
+from neardup.storage.redis.commit_log import Compared
 from neardup.storage.redis.connecting import connect
 from tests.neardup.storage.redis.cutting_off import cut
 from tests.neardup.storage.redis.fleet_of_judges import (
@@ -29,8 +33,7 @@ from tests.neardup.texts import changed
 from tests.waiting import eventually
 
 if TYPE_CHECKING:
-    import pytest
-
+    from neardup import Verdict
     from neardup.storage.redis.server import Server
     from tests.servers.redis import RedisServer
 
@@ -190,6 +193,83 @@ def test_a_server_that_lost_texts_is_asked_anew(redis_url: str) -> None:
         assert await fleet.judge.judge(Page(300, changed(lone_text(1), 2))) == NEW
 
     with_fleet(redis_url, use)
+
+
+@pytest.mark.parametrize("lost", [1, 2])
+def test_a_commit_to_a_server_that_began_anew_from_an_older_file_is_judged_again(
+    redis_of_dumps: RedisServer, lost: int
+) -> None:
+    """Another judge writes as many entries as were ``lost``, the last one a near text."""
+
+    async def use() -> None:
+        async with fleet_of(redis_of_dumps.url) as fleet:
+            await fleet.judge.judge(Page(1, lone_text(10)))
+            with redis_of_dumps.client() as client:
+                client.save()
+            for number in range(lost):
+                await fleet.judge.judge(Page(2 + number, lone_text(20 + number)))
+            restarts: list[Verdict] = []
+
+            def beside() -> bytes:
+                # Asked for between the look and the commit.
+                if not restarts:
+                    restarts.append(_judged_after_a_restart(redis_of_dumps, lost))
+                return b""
+
+            deduplicator = fleet.other.deduplicator
+            document = document_of(Page(9, NEAR), deduplicator.parameters)
+            told = await deduplicator.judge(owner_of(9), document, b"{}", beside=beside)
+            assert restarts == [NEW]
+            assert (told.verdict.kind, told.verdict.duplicate_of) == ("near_duplicate", lost)
+            assert await deduplicator.count() == 1 + lost
+
+    asyncio.run(use())
+
+
+def test_a_commit_to_a_server_that_lost_an_entry_since_the_look_is_refused(
+    redis_of_dumps: RedisServer,
+) -> None:
+    async def use() -> None:
+        async with fleet_of(redis_of_dumps.url) as fleet:
+            await fleet.judge.judge(Page(1, lone_text(10)))
+            with redis_of_dumps.client() as client:
+                client.save()
+            await fleet.judge.judge(Page(2, lone_text(20)))
+            look = await fleet.shelf.log.look()
+            redis_of_dumps.kill()
+            redis_of_dumps.start()
+            answer = await fleet.answer(Page(9, NEAR), look)
+            assert (answer.number, answer.near) == (None, None)
+            assert await fleet.commit(Page(9, NEAR), await fleet.shelf.log.look()) == 1
+            # Nor is what was refused once taken by the number of the refusal.
+            refused = await fleet.answer(
+                Page(10, PAGE), look._replace(compared=Compared(0, 0, b""))
+            )
+            assert refused.near is not None
+            assert refused.near.ids.tolist() == [1]
+            redis_of_dumps.kill()
+            redis_of_dumps.start()
+            assert await fleet.commit(Page(3, PAGE), await fleet.shelf.log.look()) == 1
+            again = look._replace(compared=refused.compared)
+            assert await fleet.commit(Page(10, changed(PAGE, 2)), again) is None
+
+    asyncio.run(use())
+
+
+def _judged_after_a_restart(server: RedisServer, texts: int) -> Verdict:
+    """Start a server anew, keep so many texts by another judge; return the verdict on the last."""
+
+    async def judged() -> Verdict:
+        async with fleet_of(server.url) as fleet:
+            for number in range(texts - 1):
+                await fleet.judge.judge(Page(50 + number, lone_text(30 + number)))
+            return await fleet.judge.judge(Page(60, PAGE))
+
+    server.kill()
+    server.start()
+    # A loop runs in this thread already.
+    with ThreadPoolExecutor(1) as threads:
+        return threads.submit(asyncio.run, judged()).result()
 
 
 def test_replies_that_are_lost_change_nothing(

@@ -35,7 +35,7 @@ def test_a_text_that_could_not_be_kept_is_no_original(redis_url: str) -> None:
         record = recorded(owner_of(1), document_of(page, PARAMETERS), b'{"number": 1}')
         limits = limits_of(PARAMETERS)
         with pytest.raises(ServerError, match="WRONGTYPE"):
-            await fleet.shelf.keep(record, look.next, limits, bytes, keeps=False)
+            await fleet.shelf.keep(record, look.compared, limits, bytes, keeps=False)
         await fleet.server.run("DEL", _LISTS)
         # Nothing is left by which the next text would be a copy of one that is not kept.
         assert await fleet.other.judge(Page(2, PAGE)) == NEW
