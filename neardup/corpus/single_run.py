@@ -188,7 +188,8 @@ class SingleRun:
         self._progress = replace(self._progress, all_parts=len(parts))
         done = sum(part.end - part.start for part in parts[: self._parts])
         analysis = Analysis(self._folder.work, task.options, task.parameters)
-        processes = task.processes or default_processes()
+        # One that never has a part would cost half a second of CPU to start.
+        processes = min(task.processes or default_processes(), len(parts) - self._parts)
         with closing(AnalysisPool(analysis, processes, self._last)) as pool:
             for found in pool(islice(iter(parts), self._parts, None)):
                 if found.rows is None:
