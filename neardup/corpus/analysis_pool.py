@@ -243,6 +243,8 @@ def _work(pipe: Connection, analysis: Analysis) -> None:
     """Analyse parts until nobody asks any more."""
     # Ctrl-C reaches all processes of a terminal; the one that judges ends the others.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Blocked in the server that it was forked of.
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     pa.set_cpu_count(1)
     try:
         while True:

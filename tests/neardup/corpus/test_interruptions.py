@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from neardup import Parameters, evidence
-from neardup.batch.input_files import find_files
+from neardup.batch.input_files import InputOptions, find_files
 from neardup.corpus import batch_judge
 from neardup.corpus.corpus_tables import RunFolder, read_about, read_files
 from neardup.corpus.single_run import SingleRun, SingleTask, Status
@@ -210,6 +210,29 @@ def test_a_file_that_could_not_be_read_before_does_not_shift_the_parts_behind_it
         verdicts_of(source, tmp_path / "out", lambda _: None)
     (source / "a.parquet").write_bytes(whole[:-1] + b"?")
     assert len(verdicts_of(source, tmp_path / "out", lambda _: None)) == 40
+
+
+def test_the_same_choice_in_other_words_goes_on(tmp_path: Path) -> None:
+    source, output = tmp_path / "in", tmp_path / "out"
+    source.mkdir()
+    for number in range(2):
+        write_lines(source / f"{number}.jsonl", made(number, 20))
+    found = find_files(str(source))
+    tasks = [
+        SingleTask(
+            str(source),
+            found,
+            options=InputOptions(languages=languages),
+            processes=1,
+            rows_per_file=1,
+        )
+        for languages in (("eng", "de"), ("de", "en"))
+    ]
+    with pytest.raises(InterruptionError), closing(RunFolder(output, overwrite=False)) as folder:
+        SingleRun(tasks[0], folder, end_behind(2))()
+    with closing(RunFolder(output, overwrite=False)) as folder:
+        run = SingleRun(tasks[1], folder, lambda _: None)
+        assert (run.is_continued, run.has_discarded) == (True, False)
 
 
 def importing_server(parent: int) -> int | None:
