@@ -15,7 +15,7 @@ class Reading(NamedTuple):
     """The choices by which the documents of a run were read.
 
     Attributes:
-        extractor: The name of what found the main text of HTML; None: there was no HTML.
+        extractor: The name of what found the main text of HTML; None: all texts were in rows.
         languages: The languages of documents that were read, in order; empty: any.
     """
 

@@ -8,8 +8,9 @@ import os
 import signal
 from collections import Counter, deque
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
-from multiprocessing import get_context
+from multiprocessing import forkserver, get_context, resource_tracker
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -56,6 +57,8 @@ _LOADED_ONCE = (
     "neardup.fingerprints.simhash_kernels",
 )
 """What takes each process a second to import; one does it and becomes all of them by forks."""
+
+_ENDED = "a process that reads and analyses texts was ended, perhaps for want of memory"
 
 
 class Analysed(NamedTuple):
@@ -110,6 +113,9 @@ class AnalysisPool:
         processes: Their number.
         after: Leave out the pages of the first part up to the one of this id.
 
+    Raises:
+        InputError: A process ended before it began.
+
     Files:
         ``folder/NUMBER.arrow``: analysed rows of a part; removed when all of them were yielded.
     """
@@ -119,15 +125,16 @@ class AnalysisPool:
         self._after = after
         self._waiting_bytes = 0
         self._works: deque[_Work] = deque()
-        context = get_context("forkserver")
-        context.set_forkserver_preload(list(_LOADED_ONCE))
         self._workers: list[_Worker] = []
-        for _ in range(processes):
-            ours, theirs = context.Pipe()
-            process = context.Process(target=_work, args=(theirs, analysis))
-            process.start()
-            theirs.close()
-            self._workers.append(_Worker(process, ours))
+        with ExitStack() as opened:
+            opened.callback(self.close)
+            try:
+                _start_server()
+                for _ in range(processes):
+                    self._workers.append(_started(analysis))
+            except (EOFError, ConnectionError):
+                raise InputError(_ENDED) from None
+            opened.pop_all()
 
     def __call__(self, parts: Iterator[InputPart]) -> Iterator[Analysed]:
         """Yield the rows of the parts, and an end for each part.
@@ -199,9 +206,7 @@ class AnalysisPool:
             try:
                 found = worker.pipe.recv()
             except (EOFError, ConnectionError):
-                raise InputError(
-                    "a process that reads and analyses texts was ended, perhaps for want of memory"
-                ) from None
+                raise InputError(_ENDED) from None
             assert worker.work is not None
             if isinstance(found, int):
                 worker.work.lengths.append(found)
@@ -212,10 +217,34 @@ class AnalysisPool:
                 worker.work.left_out, worker.work = found, None
 
 
+def _start_server() -> None:
+    """Start the process whose forks are the others, unless it runs."""
+    forkserver.set_forkserver_preload(list(_LOADED_ONCE))
+    # It is started with the server otherwise, and lets signals through again.
+    resource_tracker.ensure_running()
+    # Ctrl-C reaches the server too, which minds it while it imports.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        forkserver.ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _started(analysis: Analysis) -> _Worker:
+    context = get_context("forkserver")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_work, args=(theirs, analysis))
+    process.start()
+    theirs.close()
+    return _Worker(process, ours)
+
+
 def _work(pipe: Connection, analysis: Analysis) -> None:
     """Analyse parts until nobody asks any more."""
     # Ctrl-C reaches all processes of a terminal; the one that judges ends the others.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Blocked in the server that it was forked of.
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     pa.set_cpu_count(1)
     try:
         while True:

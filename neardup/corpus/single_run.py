@@ -157,7 +157,9 @@ class SingleRun:
         parameters = {**asdict(task.parameters), "features": None}
         parameters["features"] = str(task.parameters.fingerprint_features)
         files = [asdict(file) for file in task.files]
-        asked = [files, parameters, asdict(task.options), self._earlier.runs]
+        # The same choice may be spelled in several ways.
+        options = replace(task.options, extractor=None, languages=())
+        asked = [files, parameters, asdict(options), task.reading, self._earlier.runs]
         digest = payload_digest(json.dumps(asked).encode()).hex()
         found = self._folder.read_progress()
         if found is not None:

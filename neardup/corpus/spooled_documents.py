@@ -16,7 +16,7 @@ from neardup.kept_facts import StoredFacts
 _FIRST_ROOM = 1 << 12
 
 _HELD_NAMES = 1 << 12
-"""The number of names that are held in memory, 5 MB at most."""
+"""The number of names that are held in memory: 5 MB of long ones in ASCII, 20 MB at most."""
 
 
 class _Spool:

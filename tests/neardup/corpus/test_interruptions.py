@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
 import subprocess
 import sys
 from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -14,17 +16,24 @@ import pyarrow.parquet as pq
 import pytest
 
 from neardup import Parameters, evidence
-from neardup.batch.input_files import find_files
+from neardup.batch.input_files import InputOptions, find_files
 from neardup.corpus import batch_judge
 from neardup.corpus.corpus_tables import RunFolder, read_about, read_files
 from neardup.corpus.single_run import SingleRun, SingleTask, Status
 from neardup.errors import InputError
 from tests.neardup.batch.corpus import made, read_back, write_lines
-from tests.neardup.command_line.running import PROJECT, environment, neardup, refused
+from tests.neardup.command_line.running import (
+    PROJECT,
+    Ended,
+    command,
+    environment,
+    neardup,
+    refused,
+)
+from tests.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 pytestmark = pytest.mark.slow
 
@@ -201,3 +210,74 @@ def test_a_file_that_could_not_be_read_before_does_not_shift_the_parts_behind_it
         verdicts_of(source, tmp_path / "out", lambda _: None)
     (source / "a.parquet").write_bytes(whole[:-1] + b"?")
     assert len(verdicts_of(source, tmp_path / "out", lambda _: None)) == 40
+
+
+def test_the_same_choice_in_other_words_goes_on(tmp_path: Path) -> None:
+    source, output = tmp_path / "in", tmp_path / "out"
+    source.mkdir()
+    for number in range(2):
+        write_lines(source / f"{number}.jsonl", made(number, 20))
+    found = find_files(str(source))
+    tasks = [
+        SingleTask(
+            str(source),
+            found,
+            options=InputOptions(languages=languages),
+            processes=1,
+            rows_per_file=1,
+        )
+        for languages in (("eng", "de"), ("de", "en"))
+    ]
+    with pytest.raises(InterruptionError), closing(RunFolder(output, overwrite=False)) as folder:
+        SingleRun(tasks[0], folder, end_behind(2))()
+    with closing(RunFolder(output, overwrite=False)) as folder:
+        run = SingleRun(tasks[1], folder, lambda _: None)
+        assert (run.is_continued, run.has_discarded) == (True, False)
+
+
+def importing_server(parent: int) -> int | None:
+    """The process that imports for the others of a run, once it has imported numpy."""
+    for child in Path(f"/proc/{parent}/task/{parent}/children").read_text().split():
+        process = Path("/proc", child)
+        if b"multiprocessing.forkserver" in (process / "cmdline").read_bytes():
+            is_importing = "_multiarray_umath" in (process / "maps").read_text()
+            return int(child) if is_importing else None
+    return None
+
+
+def signalled_at_start(folder: Path, number: int, *, is_group: bool) -> Ended:
+    """What a run leaves whose group, or whose importing process, gets a signal."""
+    source = folder / "in"
+    source.mkdir()
+    write_lines(source / "a.jsonl", made(1, 20))
+    with subprocess.Popen(
+        command(source, folder / "out"),
+        cwd=PROJECT,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as run:
+        server = wait_until(lambda: importing_server(run.pid), run)
+        assert server is not None
+        if is_group:
+            os.killpg(run.pid, number)
+        else:
+            os.kill(server, number)
+        return Ended(run.wait(), *run.communicate())
+
+
+def test_ctrl_c_while_processes_are_started_is_told_in_a_line(tmp_path: Path) -> None:
+    ended = signalled_at_start(tmp_path, signal.SIGINT, is_group=True)
+    assert ended.status == 128 + signal.SIGINT
+    assert ended.err.splitlines()[-1] == "neardup: interrupted"
+    assert "Traceback" not in ended.err
+
+
+def test_a_process_that_ends_before_it_reads_is_told_in_a_line(tmp_path: Path) -> None:
+    ended = signalled_at_start(tmp_path, signal.SIGKILL, is_group=False)
+    assert (ended.status, ended.err) == (
+        2,
+        "neardup: a process that reads and analyses texts was ended, perhaps for want of memory\n",
+    )
