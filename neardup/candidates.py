@@ -115,11 +115,6 @@ class KnownShingles:
         )
         self.wholes = Held[Hashes](MAX_SET_BYTES, lambda one: one.nbytes)
 
-    def clear(self) -> None:
-        """Forget all: the numbers name other texts now."""
-        for held in (self.bitmaps, self.parts, self.wholes):
-            held.clear()
-
 
 class Candidates:
     """Measures the candidates of one text, nearest first, until one is confirmed.

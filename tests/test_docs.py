@@ -19,6 +19,7 @@ from scrapy.settings import Settings
 from scrapy.settings import default_settings as scrapys_settings
 from scrapy.spiderloader import SpiderLoader
 
+from crawler.frontier.redis.shared_frontier import FORMAT_VERSION
 from crawler.options import PREFIXES, our_settings
 from crawler.program import command_names, load_command, make_parser
 from crawler.spiders.page_spider import PageSpider
@@ -165,6 +166,12 @@ def sections(document: Path) -> set[str]:
     return {
         re.sub(r"[^\w\- ]", "", heading).strip().lower().replace(" ", "-") for heading in headings
     }
+
+
+def test_the_format_of_a_fleet_is_the_documented_one() -> None:
+    formats = (PROJECT / "docs" / "formats.md").read_text(encoding="utf-8")
+    (documented,) = re.findall(r":identity` \|.*\bformat \((\d+)\)", formats)
+    assert int(documented) == FORMAT_VERSION
 
 
 def test_settings_are_those_of_the_project_folder() -> None:

@@ -78,7 +78,8 @@ class Shelf:
     def _forget(self) -> None:
         self._documents.forget()
         self._lists.forget()
-        self.known.clear()
+        # What is judged now may still add to the shingles of before.
+        self.known = KnownShingles()
 
     async def find(self, head: Head, limits: Limits) -> tuple[Look, Findings]:
         """Look into the log, and find after that what has something in common.

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from neardup.candidates import Candidates
 from neardup.errors import ServerError
+from neardup.indexes.arrays import Match
 from neardup.names import Name
 from neardup.storage.redis import commit_log as module
 from neardup.storage.redis import server as waiting
@@ -191,6 +193,25 @@ def test_a_server_that_lost_texts_is_asked_anew(redis_url: str) -> None:
             assert near.kind == "near_duplicate"
         # Of what was lost nothing is known.
         assert await fleet.judge.judge(Page(300, changed(lone_text(1), 2))) == NEW
+
+    with_fleet(redis_url, use)
+
+
+def test_a_judgement_of_before_a_loss_tells_nothing_of_texts_after_it(redis_url: str) -> None:
+    """It has read a text that was lost, and compares it when others have begun anew."""
+
+    async def use(fleet: Fleet) -> None:
+        await fleet.judge.judge(Page(1, PAGE))
+        await fleet.other.judge(Page(2, lone_text(20)))
+        source = fleet.other.deduplicator._source
+        under_way = Candidates(NEAR, [], PARAMETERS, source.verifier, source.shelf.known)
+        await fleet.server.run("FLUSHALL")
+        await fleet.judge.judge(Page(3, FAR))
+        await source.shelf.log.look()
+        under_way.compare(Match(0, 0), PAGE)
+        assert under_way.near[0].similarity
+        near = await fleet.other.judge(Page(4, changed(FAR, 1)))
+        assert (near.kind, near.duplicate_of) == ("near_duplicate", 3)
 
     with_fleet(redis_url, use)
 
