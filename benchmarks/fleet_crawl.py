@@ -160,7 +160,7 @@ def _run(arguments: argparse.Namespace, crawls: Crawls, *, is_start: bool) -> Ru
 
 
 def _work(commands: list[list[str]]) -> None:
-    """Run commands at the same time, until all have ended or one has failed."""
+    """Run commands at the same time; one that fails ends those that were started after it."""
     with ExitStack() as stack:
         processes = []
         for command in commands:

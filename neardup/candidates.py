@@ -88,11 +88,6 @@ class Held(Generic[V]):
             if self._let_go is not None:
                 self._let_go(gone, unused)
 
-    def clear(self) -> None:
-        """Forget all: the numbers name other texts now."""
-        self._values.clear()
-        self._bytes = 0
-
 
 class KnownShingles:
     """The shingles of texts that were candidates before, exact and as bitmaps.
