@@ -68,7 +68,7 @@ def usage(nodes: list[RedisServer]) -> list[Usage]:
     return found
 
 
-class Crawl:
+class MadeCrawl:
     """Workers that crawl until so many pages are done."""
 
     def __init__(self, hosts: int, workers: int, pages: int) -> None:
@@ -112,7 +112,7 @@ async def measured(
         for frontier in frontiers:
             await frontier.open("a plan", {})
         await frontiers[0].push([link(page, hosts) for page in range(hosts)])
-        crawl, before = Crawl(hosts, arguments.workers, arguments.pages), usage(nodes)
+        crawl, before = MadeCrawl(hosts, arguments.workers, arguments.pages), usage(nodes)
         await asyncio.gather(*map(crawl.work, frontiers, range(len(frontiers))))
         spent = list(zip(before, usage(nodes), strict=True))
     finally:

@@ -11,7 +11,7 @@ from neardup.languages import language_tag
 from neardup.parameters import DEFAULTS, Parameters
 
 
-class Reading(NamedTuple):
+class ReadingChoices(NamedTuple):
     """The choices by which the documents of a run were read.
 
     Attributes:
@@ -22,11 +22,11 @@ class Reading(NamedTuple):
     extractor: str | None = None
     languages: tuple[str, ...] = ()
 
-    def after(self, earlier: "Reading") -> "Reading":
+    def after(self, earlier: "ReadingChoices") -> "ReadingChoices":
         """Return the choices for this run and an earlier one that it goes on from."""
         return self._replace(extractor=self.extractor or earlier.extractor)
 
-    def check_as(self, earlier: "Reading", where: str) -> None:
+    def check_as(self, earlier: "ReadingChoices", where: str) -> None:
         """Refuse to go on from what was read otherwise.
 
         Raises:
@@ -71,11 +71,11 @@ class CorpusTask:
         check_extractor(self.files, self.options.extractor)
 
     @property
-    def reading(self) -> Reading:
+    def reading(self) -> ReadingChoices:
         """What is read of the files, to be compared with that of another run."""
         languages = {language_tag(one) or one for one in self.options.languages}
         extractor = extractor_of(self.files, self.options.extractor)
-        return Reading(extractor, tuple(sorted(languages)))
+        return ReadingChoices(extractor, tuple(sorted(languages)))
 
 
 def input_options_of(options: Namespace) -> InputOptions:

@@ -17,7 +17,7 @@ from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from neardup.batch.corpus_task import CorpusTask, Reading
+from neardup.batch.corpus_task import CorpusTask, ReadingChoices
 from neardup.batch.spark_session import is_running
 from neardup.errors import InputError
 from neardup.features.features import Features
@@ -51,7 +51,7 @@ class About:
     runs: tuple[str, ...]
     counts: dict[str, int | str]
     tables: str = ""
-    reading: Reading = field(default_factory=Reading)
+    reading: ReadingChoices = field(default_factory=ReadingChoices)
 
     def to_json(self) -> str:
         values = asdict(self)
@@ -69,7 +69,7 @@ def about_of(text: str) -> About:
     chosen = values.pop("parameters")
     features = Features.parsed(chosen.pop("features"))
     values |= {name: tuple(values[name]) for name in ("against", "runs")}
-    reading = Reading(values.pop("extractor"), tuple(values.pop("languages")))
+    reading = ReadingChoices(values.pop("extractor"), tuple(values.pop("languages")))
     return About(parameters=Parameters(features=features, **chosen), reading=reading, **values)
 
 
@@ -279,7 +279,7 @@ class Earlier:
         self.folders: list[Folder] = []
         self.runs: tuple[str, ...] = ()
         self.end_file = 0
-        self.reading = Reading()
+        self.reading = ReadingChoices()
         if path is None:
             return
         last = Folder(spark, path)

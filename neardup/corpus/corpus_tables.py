@@ -47,7 +47,7 @@ class Progress:
         last: The id of the last document; -1: there is none.
         counts: The numbers of documents by verdict, and the like.
         looks_up_names: Whether texts were looked up by their names.
-        extractor, languages: The choice of what was read, as in ``Reading``.
+        extractor, languages: The choice of what was read, as in ``ReadingChoices``.
     """
 
     task: str

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from neardup.batch.corpus_task import CorpusTask, Reading
+from neardup.batch.corpus_task import CorpusTask, ReadingChoices
 from neardup.batch.output_tables import check_task, local_path
 from neardup.corpus.batch_judge import BatchJudge
 from neardup.corpus.corpus_tables import read_about, read_files
@@ -25,7 +25,7 @@ class EarlierRuns:
     folders: tuple[Path, ...] = ()
     runs: tuple[str, ...] = ()
     end_file: int = 0
-    reading: Reading = field(default_factory=Reading)
+    reading: ReadingChoices = field(default_factory=ReadingChoices)
 
     @property
     def tables(self) -> tuple[Path, ...]:

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.batch.analysing import POSITION_BITS
-from neardup.batch.corpus_task import CorpusTask, Reading
+from neardup.batch.corpus_task import CorpusTask, ReadingChoices
 from neardup.batch.input_files import check_count, parts_of, row_parts
 from neardup.batch.output_tables import About
 from neardup.corpus.analysis_pool import Analysed, Analysis, AnalysisPool, default_processes
@@ -163,7 +163,7 @@ class SingleRun:
         digest = payload_digest(json.dumps(asked).encode()).hex()
         found = self._folder.read_progress()
         if found is not None:
-            made = Reading(found.extractor, found.languages)
+            made = ReadingChoices(found.extractor, found.languages)
             task.reading.check_as(made, self._where)
         self._has_discarded = found is not None and found.task != digest
         if found is None or found.task != digest:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from neardup import Verdict, clusters, hamming, jaccard, minhash
-from neardup.batch.corpus_task import Reading
+from neardup.batch.corpus_task import ReadingChoices
 from neardup.batch.input_files import MAX_FILES, File, InputOptions
 from neardup.batch.output_tables import About, Folder, new_folder
 from neardup.batch.run import BatchRun, Task
@@ -391,7 +391,7 @@ def test_an_output_is_whole_or_as_it_was(spark: SparkSession, tmp_path: Path) ->
     write_lines(tmp_path / "a.jsonl", ["a text of a few words"])
     english = InputOptions(languages=("en",))
     before = run(spark, tmp_path / "a.jsonl", tmp_path / "out", options=english).about
-    assert before.reading == Reading(None, ("en",))
+    assert before.reading == ReadingChoices(None, ("en",))
     with (
         pytest.raises(InputError, match="exists; --overwrite replaces it"),
         new_folder(spark, str(tmp_path / "out"), overwrite=False),
