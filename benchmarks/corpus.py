@@ -7,7 +7,7 @@
 Documents are made of real texts (``corpus_peers/made.py``): those of ../shared/data, and Debian's
 documentation where NEARDUP_SITES names it. All read the same parquet files, and WARC files of
 ``--pages`` pages, and write what they keep, on all cores, one after the other. ``--peer`` names a
-Python that has datatrove, regex, tokenizers and xxhash<4, for WARC trafilatura, warcio,
+Python that has datatrove, orjson, regex, tokenizers and xxhash<4, for WARC trafilatura, warcio,
 faust-cchardet and python-magic too; ``--text-dedup`` one that has text-dedup, which reads no WARC.
 Found is the share of the repetitions that were planted and are dropped; wrongly are pages dropped
 that repeat none. Files lie in ``--folder``, 12 GB for a million documents.
