@@ -104,12 +104,18 @@ def test_a_run_goes_on_behind_kills_and_ctrl_c(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"in", "whole", "out"}
 
 
-def test_an_interrupted_run_that_was_read_otherwise_is_refused_and_stays(tmp_path: Path) -> None:
-    source, output = tmp_path / "in", tmp_path / "out"
+def interrupted(folder: Path) -> tuple[Path, Path]:
+    """Interrupt a run over three files; return the folders of its input and its output."""
+    source, output = folder / "in", folder / "out"
     source.mkdir()
     for number in range(3):
         write_lines(source / f"{number}.jsonl", made(number, 20))
     assert signalled(source, output, signal.SIGINT, 2) == 128 + signal.SIGINT
+    return source, output
+
+
+def test_an_interrupted_run_that_was_read_otherwise_is_refused_and_stays(tmp_path: Path) -> None:
+    source, output = interrupted(tmp_path)
     unfinished = tmp_path / "out.unfinished-run"
     said = refused(source, output, "--processes", "1", "--language", "en")
     assert said == (
@@ -122,11 +128,7 @@ def test_an_interrupted_run_that_was_read_otherwise_is_refused_and_stays(tmp_pat
 
 
 def test_an_interrupted_run_of_another_input_is_begun_anew(tmp_path: Path) -> None:
-    source, output = tmp_path / "in", tmp_path / "out"
-    source.mkdir()
-    for number in range(3):
-        write_lines(source / f"{number}.jsonl", made(number, 20))
-    assert signalled(source, output, signal.SIGINT, 2) == 128 + signal.SIGINT
+    source, output = interrupted(tmp_path)
     assert (tmp_path / "out.unfinished-run" / "progress.json").exists()
     for number in range(3):
         (source / f"{number}.jsonl").unlink()
