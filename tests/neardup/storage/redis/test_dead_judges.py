@@ -216,6 +216,13 @@ def test_a_judgement_of_before_a_loss_tells_nothing_of_texts_after_it(redis_url:
     with_fleet(redis_url, use)
 
 
+async def save_one(fleet: Fleet, server: RedisServer) -> None:
+    """Keep a text and write the file that the server begins with when it is started again."""
+    await fleet.judge.judge(Page(1, lone_text(10)))
+    with server.client() as client:
+        client.save()
+
+
 @pytest.mark.parametrize("lost", [1, 2])
 def test_a_commit_to_a_server_that_began_anew_from_an_older_file_is_judged_again(
     redis_of_dumps: RedisServer, lost: int
@@ -224,9 +231,7 @@ def test_a_commit_to_a_server_that_began_anew_from_an_older_file_is_judged_again
 
     async def use() -> None:
         async with fleet_of(redis_of_dumps.url) as fleet:
-            await fleet.judge.judge(Page(1, lone_text(10)))
-            with redis_of_dumps.client() as client:
-                client.save()
+            await save_one(fleet, redis_of_dumps)
             for number in range(lost):
                 await fleet.judge.judge(Page(2 + number, lone_text(20 + number)))
             restarts: list[Verdict] = []
@@ -252,9 +257,7 @@ def test_a_commit_to_a_server_that_lost_an_entry_since_the_look_is_refused(
 ) -> None:
     async def use() -> None:
         async with fleet_of(redis_of_dumps.url) as fleet:
-            await fleet.judge.judge(Page(1, lone_text(10)))
-            with redis_of_dumps.client() as client:
-                client.save()
+            await save_one(fleet, redis_of_dumps)
             await fleet.judge.judge(Page(2, lone_text(20)))
             look = await fleet.shelf.log.look()
             redis_of_dumps.kill()
