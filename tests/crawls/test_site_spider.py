@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sqlite3
 from contextlib import closing
-from itertools import pairwise
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -159,8 +158,9 @@ class TestBounds:
         found = crawl_site(patient_site, tmp_path)
         assert found.report.kept == 5
         asked = [asked for asked in patient_site.asked if asked.path != "/robots.txt"]
-        # Half of the second tells a delay that is kept from none, also where the site is busy.
-        assert all(later.at - earlier.at > 0.5 for earlier, later in pairwise(asked))
+        # A busy machine may notice one request late, so that the gap behind it looks short. Without
+        # a delay all five are asked for in a tenth of a second, with one in four seconds.
+        assert asked[-1].at - asked[0].at > 2
 
 
 class TestSeeds:
