@@ -8,6 +8,7 @@ Reference: Li and Koenig, b-bit minwise hashing, WWW 2010, section 3.
 """
 
 import math
+import struct
 from collections.abc import Sequence
 from functools import cache
 
@@ -35,6 +36,7 @@ MAX_SHARING = 4096
 _BANDS, _ROWS = CANDIDATE_BANDING
 _BYTE_SHIFT = np.uint64(56)
 _ENDS = range(_ROWS, SKETCH_BYTES + 1, _ROWS)
+_BAND_VALUES = struct.Struct(f">{_BANDS}I")  # a band is four values of one byte
 _CHECK_BYTES = 2
 _RECORD = np.dtype([("check", f"<u{_CHECK_BYTES}"), ("low", "<u4"), ("high", "u1")])
 BAND_RECORD_BYTES = _CHECK_BYTES + NUMBER_BYTES
@@ -102,11 +104,10 @@ class RedisBands:
 
     def questions(self, sketch: bytes) -> list[ListPlace]:
         """Return the lists of a sketch, by band; ``sharing`` searches them."""
+        place, shift = self._lists.place, self._shift
         return [
-            self._lists.place(
-                band, int.from_bytes(sketch[end - _ROWS : end]) >> self._shift, BAND_RECORD_BYTES
-            )
-            for band, end in enumerate(_ENDS)
+            place(band, value >> shift, BAND_RECORD_BYTES)
+            for band, value in enumerate(_BAND_VALUES.unpack(sketch))
         ]
 
 

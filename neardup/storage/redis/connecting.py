@@ -3,22 +3,18 @@
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from redis.asyncio import Redis, RedisCluster
 from redis.asyncio.retry import Retry
 from redis.asyncio.sentinel import Sentinel, SentinelConnectionPool
 from redis.backoff import NoBackoff
-from redis.connection import HiredisRespSerializer
 from redis.exceptions import RedisClusterException, RedisError
-from redis.utils import HIREDIS_AVAILABLE
 
 from neardup.errors import ServerError
+from neardup.storage.redis.lasting_connection import packing_fast
 from neardup.storage.redis.server import Server, close_client
-
-if TYPE_CHECKING:
-    from redis.asyncio.connection import AbstractConnection
 
 ANSWER_SECS = 10.0
 """The time for one answer, in seconds; a server that takes longer is waited for."""
@@ -35,7 +31,6 @@ Arguments of a command are shown by the system to every user of a machine, these
 """
 
 _OLDEST = 7
-_PACKER = HiredisRespSerializer()
 
 
 async def connect(url: str, prefix: str = "") -> Server:
@@ -59,7 +54,7 @@ async def connect(url: str, prefix: str = "") -> Server:
         await close_client(one)
     if not about.get("cluster_enabled"):
         return Server(
-            _packing_fast(_client(url)), prefix=prefix, name=name, warnings=_checked(about, name)
+            packing_fast(_client(url)), prefix=prefix, name=name, warnings=_checked(about, name)
         )
     cluster = _cluster(url, name)
     server = Server(cluster, prefix=prefix, name=name)
@@ -79,21 +74,6 @@ def _client(url: str) -> Redis:
             "no URL of a Redis; redis://HOST:PORT/0 expected, or redis://USER:PASSWORD@HOST:PORT/0 "
             "with what is neither letter nor digit in a password written as %XX"
         ) from None
-
-
-def _packing_fast(client: Redis) -> Redis:
-    """Let hiredis pack the commands, as it does for the library's clients without asyncio."""
-    pool = client.connection_pool
-    kind: type[AbstractConnection] = pool.connection_class
-
-    class PackingConnection(kind):  # type: ignore[misc, valid-type]
-        def pack_command(self, *args: Any) -> list[bytes]:
-            packed: list[bytes] = _PACKER.pack(*args)
-            return packed
-
-    if HIREDIS_AVAILABLE:
-        pool.connection_class = PackingConnection
-    return client
 
 
 def _of_sentinel(url: str) -> Redis:

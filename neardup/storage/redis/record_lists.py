@@ -25,7 +25,7 @@ _SPILLED = Script.read(_PACKAGE, "spilled.lua")
 
 _BITS = 64
 _MIN_LIST_BITS = 16
-_VALUE_BYTES = 3
+_FIELD_BYTES = 4
 _CLUSTER_HASHES = 64
 """The number of hashes over which a cluster spreads its lists: each node has its share of them. One
 server alone has one, of which a command reads all that a text asks for."""
@@ -101,8 +101,8 @@ def count_hashes(server: Server) -> int:
 def by_key(places: Iterable[ListPlace]) -> dict[str, list[int]]:
     """Return which places lie in each hash."""
     found: dict[str, list[int]] = defaultdict(list)
-    for index, place in enumerate(places):
-        found[place.key].append(index)
+    for index, (key, _, _) in enumerate(places):
+        found[key].append(index)
     return found
 
 
@@ -132,7 +132,7 @@ class RecordLists:
 
     def __init__(self, server: Server) -> None:
         self._server = server
-        self._hashes = count_hashes(server)
+        self._keys = [f"{server.prefix}l:{number:x}" for number in range(count_hashes(server))]
         self._full: OrderedDict[tuple[str, bytes], bytes] = OrderedDict()
         self._bytes = 0
         self._below = MAX_NUMBERS
@@ -140,8 +140,8 @@ class RecordLists:
 
     def place(self, kind: int, value: int, record_bytes: int = RECORD_BYTES) -> ListPlace:
         """Return the place of the list of a value, below 2**24, of a kind, below 256."""
-        key = f"{self._server.prefix}l:{value % self._hashes:x}"
-        return ListPlace(key, bytes((kind,)) + value.to_bytes(_VALUE_BYTES), record_bytes)
+        key = self._keys[value % len(self._keys)]
+        return ListPlace(key, (kind << 24 | value).to_bytes(_FIELD_BYTES), record_bytes)
 
     @staticmethod
     def limits() -> tuple[int, int]:

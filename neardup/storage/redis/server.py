@@ -31,6 +31,7 @@ from redis.exceptions import (
 )
 
 from neardup.errors import ClosedError, ServerError
+from neardup.storage.redis.lasting_connection import LastingConnection
 from neardup.storage.redis.script import Argument, Call, Script
 
 # The client of a cluster closes connections under calls to other nodes when it finds one node gone:
@@ -162,6 +163,7 @@ class Server:
         self.prefix = prefix
         self.name = name
         self.warnings = tuple(warnings)
+        self._connection = LastingConnection(client) if isinstance(client, Redis) else None
         self._outage = Outage(name)
         self._at_once = asyncio.Semaphore(_AT_ONCE)
         self._unsent: list[_UnsentCall] = []
@@ -320,6 +322,8 @@ class Server:
 
     async def _send(self, commands: Sequence[tuple[Argument, ...]]) -> list[Any]:
         try:
+            if self._connection is not None:
+                return await self._connection.send(commands)
             if len(commands) == 1:
                 return [await self.client.execute_command(*commands[0])]
             pipeline = self.client.pipeline(transaction=False)

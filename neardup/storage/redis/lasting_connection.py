@@ -1,0 +1,98 @@
+"""Send commands over one connection that lasts, with less work for each than the client does."""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from redis.asyncio import Redis
+from redis.connection import HiredisRespSerializer
+from redis.exceptions import ResponseError
+from redis.utils import HIREDIS_AVAILABLE
+
+from neardup.storage.redis.script import Argument
+
+if TYPE_CHECKING:
+    from redis.asyncio.connection import AbstractConnection
+
+_PACKER = HiredisRespSerializer()
+
+
+def packing_fast(client: Redis) -> Redis:
+    """Let hiredis pack the commands, as it does for the library's clients without asyncio."""
+    if not HIREDIS_AVAILABLE:
+        return client
+    from hiredis import pack_command  # noqa: PLC0415  # it may not be installed
+
+    pool = client.connection_pool
+    kind: type[AbstractConnection] = pool.connection_class
+
+    class PackingConnection(kind):  # type: ignore[misc, valid-type]
+        def pack_command(self, *args: Any) -> list[bytes]:
+            name = args[0]
+            if isinstance(name, bytes) or " " not in name:
+                # The library looks at each argument first, for kinds that are not sent here.
+                with suppress(TypeError):
+                    return [pack_command(args)]
+            packed: list[bytes] = _PACKER.pack(*args)
+            return packed
+
+    pool.connection_class = PackingConnection
+    return client
+
+
+class LastingConnection:
+    """Sends batches of commands one after the other, over one connection of a client's pool.
+
+    The client takes a connection from its pool for each batch, and counts that for observers, which
+    costs as much as the packing.
+
+    Args:
+        client: The client; closing it closes the connection.
+    """
+
+    def __init__(self, client: Redis) -> None:
+        self._client = client
+        # The library leaves most methods of a connection without types.
+        self._connection: Any = None
+        self._secs: float | None = None
+
+    async def send(self, commands: Sequence[Sequence[Argument]]) -> list[Any]:
+        """Execute commands; return their replies, and errors in the place of replies.
+
+        Not to be called again before it has returned. A connection that fails, or a call that is
+        cancelled, is followed by a new connection.
+
+        Raises:
+            DataError: An argument cannot be written; nothing was sent.
+            RedisError, OSError: The server cannot be reached, or does not answer in time.
+        """
+        # One limit for all that is sent and read: the library has one, and a task, for each step.
+        async with asyncio.timeout(self._secs):
+            connection = await self._connected()
+            packed = [part for command in commands for part in connection.pack_command(*command)]
+            await connection.send_packed_command(packed)
+            return [await self._reply(connection, command[0]) for command in commands]
+
+    async def _connected(self) -> Any:
+        pool: Any = self._client.connection_pool
+        connection = self._connection
+        if connection is None:
+            self._connection = connection = await pool.get_connection()
+            self._secs, connection.socket_timeout = connection.socket_timeout, None
+            return connection
+        try:
+            if connection.should_reconnect():
+                await connection.disconnect()
+            await pool.ensure_connection(connection)
+        except BaseException:
+            # It may have asked for something whose reply would be taken for another one.
+            await connection.disconnect(nowait=True)
+            raise
+        return connection
+
+    async def _reply(self, connection: Any, name: Any) -> Any:
+        try:
+            return await self._client.parse_response(connection, name)
+        except ResponseError as error:
+            return error
