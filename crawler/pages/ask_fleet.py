@@ -2,23 +2,52 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from crawler.pages.judge import FleetQuestion
 from crawler.pages.page_context import find_original
 from crawler.pages.page_row import OriginalPage
+from crawler.pages.verdicts import EXACT_DUPLICATE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from crawler.pages.judge import Judge
     from crawler.pages.page_context import PageContext
+    from crawler.pages.page_row import PageRow
     from crawler.pages.promotion import Promoted
     from crawler.pages.shared_verdicts import PageVerdict, SharedVerdicts
+    from neardup import Document
 
 
-@dataclass(frozen=True, slots=True)
+_MIN_COPIES = 0.05
+"""Ask for the bytes before a page is read while more of the pages than this are copies.
+
+A question costs about a twentieth of what reading a page costs, and the one for its text names the
+bytes too.
+"""
+
+_COPIES_OVER = 64
+"""The number of pages over which copies are counted, the last ones most."""
+
+
+@dataclass(frozen=True)
+class _Described:
+    """A page with the row and the text of which the fleet is asked, made once."""
+
+    page: PageContext
+    judge: Judge
+    visit: int
+
+    @cached_property
+    def row_and_text(self) -> tuple[PageRow, Document | None]:
+        row = self.page.row(0, self.visit)
+        return row, self.judge.describe(row, self.page)
+
+
+@dataclass(slots=True)
 class Asking:
     """Asks the fleet for a verdict if the pages of this crawl do not decide.
 
@@ -27,13 +56,28 @@ class Asking:
 
     shared: SharedVerdicts
     judge: Judge
+    _copies: float = field(default=1.0, init=False)
+    """The share of the last pages whose bytes another crawl has."""
 
-    async def payload(self, page: PageContext) -> PageVerdict | None:
-        """Return the page of another crawl that has the same bytes, or None."""
+    async def payload(self, page: PageContext, *, is_shown: bool) -> PageVerdict | None:
+        """Return the page of another crawl that has the same bytes; None: read it, and ask then.
+
+        Args:
+            page: The page.
+            is_shown: Whether a browser may show it, which costs far more than a question.
+        """
         is_new = bool(page.fetched.body) and page.previous is None
-        if not is_new or page.store.find_payload(page.payload) is not None:
+        if not (is_new and (is_shown or self._copies > _MIN_COPIES)):
             return None
-        return await self.shared.find_payload(page.payload, _owner(page))
+        if page.store.find_payload(page.payload) is not None:
+            return None
+        found = await self.shared.find_payload(page.payload, _owner(page))
+        if found is not None:
+            self._count_copy(is_copy=True)
+        return found
+
+    def _count_copy(self, *, is_copy: bool) -> None:
+        self._copies += (is_copy - self._copies) / _COPIES_OVER
 
     async def settle(
         self, page: PageContext, visit: int, known: PageVerdict | None
@@ -48,11 +92,12 @@ class Asking:
         Returns:
             The verdict, or None if the pages of this crawl decide.
         """
+        described = _Described(page, self.judge, visit)
         asked: FleetQuestion | None = None
         said: PageVerdict | None = None
         # While the fleet thinks, another request may have captured this very page.
-        while (question := self._question(page, known)) is not asked:
-            said = None if question is None else await self._ask(question, page, visit)
+        while (question := self._question(described, known)) is not asked:
+            said = None if question is None else await self._ask(question, described)
             asked = question
         return known if asked is None and _is_found(page, known) else said
 
@@ -63,7 +108,8 @@ class Asking:
             assert stored is not None
             await self.shared.judge(row.key, document, about, stored.content, keeps=True)
 
-    def _question(self, page: PageContext, known: PageVerdict | None) -> FleetQuestion | None:
+    def _question(self, described: _Described, known: PageVerdict | None) -> FleetQuestion | None:
+        page = described.page
         if page.reading.failure is not None or self._is_decided(page):
             return None
         if page.reading.not_html is not None:
@@ -71,8 +117,7 @@ class Asking:
             return FleetQuestion.FILE if is_new_file else None
         if _is_found(page, known):
             return None
-        row = page.row(0, 0)
-        document = self.judge.describe(row, page)
+        row, document = described.row_and_text
         return None if document is None else self.judge.question(row, page, document)
 
     def _is_decided(self, page: PageContext) -> bool:
@@ -80,18 +125,18 @@ class Asking:
             return True
         return find_original(page) is not None
 
-    async def _ask(
-        self, question: FleetQuestion, page: PageContext, visit: int
-    ) -> PageVerdict | None:
-        row = page.row(0, visit)
+    async def _ask(self, question: FleetQuestion, described: _Described) -> PageVerdict | None:
+        page, (row, document) = described.page, described.row_and_text
         if question is FleetQuestion.FILE:
             return await self.shared.claim_file(page.payload, _owner(page), OriginalPage.of(row))
-        document, stored = self.judge.describe(row, page), page.reading.stored_text
+        stored = page.reading.stored_text
         assert document is not None
         assert stored is not None
         document = replace(document, payload=page.payload if page.fetched.body else None)
         about = OriginalPage.of(row)
-        return await self.shared.judge(_owner(page), document, about, stored.content)
+        verdict = await self.shared.judge(_owner(page), document, about, stored.content)
+        self._count_copy(is_copy=verdict.verdict.kind == EXACT_DUPLICATE)
+        return verdict
 
 
 def _is_found(page: PageContext, known: PageVerdict | None) -> bool:

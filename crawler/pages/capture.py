@@ -151,7 +151,9 @@ class Archivist:
             turn: Awaitable between reading and judging, for pages that are judged in order.
         """
         page = self._context(fetched, Reading(fetched.url))
-        known = await self._asking.payload(page) if self._asking else None
+        known = None
+        if self._asking is not None:
+            known = await self._asking.payload(page, is_shown=self.renderer is not None)
         is_known = known is not None
         links_only = is_enough(page, elsewhere=is_known) and not self._is_doubted(page)
         reading, rendered = await self._seen(fetched, links_only=links_only)

@@ -12,7 +12,7 @@ from crawler.pages.reasons import Reason, Stored
 from crawler.pages.verdicts import DUPLICATES, NOINDEX
 from crawler.pages.wall_clusters import host_of
 from crawler.reading.metadata.metadata_record import NO_HEADERS, PageHeaders
-from neardup.fingerprints.digest import payload_digest
+from neardup.fingerprints.digest import payload_digest, words_digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -214,6 +214,8 @@ class PageContext:
     _sent: bytes = field(init=False)
     _last: LastCapture = field(init=False)
     _unpacked: tuple[Reading, int, Document | None] | None = field(default=None, init=False)
+    _packed: tuple[Reading, str | None, str | None] | None = field(default=None, init=False)
+    _words: tuple[Document, bytes] | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         self._sent, self.plain = self.payload, self.reading
@@ -303,7 +305,24 @@ class PageContext:
         document = self.document(min_words)
         return None if document is None else document.name
 
+    def words_digest(self, document: Document) -> bytes:
+        """Return the ``words_digest`` of a text, computed once."""
+        words = self._words
+        if words is None or words[0] is not document:
+            self._words = words = document, words_digest(document.text)
+        return words[1]
+
+    def _packed_metadata(self) -> tuple[str | None, str | None]:
+        """Return the columns ``metadata`` and ``name`` of the reading, packed once."""
+        packed = self._packed
+        if packed is None or packed[0] is not self.reading:
+            metadata = self.reading.metadata
+            name = metadata.name().packed() or None
+            self._packed = packed = self.reading, packed_metadata(metadata), name
+        return packed[1:]
+
     def row(self, number: int, visit: int) -> PageRow:
+        """Return a row with what is known of the page before it is judged."""
         fetched, reading = self.fetched, self.reading
         row = blank_row(number, fetched, visit)
         if (
@@ -311,8 +330,7 @@ class PageContext:
         ):  # they belong to the whole page, and to its bytes
             row.etag, row.last_modified = fetched.etag, fetched.last_modified
         row.title, row.author, row.date, row.language, row.declared_url = reading.metadata[:5]
-        row.metadata = packed_metadata(reading.metadata)
-        row.name = reading.metadata.name().packed() or None
+        row.metadata, row.name = self._packed_metadata()
         row.payload_digest = row.last_payload_digest = self.payload
         row.visible_digest = reading.visible_digest
         return row

@@ -322,4 +322,6 @@ class RedisFrontier:
 
 
 async def _all(calls: Iterable[Awaitable[T]]) -> list[T]:
-    return await asyncio.gather(*calls)
+    """Await some calls at the same time."""
+    some = list(calls)
+    return [await some[0]] if len(some) == 1 else await asyncio.gather(*some)
