@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 _MIN_COPIES = 0.05
-"""Ask for the bytes before a page is read while more of the pages than this are copies.
+"""Ask for the bytes before a page is read while the share of copies is above this.
 
 A question costs about a twentieth of what reading a page costs, and the one for its text names the
 bytes too.
@@ -57,19 +57,23 @@ class Asking:
     shared: SharedVerdicts
     judge: Judge
     _copies: float = field(default=1.0, init=False)
-    """The share of the last pages whose bytes another crawl has."""
+    """The share of copies among the last pages that the fleet decided, 0 to 1; at first 1."""
 
-    async def payload(self, page: PageContext, *, is_shown: bool) -> PageVerdict | None:
-        """Return the page of another crawl that has the same bytes; None: read it, and ask then.
+    async def payload(self, page: PageContext, *, may_be_shown: bool) -> PageVerdict | None:
+        """Return the page of another crawl that has the same bytes; None: read the page.
+
+        It is not asked for where copies are rare: the question for the text finds it, too.
 
         Args:
-            page: The page.
-            is_shown: Whether a browser may show it, which costs far more than a question.
+            page: The page, not read yet.
+            may_be_shown: Whether a browser may show it, which costs far more than a question.
         """
+        is_asked = may_be_shown or self._copies > _MIN_COPIES
+        return await self._find_copy(page) if is_asked else None
+
+    async def _find_copy(self, page: PageContext) -> PageVerdict | None:
         is_new = bool(page.fetched.body) and page.previous is None
-        if not (is_new and (is_shown or self._copies > _MIN_COPIES)):
-            return None
-        if page.store.find_payload(page.payload) is not None:
+        if not is_new or page.store.find_payload(page.payload) is not None:
             return None
         found = await self.shared.find_payload(page.payload, _owner(page))
         if found is not None:
@@ -92,6 +96,8 @@ class Asking:
         Returns:
             The verdict, or None if the pages of this crawl decide.
         """
+        if known is None and page.reading.failure is not None:
+            known = await self._find_copy(page)  # it may have been read there
         described = _Described(page, self.judge, visit)
         asked: FleetQuestion | None = None
         said: PageVerdict | None = None

@@ -153,7 +153,7 @@ class Archivist:
         page = self._context(fetched, Reading(fetched.url))
         known = None
         if self._asking is not None:
-            known = await self._asking.payload(page, is_shown=self.renderer is not None)
+            known = await self._asking.payload(page, may_be_shown=self.renderer is not None)
         is_known = known is not None
         links_only = is_enough(page, elsewhere=is_known) and not self._is_doubted(page)
         reading, rendered = await self._seen(fetched, links_only=links_only)

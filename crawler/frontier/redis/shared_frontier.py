@@ -322,6 +322,6 @@ class RedisFrontier:
 
 
 async def _all(calls: Iterable[Awaitable[T]]) -> list[T]:
-    """Await some calls at the same time."""
-    some = list(calls)
-    return [await some[0]] if len(some) == 1 else await asyncio.gather(*some)
+    """Await calls at the same time, a single one without a task; return their results in order."""
+    every = list(calls)
+    return [await every[0]] if len(every) == 1 else await asyncio.gather(*every)

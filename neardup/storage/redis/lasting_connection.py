@@ -67,28 +67,35 @@ class LastingConnection:
             DataError: An argument cannot be written; nothing was sent.
             RedisError, OSError: The server cannot be reached, or does not answer in time.
         """
-        # One limit for all that is sent and read: the library has one, and a task, for each step.
-        async with asyncio.timeout(self._secs):
-            connection = await self._connected()
-            packed = [part for command in commands for part in connection.pack_command(*command)]
-            await connection.send_packed_command(packed)
-            return [await self._reply(connection, command[0]) for command in commands]
+        connection = await self._connected()
+        packed = [part for command in commands for part in connection.pack_command(*command)]
+        try:
+            # One limit for all that is sent and read: the library has one, and a task, for each.
+            async with asyncio.timeout(self._secs):
+                await connection.send_packed_command(packed)
+                return [await self._reply(connection, command[0]) for command in commands]
+        except BaseException:
+            await connection.disconnect(nowait=True)  # no reply is left for the next batch
+            raise
 
     async def _connected(self) -> Any:
+        """Return the connection, made anew where it was lost; each step of that has its limit."""
         pool: Any = self._client.connection_pool
         connection = self._connection
         if connection is None:
             self._connection = connection = await pool.get_connection()
-            self._secs, connection.socket_timeout = connection.socket_timeout, None
-            return connection
-        try:
-            if connection.should_reconnect():
-                await connection.disconnect()
-            await pool.ensure_connection(connection)
-        except BaseException:
-            # It may have asked for something whose reply would be taken for another one.
-            await connection.disconnect(nowait=True)
-            raise
+            self._secs = connection.socket_timeout
+        else:
+            connection.socket_timeout = self._secs
+            try:
+                if connection.should_reconnect():
+                    await connection.disconnect()
+                await pool.ensure_connection(connection)
+            except BaseException:
+                # It may have asked for something whose reply would be taken for another one.
+                await connection.disconnect(nowait=True)
+                raise
+        connection.socket_timeout = None
         return connection
 
     async def _reply(self, connection: Any, name: Any) -> Any:

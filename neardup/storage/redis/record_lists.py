@@ -139,7 +139,10 @@ class RecordLists:
         self._meeting = asyncio.Lock()
 
     def place(self, kind: int, value: int, record_bytes: int = RECORD_BYTES) -> ListPlace:
-        """Return the place of the list of a value, below 2**24, of a kind, below 256."""
+        """Return the place of the list of a value, below 2**24, of a kind, below 256.
+
+        Neither is checked here: a larger value would be one of another kind.
+        """
         key = self._keys[value % len(self._keys)]
         return ListPlace(key, (kind << 24 | value).to_bytes(_FIELD_BYTES), record_bytes)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from crawler.reading.reading import Reading
 from neardup import Parameters
 from tests.crawler.pages.sharing import OneMemory, fleet
 from tests.crawler.pages.test_capture import OPTIONS, fetched, html, verdicts
@@ -67,6 +68,24 @@ def test_bytes_are_asked_for_first_only_while_copies_are_frequent(tmp_path: Path
         assert {copy.kept_url for copy in copies} == {
             f"http://example.com/two/{number}" for number in range(FEW, 2 * FEW)
         }
+
+    run_in_two(tmp_path, memory, crawl)
+
+
+def test_a_copy_that_cannot_be_read_here_is_known_by_its_bytes(tmp_path: Path) -> None:
+    memory = OneMemory(Parameters())
+
+    async def crawl(one: Job, two: Job) -> None:
+        await capture(one, range(MANY), "one")
+        await capture(two, range(MANY, MANY + 1), "two")
+        memory.asked.clear()
+        found = []
+        for number in (MANY, MANY + 1):
+            answer = fetched(one, f"/one/{number}", page(number))
+            broken = Reading(answer.url, failure="it takes too long")
+            found.append(await one.archivist.capture_read(answer, broken))
+        assert verdicts(found) == ["exact_duplicate", "unreadable"]
+        assert memory.asked == ["payload"] * 2
 
     run_in_two(tmp_path, memory, crawl)
 

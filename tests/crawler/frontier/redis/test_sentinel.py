@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import subprocess
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -24,12 +26,14 @@ pytestmark = pytest.mark.slow
 
 SERVICE = "mymaster"
 STOP_SECS = 10
+WAIT_SECS = 60
 
 
 @contextmanager
-def sentinel(folder: Path, master: RedisServer) -> Iterator[int]:
-    """The port of a sentinel that alone decides when a master is gone."""
+def sentinel(folder: Path, master: RedisServer) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
+    """The port and the process of a sentinel that alone decides when a master is gone."""
     port = free_port()
+    folder.mkdir(exist_ok=True)
     file = folder / "sentinel.conf"
     file.write_text(
         f"port {port}\nbind 127.0.0.1\ndir {folder}\n"
@@ -41,7 +45,7 @@ def sentinel(folder: Path, master: RedisServer) -> Iterator[int]:
     command = [program(), str(file), "--sentinel"]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        yield port
+        yield port, process
     finally:
         process.kill()
         process.wait(STOP_SECS)
@@ -52,6 +56,15 @@ def knows_replica(port: int) -> bool:
     with redis.Redis(port=port) as client:
         try:
             return len(client.sentinel_slaves(SERVICE)) == 1
+        except redis.RedisError:
+            return False
+
+
+def knows_master(port: int) -> bool:
+    """Whether a sentinel answers, and names its master."""
+    with redis.Redis(port=port) as client:
+        try:
+            return bool(client.sentinel_get_master_addr_by_name(SERVICE))
         except redis.RedisError:
             return False
 
@@ -71,7 +84,7 @@ def test_a_worker_goes_on_with_the_new_master(tmp_path: Path) -> None:
         follows = ("--replicaof", f"127.0.0.1 {master.port}")
         with (
             RedisServer(tmp_path / "two", *follows),
-            sentinel(tmp_path, master) as port,
+            sentinel(tmp_path, master) as (port, _),
         ):
             wait_until(lambda: knows_replica(port))
             url = f"redis+sentinel://127.0.0.1:{port}/{SERVICE}/0"
@@ -92,6 +105,38 @@ def test_a_worker_goes_on_with_the_new_master(tmp_path: Path) -> None:
                     assert (counts.done, counts.waiting, counts.leased) == (4, 0, 0)
 
             asyncio.run(test())
+
+
+def test_a_sentinel_that_says_nothing_holds_up_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    try:
+        program()
+    except ServerUnavailableError as lack:
+        pytest.skip(f"no Redis here: {lack}")
+    monkeypatch.setattr("neardup.storage.redis.connecting.ANSWER_SECS", 1.0)
+    with (
+        RedisServer(tmp_path / "one") as master,
+        sentinel(tmp_path / "first", master) as (first, silent),
+        sentinel(tmp_path / "second", master) as (second, _),
+    ):
+        for port in (first, second):
+            wait_until(partial(knows_master, port))
+        url = f"redis+sentinel://127.0.0.1:{first},127.0.0.1:{second}/{SERVICE}/0"
+
+        async def test() -> object:
+            server = await connect(url, "test:")
+            await server.run("SET", "key", "value")
+            silent.send_signal(signal.SIGSTOP)
+            try:
+                with master.client() as client:
+                    client.client_kill_filter(_type="normal", skipme=True)
+                return await asyncio.wait_for(server.run("GET", "key"), WAIT_SECS)
+            finally:
+                silent.send_signal(signal.SIGCONT)
+                await server.close()
+
+        assert asyncio.run(test()) == b"value"
 
 
 @pytest.mark.parametrize(

@@ -244,6 +244,23 @@ class TestOutages:
         # What was sent before the pause is done too: a command may be executed twice.
         assert using(own_redis.url, use) in range(1, 5)
 
+    @pytest.mark.parametrize("batches_before", [0, 1])
+    def test_a_server_that_takes_a_batch_and_says_nothing(
+        self, own_redis: RedisServer, monkeypatch: pytest.MonkeyPatch, batches_before: int
+    ) -> None:
+        monkeypatch.setattr("neardup.storage.redis.connecting.ANSWER_SECS", 0.3)
+
+        async def use(server: Server) -> object:
+            for _ in range(batches_before):
+                await server.run("PING")
+            call = asyncio.create_task(server.run("XREAD", "BLOCK", 0, "STREAMS", "key", "0"))
+            assert await _waits(server) == "it does not answer"
+            with own_redis.client() as client:
+                client.xadd("key", {"field": "value"})
+            return await call
+
+        assert using(own_redis.url, use)
+
 
 def test_whoever_calls_again_and_again_can_be_cancelled_at_any_moment(url: str) -> None:
     async def call_on(server: Server) -> None:
