@@ -17,7 +17,7 @@ from neardup.storage.redis.lasting_connection import packing_fast
 from neardup.storage.redis.server import Server, close_client
 
 ANSWER_SECS = 10.0
-"""The time for all answers to a batch, in seconds; a server that takes longer is waited for."""
+"""The time for one answer, in seconds; a server that takes longer is waited for."""
 
 SENTINEL = "redis+sentinel://"
 """The beginning of a URL that names sentinels and their service."""

@@ -70,10 +70,15 @@ class LastingConnection:
         connection = await self._connected()
         packed = [part for command in commands for part in connection.pack_command(*command)]
         try:
-            # One limit for all that is sent and read: the library has one, and a task, for each.
-            async with asyncio.timeout(self._secs):
+            # The library has a limit, and a task, for each step.
+            async with asyncio.timeout(self._secs) as limit:
                 await connection.send_packed_command(packed)
-                return [await self._reply(connection, command[0]) for command in commands]
+                replies: list[Any] = []
+                for command in commands:
+                    if replies and self._secs is not None:
+                        limit.reschedule(asyncio.get_running_loop().time() + self._secs)
+                    replies.append(await self._reply(connection, command[0]))
+                return replies
         except BaseException:
             await connection.disconnect(nowait=True)  # no reply is left for the next batch
             raise

@@ -244,6 +244,17 @@ class TestOutages:
         # What was sent before the pause is done too: a command may be executed twice.
         assert using(own_redis.url, use) in range(1, 5)
 
+    def test_answers_to_a_batch_have_time_one_by_one(
+        self, own_redis: RedisServer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("neardup.storage.redis.connecting.ANSWER_SECS", 1.0)
+
+        async def use(server: Server) -> object:
+            # Each waits for a replica, and there is none.
+            return await asyncio.wait_for(server.pipeline([("WAIT", 1, 400)] * 5), 30)
+
+        assert using(own_redis.url, use) == [0] * 5
+
     @pytest.mark.parametrize("batches_before", [0, 1])
     def test_a_server_that_takes_a_batch_and_says_nothing(
         self, own_redis: RedisServer, monkeypatch: pytest.MonkeyPatch, batches_before: int
