@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 _MIN_COPIES = 0.05
 """Ask for the bytes before a page is read while the share of copies is above this.
 
-A question costs about a twentieth of what reading a page costs, and the one for its text names the
-bytes too.
+By estimate a question costs a twentieth of what reading a page costs; the one for its text names
+the bytes too.
 """
 
 _COPIES_OVER = 64
