@@ -24,7 +24,7 @@ from crawler.downloading.encodings import (
 from crawler.downloading.message_head import ContentRange, range_in
 from crawler.downloading.private import AddressGuard
 from crawler.job_registry import CrawlerComponent, job_of
-from crawler.large_bodies import DATA_LOSS, FileResponse
+from crawler.large_bodies import DATA_LOSS, STOPPED, FileResponse
 from crawler.options import Options
 from crawler.pages.reasons import Reason
 from crawler.request_meta import led_by
@@ -295,7 +295,9 @@ def _unopened(response: Response, error: DamagedBodyError) -> Response:
 
 
 def why_cut(request: Request | None, response: Response) -> Reason | None:
-    """Return why an answer is known to be partial; None where it is not."""
+    """Return why an answer is known to be partial; None where it is not, or is to be no more."""
+    if STOPPED in response.flags:
+        return None
     asked_for_part = request is not None and b"Range" in request.headers
     if response.status in _OF_RANGES and not asked_for_part:
         found = content_range(response)
@@ -311,6 +313,8 @@ def content_range(response: Response) -> ContentRange | None:
 
 def why_unopened(response: Response) -> str | None:
     """Return why nothing of a body could be decompressed; None for any other body."""
+    if STOPPED in response.flags:
+        return None
     flags = (flag for flag in response.flags if flag.startswith(_UNOPENED))
     return next((flag.removeprefix(_UNOPENED) for flag in flags), None)
 

@@ -57,7 +57,8 @@ class VariantComparison:
     def agree(self, one: PageRow, other: PageRow) -> bool | None:
         """Return whether two pages are the same; None where that cannot be told.
 
-        Two pages whose texts were not read are the same if their bytes are.
+        Two pages whose texts were not read are the same if their bytes are. Of files that were
+        not taken whole nothing is known.
 
         Args:
             one: The page of the variant.
@@ -67,6 +68,8 @@ class VariantComparison:
             return None
         if one.payload_digest is not None and one.payload_digest == other.payload_digest:
             return True
+        if all(is_file(row) and row.payload_digest is None for row in (one, other)):
+            return None
         first, second = (content_of(row, self._elsewhere.kept_url(row)) for row in (one, other))
         unread = [content is None or content.similarity == UNREAD for content in (first, second)]
         if first is not None and second is not None:
