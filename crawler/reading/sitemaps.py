@@ -19,10 +19,13 @@ if TYPE_CHECKING:
 _ROOTS = frozenset({"urlset", "sitemapindex", "rss", "RDF", "feed"})
 # Paths of the elements whose text is a location: two of sitemaps, one of RSS.
 _ADDRESSES = (["url", "loc"], ["sitemap", "loc"], ["item", "link"])
+# Those of the elements with an attribute: of an entry in Atom, of a page in a sitemap.
+_REFERENCES = (["entry", "link"], ["url", "link"])
 _LINE = re.compile(rb"[^\r\n]+")
 _ABSOLUTE = re.compile(rb"\s*https?://", re.IGNORECASE)
 _BOM = b"\xef\xbb\xbf"
 _CHUNK_BYTES = 2**16
+_MAX_PACKINGS = 3  # a file that is packed, and once more by a server that does not look at it
 # Elements a URL that may be taken; a URL of a site in fifty languages has as many children.
 _ELEMENTS_PER_URL = 20
 # An ampersand that does not begin a reference that XML predefines.
@@ -80,8 +83,9 @@ def read_sitemap(body: bytes, limits: SitemapLimits) -> SitemapContent | None:
         limits: Limits on the file.
     """
     try:
-        if body.startswith(GZIP_MAGIC):
-            body = open_body(body, ["gzip"], limits.max_bytes).body
+        for _ in range(_MAX_PACKINGS):
+            if body.startswith(GZIP_MAGIC):
+                body = open_body(body, ["gzip"], limits.max_bytes).body
     except AnswerError:
         return None
     if _ABSOLUTE.match(body.removeprefix(_BOM)):
@@ -152,9 +156,10 @@ class _Listener:
         self._elements -= 1
         if self._elements < 0:
             self._stop()
-        # In Atom other links of an entry lead to comments, to an edit form or to a file.
+        # In Atom other links of an entry lead to comments, to an edit form or to a file. In a
+        # sitemap they name the same page in other languages.
         is_page = attributes.get("rel", "alternate") == "alternate"
-        if is_page and self._path[-2:] == ["entry", "link"]:
+        if is_page and self._path[-2:] in _REFERENCES:
             # libxml2 leaves an ampersand of an attribute in this form to the caller.
             self._take(attributes.get("href", "").replace("&#38;", "&"))
 

@@ -16,7 +16,7 @@ from crawler.pages.reasons import Reason
 from crawler.pages.verdicts import FAILED
 from crawler.reading.link_kinds import ANCHOR, SITEMAP, Follow
 from crawler.reading.sitemaps import SitemapLimits
-from crawler.request_meta import FIXED, LED_BY, LINK_KIND, SEED, SPELLING
+from crawler.request_meta import FIXED, LED_BY, LINK_KIND, LIST, SEED, SPELLING
 from crawler.spiders.argument_table import SITE
 from crawler.spiders.arguments import (
     check_site,
@@ -187,6 +187,7 @@ class SiteSpider(SitemapSpider):
     def _list_request(self, url: str, kind: str, meta: dict[str, Any]) -> Request | None:
         if kind != SITEMAP:
             return self.guess_request(url, kind, meta)
+        meta[LIST] = True
         return Request(url, self.parse_sitemap, errback=self.sitemap_failed, meta=meta)
 
     def leads_further(self, key: bytes) -> bool:

@@ -14,7 +14,7 @@ from crawler.pages.reasons import Reason, Stored, in_words
 from crawler.pages.verdicts import UNREADABLE
 from crawler.reading.link_kinds import SITEMAP, Follow
 from crawler.reading.sitemaps import SitemapContent, read_sitemap
-from crawler.request_meta import FIXED, GUESS, LED_BY, LINK_KIND, SEED
+from crawler.request_meta import FIXED, GUESS, LED_BY, LINK_KIND, LIST, SEED
 from crawler.spiders.guessing import GuessingSpider
 from crawler.storage.errors import CrawlStorageError
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 # An index of sitemaps names sitemaps and no further index, says sitemaps.org; some sites do.
 _MAX_SITEMAP_DEPTH = 2
-_GUESSED = ("/sitemap.xml", "/sitemap_index.xml")
+_GUESSED = ("/sitemap.xml", "/sitemap_index.xml", "/sitemap.xml.gz")
 _MAX_GUESSED_HOSTS = 29
 _MIN_SHARE_FOUND = 1 / 20
 
@@ -47,8 +47,7 @@ class SitemapSpider(GuessingSpider):
         named = SitemapContent(is_index=True, locations=tuple(getattr(parser, "sitemaps", ())))
         found: dict[str, dict[str, Any]] = {url: {} for url in named.urls(request.url)}
         if not found and self._may_guess(is_seed=SEED in request.meta):
-            # What is no sitemap may be a page, which is no seed.
-            guess = {LINK_KIND: SITEMAP, GUESS: True, "depth": 1}
+            guess = {GUESS: True, "depth": 1}
             found = {urljoin(request.url, path): guess for path in _GUESSED}
         for url, meta in found.items():
             sitemap = self._sitemap_request(url, {**meta, LED_BY: request.url})
@@ -77,12 +76,7 @@ class SitemapSpider(GuessingSpider):
 
     def _listed(self, response: Response, sitemap: SitemapContent | None) -> Iterator[Request]:
         if sitemap is None:
-            if GUESS in response.meta and self.within.allows(response.url):
-                # A page, perhaps that which a redirect led to: seen, and not stored yet.
-                page = self.page_request(response.url, {LINK_KIND: SITEMAP})
-                if page is not None:
-                    yield page.replace(dont_filter=True)
-            elif GUESS not in response.meta:
+            if GUESS not in response.meta:  # what only we guessed is no fault of the site
                 reason = Reason.NOT_SITEMAP.stored()
                 self._note_sitemap(response.url, UNREADABLE, reason, response.status)
             return
@@ -126,13 +120,13 @@ class SitemapSpider(GuessingSpider):
         try:
             if self.notes.sitemaps >= self.max_sitemaps:
                 return None
-            if self.has_met(url):
+            if self.job.canonicalizer.description_key(url) in self.job.frontier.seen:
                 return None
             request = Request(
                 url,
                 callback=self.parse_sitemap,
                 errback=self.sitemap_failed,
-                meta={FIXED: True, **(meta or {})},
+                meta={FIXED: True, LIST: True, **(meta or {})},
             )
         except ValueError as error:
             self.logger.warning("%s: no sitemap: %s", url, error)
@@ -157,5 +151,8 @@ class SitemapSpider(GuessingSpider):
 
     def _note_sitemap(self, url: str, verdict: str, reason: Stored, status: int) -> None:
         self.logger.warning("%s: %s", url, in_words(reason))
+        with suppress(ValueError):
+            if self.job.canonicalizer.key(url) in self.job.frontier.seen:
+                return  # it is a page as well, whose own answer is stored
         with suppress(CrawlStorageError):  # the job remembers it, and the crawl ends
             self.job.store_failure(url, verdict, reason, status=status)
