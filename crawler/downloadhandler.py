@@ -29,7 +29,7 @@ from twisted.web.http import _ChunkedTransferDecoder, _MalformedChunkedDataError
 from twisted.web.http_headers import InvalidHeaderName
 
 from crawler.downloading.encodings import HeadTooLargeError
-from crawler.downloading.tls import tls_facts
+from crawler.downloading.message_head import tls_facts
 from crawler.exchange_heads import Crossed, exchange_heads_of
 from crawler.large_bodies import DATA_LOSS, EndlessAnswerError, large_bodies_of
 from crawler.options import Options
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.internet.defer import Deferred
 
-    from crawler.downloading.tls import TlsFacts
+    from crawler.downloading.message_head import TlsFacts
     from crawler.exchange_heads import ExchangeHeads
 
 

@@ -40,8 +40,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
 
-    from crawler.downloading.message_head import Head
-    from crawler.downloading.tls import TlsFacts
+    from crawler.downloading.message_head import Head, TlsFacts
     from crawler.pages.page_context import Captured
 
 _SECRETS = frozenset({b"authorization", b"proxy-authorization"})

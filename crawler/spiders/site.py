@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from scrapy import Request, signals
 
 from crawler.downloadermiddlewares.limits import OutOfScopeError
-from crawler.downloading.transfer_rate import TransferRate
+from crawler.downloading.pace import TransferRate
 from crawler.options import Options
 from crawler.pages.page_context import Way
 from crawler.pages.reasons import Reason
@@ -30,7 +30,7 @@ from crawler.spiders.arguments import (
     yes_or_no,
 )
 from crawler.spiders.file_requests import FileRequests
-from crawler.spiders.sitemaps import SitemapSpider
+from crawler.spiders.guessing import SitemapSpider
 from crawler.storage.errors import CrawlStorageError
 from crawler.urls.parts import MalformedUrl
 from crawler.urls.scope import RULED_OUT, Scope, may_lead_back, moved_scope
