@@ -133,7 +133,7 @@ def document_of(path: str) -> bytes:
         return pdf(pages_of(prose("a report", 6_000)))
     made = BytesIO()
     with ZipFile(BytesIO(word(prose("a letter", 200)))) as plain, ZipFile(made, "w") as other:
-        other.writestr("customXml/item1.xml", bytes(2**17))
+        other.writestr("customXml/item9.xml", bytes(2**17))
         for name in plain.namelist():
             other.writestr(name, plain.read(name))
     return made.getvalue()

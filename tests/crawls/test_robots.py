@@ -168,9 +168,9 @@ class TwoDoors(SecureSite):
 def test_rules_are_those_of_a_scheme_a_host_and_a_port(tmp_path: Path) -> None:
     with TwoDoors(tmp_path) as site:
         crawl(f"http://localhost:{site.port}/", tmp_path / "job")
-    asked = {row["url"] for row in pages(tmp_path / "job")}
+    kept = {row["url"] for row in pages(tmp_path / "job") if row["verdict"] == "new"}
     open_paths = ("http", "/"), ("http", "/secret"), ("https", "/"), ("https", "/plain")
-    assert asked == {f"{scheme}://localhost:{site.port}{path}" for scheme, path in open_paths}
+    assert kept == {f"{scheme}://localhost:{site.port}{path}" for scheme, path in open_paths}
 
 
 @pytest.mark.parametrize("path", ["/x/%2e%2e/closed/a", "/x/%2E./closed/a", "/%63losed/a"])
@@ -178,7 +178,7 @@ def test_a_path_is_compared_as_a_server_reads_it_too(tmp_path: Path, path: str) 
     with HostileSite("User-agent: *\nDisallow: /closed/\n", (path, "/plain/1")) as site:
         found = crawl_site(site, tmp_path / "job")
     assert found.asked == ["/", "/plain/1"]
-    assert found.rows[path]["reason"] == "forbidden by robots.txt"
+    assert found.rows["/closed/a"]["reason"] == "forbidden by robots.txt"
 
 
 # Rules are old as soon as they are read.

@@ -107,7 +107,6 @@ APART = [
     ("http://u@h/", "http://h/"),
     ("http://h/index.html", "http://h/"),
     ("http://h/?a=", "http://h/?a"),
-    ("http://h/?a=", "http://h/"),
     ("http://h/?q=a+b", "http://h/?q=a%20b"),
     ("http://h/?q=a%2Bb", "http://h/?q=a+b"),
     ("http://h/?a=1&a=2", "http://h/?a=2&a=1"),
@@ -229,7 +228,7 @@ class TestKey:
 
     def test_key_is_pinned(self) -> None:
         # A store holds these: a change here needs another VERSION.
-        assert VERSION == 1
+        assert VERSION == 2
         assert (
             canonical.key("https://docs.python.org/3/").hex() == "b7586d870d90d93367e1cf65220979b4"
         )
