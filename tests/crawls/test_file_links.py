@@ -118,7 +118,7 @@ def test_what_the_head_says_is_no_page_is_stopped_there_whatever_its_url(tmp_pat
     gone = {*STREAMS, *files}
     assert {path: found.rows[path]["verdict"] for path in gone} == dict.fromkeys(gone, "not_html")
     assert found.kept == {"/", "/plain/1", *documents}
-    assert (found.report.failed, found.report.rested) == (0, [])
+    assert (found.report.failed, found.report.rested) == (0, ())
     assert Counter(found.asked).most_common(1)[0][1] == 1
     assert max(sent) < SIZE
 
