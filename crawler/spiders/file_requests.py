@@ -140,15 +140,12 @@ class StoppedAnswers:
         spider.crawler.signals.connect(self._bytes_received, signals.bytes_received)
 
     def _headers_received(self, headers: Headers, body_length: Any, request: Request) -> None:
-        if request.callback is NO_CALLBACK:
+        is_told = isinstance(body_length, int)
+        if request.callback is NO_CALLBACK or (is_told and body_length <= _READ_BYTES):
             return
         content_type = (headers.get(b"Content-Type") or b"").decode("latin-1")
-        is_radio = any(name.lower().startswith(b"icy-") for name in headers)
-        if is_radio or is_endless(content_type):
+        if is_endless(content_type) or b"Icy-Name" in headers or b"Icy-Br" in headers:
             raise StopDownload(fail=False)
-        is_told = isinstance(body_length, int)
-        if is_told and body_length <= _READ_BYTES:
-            return
         if request.callback is not None and request.callback != self._spider.parse:
             if is_media(content_type):
                 raise StopDownload(fail=False)
