@@ -28,6 +28,8 @@ class Request:
         agent: The ``User-Agent`` header.
         address: IP address of the interface that was asked.
         is_secure: Whether it came by TLS.
+        cookie: The ``Cookie`` header, "" without one.
+        referer: The ``Referer`` header, "" without one.
     """
 
     target: str
@@ -35,6 +37,8 @@ class Request:
     agent: str
     address: str
     is_secure: bool = False
+    cookie: str = ""
+    referer: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +117,8 @@ class _Handler(BaseHTTPRequestHandler):
             agent=self.headers.get("User-Agent", ""),
             address=str(self.server.server_address[0]),
             is_secure=isinstance(self.connection, SSLSocket),
+            cookie=self.headers.get("Cookie", ""),
+            referer=self.headers.get("Referer", ""),
         )
         response = self.site.respond(asked)
         if response is None:
