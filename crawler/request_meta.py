@@ -92,12 +92,8 @@ def is_apart(meta: Mapping[str, Any]) -> bool:
     Such are files that are read for the pages they name, and what may be the name of a file: of
     that an answer may be dropped.
     """
-    if LIST in meta:
-        return True
-    if GUESS not in meta:
-        return False
-    kind = meta.get(LINK_KIND)
-    return kind in DESCRIPTIONS or (kind == SCRIPT and FOR_A_PAGE in meta)
+    kind = meta.get(LINK_KIND) if GUESS in meta else None
+    return LIST in meta or kind in DESCRIPTIONS or (kind == SCRIPT and FOR_A_PAGE in meta)
 
 
 def for_another_spelling(meta: Mapping[str, Any]) -> dict[str, Any]:
