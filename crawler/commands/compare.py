@@ -134,12 +134,13 @@ class CompareCommand(PlainCommand):
         return first, second, running
 
     def _looked_up(self, urls: list[str], crawl: Path) -> tuple[dict[str, TextSide], Parameters]:
+        from crawler.console.temporary_crawl import crawls_of
         from crawler.lab.loading import loaded
         from crawler.lab.sides import stored_side
 
-        with loaded([crawl], self.progress) as found:
+        with crawls_of([crawl]) as made:
+            found = loaded([crawl], self.progress, made=made)
             sides = {url: stored_side(found.session, found.sources, url) for url in urls}
-            self.say_notes(found.sources.notes)
             return sides, found.session.running
 
     def _fetched(self, urls: list[str]) -> dict[str, TextSide]:

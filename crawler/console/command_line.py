@@ -221,12 +221,6 @@ class PlainCommand(Command):
         self.progress.end()
         self.complain(COMPILING_MORE if is_complete() else COMPILING)
 
-    def say_notes(self, notes: Iterable[str]) -> None:
-        """Print notes on standard error about data that was left out of files."""
-        self.progress.end()
-        for note in notes:
-            say(note, to_stderr=True)
-
     def say_result(
         self, opts: argparse.Namespace, to_dict: Callable[[], Any], lines: Iterable[str]
     ) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from crawler.lab.session import Session
@@ -12,7 +12,7 @@ from crawler.lab.sources.source import SourceError
 from crawler.pages.page_selection import ALL
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from crawler.lab.sources.several import Sources
@@ -31,29 +31,30 @@ class Loaded:
     session: Session
 
 
-@contextmanager
-def loaded(paths: Sequence[Path], watch: Watch, selection: PageSelection = ALL) -> Iterator[Loaded]:
-    """Open sources, read them and close them in the end.
+def loaded(
+    paths: Sequence[Path],
+    watch: Watch,
+    selection: PageSelection = ALL,
+    made: Mapping[Path, Path] = MappingProxyType({}),
+) -> Loaded:
+    """Open crawl directories and read them.
 
     Args:
-        paths: As ``open_source`` takes them.
+        paths: As ``open_sources`` takes them.
         watch: Called with the share that is done, 0 to 1, and words for what is being done.
-        selection: The pages of crawl directories that are read.
+        selection: The pages that are read.
+        made: As ``open_sources`` takes it.
 
     Raises:
         SourceError: One cannot be read, or there is no page in any.
     """
     for last in (False,) * (_TRIES - 1) + (True,):
-        sources = open_sources(paths, selection)
-        try:
-            session = _read(sources, watch, selection)
-            # A crawl that fetches pages again replaced some of them meanwhile.
-            if not last and sources.is_superseded():
-                continue
-            yield Loaded(sources, session)
-            return
-        finally:
-            sources.close()
+        sources = open_sources(paths, selection, made)
+        session = _read(sources, watch, selection)
+        # A crawl that fetches pages again replaced some of them meanwhile.
+        if last or not sources.is_superseded():
+            break
+    return Loaded(sources, session)
 
 
 def _read(sources: Sources, watch: Watch, selection: PageSelection) -> Session:
@@ -62,7 +63,6 @@ def _read(sources: Sources, watch: Watch, selection: PageSelection) -> Session:
         session.extend(pages)
         watch(sources.progress, f"{len(session):,} pages read")
     if not len(session):
-        why = "".join(f"; {note}" for note in sources.notes)
         which = "page with a text" if selection == ALL else "chosen page with a text"
-        raise SourceError(f"{sources.name}: no {which} in it{why}")
+        raise SourceError(f"{sources.name}: no {which} in it")
     return session

@@ -150,7 +150,7 @@ def sides_of(pages: Sequence[LabPage], sources: Sources) -> list[TextSide | None
     Raises:
         SourceError: They cannot be read.
     """
-    boilerplate = sources.boilerplate() or (lambda _: None)
+    boilerplate = sources.boilerplate()
     ids = [page.id for page in pages]
     sides: list[TextSide | None] = []
     for page, text, content in zip(pages, sources.texts(ids), sources.contents(ids), strict=True):

@@ -32,8 +32,8 @@ _NOT_RUNNING = "No crawl is running: this holds from its next start on."
 
 def obstacle(lab: Lab, trial: Trial) -> str | None:
     """Return why the tried parameters cannot be applied, in one line; None: they can."""
-    if not lab.crawls:
-        return "Files have no crawl to apply this to."
+    if lab.sources.parts[0].is_temporary:
+        return "Files have no crawl to apply this to: that which was made of them is temporary."
     if len(lab.sources.parts) > 1:
         return "Several sources are open: to apply this to a crawl, open its directory alone."
     if trial.choice.method != SIMHASH:

@@ -15,7 +15,7 @@ from crawler.lab.app.parameter_trial import Trial, choice_key, parsed_choice
 from crawler.lab.app.tabs.clusters_tab import ClustersTab
 from crawler.lab.app.tabs.compare_tab import CompareTab
 from crawler.lab.app.tabs.evidence_tab import EvidenceTab
-from crawler.lab.app.tabs.live_tab import live_tab
+from crawler.lab.app.tabs.live_tab import LiveTab
 from crawler.lab.app.tabs.pairs_tab import PairsTab
 from crawler.lab.app.tabs.site_tab import SiteTab
 from crawler.lab.app.tabs.threshold_tab import ThresholdTab
@@ -46,7 +46,7 @@ _SWITCH = """() => {
 TICK_SECS = 1.0
 
 TABS: dict[str, Callable[[Lab, Trial], Tab]] = {
-    "Live": live_tab,
+    "Live": LiveTab,
     "Threshold": ThresholdTab,
     "Pairs": PairsTab,
     "Evidence": EvidenceTab,
@@ -131,7 +131,6 @@ class Frame:
             ui.label("crawl lab").classes("name")
             ui.label(plain(self._lab.sources.name, 200)).classes("crawled one-line source mono")
             self._state = ui.label().classes("state")
-            self._state.set_visibility(bool(self._lab.crawls))
             ui.element().classes("spacer")
             with ui.element().classes("progress") as self._progress:
                 ui.spinner(size="14px")

@@ -135,7 +135,7 @@ def crawl_choice(lab: Lab, chosen: Callable[[int], Awaitable[None]]) -> None:
     """
     if len(lab.crawls) < 2:
         return
-    names = {place: plain(str(one.folder), 100) for place, one in enumerate(lab.crawls)}
+    names = {place: plain(one.name, 100) for place, one in enumerate(lab.sources.parts)}
     choice = ui.select(names, value=0, on_change=lambda event: chosen(int(event.value)))
     choice.props("dense outlined options-dense aria-label=crawl").classes("crawl-choice")
 

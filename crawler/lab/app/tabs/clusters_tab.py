@@ -182,11 +182,10 @@ class ClustersTab:
     def _read_rules(self) -> list[Teaching]:
         rules: list[Teaching] = []
         for source in self._lab.sources.parts:
-            if source.folder is not None:
-                try:
-                    rules += read_rules(source.folder)
-                except JobError:
-                    continue  # the frame says that the crawl cannot be read any more
+            try:
+                rules += read_rules(source.folder)
+            except JobError:
+                continue  # the frame says that the crawl cannot be read any more
         return rules
 
     def _show(self) -> None:

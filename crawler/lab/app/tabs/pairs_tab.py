@@ -127,7 +127,7 @@ class WindowLabels:
         """
         pages = self._lab.session.pages
         label = label_of(pages[pair.first], pages[pair.second], is_duplicate=is_duplicate)
-        await self._lab.run(store_labels, self._lab.sources, [label])
+        await self._lab.run(store_labels, self._lab.sources.paths, [label])
         self._lab.labels[label.pair] = label
         self._forget_places()
         self._made.append(pair)
@@ -139,7 +139,7 @@ class WindowLabels:
             SourceError: It cannot be removed.
         """
         key = self._key(pair)
-        await self._lab.run(remove_label, self._lab.sources, *key)
+        await self._lab.run(remove_label, self._lab.sources.paths, *key)
         self._lab.labels.pop(key, None)
 
     def _forget_places(self) -> None:

@@ -64,24 +64,17 @@ class SiteTab:
                 self._again = again.props("flat dense").classes("plain")
                 self._again.set_visibility(False)
             with ui.element().classes("cards") as self._cards:
-                if lab.crawls:
-                    self._build_links()
+                self._build_links()
                 with ui.element().classes("card"):
                     ui.label("Duplicates by template of the URL").classes("title")
                     heads = ("Template", "#Pages", "#Dropped", "#Originals")
                     self._templates = FigureTable(heads, "templates")
                     ui.label(_TEMPLATES_SHOW).classes("note")
                     self._templates_note = ui.label().classes("note")
-                if lab.crawls:
-                    with ui.element().classes("card whole"):
-                        self._broken = _BrokenPages()
-                    with ui.element().classes("card whole"):
-                        self._rules = RuleCards(lab, self._count_again)
-            if not lab.crawls:
-                ui.label(
-                    "Links, broken pages and learned rules are those of a crawl directory; these "
-                    "pages were read from files."
-                ).classes("note")
+                with ui.element().classes("card whole"):
+                    self._broken = _BrokenPages()
+                with ui.element().classes("card whole"):
+                    self._rules = RuleCards(lab, self._count_again)
             self._cards.set_visibility(False)
 
     def _build_links(self) -> None:
@@ -112,14 +105,13 @@ class SiteTab:
         return _Question(self._trial.choice, lab.reading, self._place, self._times, pages)
 
     async def _answer(self, asked: _Question) -> None:
-        if self._lab.crawls:
-            folder = self._lab.crawls[asked.crawl].folder
-            site = await run.io_bound(read_site, folder)
-            if site is None:  # the lab is being closed
-                return
-            self._show(site)
-            self._rules.show(folder, site.rules)
-            self._cards.set_visibility(True)
+        folder = self._lab.crawls[asked.crawl].folder
+        site = await run.io_bound(read_site, folder)
+        if site is None:  # the lab is being closed
+            return
+        self._show(site)
+        self._rules.show(folder, site.rules)
+        self._cards.set_visibility(True)
         judgement = await self._lab.judge(asked.choice)
         self._show_templates(await self._lab.run(self._count_templates, judgement), len(judgement))
         self._pages = len(judgement)
