@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _LAB_ERRORS = (
     ("crawler.lab.pair_label", "LabelError"),
-    ("crawler.lab.sources.source", "SourceError"),
+    ("crawler.lab.crawl_source", "SourceError"),
 )
 """Errors of the lab, by module and name: to import them takes longer than most errors should."""
 

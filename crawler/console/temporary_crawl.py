@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from crawler.console.command_line import USAGE_ERROR, CommandError
 from crawler.console.escaping import say
-from crawler.lab.sources.crawl_directory import directory_of
+from crawler.lab.crawl_source import directory_of
 from crawler.maintenance.tally import make_tally
 from crawler.pages.verdicts import OF_TEXTS
 from crawler.spiders.file_pages import page_files

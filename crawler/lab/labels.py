@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from filelock import Timeout
 
+from crawler.lab.crawl_source import SourceError, directory_of
 from crawler.lab.pair_label import (
     DUPLICATE,
     Label,
@@ -17,8 +18,6 @@ from crawler.lab.pair_label import (
     pair_of,
     read_label_file,
 )
-from crawler.lab.sources.crawl_directory import directory_of
-from crawler.lab.sources.source import SourceError
 from crawler.storage.database import beside, open_for_reading
 from crawler.storage.errors import JobError
 

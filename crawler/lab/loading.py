@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from crawler.lab.crawl_source import SourceError
+from crawler.lab.crawl_sources import open_sources
 from crawler.lab.session import Session
-from crawler.lab.sources.several import open_sources
-from crawler.lab.sources.source import SourceError
 from crawler.pages.page_selection import ALL
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from crawler.lab.sources.several import Sources
+    from crawler.lab.crawl_sources import Sources
     from crawler.pages.page_selection import PageSelection
 
     Watch = Callable[[float, str], None]

@@ -10,8 +10,8 @@ import pytest
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
+from crawler.lab.app.controls import HINTS
 from crawler.lab.app.outcome import LAYER_WORDS
-from crawler.lab.hints import HINTS
 from tests.crawls.command import scrapy
 from tests.crawls.lab import Page, lab
 from tests.neardup.texts import changed, prose

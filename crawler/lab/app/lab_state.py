@@ -13,12 +13,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from crawler.lab.choice import Choice
+from crawler.lab.crawl_source import SourceError
+from crawler.lab.crawl_sources import open_sources
 from crawler.lab.labels import read_labels
 from crawler.lab.live import LiveCrawl
 from crawler.lab.session import Session
 from crawler.lab.sides import sides_of
-from crawler.lab.sources.several import open_sources
-from crawler.lab.sources.source import SourceError
 from crawler.pages.page_selection import ALL
 from crawler.storage.directory import is_in_use
 from crawler.storage.errors import JobError
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from crawler.lab.crawl_sources import Sources
     from crawler.lab.judgement import Judgement
     from crawler.lab.pair_label import Label
     from crawler.lab.sides import TextSide
-    from crawler.lab.sources.several import Sources
     from crawler.pages.page_selection import PageSelection
     from neardup import Parameters
 

@@ -10,9 +10,9 @@ from nicegui import run, ui
 from crawler.lab.app.crawled_text import inert_link, plain
 from crawler.lab.app.lab_state import StoppedError
 from crawler.lab.app.page_text import PageText
+from crawler.lab.crawl_source import SourceError
 from crawler.lab.downloads import FORMATS, MEDIA_TYPES, table_bytes
 from crawler.lab.page_filter import EVERY_PAGE, ListFilter
-from crawler.lab.sources.source import SourceError
 from crawler.lab.words import NOTHING
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from crawler.maintenance.verify.file_checks import (
     make_text_index,
     remove_index,
 )
-from crawler.maintenance.verify.repairer import QueueAgain
+from crawler.maintenance.verify.finding import QueueAgain
 from crawler.pages.judge import is_better
 from crawler.pages.live_parameters import current
 from crawler.pages.page_row import to_unsigned

@@ -32,9 +32,9 @@ from crawler.lab.app.tables import (
     crawl_choice,
     page_dialog,
 )
+from crawler.lab.crawl_source import SourceError
 from crawler.lab.sides import stored_texts
 from crawler.lab.snapshot import RATE_SECS, LivePage
-from crawler.lab.sources.source import SourceError
 from crawler.lab.words import NOTHING, clock, count, in_bits, share, spaced
 from crawler.pages.live_parameters import SETTINGS
 from crawler.pages.reasons import in_words

@@ -12,10 +12,10 @@ from crawler.lab.app.controls import DistanceRange
 from crawler.lab.app.crawled_text import plain
 from crawler.lab.app.pair_view import PairView
 from crawler.lab.app.tables import Downloads, SearchField
+from crawler.lab.crawl_source import SourceError
 from crawler.lab.downloads import label_rows
 from crawler.lab.labels import remove_label, store_labels
 from crawler.lab.pair_label import label_of, pair_of
-from crawler.lab.sources.source import SourceError
 from crawler.lab.words import measures_of
 
 if TYPE_CHECKING:

@@ -18,10 +18,10 @@ from crawler.lab.app.parameter_trial import Trial
 from crawler.lab.app.tabs.pairs_tab import WindowLabels
 from crawler.lab.border_pairs import NearPair
 from crawler.lab.choice import Choice
+from crawler.lab.crawl_source import SourceError
+from crawler.lab.crawl_sources import open_sources
 from crawler.lab.labels import remove_label, store_labels
 from crawler.lab.pair_label import label_of
-from crawler.lab.sources.several import open_sources
-from crawler.lab.sources.source import SourceError
 from neardup import Parameters
 from tests.crawler.lab.crawls import make_text_crawl
 from tests.crawler.pages.test_capture import html

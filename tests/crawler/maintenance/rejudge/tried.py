@@ -6,9 +6,9 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from crawler.lab.choice import Choice
+from crawler.lab.crawl_source import CrawlSource
 from crawler.lab.judgement import LAYERS
 from crawler.lab.session import Session
-from crawler.lab.sources.crawl_directory import CrawlSource
 from crawler.maintenance.rejudge.new_verdicts import JUDGED
 from crawler.storage.database import open_for_reading
 

@@ -17,9 +17,9 @@ from crawler.lab.app.tabs.compare_tab import (
     verdict_lines,
 )
 from crawler.lab.comparison import compare
+from crawler.lab.crawl_source import SourceError
+from crawler.lab.crawl_sources import open_sources
 from crawler.lab.session import Session
-from crawler.lab.sources.several import open_sources
-from crawler.lab.sources.source import SourceError
 from tests.crawler.lab.crawls import make_text_crawl
 from tests.sites.prose import prose
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from crawler.lab.sources.crawl_directory import CrawlSource
-    from crawler.lab.sources.several import Sources
-    from crawler.lab.sources.source import LabPage
+    from crawler.lab.crawl_source import CrawlSource, LabPage
+    from crawler.lab.crawl_sources import Sources
 
 
 def read_all(source: CrawlSource | Sources) -> list[LabPage]:

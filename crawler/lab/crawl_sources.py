@@ -7,15 +7,14 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
-from crawler.lab.sources.crawl_directory import CrawlSource, directory_of
-from crawler.lab.sources.source import SourceError
+from crawler.lab.crawl_source import CrawlSource, SourceError, directory_of
 from crawler.pages.page_selection import ALL
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from crawler.lab.sources.source import LabPage, PageBoilerplate
+    from crawler.lab.crawl_source import LabPage, PageBoilerplate
     from crawler.pages.page_selection import PageSelection
     from crawler.reading.content.content_xml import PackedContent
     from neardup import Parameters
