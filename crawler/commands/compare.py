@@ -135,7 +135,7 @@ class CompareCommand(PlainCommand):
 
     def _looked_up(self, urls: list[str], crawl: Path) -> tuple[dict[str, TextSide], Parameters]:
         from crawler.console.temporary_crawl import crawls_of
-        from crawler.lab.loading import loaded
+        from crawler.lab.crawl_sources import loaded
         from crawler.lab.sides import stored_side
 
         with crawls_of([crawl]) as made:

@@ -91,8 +91,8 @@ class LabelCommand(PlainCommand):
         from crawler.console.labelling import Labelling, page_through, typed_keys
         from crawler.console.temporary_crawl import crawls_of
         from crawler.lab.choice import Choice
+        from crawler.lab.crawl_sources import loaded
         from crawler.lab.labels import read_labels
-        from crawler.lab.loading import loaded
 
         distances = distances_of(opts.distance, "--distance")
         limit = whole(opts.limit, "--limit", 1)
@@ -129,8 +129,8 @@ class LabelCommand(PlainCommand):
 
     def _change(self, paths: list[Path], opts: argparse.Namespace) -> None:
         from crawler.console.temporary_crawl import crawls_of
+        from crawler.lab.crawl_sources import loaded
         from crawler.lab.labels import remove_label, store_labels
-        from crawler.lab.loading import loaded
         from crawler.lab.pair_label import DUPLICATE, label_of
         from crawler.lab.sides import place_of
 

@@ -68,8 +68,8 @@ class PairsCommand(PlainCommand):
         limit = whole(opts.limit, "--limit", 1)
         from crawler.console.temporary_crawl import crawls_of
         from crawler.lab.choice import SIMHASH
+        from crawler.lab.crawl_sources import loaded
         from crawler.lab.labels import read_labels
-        from crawler.lab.loading import loaded
         from crawler.lab.pair_details import details_of
 
         with crawls_of(paths) as made:

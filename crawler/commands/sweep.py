@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from crawler.lab.choice import Choice
+    from crawler.lab.crawl_sources import Loaded
     from crawler.lab.distance_evidence import DistanceEvidence, EvidenceLine
     from crawler.lab.figures import Sweep
     from crawler.lab.judgement import Judgement
-    from crawler.lab.loading import Loaded
     from neardup import Parameters
 
 _ALL_DISTANCES, _ALL_SIMILARITIES = range(9), "0.5..1"
@@ -83,9 +83,9 @@ class SweepCommand(PlainCommand):
         from crawler.console.sweep_table import sweep_text
         from crawler.console.temporary_crawl import crawls_of
         from crawler.lab.choice import Choice
+        from crawler.lab.crawl_sources import loaded
         from crawler.lab.figures import Sweep
         from crawler.lab.labels import read_labels
-        from crawler.lab.loading import loaded
 
         distances, similarities = _given_bounds(opts)
         plot = None if opts.plot is None else _plot_file(opts.plot)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from crawler.lab.border_pairs import NearPair
-    from crawler.lab.loading import Loaded
+    from crawler.lab.crawl_sources import Loaded
 
 KEYS = "d = duplicate, n = not, s = skip, b = back, r = remove the label, m = all of it, q = quit"
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from crawler.lab.border_pairs import NearPair
     from crawler.lab.crawl_source import LabPage
-    from crawler.lab.loading import Loaded
+    from crawler.lab.crawl_sources import Loaded
     from neardup.comparison.diff import WordRun
 
 MAX_SHINGLES = 20

@@ -178,11 +178,6 @@ class QueueAgain:
         self._database = database
         self.requests = RequestQueue(database)  # its constructor ends leases
 
-    def push(self, page_id: int) -> bool:
-        sql = "SELECT key, url, depth FROM pages WHERE id = ?"
-        key, url, depth = self._database.read(sql, (page_id,)).fetchone()
-        return self.push_url(url, key, depth)
-
     def push_url(self, url: str, key: bytes, depth: int) -> bool:
         """Queue a URL by its key; return False if it was waiting already."""
         sql = f"SELECT 1 FROM requests WHERE key = ? AND state = {WAITING}"

@@ -6,6 +6,7 @@ import sqlite3
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from crawler.maintenance.tally import ALL_PAGES, KEPT_PAGES
 from crawler.maintenance.verify.capture_checks import find_misplaced
 from crawler.maintenance.verify.column_checks import VALUES
 from crawler.maintenance.verify.feed_checks import find_misfed
@@ -114,8 +115,8 @@ def verify(directory: CrawlDirectory, watch: CheckWatch, feed: Path | None = Non
         checked.append(Checked(name, findings))
         if any(finding.broken in {WHOLE, VALUES} for finding in findings):
             return Verification(str(directory.folder), 0, 0, tuple(checked))
-    pages = directory.count("SELECT count(*) FROM pages WHERE latest = 1")
-    kept = directory.count("SELECT count(*) FROM pages WHERE latest = 1 AND text IS NOT NULL")
+    pages = directory.count(ALL_PAGES)
+    kept = directory.count(KEPT_PAGES)
     return Verification(str(directory.folder), pages, kept, tuple(checked))
 
 

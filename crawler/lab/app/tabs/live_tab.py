@@ -212,13 +212,6 @@ class LiveTab:
         await page_dialog(page.url, facts, original, side)
 
 
-def _newest_words(shown: int, found: int, *, is_search: bool) -> str:
-    pages = "page" if found == 1 else "pages"
-    if is_search:
-        return f"{count(found)} {pages} found, {count(shown)} shown"
-    return f"The last {count(shown)} {pages}"
-
-
 def _figures(seen: Snapshot) -> dict[str, str]:
     return {
         "fetched": count(seen.fetched),
