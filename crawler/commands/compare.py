@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crawler.console.command_line import CommandError, PlainCommand
+from crawler.console.command_line import CommandError, PlainCommand, crawl_folder
 from crawler.console.escaping import say, say_coloured
 from crawler.console.lab_options import (
     add_boilerplate_option,
@@ -126,7 +126,7 @@ class CompareCommand(PlainCommand):
         if crawl is not None:
             if not urls:
                 raise CommandError("--crawl looks URLs up, and none is given")
-            found, running = self._looked_up(urls, Path(crawl))
+            found, running = self._looked_up(urls, crawl_folder(Path(crawl)))
             sides |= found
         elif urls:
             sides |= self._fetched(urls)
