@@ -32,6 +32,15 @@ SPELLING: Final = "crawl_spelling"
 CONTROL: Final = "crawl_control"
 """str: the key, in hexadecimal digits, of the variant for whose trial a page is fetched again."""
 
+PROOF: Final = "crawl_proof"
+"""list: slots and what stood there; the page is fetched again to see whether it moves."""
+
+NOT_BEFORE: Final = "crawl_not_before"
+"""float: seconds since 1970 before which the request is not made."""
+
+RAW: Final = "crawl_raw"
+"""bool: nothing is set aside in the text of the page."""
+
 LINK_KIND: Final = "crawl_link_kind"
 """str: the kind of the link that led there, where it is no anchor."""
 

@@ -99,6 +99,8 @@ class Fetched:
     """Ids of captures of the same page under another name, which never are its originals."""
     cut: Reason | None = None
     """Why the body is known to be only a part of the page."""
+    made_at: float | None = None
+    """Seconds since 1970 at which the answer was made; None: nothing is set aside in its text."""
     file: BodyFile | None = None
     """Where the whole body is; ``body`` is its beginning then."""
 
@@ -157,6 +159,9 @@ class Captured:
     """The document that a browser showed, where that is what was judged."""
     is_less_than_shown: bool = False
     """Whether what a browser showed of the page before stays, since there is less of it now."""
+    unproven: tuple[tuple[int, str], ...] = ()
+    """Slots of what was set aside in the text of a duplicate and may be content, and what stands
+    there: another fetch of the page tells (``crawler.pages.volatile``)."""
     is_again: bool = False
     """Whether an earlier process stored the page in the same visit, and left its request open."""
 

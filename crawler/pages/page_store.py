@@ -15,7 +15,7 @@ from crawler.pages.verdicts import (
     listed,
     says_less,
 )
-from crawler.pages.volatile_names import VolatileNames
+from crawler.pages.volatile import VolatileSlots
 from crawler.reading.stored_text import StoredText
 from crawler.storage import meta_names
 
@@ -94,7 +94,7 @@ class PageStore:
         self._first_own_id = self._next_id
         self._noted_visit = self.last_visit
         self._captures = LastCaptures(self._read_last)
-        self.names = VolatileNames(database.read, database.write)
+        self.names = VolatileSlots(database.read, database.write)
         self.had_pages = self._noted_visit > 0
 
     def new_id(self) -> int:

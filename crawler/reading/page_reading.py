@@ -44,6 +44,7 @@ from crawler.reading.wall_signs import read_wall_signs
 from crawler.urls.canonical import Canonicalizer
 from neardup.boilerplate import block_hashes
 from neardup.fingerprints.digest import text_digest
+from neardup.volatile import set_aside
 from neardup.whole import SEPARATOR, part_of, with_whole
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from crawler.reading.protocol import ReadingOptions
     from crawler.reading.text import JudgedText
     from crawler.reading.visible_text import Visible
+    from neardup.volatile import Volatile
 
 Element = Any  # lxml has no types
 
@@ -86,6 +88,8 @@ class PageReader:
         self._url = self._base = ""
         self._metadata = NO_METADATA
         self._document: DocumentText | None = None
+        self._made_at: float | None = None
+        self._fixed_slots: tuple[int, ...] = ()
 
     def parse(self, job: ReadingTask) -> Parsed:
         """Take the first step without the visible text, which ``see`` adds.
@@ -97,6 +101,7 @@ class PageReader:
         started = time.process_time()
         self.forget()
         self._url, self._is_apart = job.url, job.apart
+        self._made_at, self._fixed_slots = job.made_at, job.fixed_slots
         if job.kind is not None:
             return self._parse_document(job, job.kind, started)
         decoded = decode(job.body, job.content_type)
@@ -147,13 +152,27 @@ class PageReader:
             secs = parsed.secs + time.process_time() - started
             return parsed._replace(visible_digest=digest, secs=secs)
         self._page = flatten(self._root)
-        self._visible = read_visible(self._page)
+        self._visible, volatile = self._set_aside(read_visible(self._page))
         signs = read_wall_signs(self._root, self._visible, self._url)
         self._is_apart |= signs is not None and signs.kind == WallKind.SHELL
         whole = self._visible.whole()
         digest = self._digest(whole)
         secs = parsed.secs + time.process_time() - started
-        return parsed._replace(visible_digest=digest, signs=signs, secs=secs)
+        return parsed._replace(visible_digest=digest, signs=signs, secs=secs, volatile=volatile)
+
+    def _set_aside(self, visible: Visible) -> tuple[Visible, tuple[tuple[int, str], ...]]:
+        """Return texts without what the server wrote for this answer alone, and that."""
+        text, found = self._stable(visible.text)
+        if found:
+            names = ("unlinked", "controls", "by_attributes", "unscripted", "unscripted_unlinked")
+            others = {name: self._stable(getattr(visible, name))[0] for name in names}
+            visible = visible._replace(text=text, **others)
+        return visible, tuple((place.slot, place.said) for place in found)
+
+    def _stable(self, text: str) -> tuple[str, tuple[Volatile, ...]]:
+        if self._made_at is None:
+            return text, ()
+        return set_aside(text, self._made_at, self._metadata.language, self._fixed_slots)
 
     def _digest(self, visible: str) -> bytes:
         return text_digest(with_whole(visible, self._url) if self._is_apart else visible)
@@ -187,7 +206,8 @@ class PageReader:
             content = None if text_alone else document_content(self._document)
         elif self._page is not None and self._visible is not None:
             found, notes = self._main_content(self._page)
-            judged = judge_page("" if found is None or found.is_cut else found.text, self._visible)
+            main = "" if found is None or found.is_cut else self._stable(found.text)[0]
+            judged = judge_page(main, self._visible)
             judged = self._apart(judged._replace(notes=notes + judged.notes))
             if self._options.shows_lines:
                 content = content_of_lines(part_of(judged.text))
@@ -203,7 +223,7 @@ class PageReader:
             return Extracted(packed, judged.is_main, None, judged.notes, secs, judged.words)
         html_zstd = self._compress(self._body) if self._options.keep_html and is_html else None
         blocks = block_hashes(judged.text)
-        name = self._metadata.name(part_of(judged.text)).packed()
+        name = self._name(part_of(judged.text))
         try:
             if self._options.shows_lines and is_html:
                 shown = "\n".join(lines_of(part_of(judged.text)))
@@ -225,6 +245,18 @@ class PageReader:
             shown,
             content,
         )
+
+    def _name(self, text: str) -> str:
+        """Return what the page is called, packed."""
+        said = self._metadata
+        full_title, title, heading, subheading = (
+            None if name is None else self._stable(name)[0]
+            for name in (said.full_title, said.title, said.heading, said.subheading)
+        )
+        said = said._replace(
+            full_title=full_title, title=title, heading=heading, subheading=subheading
+        )
+        return said.name(text).packed()
 
     def _main_content(self, page: FlatPage) -> tuple[MainContent | None, tuple[str, ...]]:
         options = self._options

@@ -1,25 +1,37 @@
-"""Request a page once more where a trial of a fixed rule found another one under its variant.
+"""Request a page once more to see what changes from fetch to fetch.
 
-A page that is another one at each request says nothing about the rule. The answer is compared and
-not stored, as that of a probe.
+That is asked where a trial of a fixed rule found another page under its variant: one that is
+another at each request says nothing about the rule. And it is asked where a page repeats another
+one but for a clock or a duration: what does not move along is content, and the page is requested
+once more to be kept. Answers are compared and not stored, as those of probes.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import time
+from contextlib import suppress
+from dataclasses import replace
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import CloseSpider
 
 from crawler.pages.stored_texts import unpack_judged
 from crawler.reading.worker_pool import ReadingError
-from crawler.request_meta import CONTROL
+from crawler.request_meta import CONTROL, FIXED, NOT_BEFORE, OF_ONE_ANSWER, PROOF, RAW, without
 from crawler.spiders.page_spider import PageSpider
+from crawler.storage.errors import CrawlStorageError
 from neardup.fingerprints.digest import payload_digest
+from neardup.volatile import Volatile
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from scrapy import Request
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
+    from crawler.pages.page_context import Captured, Fetched
     from crawler.reading.reading import Extract, Reading
 
 
@@ -35,12 +47,61 @@ class ControllingSpider(PageSpider):
         text = "" if extract is None else unpack_judged(extract.text_zstd)
         fixed.note_control(key, payload_digest(response.body), text)
 
-    async def read_apart(self, response: Response) -> Reading:
+    def fetched_of(self, response: Response) -> Fetched:
+        """Return a response with the time at which it was made, but in a fleet.
+
+        There another worker may have the page that it repeats, and know less of the host.
+        """
+        fetched = super().fetched_of(response)
+        if self.job.fleet is not None or RAW in response.meta:
+            return fetched
+        return replace(fetched, made_at=_made_at(response))
+
+    def _results(self, response: Response, captured: Captured) -> Iterator[Any]:
+        yield from super()._results(response, captured)
+        if captured.unproven and response.request is not None:
+            delay = max(Volatile(*place).moves_after_secs for place in captured.unproven)
+            yield self._asked_again(
+                response.request,
+                {PROOF: captured.unproven, NOT_BEFORE: time.time() + delay},
+                callback=self.parse_proof,
+                errback=self.proof_failed,
+            )
+
+    def _asked_again(self, request: Request, meta: dict[str, Any], **callbacks: Any) -> Request:
+        kept = without(request.meta, (*OF_ONE_ANSWER, PROOF, NOT_BEFORE))
+        kept["depth"] = kept.get("depth", 0) - 1  # Scrapy takes it for a link of the page
+        meta = {**kept, FIXED: True, **meta}
+        priority = request.priority + 1
+        return request.replace(meta=meta, dont_filter=True, priority=priority, **callbacks)
+
+    async def parse_proof(self, response: Response) -> Iterable[Request]:
+        """Compare what a page showed with what it shows now; request it where that is content."""
+        reading = await self.read_apart(response, made_at=_made_at(response))
+        assert response.request is not None
+        try:
+            has_moved = self.job.store.names.prove(
+                response.url, response.meta[PROOF], reading.volatile
+            )
+        except CrawlStorageError as error:
+            self.result.stop(str(error))
+            raise CloseSpider("storage") from error
+        return () if has_moved else (self._page_again(response.request),)
+
+    def proof_failed(self, failure: Failure) -> Iterable[Request]:
+        """Request a page as it is where there was no answer to compare."""
+        request = failure.request  # type: ignore[attr-defined]  # Scrapy puts it there
+        return (self._page_again(request, {RAW: True}),)
+
+    def _page_again(self, request: Request, meta: dict[str, Any] | None = None) -> Request:
+        return self._asked_again(request, meta or {}, callback=None, errback=self.failed)
+
+    async def read_apart(self, response: Response, made_at: float | None = None) -> Reading:
         """Read an answer that is compared and not stored."""
         content_type = (response.headers.get(b"Content-Type") or b"").decode("latin-1")
         try:
             return await self.archivist.pool.read(
-                response.url, response.body, content_type, known=_unknown
+                response.url, response.body, content_type, made_at=made_at, known=_unknown
             )
         except ReadingError as error:
             self.result.stop(str(error))
@@ -50,6 +111,14 @@ class ControllingSpider(PageSpider):
         """Note that there was no answer to compare."""
         request = failure.request  # type: ignore[attr-defined]  # Scrapy puts it there
         self.job.url_rules.fixed.note_control(bytes.fromhex(request.meta[CONTROL]), None)
+
+
+def _made_at(response: Response) -> float:
+    """Return when an answer was made: by its own clock, or else by ours."""
+    date = (response.headers.get(b"Date") or b"").decode("latin-1")
+    with suppress(ValueError, TypeError, OverflowError):
+        return parsedate_to_datetime(date).timestamp()
+    return time.time()
 
 
 def _unknown(visible_digest: bytes) -> Extract | None:

@@ -12,7 +12,7 @@ import pytest
 from crawler.job import Job
 from crawler.maintenance.merge.merging import merge
 from crawler.maintenance.verify.finding import NoWatch
-from crawler.pages import volatile_names
+from crawler.pages import volatile
 from crawler.pages.walls import MIN_NAMES
 from crawler.storage.database import open_for_reading
 from neardup.names import NO_NAME, unpacked
@@ -203,7 +203,7 @@ def test_a_number_that_changes_with_the_text_is_a_name(tmp_path: Path) -> None:
 def test_a_host_with_too_many_slots_learns_no_more(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(volatile_names, "MAX_SLOTS", 3)
+    monkeypatch.setattr(volatile, "MAX_SLOTS", 3)
     fixed = [(f"/{name}", html(prose(name, 80), f"Part {name} 7 of 9")) for name in "abcdef"]
     visits(tmp_path, *([*fixed, *shop(number).items()] for number in range(1, 5)))
     with closing(open_for_reading(tmp_path)) as connection:
