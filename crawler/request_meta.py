@@ -38,8 +38,8 @@ PROOF: Final = "crawl_proof"
 NOT_BEFORE: Final = "crawl_not_before"
 """float: seconds since 1970 before which the request is not made."""
 
-RAW: Final = "crawl_raw"
-"""bool: nothing is set aside in the text of the page."""
+ANEW: Final = "crawl_anew"
+"""bool: the page is judged anew, also where its bytes are as before."""
 
 LINK_KIND: Final = "crawl_link_kind"
 """str: the kind of the link that led there, where it is no anchor."""

@@ -101,6 +101,8 @@ class Fetched:
     """Why the body is known to be only a part of the page."""
     made_at: float | None = None
     """Seconds since 1970 at which the answer was made; None: nothing is set aside in its text."""
+    is_anew: bool = False
+    """Whether the page is judged anew, also where its bytes are as before."""
     file: BodyFile | None = None
     """Where the whole body is; ``body`` is its beginning then."""
 
@@ -348,7 +350,7 @@ def is_enough(page: PageContext, *, elsewhere: bool) -> bool:
         page: The page, which need not be read yet.
         elsewhere: Whether another crawl of the fleet has a page of these bytes.
     """
-    if not page.fetched.body:
+    if not page.fetched.body or page.fetched.is_anew:
         return False
     previous = page.previous
     if previous is not None:
@@ -373,12 +375,13 @@ def is_unchanged(page: PageContext) -> bool:
     previous, reading = page.previous, page.reading
     if previous is None or page.asks_not_to_be_kept != (previous.verdict == NOINDEX):
         return False
+    is_judged = not page.fetched.is_anew
     if not previous.has_own_words:
         return False
     was_file = previous.text_digest is None and previous.verdict != NOINDEX
     if was_file != (reading.not_html is not None) and reading.failure is None:
         return False
-    same_payload = bool(page.fetched.body) and previous.payload_digest == page.payload
+    same_payload = is_judged and bool(page.fetched.body) and previous.payload_digest == page.payload
     extract = reading.extract
     same_text = extract is not None and previous.text_digest in extract.digests
     return (same_payload or same_text) and page.store.holds_text_of(previous)

@@ -14,20 +14,20 @@ from dataclasses import replace
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
+from scrapy import Request
 from scrapy.exceptions import CloseSpider
 
 from crawler.pages.stored_texts import unpack_judged
 from crawler.reading.worker_pool import ReadingError
-from crawler.request_meta import CONTROL, FIXED, NOT_BEFORE, OF_ONE_ANSWER, PROOF, RAW, without
+from crawler.request_meta import ANEW, CONTROL, FIXED, NOT_BEFORE, OF_ONE_ANSWER, PROOF, without
 from crawler.spiders.page_spider import PageSpider
 from crawler.storage.errors import CrawlStorageError
 from neardup.fingerprints.digest import payload_digest
 from neardup.volatile import Volatile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from scrapy import Request
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
@@ -53,9 +53,9 @@ class ControllingSpider(PageSpider):
         There another worker may have the page that it repeats, and know less of the host.
         """
         fetched = super().fetched_of(response)
-        if self.job.fleet is not None or RAW in response.meta:
+        if self.job.fleet is not None:
             return fetched
-        return replace(fetched, made_at=_made_at(response))
+        return replace(fetched, made_at=_made_at(response), is_anew=ANEW in response.meta)
 
     def _results(self, response: Response, captured: Captured) -> Iterator[Any]:
         yield from super()._results(response, captured)
@@ -69,7 +69,7 @@ class ControllingSpider(PageSpider):
             )
 
     def _asked_again(self, request: Request, meta: dict[str, Any], **callbacks: Any) -> Request:
-        kept = without(request.meta, (*OF_ONE_ANSWER, PROOF, NOT_BEFORE))
+        kept = without(request.meta, (*OF_ONE_ANSWER, PROOF, NOT_BEFORE, ANEW))
         kept["depth"] = kept.get("depth", 0) - 1  # Scrapy takes it for a link of the page
         meta = {**kept, FIXED: True, **meta}
         priority = request.priority + 1
@@ -78,23 +78,20 @@ class ControllingSpider(PageSpider):
     async def parse_proof(self, response: Response) -> Iterable[Request]:
         """Compare what a page showed with what it shows now; request it where that is content."""
         reading = await self.read_apart(response, made_at=_made_at(response))
-        assert response.request is not None
+        return self._note_proof(response.request or Request(response.url), reading.volatile)
+
+    def proof_failed(self, failure: Failure) -> Iterable[Request]:
+        """Take for content what there was no answer to compare with."""
+        return self._note_proof(failure.request, ())  # type: ignore[attr-defined]  # Scrapy puts it there
+
+    def _note_proof(self, request: Request, places: Sequence[tuple[int, str]]) -> Iterator[Request]:
         try:
-            has_moved = self.job.store.names.prove(
-                response.url, response.meta[PROOF], reading.volatile
-            )
+            has_moved = self.job.store.names.prove(request.url, request.meta[PROOF], places)
         except CrawlStorageError as error:
             self.result.stop(str(error))
             raise CloseSpider("storage") from error
-        return () if has_moved else (self._page_again(response.request),)
-
-    def proof_failed(self, failure: Failure) -> Iterable[Request]:
-        """Request a page as it is where there was no answer to compare."""
-        request = failure.request  # type: ignore[attr-defined]  # Scrapy puts it there
-        return (self._page_again(request, {RAW: True}),)
-
-    def _page_again(self, request: Request, meta: dict[str, Any] | None = None) -> Request:
-        return self._asked_again(request, meta or {}, callback=None, errback=self.failed)
+        if not has_moved:
+            yield self._asked_again(request, {ANEW: True}, callback=None, errback=self.failed)
 
     async def read_apart(self, response: Response, made_at: float | None = None) -> Reading:
         """Read an answer that is compared and not stored."""
