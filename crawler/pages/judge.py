@@ -18,8 +18,8 @@ from crawler.reading.content_types import has_script
 from neardup import Verdict, hamming
 from neardup.fingerprints.digest import EMPTY_DIGEST
 from neardup.names import difference, unpacked
-from neardup.slots import masked
 from neardup.verification import JaccardVerifier, compared_with
+from neardup.volatile.slots import masked
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -3,10 +3,10 @@
 Of texts that are the clocks and durations that ``neardup.volatile`` sets aside. A slot of theirs is
 proven once something else stood there at a second fetch of a page, and content once the same did.
 
-A slot of names (``neardup.slots``) is volatile where its word changed at two URLs and in two visits
-while their texts said the same, and stayed at no later visit of any URL. Pages that get new numbers
-change in one visit alone. A slot counts from the visit after the one in which that showed, so that
-each page of a whole visit can contradict.
+A slot of names (``neardup.volatile.slots``) is volatile where its word changed at two URLs and in
+two visits while their texts said the same, and stayed at no later visit of any URL. Pages that get
+new numbers change in one visit alone. A slot counts from the visit after the one in which that
+showed, so that each page of a whole visit can contradict.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.pages.wall_clusters import host_of
 from neardup.names import unpacked
-from neardup.slots import change, filled, slots
+from neardup.volatile.slots import change, filled, slots
 
 if TYPE_CHECKING:
     import sqlite3

@@ -44,7 +44,7 @@ from crawler.reading.wall_signs import read_wall_signs
 from crawler.urls.canonical import Canonicalizer
 from neardup.boilerplate import block_hashes
 from neardup.fingerprints.digest import text_digest
-from neardup.volatile import set_aside
+from neardup.volatile.answers import set_aside
 from neardup.whole import SEPARATOR, part_of, with_whole
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from crawler.reading.protocol import ReadingOptions
     from crawler.reading.text import JudgedText
     from crawler.reading.visible_text import Visible
-    from neardup.volatile import Volatile
+    from neardup.volatile.answers import Volatile
 
 Element = Any  # lxml has no types
 

@@ -270,7 +270,7 @@ class ReadingTask(NamedTuple):
         headers: Headers that describe it.
         apart: Whether the text is told apart by the URL from the same text of any other page.
         made_at: Seconds since 1970 at which the answer was made; None: nothing is set aside in its
-            text (``neardup.volatile``).
+            text (``neardup.volatile.answers``).
         fixed_slots: Slots that are content, in which nothing is set aside.
     """
 

@@ -23,7 +23,7 @@ from crawler.request_meta import ANEW, CONTROL, FIXED, NOT_BEFORE, OF_ONE_ANSWER
 from crawler.spiders.page_spider import PageSpider
 from crawler.storage.errors import CrawlStorageError
 from neardup.fingerprints.digest import payload_digest
-from neardup.volatile import Volatile
+from neardup.volatile.answers import Volatile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -257,38 +257,48 @@ def _month(date: str, language: str | None) -> Collection[int] | None:
     word = max(_WORD.findall(date), key=len, default="")
     if not word:
         return ()
-    return _months_by_name(language).get(word.casefold())
+    return months_by_name(_languages(language)).get(word.casefold())
 
 
 def _days(word: str, language: str | None) -> Collection[int]:
     """Return the numbers of the day of the week that a word names, Monday's being 0."""
-    return _weekdays_by_name(language).get(word.casefold(), ())
+    return weekdays_by_name(_languages(language)).get(word.casefold(), ())
+
+
+def spoken(language: str | None) -> str:
+    """Return the code of a declared language without its country: English where there is none."""
+    return (language_tag((language or "").partition(",")[0]) or "en").partition("-")[0]
+
+
+def _languages(language: str | None) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*_COMMON, spoken(language))))
 
 
 @lru_cache(32)
-def _months_by_name(language: str | None) -> dict[str, set[int]]:
+def months_by_name(languages: tuple[str, ...]) -> dict[str, set[int]]:
+    """Return the numbers of months by their names in some languages, in small letters."""
     from babel.dates import get_month_names  # noqa: PLC0415  # its data take a while to load
 
-    return _by_name(get_month_names, language)
+    return _by_name(get_month_names, languages)
 
 
 @lru_cache(32)
-def _weekdays_by_name(language: str | None) -> dict[str, set[int]]:
+def weekdays_by_name(languages: tuple[str, ...]) -> dict[str, set[int]]:
+    """Return the numbers of the days of the week, Monday's being 0, by their names likewise."""
     from babel.dates import get_day_names  # noqa: PLC0415
 
-    return _by_name(get_day_names, language)
+    return _by_name(get_day_names, languages)
 
 
 def _by_name(
-    names_of: Callable[..., Mapping[int, str]], language: str | None
+    names_of: Callable[..., Mapping[int, str]], languages: tuple[str, ...]
 ) -> dict[str, set[int]]:
-    """Return the numbers of months or days by their names in a language, and in common ones."""
     from babel import Locale, UnknownLocaleError  # noqa: PLC0415
 
     found: dict[str, set[int]] = {}
-    for name in dict.fromkeys((*_COMMON, (language_tag(language) or "en").partition("-")[0])):
+    for language in languages:
         with suppress(UnknownLocaleError, ValueError):  # a page may declare anything
-            locale = Locale(name)
+            locale = Locale(language)
             for context, width in product(("format", "stand-alone"), ("wide", "abbreviated")):
                 for number, word in names_of(width, context, locale).items():
                     found.setdefault(word.rstrip(".").casefold(), set()).add(number)
