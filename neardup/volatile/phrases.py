@@ -13,8 +13,7 @@ from functools import lru_cache
 from itertools import product
 from typing import TYPE_CHECKING, Literal
 
-from neardup.languages import language_tag
-from neardup.volatile.answers import months_by_name, weekdays_by_name
+from neardup.volatile.answers import months_by_name, spoken, weekdays_by_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -158,7 +157,7 @@ def is_visitor_count(line: str) -> bool:
 @lru_cache(32)
 def _expression(language: str) -> re.Pattern[str]:
     """Return what matches clocks, dates, ages and counters in one language and in English."""
-    languages = tuple(dict.fromkeys((_ENGLISH, language_tag(language) or _ENGLISH)))
+    languages = tuple(dict.fromkeys((_ENGLISH, language)))
     months, days = _any_of(months_by_name(languages)), _any_of(weekdays_by_name(languages))
     day = r"(?:0?[1-9]|[12]\d|3[01])(?:\.|er|º|ª|st|nd|rd|th|-го)?"
     year = r"(?:,?\s*(?:de[l]?\s+|г\.?\s*)?(?:19|20)\d\d(?:\s*г\.?)?)"
@@ -219,7 +218,5 @@ def masked(passage: str, language: str | None = None) -> str:
     if any(map(str.isdigit, said)):
         if is_visitor_count(said):
             return MASK
-        said = _expression((language or "").partition(",")[0].partition("-")[0].strip()).sub(
-            MASK, stable(said)
-        )
+        said = _expression(spoken(language)).sub(MASK, stable(said))
     return " ".join(said.casefold().split())
