@@ -82,6 +82,8 @@ CASES: tuple[Case[Any], ...] = (
         Case(f"endless names: {shape}", partial(sites.Endless, shape), (_PROXIED,))
         for shape in SHAPES
     ),
+    Case("footers with a clock", sites.Clocked, ((), _REVISIT)),
+    Case("times of this minute", sites.passing, ((), _REVISIT)),
     Case("pages half alike", sites.half_alike),
     Case("40,000 links on 40 pages to one text", partial(sites.hubs, 40, 1_000), (_CAP,)),
     Case("40,000 links on one page to one text", partial(sites.hubs, 1, 40_000), (_CAP,)),
