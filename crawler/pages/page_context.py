@@ -375,13 +375,13 @@ def is_unchanged(page: PageContext) -> bool:
     previous, reading = page.previous, page.reading
     if previous is None or page.asks_not_to_be_kept != (previous.verdict == NOINDEX):
         return False
-    is_judged = not page.fetched.is_anew
     if not previous.has_own_words:
         return False
     was_file = previous.text_digest is None and previous.verdict != NOINDEX
     if was_file != (reading.not_html is not None) and reading.failure is None:
         return False
-    same_payload = is_judged and bool(page.fetched.body) and previous.payload_digest == page.payload
+    has_bytes = bool(page.fetched.body) and not page.fetched.is_anew
+    same_payload = has_bytes and previous.payload_digest == page.payload
     extract = reading.extract
     same_text = extract is not None and previous.text_digest in extract.digests
     return (same_payload or same_text) and page.store.holds_text_of(previous)

@@ -83,6 +83,7 @@ class PageReader:
         self._root: Element = None
         self._page: FlatPage | None = None
         self._visible: Visible | None = None
+        self._shown: Visible | None = None
         self._is_apart = False
         self._body = b""
         self._url = self._base = ""
@@ -152,7 +153,8 @@ class PageReader:
             secs = parsed.secs + time.process_time() - started
             return parsed._replace(visible_digest=digest, secs=secs)
         self._page = flatten(self._root)
-        self._visible, volatile = self._set_aside(read_visible(self._page))
+        self._shown = read_visible(self._page)
+        self._visible, volatile = self._set_aside(self._shown)
         signs = read_wall_signs(self._root, self._visible, self._url)
         self._is_apart |= signs is not None and signs.kind == WallKind.SHELL
         whole = self._visible.whole()
@@ -204,7 +206,7 @@ class PageReader:
         if self._document is not None:
             judged = self._apart(judge_whole(self._document.text))
             content = None if text_alone else document_content(self._document)
-        elif self._page is not None and self._visible is not None:
+        elif self._page is not None and self._visible is not None and self._shown is not None:
             found, notes = self._main_content(self._page)
             main = "" if found is None or found.is_cut else self._stable(found.text)[0]
             judged = judge_page(main, self._visible)
@@ -212,11 +214,11 @@ class PageReader:
             if self._options.shows_lines:
                 content = content_of_lines(part_of(judged.text))
             elif not text_alone:
-                content = shown_content(found, self._base, judged, self._visible)
+                content = shown_content(found, self._base, self._shown)
         else:
             raise RuntimeError("extract() follows see()")
         # What follows may take as much memory as the page.
-        self._root = self._page = self._visible = self._document = found = None
+        self._root = self._page = self._visible = self._shown = self._document = found = None
         packed = self._compress(judged.text.encode("utf-8", "replace"))
         if content is None:
             secs = time.process_time() - started
@@ -267,7 +269,7 @@ class PageReader:
         )
 
     def forget(self) -> None:
-        self._root = self._page = self._visible = self._document = None
+        self._root = self._page = self._visible = self._shown = self._document = None
         self._body = b""
 
     def _parse_document(self, job: ReadingTask, kind: str, started: float) -> Parsed:
@@ -311,9 +313,7 @@ def main_content(
     return found, ()
 
 
-def shown_content(
-    found: MainContent | None, base: str, judged: JudgedText, visible: Visible
-) -> PackedContent:
+def shown_content(found: MainContent | None, base: str, visible: Visible) -> PackedContent:
     """Return the content of a page, or where none is found its text outside links, or all text.
 
     The text of a page that is too long to be looked at as a whole is all of it: that outside links,
@@ -322,7 +322,6 @@ def shown_content(
     Args:
         found: Main content of the page; its links become absolute.
         base: URL against which they are resolved.
-        judged: Text that stands for the page.
         visible: Visible text of the page.
 
     Raises:
@@ -341,7 +340,7 @@ def shown_content(
     unlinked = tidy(visible.unlinked)
     if unlinked:
         return PackedContent(pack_lines(unlinked), None, "unlinked")
-    return PackedContent(pack_lines(part_of(judged.text)), None, "visible")
+    return PackedContent(pack_lines(tidy(visible.text)), None, "visible")
 
 
 def _make_absolute(body: Element, base: str) -> None:

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
-from dataclasses import replace
 from email.utils import parsedate_to_datetime
+from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
-    from crawler.pages.page_context import Captured, Fetched
+    from crawler.pages.page_context import Captured
     from crawler.reading.reading import Extract, Reading
 
 
@@ -47,26 +48,31 @@ class ControllingSpider(PageSpider):
         text = "" if extract is None else unpack_judged(extract.text_zstd)
         fixed.note_control(key, payload_digest(response.body), text)
 
-    def fetched_of(self, response: Response) -> Fetched:
-        """Return a response with the time at which it was made, but in a fleet.
+    def made_at(self, response: Response) -> float | None:
+        """Return when an answer was made, by its own clock or else by ours; None: in a fleet.
 
         There another worker may have the page that it repeats, and know less of the host.
         """
-        fetched = super().fetched_of(response)
         if self.job.fleet is not None:
-            return fetched
-        return replace(fetched, made_at=_made_at(response), is_anew=ANEW in response.meta)
+            return None
+        secs = _secs_of(response.headers.get(b"Date"))
+        return time.time() if secs is None else secs
 
     def _results(self, response: Response, captured: Captured) -> Iterator[Any]:
-        yield from super()._results(response, captured)
-        if captured.unproven and response.request is not None:
-            delay = max(Volatile(*place).moves_after_secs for place in captured.unproven)
-            yield self._asked_again(
-                response.request,
-                {PROOF: captured.unproven, NOT_BEFORE: time.time() + delay},
-                callback=self.parse_proof,
-                errback=self.proof_failed,
-            )
+        results = super()._results(response, captured)
+        if not captured.unproven or response.request is None:
+            return results
+        return chain(results, (self._proof(response.request, captured),))
+
+    def _proof(self, request: Request, captured: Captured) -> Request:
+        """Return the request for another fetch of a page, when its clock must have moved."""
+        delay_secs = max(Volatile(*place).moves_after_secs for place in captured.unproven)
+        return self._asked_again(
+            request,
+            {PROOF: captured.unproven, NOT_BEFORE: time.time() + delay_secs},
+            callback=self.parse_proof,
+            errback=self.proof_failed,
+        )
 
     def _asked_again(self, request: Request, meta: dict[str, Any], **callbacks: Any) -> Request:
         kept = without(request.meta, (*OF_ONE_ANSWER, PROOF, NOT_BEFORE, ANEW))
@@ -77,7 +83,7 @@ class ControllingSpider(PageSpider):
 
     async def parse_proof(self, response: Response) -> Iterable[Request]:
         """Compare what a page showed with what it shows now; request it where that is content."""
-        reading = await self.read_apart(response, made_at=_made_at(response))
+        reading = await self.read_apart(response, made_at=self.made_at(response))
         return self._note_proof(response.request or Request(response.url), reading.volatile)
 
     def proof_failed(self, failure: Failure) -> Iterable[Request]:
@@ -110,12 +116,12 @@ class ControllingSpider(PageSpider):
         self.job.url_rules.fixed.note_control(bytes.fromhex(request.meta[CONTROL]), None)
 
 
-def _made_at(response: Response) -> float:
-    """Return when an answer was made: by its own clock, or else by ours."""
-    date = (response.headers.get(b"Date") or b"").decode("latin-1")
+@lru_cache(64)
+def _secs_of(date: bytes | None) -> float | None:
+    """Return the seconds since 1970 of a header; None: there is none, or none that is a time."""
     with suppress(ValueError, TypeError, OverflowError):
-        return parsedate_to_datetime(date).timestamp()
-    return time.time()
+        return parsedate_to_datetime((date or b"").decode("latin-1")).timestamp()
+    return None
 
 
 def _unknown(visible_digest: bytes) -> Extract | None:

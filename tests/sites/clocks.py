@@ -93,9 +93,9 @@ class EventSite(MadeSite):
         return f"{self.origin}/"
 
     def respond(self, request: Request) -> Response:
-        number = request.target.removeprefix("/event/")
+        number = request.target.removeprefix("/event?id=")
         if request.target == "/":
-            links = (f'<a href="/event/{n}">an event</a> ' for n in range(EVENTS))
+            links = (f'<a href="/event?id={n}">an event</a> ' for n in range(EVENTS))
             return Response(f"<title>Events</title>{''.join(links)}".encode())
         if not number.isdigit() or int(number) >= EVENTS:
             return NOT_FOUND
