@@ -299,7 +299,7 @@ class Archivist:
             return self._as_shown(previous, page)
         kept = self.elsewhere.name_kept(row, said)
         captured = self._insert(row, page, document, kept)
-        if page.reading.volatile and original is None and row.verdict in verdicts.DUPLICATES:
+        if page.reading.volatile and original is None:
             unproven = self.store.names.unproven(row.url, page.reading.volatile)
             captured = replace(captured, unproven=unproven)
         self.walls.note(row, suspect, previous)

@@ -162,8 +162,8 @@ class Captured:
     is_less_than_shown: bool = False
     """Whether what a browser showed of the page before stays, since there is less of it now."""
     unproven: tuple[tuple[int, str], ...] = ()
-    """Slots of what was set aside in the text of a duplicate and may be content, and what stands
-    there: another fetch of the page tells (``crawler.pages.volatile``)."""
+    """Slots of what was set aside in the text and may be content, and what stands there: another
+    fetch of the page tells (``crawler.pages.volatile``)."""
     is_again: bool = False
     """Whether an earlier process stored the page in the same visit, and left its request open."""
 

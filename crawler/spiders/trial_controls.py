@@ -1,9 +1,10 @@
 """Request a page once more to see what changes from fetch to fetch.
 
 That is asked where a trial of a fixed rule found another page under its variant: one that is
-another at each request says nothing about the rule. And it is asked where a page repeats another
-one but for a clock or a duration: what does not move along is content, and the page is requested
-once more to be kept. Answers are compared and not stored, as those of probes.
+another at each request says nothing about the rule. And it is asked where a clock or a duration was
+set aside in a text, of one page for each place of a template, and of each page that is dropped
+before that is known: what does not move along is content, and the page is judged anew with it.
+Answers are compared and not stored, as those of probes.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from scrapy import Request
 from scrapy.exceptions import CloseSpider
 
 from crawler.pages.stored_texts import unpack_judged
+from crawler.pages.wall_clusters import host_of
 from crawler.reading.worker_pool import ReadingError
 from crawler.request_meta import ANEW, CONTROL, FIXED, NOT_BEFORE, OF_ONE_ANSWER, PROOF, without
 from crawler.spiders.page_spider import PageSpider
@@ -37,7 +39,11 @@ if TYPE_CHECKING:
 
 
 class ControllingSpider(PageSpider):
-    """Captures pages, and fetches one again that tells whether a fixed rule is wrong."""
+    """Captures pages, and fetches some again that tell what changes from fetch to fetch."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._under_proof: set[tuple[int, int]] = set()
 
     async def parse_control(self, response: Response) -> None:
         """Compare the page with what it was."""
@@ -62,6 +68,10 @@ class ControllingSpider(PageSpider):
         results = super()._results(response, captured)
         if not captured.unproven or response.request is None:
             return results
+        places = {(host_of(response.url), slot) for slot, _ in captured.unproven}
+        if places <= self._under_proof and not captured.is_duplicate:
+            return results  # it is kept, whatever another page is about to show
+        self._under_proof |= places
         return chain(results, (self._proof(response.request, captured),))
 
     def _proof(self, request: Request, captured: Captured) -> Request:
