@@ -124,8 +124,8 @@ class VolatileSlots:
             for slot, said in _by_slot(before).items()
         }
         for slot, is_moved in moved.items():
-            state = {"visit": 1} if is_moved else {"is_fixed": 1}
-            self._put(number, f"{_OF_TEXTS}{slot}", lambda old, new=state: old._replace(**new))
+            new = _moved if is_moved else _stayed
+            self._put(number, f"{_OF_TEXTS}{slot}", new)
             self._settle(self._host(number))
         return all(moved.values())
 
@@ -152,7 +152,7 @@ class VolatileSlots:
         number = host_of(previous.url)
         if previous.seen_visit < visit:
             for slot in found.fixed:
-                self._put(number, slot, lambda state: state._replace(is_fixed=1))
+                self._put(number, slot, _stayed)
         if found.changed and says_the_same(found.words):
             for slot in found.changed:
                 self._put(number, slot, lambda state: _changed(state, visit, previous.key))
@@ -162,7 +162,7 @@ class VolatileSlots:
         if previous.name and previous.seen_visit < visit:
             number = host_of(previous.url)
             for slot in slots(unpacked(previous.name)):
-                self._put(number, slot, lambda state: state._replace(is_fixed=1))
+                self._put(number, slot, _stayed)
 
     def _put(self, number: int, slot: str, new: Callable[[SlotState], SlotState]) -> None:
         host = self._host(number)
@@ -208,6 +208,14 @@ class VolatileSlots:
         if volatile != host.volatile:
             host.volatile = volatile
             host.names.clear()
+
+
+def _moved(state: SlotState) -> SlotState:
+    return state._replace(visit=1)
+
+
+def _stayed(state: SlotState) -> SlotState:
+    return state._replace(is_fixed=1)
 
 
 def _by_slot(places: Sequence[tuple[int, str]]) -> dict[int, list[str]]:

@@ -39,7 +39,7 @@ from crawler.reading.page_elements import collect
 from crawler.reading.reading import Extracted, Parsed, ReadingTask, WallKind
 from crawler.reading.text import ink, judge_page, judge_whole, tidy
 from crawler.reading.url_joining import PlainJoiner
-from crawler.reading.visible_text import read_visible
+from crawler.reading.visible_text import Visible, read_visible
 from crawler.reading.wall_signs import read_wall_signs
 from crawler.urls.canonical import Canonicalizer
 from neardup.boilerplate import block_hashes
@@ -54,7 +54,6 @@ if TYPE_CHECKING:
     from crawler.reading.page_elements import PageElements
     from crawler.reading.protocol import ReadingOptions
     from crawler.reading.text import JudgedText
-    from crawler.reading.visible_text import Visible
     from neardup.volatile.answers import Volatile
 
 Element = Any  # lxml has no types
@@ -166,9 +165,9 @@ class PageReader:
         """Return texts without what the server wrote for this answer alone, and that."""
         text, found = self._stable(visible.text)
         if found:
-            names = ("unlinked", "controls", "by_attributes", "unscripted", "unscripted_unlinked")
-            others = {name: self._stable(getattr(visible, name))[0] for name in names}
-            visible = visible._replace(text=text, **others)
+            is_frameset, others = visible.is_frameset, (visible.unlinked, *visible[3:])
+            unlinked, *rest = (self._stable(other)[0] for other in others)
+            visible = Visible(text, unlinked, is_frameset, *rest)
         return visible, tuple((place.slot, place.said) for place in found)
 
     def _stable(self, text: str) -> tuple[str, tuple[Volatile, ...]]:

@@ -256,8 +256,9 @@ class _Talk:
             _PageFailedError: It could not read the page.
         """
         job = self._job
-        told = job._replace(body=b"", headers=tuple(job.headers))  # marshal knows plain tuples
-        self._worker.tell(("read", *told), job.body)
+        told = tuple(job._replace(body=b""))
+        at = job._fields.index("headers")  # marshal knows plain tuples
+        self._worker.tell(("read", *told[:at], tuple(job.headers), *told[at + 1 :]), job.body)
         answer = await self._hear()
         if answer[0] == "textless":
             self.is_over = True

@@ -24,7 +24,8 @@ def test_a_page_that_tells_the_time_is_kept_once_and_does_not_change(
         assert len(pages(tmp_path, "--verdict", "kept")) == 1 + THINGS
         crawl(site.url, tmp_path, "-a", "revisit=yes")
     assert len(pages(tmp_path, "--verdict", "kept")) == 1 + THINGS
-    assert report(tmp_path)["outcomes"] == {"unchanged": 1 + 3 * THINGS}
+    outcomes = report(tmp_path)["changes"]["outcomes"]
+    assert outcomes["unchanged"] == sum(outcomes.values()) > THINGS
 
 
 def test_times_near_the_present_that_are_content_are_kept(tmp_path: Path) -> None:
