@@ -256,9 +256,10 @@ class FrontierScheduler(BaseScheduler):
             self._finish([queued.id], failed=False)
             return True
         wait_secs = request.meta[NOT_BEFORE] - time.time()
-        if wait_secs <= 0 or len(self._delayed) >= MAX_DELAYED:
+        if wait_secs <= 0:
             return False
         self._delayed.add(queued, request, wait_secs)
+        self._loads.free_at = min(self._loads.free_at, time.monotonic() + wait_secs)
         return True
 
     def _hand_out(self, queued: QueuedRequest, request: Request) -> Request:

@@ -38,6 +38,10 @@ if TYPE_CHECKING:
     from crawler.reading.reading import Extract, Reading
 
 
+LAST_PRIORITY = -1_000_000
+"""The priority of proofs that another one under way may make needless: behind all pages."""
+
+
 class ControllingSpider(PageSpider):
     """Captures pages, and fetches some again that tell what changes from fetch to fetch."""
 
@@ -69,10 +73,12 @@ class ControllingSpider(PageSpider):
         if not captured.unproven or response.request is None:
             return results
         places = {(host_of(response.url), slot) for slot, _ in captured.unproven}
-        if places <= self._under_proof and not captured.is_duplicate:
+        is_first = not places <= self._under_proof
+        if not is_first and not captured.is_duplicate:
             return results  # it is kept, whatever another page is about to show
         self._under_proof |= places
-        return chain(results, (self._proof(response.request, captured),))
+        again = self._proof(response.request, captured)
+        return chain(results, (again if is_first else again.replace(priority=LAST_PRIORITY),))
 
     def _proof(self, request: Request, captured: Captured) -> Request:
         """Return the request for another fetch of a page, when its clock must have moved."""
@@ -88,8 +94,10 @@ class ControllingSpider(PageSpider):
         kept = without(request.meta, (*OF_ONE_ANSWER, PROOF, NOT_BEFORE, ANEW))
         kept["depth"] = kept.get("depth", 0) - 1  # Scrapy takes it for a link of the page
         meta = {**kept, FIXED: True, **meta}
-        priority = request.priority + 1
-        return request.replace(meta=meta, dont_filter=True, priority=priority, **callbacks)
+        again: Request = request.replace(
+            meta=meta, dont_filter=True, priority=request.priority + 1, **callbacks
+        )
+        return again
 
     async def parse_proof(self, response: Response) -> Iterable[Request]:
         """Compare what a page showed with what it shows now; request it where that is content."""
