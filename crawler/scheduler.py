@@ -252,7 +252,7 @@ class FrontierScheduler(BaseScheduler):
 
     def _is_put_off(self, queued: QueuedRequest, request: Request) -> bool:
         """Return whether a request for a proof waits for its time, or is not needed any more."""
-        if not self._job.store.names.unproven(request.url, request.meta[PROOF]):
+        if not self._job.store.volatile.unproven(request.url, request.meta[PROOF]):
             self._finish([queued.id], failed=False)
             return True
         wait_secs = request.meta[NOT_BEFORE] - time.time()

@@ -195,7 +195,7 @@ class Archivist:
             links_only: Whether only its links are read.
             apart: Whether its text is told apart by the URL from the same text of any other page.
         """
-        fixed_slots = self.store.names.fixed(fetched.url)
+        fixed_slots = self.store.volatile.fixed(fetched.url)
         reading = await self.pool.read(
             fetched.url,
             fetched.body,
@@ -300,7 +300,7 @@ class Archivist:
         kept = self.elsewhere.name_kept(row, said)
         captured = self._insert(row, page, document, kept)
         if page.reading.volatile and original is None:
-            unproven = self.store.names.unproven(row.url, page.reading.volatile)
+            unproven = self.store.volatile.unproven(row.url, page.reading.volatile)
             captured = replace(captured, unproven=unproven)
         self.walls.note(row, suspect, previous)
         if self.keep_versions and previous is not None and row.latest:

@@ -94,7 +94,7 @@ class PageStore:
         self._first_own_id = self._next_id
         self._noted_visit = self.last_visit
         self._captures = LastCaptures(self._read_last)
-        self.names = VolatileSlots(database.read, database.write)
+        self.volatile = VolatileSlots(database.read, database.write)
         self.had_pages = self._noted_visit > 0
 
     def new_id(self) -> int:
@@ -366,7 +366,7 @@ class PageStore:
     def name(self, page_id: int) -> str:
         """Return what a page is called, packed, with volatile words of its host the same."""
         row = self.database.read("SELECT url, name FROM pages WHERE id = ?", (page_id,)).fetchone()
-        return "" if row is None else self.names.stable(*row)
+        return "" if row is None else self.volatile.stable(*row)
 
     def fingerprints(self, skip: int = 0) -> Iterator[tuple[int, int]]:
         """Yield (fingerprint, id) of every capture with a fingerprint and a kept text, by id."""

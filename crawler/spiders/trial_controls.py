@@ -110,7 +110,7 @@ class ControllingSpider(PageSpider):
 
     def _note_proof(self, request: Request, places: Sequence[tuple[int, str]]) -> Iterator[Request]:
         try:
-            has_moved = self.job.store.names.prove(request.url, request.meta[PROOF], places)
+            has_moved = self.job.store.volatile.prove(request.url, request.meta[PROOF], places)
         except CrawlStorageError as error:
             self.result.stop(str(error))
             raise CloseSpider("storage") from error

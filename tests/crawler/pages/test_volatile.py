@@ -231,15 +231,15 @@ class TestSlotsOfTexts:
             job.close()
         again = Job(tmp_path, OPTIONS)
         try:
-            assert set(again.store.names.fixed(url) or ()) == {4, 6}
+            assert set(again.store.volatile.fixed(url) or ()) == {4, 6}
         finally:
             again.close()
 
     def test_what_was_not_met_again_is_content(self, tmp_path: Path) -> None:
         job = Job(tmp_path, OPTIONS)
         try:
-            assert not job.store.names.prove("http://example.com/", ((2, "16:40:12"),), ())
-            assert job.store.names.fixed("http://example.com/b") == (2,)
+            assert not job.store.volatile.prove("http://example.com/", ((2, "16:40:12"),), ())
+            assert job.store.volatile.fixed("http://example.com/b") == (2,)
         finally:
             job.close()
 
@@ -247,7 +247,7 @@ class TestSlotsOfTexts:
         job = Job(tmp_path, OPTIONS)
         try:
             many = [(2 * number, "16:40:12") for number in range(volatile.MAX_TEXT_SLOTS + 1)]
-            job.store.names.prove("http://example.com/", many, ())
-            assert job.store.names.fixed("http://example.com/") is None
+            job.store.volatile.prove("http://example.com/", many, ())
+            assert job.store.volatile.fixed("http://example.com/") is None
         finally:
             job.close()
