@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from crawler.reading.reading import Extract, Reading
 
 
+_LATEST_SECS = 2**33  # the year 2242; clocks of zones beyond the year 9999 cannot be computed
+
 LAST_PRIORITY = -1_000_000
 """The priority of proofs that another one under way may make needless: behind all pages."""
 
@@ -138,7 +140,8 @@ class ControllingSpider(PageSpider):
 def _secs_of(date: bytes | None) -> float | None:
     """Return the seconds since 1970 of a header; None: there is none, or none that is a time."""
     with suppress(ValueError, TypeError, OverflowError):
-        return parsedate_to_datetime((date or b"").decode("latin-1")).timestamp()
+        secs = parsedate_to_datetime((date or b"").decode("latin-1")).timestamp()
+        return secs if 0 < secs < _LATEST_SECS else None
     return None
 
 
