@@ -334,8 +334,8 @@ def _slot(text: str, span: _Span) -> int:
     start = max(text.rfind("\n", 0, span.start) + 1, span.start - _REACH)
     words = _WORD.findall(text, start, span.start)[-2:]
     if not words:
-        end = text.find("\n", span.end)
-        words = _WORD.findall(text, span.end, end if end >= 0 else len(text))[:2]
+        end = text.find("\n", span.end, span.end + _REACH)
+        words = _WORD.findall(text, span.end, end if end >= 0 else span.end + _REACH)[:2]
     place = " ".join((span.mark, *words)).casefold()
     hashed = xxhash.xxh3_64_intdigest(place.encode("utf-8", "surrogatepass"))
     return hashed >> 2 << 1 | span.is_coarse
