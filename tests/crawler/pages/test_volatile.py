@@ -218,7 +218,7 @@ class TestSlotsOfTexts:
     def test_what_moves_is_proven_and_what_stays_is_content(self, tmp_path: Path) -> None:
         job = Job(tmp_path, OPTIONS)
         try:
-            slots, url = job.store.names, "http://example.com/a"
+            slots, url = job.store.volatile, "http://example.com/a"
             before = ((2, "16:40:12"), (4, "16:40:11"), (6, "in 0.1 s"), (6, "in 0.2 s"))
             assert slots.unproven(url, before) == before
             now = ((2, "16:41:12"), (4, "16:40:11"), (6, "in 0.3 s"), (6, "in 0.2 s"))
