@@ -164,6 +164,8 @@ class DelayedRequests:
             if self._waiting:
                 loads.free_at = min(loads.free_at, self._waiting[0][0])
             return None
+        if loads(self._waiting[0][2].host) is not None:
+            return heapq.heappop(self._waiting)[2:]
         for entry in sorted(self._waiting):
             if entry[0] > now:
                 loads.free_at = min(loads.free_at, entry[0])

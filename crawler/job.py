@@ -118,7 +118,7 @@ class Job:
             self.frontier = open_frontier(self.database, queue, seen, options.pauses)
             known = KnownUrls(self.database, options.intervals)
             self.visits = Visits(self.database, self.store, known, seen)
-            self.store.names.begin_visit(self.visits.number)
+            self.store.volatile.begin_visit(self.visits.number)
             self.archivist, self._commits = self._opened_archivist(adopts_settings=adopts_settings)
             if not options.follow_duplicates:
                 self.archivist.promotion.after_promotion.append(self.visits.notes.follow_from)
@@ -277,7 +277,7 @@ class Job:
         self.visits.note_outlook(Outlook(expected, answers_in(self.sums)))
         self.archivist.visit = self.visits.number
         self.archivist.walls.begin_visit()
-        self.store.names.begin_visit(self.visits.number)
+        self.store.volatile.begin_visit(self.visits.number)
         self.database.commit()
         return False
 

@@ -32,6 +32,15 @@ SPELLING: Final = "crawl_spelling"
 CONTROL: Final = "crawl_control"
 """str: the key, in hexadecimal digits, of the variant for whose trial a page is fetched again."""
 
+PROOF: Final = "crawl_proof"
+"""list: slots and what stood there; the page is fetched again to see whether it moves."""
+
+NOT_BEFORE: Final = "crawl_not_before"
+"""float: seconds since 1970 before which the request is not made."""
+
+ANEW: Final = "crawl_anew"
+"""bool: the page is judged anew, also where its bytes are as before."""
+
 LINK_KIND: Final = "crawl_link_kind"
 """str: the kind of the link that led there, where it is no anchor."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+import time
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -28,7 +29,16 @@ from crawler.pages.page_context import Way
 from crawler.pages.reasons import Reason, in_words
 from crawler.pages.verdicts import UNREADABLE
 from crawler.request_codec import UnstorableError, decode_request, encode_request
-from crawler.request_meta import SPELLING, WAITED, depth_of, host_name, is_made_anyway, led_by
+from crawler.request_meta import (
+    NOT_BEFORE,
+    PROOF,
+    SPELLING,
+    WAITED,
+    depth_of,
+    host_name,
+    is_made_anyway,
+    led_by,
+)
 from crawler.storage.errors import CrawlStorageError
 from crawler.urls.scope import is_same_place
 from crawler.variant_requests import VariantRequests
@@ -226,18 +236,31 @@ class FrontierScheduler(BaseScheduler):
         for released in self._variants.release():
             self._enqueue(released)
         self._loads.begin()
-        delayed = self._delayed.take(self._loads)
-        if delayed is not None:
-            return self._hand_out(*delayed)
+        while (delayed := self._delayed.take(self._loads)) is not None:
+            if PROOF not in delayed[1].meta or not self._is_put_off(*delayed):
+                return self._hand_out(*delayed)
         while (queued := self._lease()) is not None:
             request = self._rebuild(queued)
-            if request is not None:
+            is_proof = request is not None and PROOF in request.meta
+            if request is not None and not (is_proof and self._is_put_off(queued, request)):
                 return self._hand_out(queued, request)
         is_busy = self._rules.is_busy or self._unfollowed.is_busy or self._variants.is_releasing
         if self._ways.note_skipped() or is_busy:
             self._alarm.wake()  # it goes on after whatever else waits for the reactor
         self._alarm.set(self._loads.free_at)
         return None
+
+    def _is_put_off(self, queued: QueuedRequest, request: Request) -> bool:
+        """Return whether a request for a proof waits for its time, or is not needed any more."""
+        if not self._job.store.volatile.unproven(request.url, request.meta[PROOF]):
+            self._finish([queued.id], failed=False)
+            return True
+        wait_secs = request.meta[NOT_BEFORE] - time.time()
+        if wait_secs <= 0:
+            return False
+        self._delayed.add(queued, request, wait_secs)
+        self._loads.free_at = min(self._loads.free_at, time.monotonic() + wait_secs)
+        return True
 
     def _hand_out(self, queued: QueuedRequest, request: Request) -> Request:
         self._leases[request] = queued

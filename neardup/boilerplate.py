@@ -28,8 +28,8 @@ from neardup.features.folding import fold
 from neardup.features.shingles import shingle_set, words_in
 from neardup.features.tokens import unit_bytes
 from neardup.parameters import Parameters
-from neardup.titles import is_visitor_count, stable
 from neardup.verification import JaccardComparison
+from neardup.volatile.phrases import is_visitor_count, stable
 from neardup.whole import part_of
 
 MAX_LINE_CHARACTERS = 400

@@ -23,6 +23,15 @@ import unicodedata
 from functools import cache, lru_cache
 from typing import NamedTuple
 
+from neardup.volatile.phrases import (
+    is_clock,
+    is_copyright,
+    is_visitor_count,
+    without_ids,
+    without_waiting,
+    without_years,
+)
+
 Words = tuple[str, ...]
 
 # A run of spaces is looked at from its beginning alone, since from each of its places costs n * n.
@@ -51,41 +60,7 @@ _SILENT = frozenset("©®™℠´")
 _SPOKEN = frozenset("§†‡‰‱′″‴⁂※")
 """Symbols that say nothing, and punctuation that says something."""
 
-_VOLATILE = re.compile(
-    r"""
-    \b (?: php | j )? s(?:ess(?:ion)?)?[\s_-]?id \b \s*+ (?: = \s*+ | :?+ \s*+ (?=[0-9a-f-]{12}) )
-        (?=[a-z-]*+\d) (?=[\d-]*+[a-z]) [0-9a-z-]{12,}+
-    | (?: (?<=comments) | (?<=replies) | (?<=reviews) | (?<=answers) ) \s* \(\d+\)
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
-_CLOCK = re.compile(
-    r"(?: \d{4}-\d\d-\d\d [T,\s]\s* )? \b \d{1,2}:\d\d:\d\d (?:[.,]\d+)? \b"
-    r"(?: \s* [ap]\.?m\b\.? )?",
-    re.VERBOSE | re.IGNORECASE,
-)
-_DURATION = re.compile(r"\d:\d\d:\d\d(?:[.,]\d+)?")
-_YEARS = re.compile(
-    r"(?: (?<=copyright) | © | \(c\) ) [\s\d,–-]* \d{4}", re.VERBOSE | re.IGNORECASE
-)
-_COPYRIGHT = re.compile(r"\s*(?:copyright|©|\(c\))", re.IGNORECASE)
-_WAITING = re.compile(
-    r"""
-    ^ \s* \( \d{1,5}\+? (?:
-        \s+ (?:new|unread) (?: \s+ (?:messages?|notifications?|mails?|comments?|posts?) )? \) (?=\s)
-        | \) (?= \s+ (?:inbox|messages|notifications|mail|chats?) \b ) )
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
 _NUMBER_IN_FRONT = re.compile(r"^\s*\(\d{1,5}\+?\)(?=\s)")
-_HAS_DIGIT = re.compile(r"\d")
-_COUNT = re.compile(
-    r"\W* \d[\d.,\s]* (?:new\s+|unread\s+)?"
-    r"(?: visitors? | visits? | views? | hits? | messages? | notifications? | users?\s+online"
-    r"  | comments? | repl(?:y|ies) | reviews? | answers? )"
-    r"(?: \s+ (?: so\s+far | today | online ) )? \W*",
-    re.VERBOSE | re.IGNORECASE,
-)
 _PRESENTATION = frozenset("print printable printer friendly version view page mobile amp".split())
 _IS_PRESENTATION = frozenset("print printable printer mobile amp".split())
 
@@ -128,7 +103,7 @@ def segments(title: str) -> tuple[TitlePart, ...]:
     Complexity: O(length); a title that was asked for lately costs a tenth of a microsecond.
     """
     found: list[TitlePart] = []
-    for part in SEPARATOR.split(_VOLATILE.sub(" ", _WAITING.sub("", title))):
+    for part in SEPARATOR.split(without_ids(without_waiting(title))):
         segment = _behind(part) if found else TitlePart(words_of(part), _without_number(part))
         if segment.words and not (found and _is_presentation(segment.words)):
             found.append(segment)
@@ -141,31 +116,11 @@ def words_of(text: str) -> Words:
 
     Complexity: O(length), 5 microseconds for ASCII, 20 for other scripts.
     """
-    said = _VOLATILE.sub(" ", text) if _HAS_DIGIT.search(text) else text
+    said = without_ids(text)
     if said.isascii():
         return tuple(_TOKEN.findall(said.lower()))
     said = unicodedata.normalize("NFC", said.casefold())
     return tuple(_TOKEN.findall(_FOREIGN.sub(_spelled, said)))
-
-
-def stable(line: str) -> str:
-    """Return a line of a text without what changes at every request."""
-    if not _HAS_DIGIT.search(line):
-        return line
-    # Most lines with a number have nothing that one of the expressions could match.
-    lowered = line.lower()
-    if "id" in lowered or ")" in lowered:
-        line = _VOLATILE.sub(" ", line)
-    if ":" in line:
-        line = _CLOCK.sub(" ", line)
-    if "©" in lowered or "(c)" in lowered or "copyright" in lowered:
-        line = _YEARS.sub(" ", line)
-    return line
-
-
-def is_visitor_count(line: str) -> bool:
-    """Whether a line is a count of visitors, views or messages alone, such as ``12,345 views``."""
-    return _COUNT.fullmatch(line) is not None
 
 
 def are_other_titles(first: str, second: str, heading: Words = ()) -> bool:
@@ -216,10 +171,10 @@ def _without_number(part: str) -> Words:
 def _behind(part: str) -> TitlePart:
     """Return a segment that another one stands before; without words for what is volatile."""
     told = part.strip()
-    if is_visitor_count(told) or (_CLOCK.fullmatch(told) and not _DURATION.fullmatch(told)):
+    if is_visitor_count(told) or is_clock(told):
         return TitlePart((), ())
-    if _COPYRIGHT.match(part):
-        part = _YEARS.sub(" ", part)
+    if is_copyright(part):
+        part = without_years(part)
     words, manual = words_of(part), _MANUAL.fullmatch(part)
     if manual is None:
         return TitlePart(words, words)

@@ -85,6 +85,8 @@ CASES: tuple[Case[Any], ...] = (
         Case(f"endless names: {shape}", partial(sites.Endless, shape), (_PROXIED,))
         for shape in SHAPES
     ),
+    Case("footers with a clock", sites.Clocked, ((), _REVISIT)),
+    Case("times of this minute", sites.passing, ((), _REVISIT)),
     *(
         Case(
             f"cookie at the entry, without it {kind}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,8 @@ from tests.sites.prose import prose
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence, Set
+
+    from tests.sites.serving import Request, Response
 
 
 def _listed(site: Site, links: Sequence[str], size: int = 50) -> Site:
@@ -224,6 +227,38 @@ class Endless(EndlessSite):
     def content_of(self, url: str) -> str | None:
         """See ``Measured``."""
         return self.title_of(url)
+
+
+class Clocked(Site):
+    """Short pages, each at three URLs, whose footers tell the time of the answer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        links = []
+        for number in range(30):
+            link, said = f"/thing/{number}", prose(f"thing {number}", 12 + 2 * number)
+            for target in (link, f"{link}?at=old", f"{link}?at=older"):
+                self.pages[target] = page(f"thing {number}", text=said)
+                links.append(target)
+        _listed(self, links)
+
+    def respond(self, request: Request) -> Response | None:
+        """See ``MadeSite``."""
+        found = super().respond(request)
+        if found is None or request.target == "/robots.txt":
+            return found
+        footer = f"<footer>made at {time.strftime('%Y-%m-%d %H:%M:%S', time.gmtime())}</footer>"
+        return replace(found, body=found.body + footer.encode())
+
+
+def passing() -> Site:
+    """Forty pages that differ by a second alone, all of them near the time of their answers."""
+    site, began = Site(), time.time() - 5
+    for number in range(40):
+        said = time.strftime("The build passed at %Y-%m-%d %H:%M:%S.", time.gmtime(began + number))
+        body = f"<title>Builds</title><p>{said}</p>"
+        site.pages[f"/build/{number}"] = Page(f"build {number}", body.encode())
+    return _listed(site, list(site.pages))
 
 
 def hubs(count: int, links: int) -> Site:

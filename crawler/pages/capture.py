@@ -195,6 +195,7 @@ class Archivist:
             links_only: Whether only its links are read.
             apart: Whether its text is told apart by the URL from the same text of any other page.
         """
+        fixed_slots = self.store.volatile.fixed(fetched.url)
         reading = await self.pool.read(
             fetched.url,
             fetched.body,
@@ -203,6 +204,8 @@ class Archivist:
             documents=self.read_documents,
             headers=fetched.headers,
             apart=apart,
+            made_at=None if fixed_slots is None else fetched.made_at,
+            fixed_slots=fixed_slots or (),
             known=self._known,
         )
         self.seconds["parse"] += reading.parse_secs
@@ -296,6 +299,9 @@ class Archivist:
             return self._as_shown(previous, page)
         kept = self.elsewhere.name_kept(row, said)
         captured = self._insert(row, page, document, kept)
+        if page.reading.volatile and original is None:
+            unproven = self.store.volatile.unproven(row.url, page.reading.volatile)
+            captured = replace(captured, unproven=unproven)
         self.walls.note(row, suspect, previous)
         if self.keep_versions and previous is not None and row.latest:
             self.store.drop_texts(row.key, self.keep_versions - 1)

@@ -18,8 +18,8 @@ from crawler.reading.content_types import has_script
 from neardup import Verdict, hamming
 from neardup.fingerprints.digest import EMPTY_DIGEST
 from neardup.names import difference, unpacked
-from neardup.slots import masked
 from neardup.verification import JaccardVerifier, compared_with
+from neardup.volatile.slots import masked
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -198,9 +198,9 @@ class Judge:
             return
         if document is not None:
             says_the_same = partial(self.comparer.says_the_same, previous, document)
-            self.store.names.note(visit, previous, document.name, says_the_same)
+            self.store.volatile.note(visit, previous, document.name, says_the_same)
         elif previous.payload_digest == page.payload:
-            self.store.names.note_same(visit, previous)
+            self.store.volatile.note_same(visit, previous)
 
     def is_less_than_shown(self, page: PageContext, *, is_whole: bool) -> bool:
         """Return whether a browser showed the page before, and what there is of it now is less.
@@ -245,7 +245,7 @@ class Judge:
         document = page.document(self.min_words)
         if document is None:
             return True
-        name, own = self.store.name(other), self.store.names.stable(previous.url, document.name)
+        name, own = self.store.name(other), self.store.volatile.stable(previous.url, document.name)
         if is_other and self.deduplicator.parameters.ignore_boilerplate:
             # It may say something else outside boilerplate, whatever both are called.
             is_named_as_before = document.name == (previous.name or "")
@@ -328,7 +328,7 @@ class Judge:
     def _judge_here(self, row: PageRow, document: Document, own: frozenset[int]) -> Verdict:
         twin = self._twin(row, own)
         if twin is None:
-            document = replace(document, name=self.store.names.stable(row.url, document.name))
+            document = replace(document, name=self.store.volatile.stable(row.url, document.name))
             verdict = self.deduplicator.judge_document(row.id, document, exclude=own)
             self.store.name_container(row, verdict.parts)
             return verdict

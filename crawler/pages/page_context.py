@@ -101,6 +101,10 @@ class Fetched:
     """Why the body is known to be only a part of the page."""
     is_stopped: bool = False
     """Whether the crawl closed the connection, since the answer began as what is no page."""
+    made_at: float | None = None
+    """Seconds since 1970 at which the answer was made; None: nothing is set aside in its text."""
+    is_anew: bool = False
+    """Whether the page is judged anew, also where its bytes are as before."""
     file: BodyFile | None = None
     """Where the whole body is; ``body`` is its beginning then."""
 
@@ -159,6 +163,9 @@ class Captured:
     """The document that a browser showed, where that is what was judged."""
     is_less_than_shown: bool = False
     """Whether what a browser showed of the page before stays, since there is less of it now."""
+    unproven: tuple[tuple[int, str], ...] = ()
+    """Slots of what was set aside in the text and may be content, and what stands there: another
+    fetch of the page tells (``crawler.pages.volatile``)."""
     is_again: bool = False
     """Whether an earlier process stored the page in the same visit, and left its request open."""
 
@@ -346,7 +353,7 @@ def is_enough(page: PageContext, *, elsewhere: bool) -> bool:
         page: The page, which need not be read yet.
         elsewhere: Whether another crawl of the fleet has a page of these bytes.
     """
-    if not page.fetched.body:
+    if not page.fetched.body or page.fetched.is_anew:
         return False
     previous = page.previous
     if previous is not None:
@@ -376,7 +383,8 @@ def is_unchanged(page: PageContext) -> bool:
     was_file = previous.text_digest is None and previous.verdict != NOINDEX
     if was_file != (reading.not_html is not None) and reading.failure is None:
         return False
-    same_payload = bool(page.fetched.body) and previous.payload_digest == page.payload
+    has_bytes = bool(page.fetched.body) and not page.fetched.is_anew
+    same_payload = has_bytes and previous.payload_digest == page.payload
     extract = reading.extract
     same_text = extract is not None and previous.text_digest in extract.digests
     return (same_payload or same_text) and page.store.holds_text_of(previous)

@@ -15,7 +15,7 @@ from crawler.pages.verdicts import (
     listed,
     says_less,
 )
-from crawler.pages.volatile_names import VolatileNames
+from crawler.pages.volatile import VolatileSlots
 from crawler.reading.stored_text import StoredText
 from crawler.storage import meta_names
 
@@ -94,7 +94,7 @@ class PageStore:
         self._first_own_id = self._next_id
         self._noted_visit = self.last_visit
         self._captures = LastCaptures(self._read_last)
-        self.names = VolatileNames(database.read, database.write)
+        self.volatile = VolatileSlots(database.read, database.write)
         self.had_pages = self._noted_visit > 0
 
     def new_id(self) -> int:
@@ -366,7 +366,7 @@ class PageStore:
     def name(self, page_id: int) -> str:
         """Return what a page is called, packed, with volatile words of its host the same."""
         row = self.database.read("SELECT url, name FROM pages WHERE id = ?", (page_id,)).fetchone()
-        return "" if row is None else self.names.stable(*row)
+        return "" if row is None else self.volatile.stable(*row)
 
     def fingerprints(self, skip: int = 0) -> Iterator[tuple[int, int]]:
         """Yield (fingerprint, id) of every capture with a fingerprint and a kept text, by id."""

@@ -143,7 +143,7 @@ class Promotion:
         """Judge a duplicate, which keeps its name, with the text of a capture."""
         number, document = (
             self.store.new_id(),
-            document_of(source, self.store.names.stable(row.url, row.name)),
+            document_of(source, self.store.volatile.stable(row.url, row.name)),
         )
         return number, self.deduplicator.judge_document(number, document), document
 

@@ -82,7 +82,7 @@ class PageDocuments:
     def facts_of(self, ids: Collection[int]) -> list[StoredFacts]:
         return [
             StoredFacts(
-                int(page_id), to_unsigned(fingerprint) or 0, self._store.names.stable(url, name)
+                int(page_id), to_unsigned(fingerprint) or 0, self._store.volatile.stable(url, name)
             )
             for page_id, fingerprint, url, name in self._of_signed("fingerprint, url, name", ids)
         ]

@@ -54,7 +54,7 @@ class UnsentPages:
             etag=fetched.etag or previous.etag,
             last_modified=fetched.last_modified or previous.last_modified,
         )
-        self._store.names.note_same(self._archivist.visit, previous)
+        self._store.volatile.note_same(self._archivist.visit, previous)
         links, nofollow = self._links.get(fetched.key) or ((), False)
         outcome = Outcome(verdicts.UNCHANGED, not_sent=True)
         kept = self.keep_previous(previous, outcome, links, nofollow=nofollow)

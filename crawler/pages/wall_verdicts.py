@@ -233,5 +233,5 @@ class WallVerdicts:
         elif old.fingerprint is not None and self.store.is_of_earlier_process(row):
             # This process opened the index of signatures while the text was an old version's.
             self.deduplicator.forget(old.id)
-            name = self.store.names.stable(old.url, old.name)
+            name = self.store.volatile.stable(old.url, old.name)
             self.deduplicator.add_document(old.id, document_of(old, name))

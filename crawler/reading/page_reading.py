@@ -39,11 +39,12 @@ from crawler.reading.page_elements import collect
 from crawler.reading.reading import Extracted, Parsed, ReadingTask, WallKind
 from crawler.reading.text import ink, judge_page, judge_whole, tidy
 from crawler.reading.url_joining import PlainJoiner
-from crawler.reading.visible_text import read_visible
+from crawler.reading.visible_text import Visible, read_visible
 from crawler.reading.wall_signs import read_wall_signs
 from crawler.urls.canonical import Canonicalizer
 from neardup.boilerplate import block_hashes
 from neardup.fingerprints.digest import text_digest
+from neardup.volatile.answers import set_aside
 from neardup.whole import SEPARATOR, part_of, with_whole
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
     from crawler.reading.page_elements import PageElements
     from crawler.reading.protocol import ReadingOptions
     from crawler.reading.text import JudgedText
-    from crawler.reading.visible_text import Visible
+    from neardup.volatile.answers import Volatile
 
 Element = Any  # lxml has no types
 
@@ -81,11 +82,14 @@ class PageReader:
         self._root: Element = None
         self._page: FlatPage | None = None
         self._visible: Visible | None = None
+        self._shown: Visible | None = None
         self._is_apart = False
         self._body = b""
         self._url = self._base = ""
         self._metadata = NO_METADATA
         self._document: DocumentText | None = None
+        self._made_at: float | None = None
+        self._fixed_slots: tuple[int, ...] = ()
 
     def parse(self, job: ReadingTask) -> Parsed:
         """Take the first step without the visible text, which ``see`` adds.
@@ -97,6 +101,7 @@ class PageReader:
         started = time.process_time()
         self.forget()
         self._url, self._is_apart = job.url, job.apart
+        self._made_at, self._fixed_slots = job.made_at, job.fixed_slots
         if job.kind is not None:
             return self._parse_document(job, job.kind, started)
         decoded = decode(job.body, job.content_type)
@@ -147,13 +152,28 @@ class PageReader:
             secs = parsed.secs + time.process_time() - started
             return parsed._replace(visible_digest=digest, secs=secs)
         self._page = flatten(self._root)
-        self._visible = read_visible(self._page)
+        self._shown = read_visible(self._page)
+        self._visible, volatile = self._set_aside(self._shown)
         signs = read_wall_signs(self._root, self._visible, self._url)
         self._is_apart |= signs is not None and signs.kind == WallKind.SHELL
         whole = self._visible.whole()
         digest = self._digest(whole)
         secs = parsed.secs + time.process_time() - started
-        return parsed._replace(visible_digest=digest, signs=signs, secs=secs)
+        return parsed._replace(visible_digest=digest, signs=signs, secs=secs, volatile=volatile)
+
+    def _set_aside(self, visible: Visible) -> tuple[Visible, tuple[tuple[int, str], ...]]:
+        """Return texts without what the server wrote for this answer alone, and that."""
+        text, found = self._stable(visible.text)
+        if found:
+            is_frameset, others = visible.is_frameset, (visible.unlinked, *visible[3:])
+            unlinked, *rest = (self._stable(other)[0] for other in others)
+            visible = Visible(text, unlinked, is_frameset, *rest)
+        return visible, tuple((place.slot, place.said) for place in found)
+
+    def _stable(self, text: str) -> tuple[str, tuple[Volatile, ...]]:
+        if self._made_at is None:
+            return text, ()
+        return set_aside(text, self._made_at, self._metadata.language, self._fixed_slots)
 
     def _digest(self, visible: str) -> bytes:
         return text_digest(with_whole(visible, self._url) if self._is_apart else visible)
@@ -185,25 +205,26 @@ class PageReader:
         if self._document is not None:
             judged = self._apart(judge_whole(self._document.text))
             content = None if text_alone else document_content(self._document)
-        elif self._page is not None and self._visible is not None:
+        elif self._page is not None and self._visible is not None and self._shown is not None:
             found, notes = self._main_content(self._page)
-            judged = judge_page("" if found is None or found.is_cut else found.text, self._visible)
+            main = "" if found is None or found.is_cut else self._stable(found.text)[0]
+            judged = judge_page(main, self._visible)
             judged = self._apart(judged._replace(notes=notes + judged.notes))
             if self._options.shows_lines:
                 content = content_of_lines(part_of(judged.text))
             elif not text_alone:
-                content = shown_content(found, self._base, judged, self._visible)
+                content = shown_content(found, self._base, self._shown)
         else:
             raise RuntimeError("extract() follows see()")
         # What follows may take as much memory as the page.
-        self._root = self._page = self._visible = self._document = found = None
+        self._root = self._page = self._visible = self._shown = self._document = found = None
         packed = self._compress(judged.text.encode("utf-8", "replace"))
         if content is None:
             secs = time.process_time() - started
             return Extracted(packed, judged.is_main, None, judged.notes, secs, judged.words)
         html_zstd = self._compress(self._body) if self._options.keep_html and is_html else None
         blocks = block_hashes(judged.text)
-        name = self._metadata.name(part_of(judged.text)).packed()
+        name = self._name(part_of(judged.text))
         try:
             if self._options.shows_lines and is_html:
                 shown = "\n".join(lines_of(part_of(judged.text)))
@@ -226,6 +247,18 @@ class PageReader:
             content,
         )
 
+    def _name(self, text: str) -> str:
+        """Return what the page is called, packed."""
+        said = self._metadata
+        full_title, title, heading, subheading = (
+            None if name is None else self._stable(name)[0]
+            for name in (said.full_title, said.title, said.heading, said.subheading)
+        )
+        said = said._replace(
+            full_title=full_title, title=title, heading=heading, subheading=subheading
+        )
+        return said.name(text).packed()
+
     def _main_content(self, page: FlatPage) -> tuple[MainContent | None, tuple[str, ...]]:
         options = self._options
         with_body = not options.shows_lines and options.extractor is None
@@ -235,7 +268,7 @@ class PageReader:
         )
 
     def forget(self) -> None:
-        self._root = self._page = self._visible = self._document = None
+        self._root = self._page = self._visible = self._shown = self._document = None
         self._body = b""
 
     def _parse_document(self, job: ReadingTask, kind: str, started: float) -> Parsed:
@@ -279,9 +312,7 @@ def main_content(
     return found, ()
 
 
-def shown_content(
-    found: MainContent | None, base: str, judged: JudgedText, visible: Visible
-) -> PackedContent:
+def shown_content(found: MainContent | None, base: str, visible: Visible) -> PackedContent:
     """Return the content of a page, or where none is found its text outside links, or all text.
 
     The text of a page that is too long to be looked at as a whole is all of it: that outside links,
@@ -290,7 +321,6 @@ def shown_content(
     Args:
         found: Main content of the page; its links become absolute.
         base: URL against which they are resolved.
-        judged: Text that stands for the page.
         visible: Visible text of the page.
 
     Raises:
@@ -309,7 +339,7 @@ def shown_content(
     unlinked = tidy(visible.unlinked)
     if unlinked:
         return PackedContent(pack_lines(unlinked), None, "unlinked")
-    return PackedContent(pack_lines(part_of(judged.text)), None, "visible")
+    return PackedContent(pack_lines(tidy(visible.text)), None, "visible")
 
 
 def _make_absolute(body: Element, base: str) -> None:

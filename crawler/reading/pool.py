@@ -109,6 +109,8 @@ class ReadingPool:
         documents: bool = True,
         headers: PageHeaders = NO_HEADERS,
         apart: bool = False,
+        made_at: float | None = None,
+        fixed_slots: tuple[int, ...] = (),
         known: Callable[[bytes], Extract | None],
     ) -> Reading:
         """Read a page; a fault of the page is in the reading, never raised.
@@ -122,6 +124,8 @@ class ReadingPool:
             headers: Headers that describe the page.
             apart: Whether the text is told apart by the URL from the same text of any other page,
                 as that of a page which is not known whole.
+            made_at: Seconds since 1970 at which the answer was made; None: nothing is set aside.
+            fixed_slots: Slots of ``neardup.volatile`` that are content on its host.
             known: Function that returns the extract of an earlier page with this digest of its
                 visible text, or None. It is not called for a page without visible text.
 
@@ -140,7 +144,9 @@ class ReadingPool:
                 return Reading(url, not_html=reason)
         errand = _Errand(self._under_way, known)
         name = None if kind is None else kind.value
-        job = ReadingTask(url, body, content_type, links_only, name, headers, apart)
+        job = ReadingTask(
+            url, body, content_type, links_only, name, headers, apart, made_at, fixed_slots
+        )
         try:
             reading = await self._run(job, errand.is_wanted)
             errand.finish(reading.extract)
@@ -250,9 +256,9 @@ class _Talk:
             _PageFailedError: It could not read the page.
         """
         job = self._job
-        headers = tuple(job.headers)
-        read = ("read", job.url, job.content_type, job.links_only, job.kind, headers, job.apart)
-        self._worker.tell(read, job.body)
+        told = tuple(job._replace(body=b""))
+        at = job._fields.index("headers")  # marshal knows plain tuples
+        self._worker.tell(("read", *told[:at], tuple(job.headers), *told[at + 1 :]), job.body)
         answer = await self._hear()
         if answer[0] == "textless":
             self.is_over = True

@@ -7,8 +7,7 @@
     payload = the body of a page, as it came
 
     parent: ("options", {...})
-            ("read", url, content_type, links_only, kind of a document or None, headers, apart)
-            + body
+            ("read", the fields of a ReadingTask, without its body) + body
             ("go",) after "parsed": extract the text; any other message: do not
     worker: ("ready",)
             ("parsed", ...), without a visible digest only if links alone are wanted or if an end

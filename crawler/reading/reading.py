@@ -208,6 +208,7 @@ class Reading:
         name: What the page is called, packed, where the extract is its own.
         shown_text: The content as plain text, where the extract is its own.
         no_text: Code of the reason in ``not_html``.
+        volatile: Slots of what was set aside in the visible text, and what stands there.
     """
 
     url: str
@@ -229,6 +230,7 @@ class Reading:
     name: str | None = None
     shown_text: str | None = None
     no_text: NoText = NoText.OTHER_TYPE
+    volatile: tuple[tuple[int, str], ...] = ()
 
     @property
     def is_page(self) -> bool:
@@ -269,6 +271,9 @@ class ReadingTask(NamedTuple):
         kind: A ``DocumentKind``; None for HTML.
         headers: Headers that describe it.
         apart: Whether the text is told apart by the URL from the same text of any other page.
+        made_at: Seconds since 1970 at which the answer was made; None: nothing is set aside in its
+            text (``neardup.volatile.answers``).
+        fixed_slots: Slots that are content, in which nothing is set aside.
     """
 
     url: str
@@ -278,6 +283,8 @@ class ReadingTask(NamedTuple):
     kind: str | None = None
     headers: PageHeaders = NO_HEADERS
     apart: bool = False
+    made_at: float | None = None
+    fixed_slots: tuple[int, ...] = ()
 
 
 class Parsed(NamedTuple):
@@ -291,6 +298,7 @@ class Parsed(NamedTuple):
     notes: tuple[str, ...]
     secs: float
     links_too_long: int = 0
+    volatile: tuple[tuple[int, str], ...] = ()
     signs: WallSigns | None = None
 
 
@@ -334,6 +342,7 @@ def to_reading(
         encoding=parsed.encoding,
         visible_digest=parsed.visible_digest,
         signs=parsed.signs,
+        volatile=parsed.volatile,
         extract=extract,
         html_zstd=None if extracted is None else extracted.html_zstd,
         notes=parsed.notes if extracted is None else parsed.notes + extracted.notes,

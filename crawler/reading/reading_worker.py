@@ -180,10 +180,8 @@ class _Server:
         self._send(("ready",))
         while (received := receive(self._connection)) is not None:
             message, body = received
-            _, url, content_type, links_only, kind, headers, apart = message
-            described = PageHeaders(*headers)
-            task = ReadingTask(url, body, content_type, links_only, kind, described, apart)
-            self._read(task)
+            task = ReadingTask(*message[1:])
+            self._read(task._replace(body=body, headers=PageHeaders(*task.headers)))
 
     def _read(self, job: ReadingTask) -> None:
         try:

@@ -32,6 +32,7 @@ from crawler.render_choice import RenderChoice, render_choice
 from crawler.render_decisions import render_pages
 from crawler.request_meta import (
     AGAIN,
+    ANEW,
     FIXED,
     LED_BY,
     OF_ONE_ANSWER,
@@ -410,7 +411,16 @@ class PageSpider(Spider):
                 [value.decode("latin-1") for value in headers(b"X-Robots-Tag")], self._agent
             ),
             headers=PageHeaders.of(headers),
+            made_at=self.made_at(response),
+            is_anew=ANEW in response.meta,
         )
+
+    def made_at(self, response: Response) -> float | None:
+        """Return the time at which an answer was made, which is set aside in its text.
+
+        None sets nothing aside: no other fetch of a page shows here that the time is no content.
+        """
+        return None
 
     def _canonical(self, url: str) -> str:
         try:

@@ -1,30 +1,55 @@
-"""Request a page once more where a trial of a fixed rule found another one under its variant.
+"""Request a page once more to see what changes from fetch to fetch.
 
-A page that is another one at each request says nothing about the rule. The answer is compared and
-not stored, as that of a probe.
+That is asked where a trial of a fixed rule found another page under its variant: one that is
+another at each request says nothing about the rule. And it is asked where a clock or a duration was
+set aside in a text, of one page for each place of a template, and of each page that is dropped
+before that is known: what does not move along is content, and the page is judged anew with it.
+Answers are compared and not stored, as those of probes.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import time
+from contextlib import suppress
+from email.utils import parsedate_to_datetime
+from functools import lru_cache
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
+from scrapy import Request
 from scrapy.exceptions import CloseSpider
 
 from crawler.pages.stored_texts import unpack_judged
+from crawler.pages.wall_clusters import host_of
 from crawler.reading.worker_pool import ReadingError
-from crawler.request_meta import CONTROL
+from crawler.request_meta import ANEW, CONTROL, FIXED, NOT_BEFORE, OF_ONE_ANSWER, PROOF, without
 from crawler.spiders.page_spider import PageSpider
+from crawler.storage.errors import CrawlStorageError
 from neardup.fingerprints.digest import payload_digest
+from neardup.volatile.answers import Volatile
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
+    from crawler.pages.page_context import Captured
     from crawler.reading.reading import Extract, Reading
 
 
+_LATEST_SECS = 2**33  # the year 2242; clocks of zones beyond the year 9999 cannot be computed
+
+LAST_PRIORITY = -1_000_000
+"""The priority of proofs that another one under way may make needless: behind all pages."""
+
+
 class ControllingSpider(PageSpider):
-    """Captures pages, and fetches one again that tells whether a fixed rule is wrong."""
+    """Captures pages, and fetches some again that tell what changes from fetch to fetch."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._under_proof: set[tuple[int, int]] = set()
 
     async def parse_control(self, response: Response) -> None:
         """Compare the page with what it was."""
@@ -35,12 +60,71 @@ class ControllingSpider(PageSpider):
         text = "" if extract is None else unpack_judged(extract.text_zstd)
         fixed.note_control(key, payload_digest(response.body), text)
 
-    async def read_apart(self, response: Response) -> Reading:
+    def made_at(self, response: Response) -> float | None:
+        """Return when an answer was made, by its own clock or else by ours; None: in a fleet.
+
+        There another worker may have the page that it repeats, and know less of the host.
+        """
+        if self.job.fleet is not None:
+            return None
+        secs = _secs_of(response.headers.get(b"Date"))
+        return time.time() if secs is None else secs
+
+    def _results(self, response: Response, captured: Captured) -> Iterator[Any]:
+        results = super()._results(response, captured)
+        if not captured.unproven or response.request is None:
+            return results
+        places = {(host_of(response.url), slot) for slot, _ in captured.unproven}
+        is_first = not places <= self._under_proof
+        if not is_first and not captured.is_duplicate:
+            return results  # it is kept, whatever another page is about to show
+        self._under_proof |= places
+        again = self._proof(response.request, captured)
+        return chain(results, (again if is_first else again.replace(priority=LAST_PRIORITY),))
+
+    def _proof(self, request: Request, captured: Captured) -> Request:
+        """Return the request for another fetch of a page, when its clock must have moved."""
+        delay_secs = max(Volatile(*place).moves_after_secs for place in captured.unproven)
+        return self._asked_again(
+            request,
+            {PROOF: captured.unproven, NOT_BEFORE: time.time() + delay_secs},
+            callback=self.parse_proof,
+            errback=self.proof_failed,
+        )
+
+    def _asked_again(self, request: Request, meta: dict[str, Any], **callbacks: Any) -> Request:
+        kept = without(request.meta, (*OF_ONE_ANSWER, PROOF, NOT_BEFORE, ANEW))
+        kept["depth"] = kept.get("depth", 0) - 1  # Scrapy takes it for a link of the page
+        meta = {**kept, FIXED: True, **meta}
+        again: Request = request.replace(
+            meta=meta, dont_filter=True, priority=request.priority + 1, **callbacks
+        )
+        return again
+
+    async def parse_proof(self, response: Response) -> Iterable[Request]:
+        """Compare what a page showed with what it shows now; request it where that is content."""
+        reading = await self.read_apart(response, made_at=self.made_at(response))
+        return self._note_proof(response.request or Request(response.url), reading.volatile)
+
+    def proof_failed(self, failure: Failure) -> Iterable[Request]:
+        """Take for content what there was no answer to compare with."""
+        return self._note_proof(failure.request, ())  # type: ignore[attr-defined]  # Scrapy puts it there
+
+    def _note_proof(self, request: Request, places: Sequence[tuple[int, str]]) -> Iterator[Request]:
+        try:
+            has_moved = self.job.store.volatile.prove(request.url, request.meta[PROOF], places)
+        except CrawlStorageError as error:
+            self.result.stop(str(error))
+            raise CloseSpider("storage") from error
+        if not has_moved:
+            yield self._asked_again(request, {ANEW: True}, callback=None, errback=self.failed)
+
+    async def read_apart(self, response: Response, made_at: float | None = None) -> Reading:
         """Read an answer that is compared and not stored."""
         content_type = (response.headers.get(b"Content-Type") or b"").decode("latin-1")
         try:
             return await self.archivist.pool.read(
-                response.url, response.body, content_type, known=_unknown
+                response.url, response.body, content_type, made_at=made_at, known=_unknown
             )
         except ReadingError as error:
             self.result.stop(str(error))
@@ -50,6 +134,15 @@ class ControllingSpider(PageSpider):
         """Note that there was no answer to compare."""
         request = failure.request  # type: ignore[attr-defined]  # Scrapy puts it there
         self.job.url_rules.fixed.note_control(bytes.fromhex(request.meta[CONTROL]), None)
+
+
+@lru_cache(64)
+def _secs_of(date: bytes | None) -> float | None:
+    """Return the seconds since 1970 of a header; None: there is none, or none that is a time."""
+    with suppress(ValueError, TypeError, OverflowError):
+        secs = parsedate_to_datetime((date or b"").decode("latin-1")).timestamp()
+        return secs if 0 < secs < _LATEST_SECS else None
+    return None
 
 
 def _unknown(visible_digest: bytes) -> Extract | None:

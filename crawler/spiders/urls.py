@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, ClassVar, TextIO
 
 from crawler.spiders.argument_table import URLS
 from crawler.spiders.arguments import STANDARD_INPUT, check_list
-from crawler.spiders.page_spider import BREATH, PageSpider
+from crawler.spiders.page_spider import BREATH
+from crawler.spiders.trial_controls import ControllingSpider
 from crawler.urls.canonical import MalformedUrl
 from crawler.urls.seeds import check_seed
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from crawler.spiders.argument_table import Argument
 
 
-class UrlsSpider(PageSpider):
+class UrlsSpider(ControllingSpider):
     """Fetches the URLs of a file or of standard input, one a line, and no others."""
 
     name = "urls"

@@ -366,7 +366,7 @@ CREATE TABLE {HOST_BLOCKS}
 
 CREATE TABLE name_slots (         -- words of names that may change although the text does not
     host          INTEGER NOT NULL, -- as in wall_clusters
-    slot          TEXT NOT NULL,  -- as neardup.slots has it
+    slot          TEXT NOT NULL,  -- as neardup.volatile.slots has it
     keys          BLOB NOT NULL,  -- 4 bytes of pages.key of each URL where it changed, two at most
     changed_visit INTEGER NOT NULL, -- the first visit in which it changed, 0: none
     visit         INTEGER NOT NULL, -- when it had changed at two URLs and in two visits, 0: never

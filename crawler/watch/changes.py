@@ -18,9 +18,9 @@ from crawler.pages.verdicts import FORBIDDEN, GONE, KEPT, MOVED, OF_TEXTS, READ,
 from crawler.pages.wall_clusters import host_of
 from crawler.storage import meta_names
 from crawler.watch.differences import Difference, find_difference, one_sided_keys
-from crawler.watch.volatile import masked
 from crawler.watch.watch_store import Change
 from neardup.plurals import many
+from neardup.volatile.phrases import masked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

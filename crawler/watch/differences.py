@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.watch.volatile import MASK, masked
 from neardup.comparison.diff import ADDED, EQUAL, REMOVED, diff, written_words
 from neardup.plurals import many
+from neardup.volatile.phrases import MASK, masked
 from neardup.whole import split_whole
 
 if TYPE_CHECKING:

@@ -172,7 +172,7 @@ class LostOriginals:
         return said
 
     def _judge(self, row: PageRow, source: PageRow, *, is_own: bool) -> None:
-        document = document_of(source, self.store.names.stable(row.url, row.name))
+        document = document_of(source, self.store.volatile.stable(row.url, row.name))
         verdict = self.deduplicator.judge_document(row.id, document, exclude={row.id})
         if not is_own:
             row.verdict = NEAR_DUPLICATE

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from crawler.pages.stored_texts import HeldTexts
-    from crawler.pages.volatile_names import VolatileNames
+    from crawler.pages.volatile import VolatileSlots
     from neardup import Document
     from neardup.verdict import Part
 
@@ -70,7 +70,7 @@ class JudgedPages:
     """
 
     def __init__(
-        self, connection: sqlite3.Connection, texts: HeldTexts, names: VolatileNames
+        self, connection: sqlite3.Connection, texts: HeldTexts, names: VolatileSlots
     ) -> None:
         self._connection = connection
         self._names = names

@@ -18,7 +18,7 @@ from crawler.pages.verdicts import (
     WALLS,
     listed,
 )
-from crawler.pages.volatile_names import VolatileNames
+from crawler.pages.volatile import VolatileSlots
 from crawler.pages.wall_clusters import PAGE, host_of
 from crawler.reading.reading import extract_of
 from crawler.storage.schema import BOILERPLATE
@@ -107,7 +107,7 @@ class Rejudge:
         self._can_queue = can_queue
         self._parameters = parameters
         self._texts = HeldTexts(connection.execute)
-        self._names = VolatileNames(connection.execute, connection.execute)
+        self._names = VolatileSlots(connection.execute, connection.execute)
         self._judged = JudgedPages(connection, self._texts, self._names)
         connection.execute("DROP TABLE IF EXISTS temp.freed")
         connection.execute(_FREED.format(json.dumps(list(freed))))

@@ -18,7 +18,6 @@ from crawler.reading.metadata.metadata_record import PageHeaders
 from crawler.reading.page_reading import PageReader, shown_content
 from crawler.reading.protocol import ReadingOptions
 from crawler.reading.reading import ReadingTask
-from crawler.reading.text import JudgedText
 from crawler.reading.visible_text import read_visible
 from neardup.fingerprints.digest import text_digest
 from neardup.whole import part_of
@@ -174,7 +173,7 @@ def test_a_page_of_too_many_blocks_is_shown_to_its_end(row: str, source: str) ->
     html = "".join(row.format(number) for number in range(count)) + "<p>The end</p>"
     root = parse(html.encode())
     found = read_content(root, flatten(root))
-    shown = shown_content(found, URL, JudgedText("", False, ()), read_visible(flatten(root)))
+    shown = shown_content(found, URL, read_visible(flatten(root)))
     lines = shown_text(shown.xml_zstd).split("\n")
     assert [line for line in lines if line] == [f"row {n}" for n in range(count)] + ["The end"]
     assert shown.source == source

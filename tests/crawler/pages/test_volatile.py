@@ -12,7 +12,7 @@ import pytest
 from crawler.job import Job
 from crawler.maintenance.merge.merging import merge
 from crawler.maintenance.verify.finding import NoWatch
-from crawler.pages import volatile_names
+from crawler.pages import volatile
 from crawler.pages.walls import MIN_NAMES
 from crawler.storage.database import open_for_reading
 from neardup.names import NO_NAME, unpacked
@@ -203,10 +203,51 @@ def test_a_number_that_changes_with_the_text_is_a_name(tmp_path: Path) -> None:
 def test_a_host_with_too_many_slots_learns_no_more(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(volatile_names, "MAX_SLOTS", 3)
+    monkeypatch.setattr(volatile, "MAX_SLOTS", 3)
     fixed = [(f"/{name}", html(prose(name, 80), f"Part {name} 7 of 9")) for name in "abcdef"]
     visits(tmp_path, *([*fixed, *shop(number).items()] for number in range(1, 5)))
     with closing(open_for_reading(tmp_path)) as connection:
         assert connection.execute("SELECT count(*) FROM name_slots").fetchone()[0] == 3
     judge_again(tmp_path)
     assert kept(stored(tmp_path)) >= set(shop(1))
+
+
+class TestSlotsOfTexts:
+    """What one fetch of a page after another one tells of its clocks."""
+
+    def test_what_moves_is_proven_and_what_stays_is_content(self, tmp_path: Path) -> None:
+        job = Job(tmp_path, OPTIONS)
+        try:
+            slots, url = job.store.volatile, "http://example.com/a"
+            before = ((2, "16:40:12"), (4, "16:40:11"), (6, "in 0.1 s"), (6, "in 0.2 s"))
+            assert slots.unproven(url, before) == before
+            now = ((2, "16:41:12"), (4, "16:40:11"), (6, "in 0.3 s"), (6, "in 0.2 s"))
+            assert not slots.prove(url, before, now)
+            assert [slot for slot, _ in slots.unproven(url, before)] == [4, 6, 6]
+            assert set(slots.fixed(url) or ()) == {4, 6}
+            assert slots.unproven("http://other.example/", before) == before
+            assert slots.prove(url, ((8, "16:40"),), ((8, "16:41"),))
+        finally:
+            job.close()
+        again = Job(tmp_path, OPTIONS)
+        try:
+            assert set(again.store.volatile.fixed(url) or ()) == {4, 6}
+        finally:
+            again.close()
+
+    def test_what_was_not_met_again_is_content(self, tmp_path: Path) -> None:
+        job = Job(tmp_path, OPTIONS)
+        try:
+            assert not job.store.volatile.prove("http://example.com/", ((2, "16:40:12"),), ())
+            assert job.store.volatile.fixed("http://example.com/b") == (2,)
+        finally:
+            job.close()
+
+    def test_nothing_is_set_aside_where_there_are_too_many_places(self, tmp_path: Path) -> None:
+        job = Job(tmp_path, OPTIONS)
+        try:
+            many = [(2 * number, "16:40:12") for number in range(volatile.MAX_TEXT_SLOTS + 1)]
+            job.store.volatile.prove("http://example.com/", many, ())
+            assert job.store.volatile.fixed("http://example.com/") is None
+        finally:
+            job.close()

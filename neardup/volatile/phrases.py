@@ -1,4 +1,4 @@
-"""Leave out of a text what changes at each visit: clocks, dates, ages and counters.
+"""Leave out of a text what its wording shows to change: clocks, dates, ages and counters.
 
 Dates and ages are those of English and of the language of the page, as the Unicode CLDR spells
 them; clocks and dates in digits are those of all languages.
@@ -10,12 +10,10 @@ import re
 from contextlib import suppress
 from datetime import timedelta
 from functools import lru_cache
+from itertools import product
 from typing import TYPE_CHECKING, Literal
 
-from babel import Locale, UnknownLocaleError
-from babel.dates import format_timedelta, get_day_names, get_month_names
-
-from neardup.titles import is_visitor_count, stable
+from neardup.volatile.answers import months_by_name, spoken, weekdays_by_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -61,6 +59,40 @@ _COUNTED = (
 )
 _COUNTER = "|".join(_COUNTED.split())
 
+_ID = re.compile(
+    r"""
+    \b (?: php | j )? s(?:ess(?:ion)?)?[\s_-]?id \b \s*+ (?: = \s*+ | :?+ \s*+ (?=[0-9a-f-]{12}) )
+        (?=[a-z-]*+\d) (?=[\d-]*+[a-z]) [0-9a-z-]{12,}+
+    | (?: (?<=comments) | (?<=replies) | (?<=reviews) | (?<=answers) ) \s* \(\d+\)
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_CLOCK_WITH_SECONDS = re.compile(
+    r"(?: \d{4}-\d\d-\d\d [T,\s]\s* )? \b \d{1,2}:\d\d:\d\d (?:[.,]\d+)? \b"
+    r"(?: \s* [ap]\.?m\b\.? )?",
+    re.VERBOSE | re.IGNORECASE,
+)
+_DURATION = re.compile(r"\d:\d\d:\d\d(?:[.,]\d+)?")
+_YEARS = re.compile(
+    r"(?: (?<=copyright) | © | \(c\) ) [\s\d,–-]* \d{4}", re.VERBOSE | re.IGNORECASE
+)
+_COPYRIGHT = re.compile(r"\s*(?:copyright|©|\(c\))", re.IGNORECASE)
+_WAITING = re.compile(
+    r"""
+    ^ \s* \( \d{1,5}\+? (?:
+        \s+ (?:new|unread) (?: \s+ (?:messages?|notifications?|mails?|comments?|posts?) )? \) (?=\s)
+        | \) (?= \s+ (?:inbox|messages|notifications|mail|chats?) \b ) )
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_HAS_DIGIT = re.compile(r"\d")
+_COUNT = re.compile(
+    r"\W* \d[\d.,\s]* (?:new\s+|unread\s+)?"
+    r"(?: visitors? | visits? | views? | hits? | messages? | notifications? | users?\s+online"
+    r"  | comments? | repl(?:y|ies) | reviews? | answers? )"
+    r"(?: \s+ (?: so\s+far | today | online ) )? \W*",
+    re.VERBOSE | re.IGNORECASE,
+)
 _CLOCK = r"""
     (?<![\d:.]) \d{1,2} [:h] [0-5]\d (?: : [0-5]\d (?: [.,]\d+ )? )? (?![:\d])
     (?: \s* [ap]\.?\s?m\b\.? )? (?: \s* (?: uhr | utc | gmt | z | c?est? | [ap][ds]t ) \b
@@ -77,11 +109,56 @@ _STAMP = r"""
 """
 
 
+def without_ids(text: str) -> str:
+    """Return a text without session ids with their label, and numbers of comments in brackets."""
+    return _ID.sub(" ", text) if _HAS_DIGIT.search(text) else text
+
+
+def without_waiting(title: str) -> str:
+    """Return a title without the number of what is new in front of it: ``(3) Inbox``."""
+    return _WAITING.sub("", title)
+
+
+def without_years(text: str) -> str:
+    """Return a text without the years of a copyright."""
+    return _YEARS.sub(" ", text)
+
+
+def is_copyright(text: str) -> bool:
+    """Whether a text begins with a word or a sign for a copyright."""
+    return _COPYRIGHT.match(text) is not None
+
+
+def is_clock(text: str) -> bool:
+    """Whether a text is a time with seconds alone, or with its date, that is no duration."""
+    return bool(_CLOCK_WITH_SECONDS.fullmatch(text)) and not _DURATION.fullmatch(text)
+
+
+def stable(line: str) -> str:
+    """Return a line of a text without what changes at every request."""
+    if not _HAS_DIGIT.search(line):
+        return line
+    # Most lines with a number have nothing that one of the expressions could match.
+    lowered = line.lower()
+    if "id" in lowered or ")" in lowered:
+        line = _ID.sub(" ", line)
+    if ":" in line:
+        line = _CLOCK_WITH_SECONDS.sub(" ", line)
+    if "©" in lowered or "(c)" in lowered or "copyright" in lowered:
+        line = _YEARS.sub(" ", line)
+    return line
+
+
+def is_visitor_count(line: str) -> bool:
+    """Whether a line is a count of visitors, views or messages alone, such as ``12,345 views``."""
+    return _COUNT.fullmatch(line) is not None
+
+
 @lru_cache(32)
 def _expression(language: str) -> re.Pattern[str]:
     """Return what matches clocks, dates, ages and counters in one language and in English."""
-    locales = _locales(language)
-    months, days = _any_of(_months(locales)), _any_of(_days(locales))
+    languages = tuple(dict.fromkeys((_ENGLISH, language)))
+    months, days = _any_of(months_by_name(languages)), _any_of(weekdays_by_name(languages))
     day = r"(?:0?[1-9]|[12]\d|3[01])(?:\.|er|º|ª|st|nd|rd|th|-го)?"
     year = r"(?:,?\s*(?:de[l]?\s+|г\.?\s*)?(?:19|20)\d\d(?:\s*г\.?)?)"
     named = rf"""
@@ -90,7 +167,7 @@ def _expression(language: str) -> re.Pattern[str]:
           | (?<!\w)(?:{months})\.?\s+{day}(?!\w){year}?
           | (?<!\w)(?:{months})\.?{year} )
     """
-    ages = _any_of(_ages(locales))
+    ages = _any_of(_ages(languages))
     counter = rf"(?<!\w)(?:{_COUNTER})(?!\w)"
     counted = (
         rf"{_NUMBER}\s*{counter} | {counter}\s*:?\s*{_NUMBER} | {counter}\s*\(\s*{_NUMBER}\s*\)"
@@ -100,40 +177,19 @@ def _expression(language: str) -> re.Pattern[str]:
     return re.compile("|".join(f"(?:{part})" for part in parts), re.VERBOSE | re.IGNORECASE)
 
 
-def _locales(language: str) -> list[Locale]:
-    found = [Locale(_ENGLISH)]
-    name = language.replace("-", "_").partition("_")[0].lower()
-    if name and name != _ENGLISH:
-        with suppress(UnknownLocaleError, ValueError):  # a page may declare anything
-            found.append(Locale(name))
-    return found
-
-
-def _months(locales: Iterable[Locale]) -> Iterator[str]:
-    for locale in locales:
-        for context in ("format", "stand-alone"):
-            for width in ("wide", "abbreviated"):
-                yield from get_month_names(width, context, locale).values()
-
-
-def _days(locales: Iterable[Locale]) -> Iterator[str]:
-    for locale in locales:
-        for context in ("format", "stand-alone"):
-            for width in ("wide", "abbreviated"):
-                yield from get_day_names(width, context, locale).values()
-
-
-def _ages(locales: Iterable[Locale]) -> Iterator[str]:
+def _ages(languages: Iterable[str]) -> Iterator[str]:
     """Yield expressions of ``3 hours ago`` and ``in 2 days`` in each plural."""
-    for locale in locales:
-        for unit, secs in _UNITS:
-            for number in _PLURALS:
-                for sign in (-1, 1):
-                    age = timedelta(seconds=sign * number * secs)
-                    written = format_timedelta(
-                        age, granularity=unit, threshold=10**9, add_direction=True, locale=locale
-                    )
-                    yield re.sub(r"\d+", r"\\d{1,9}", _escaped(written))
+    from babel import UnknownLocaleError  # noqa: PLC0415  # its data take a while to load
+    from babel.dates import format_timedelta  # noqa: PLC0415
+
+    for language, (unit, secs), number in product(languages, _UNITS, _PLURALS):
+        for sign in (-1, 1):
+            age = timedelta(seconds=sign * number * secs)
+            with suppress(UnknownLocaleError, ValueError):  # a page may declare anything
+                written = format_timedelta(
+                    age, granularity=unit, threshold=10**9, add_direction=True, locale=language
+                )
+                yield re.sub(r"\d+", r"\\d{1,9}", _escaped(written))
 
 
 def _escaped(word: str) -> str:
@@ -162,5 +218,5 @@ def masked(passage: str, language: str | None = None) -> str:
     if any(map(str.isdigit, said)):
         if is_visitor_count(said):
             return MASK
-        said = _expression((language or "").partition(",")[0].strip()).sub(MASK, stable(said))
+        said = _expression(spoken(language)).sub(MASK, stable(said))
     return " ".join(said.casefold().split())

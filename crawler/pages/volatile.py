@@ -1,9 +1,12 @@
-"""Learn of each host which words of names change from visit to visit, and let them decide nothing.
+"""Learn of each host what changes from fetch to fetch of a page, and let it decide nothing.
 
-A slot (``neardup.slots``) is volatile where its word changed at two URLs and in two visits while
-their texts said the same, and stayed at no later visit of any URL. Pages that get new numbers
-change in one visit alone. A slot counts from the visit after the one in which that showed, so that
-each page of a whole visit can contradict.
+Of texts that are the clocks and durations that ``neardup.volatile`` sets aside. A slot of theirs is
+proven once something else stood there at a second fetch of a page, and content once the same did.
+
+A slot of names (``neardup.volatile.slots``) is volatile where its word changed at two URLs and in
+two visits while their texts said the same, and stayed at no later visit of any URL. Pages that get
+new numbers change in one visit alone. A slot counts from the visit after the one in which that
+showed, so that each page of a whole visit can contradict.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.pages.wall_clusters import host_of
 from neardup.names import unpacked
-from neardup.slots import change, filled, slots
+from neardup.volatile.slots import change, filled, slots
 
 if TYPE_CHECKING:
     import sqlite3
@@ -31,6 +34,10 @@ MAX_SLOTS = 10_000
 MIN_URLS = 2
 """A slot is volatile when its words changed at this many URLs."""
 
+MAX_TEXT_SLOTS = 256
+"""Set nothing aside in texts of a host where more slots were met: no template has so many."""
+
+_OF_TEXTS = "text:"
 _MAX_HOSTS = 64
 _KEY_BYTES = 4
 _SELECT = "SELECT slot, keys, changed_visit, visit, is_fixed FROM name_slots WHERE host = ?"
@@ -57,10 +64,12 @@ class SlotState(NamedTuple):
 class _Host:
     slots: dict[str, SlotState]
     volatile: frozenset[str] = frozenset()
+    proven: frozenset[int] = frozenset()
+    fixed: tuple[int, ...] = ()
     names: dict[str, str] = field(default_factory=dict)
 
 
-class VolatileNames:
+class VolatileSlots:
     """The table ``name_slots``.
 
     Args:
@@ -92,6 +101,34 @@ class VolatileNames:
             host.names[name] = filled(unpacked(name), host.volatile).packed()
         return host.names[name]
 
+    def fixed(self, url: str) -> tuple[int, ...] | None:
+        """Return the slots of texts that are content on a host; None: nothing is set aside."""
+        host = self._host(host_of(url))
+        return None if len(host.fixed) + len(host.proven) > MAX_TEXT_SLOTS else host.fixed
+
+    def unproven(self, url: str, places: Sequence[tuple[int, str]]) -> tuple[tuple[int, str], ...]:
+        """Return the places of a text whose slots were not seen to move at its host."""
+        host = self._host(host_of(url))
+        return tuple((slot, said) for slot, said in places if slot not in host.proven)
+
+    def prove(
+        self, url: str, before: Sequence[tuple[int, str]], now: Sequence[tuple[int, str]]
+    ) -> bool:
+        """Compare what stands in some slots at two fetches of a page; return whether all moved.
+
+        Those that did not are content from now on.
+        """
+        number, places = host_of(url), _by_slot(now)
+        moved = {
+            slot: len(said) == len(places.get(slot, ())) and not set(said) & set(places[slot])
+            for slot, said in _by_slot(before).items()
+        }
+        for slot, is_moved in moved.items():
+            new = _moved if is_moved else _stayed
+            self._put(number, f"{_OF_TEXTS}{slot}", new)
+            self._settle(self._host(number))
+        return all(moved.values())
+
     def note(
         self,
         visit: int,
@@ -115,7 +152,7 @@ class VolatileNames:
         number = host_of(previous.url)
         if previous.seen_visit < visit:
             for slot in found.fixed:
-                self._put(number, slot, lambda state: state._replace(is_fixed=1))
+                self._put(number, slot, _stayed)
         if found.changed and says_the_same(found.words):
             for slot in found.changed:
                 self._put(number, slot, lambda state: _changed(state, visit, previous.key))
@@ -125,7 +162,7 @@ class VolatileNames:
         if previous.name and previous.seen_visit < visit:
             number = host_of(previous.url)
             for slot in slots(unpacked(previous.name)):
-                self._put(number, slot, lambda state: state._replace(is_fixed=1))
+                self._put(number, slot, _stayed)
 
     def _put(self, number: int, slot: str, new: Callable[[SlotState], SlotState]) -> None:
         host = self._host(number)
@@ -153,16 +190,39 @@ class VolatileNames:
 
     def _settle(self, host: _Host) -> None:
         """Find the volatile slots of a host."""
+        texts = {
+            int(slot.removeprefix(_OF_TEXTS)): state
+            for slot, state in host.slots.items()
+            if slot.startswith(_OF_TEXTS)
+        }
+        host.fixed = tuple(slot for slot, state in texts.items() if state.is_fixed)
+        host.proven = frozenset(texts).difference(host.fixed)
         volatile = frozenset(
             slot
             for slot, state in host.slots.items()
             if state.visit
             and not state.is_fixed
+            and not slot.startswith(_OF_TEXTS)
             and (self._visit is None or state.visit < self._visit)
         )
         if volatile != host.volatile:
             host.volatile = volatile
             host.names.clear()
+
+
+def _moved(state: SlotState) -> SlotState:
+    return state._replace(visit=1)
+
+
+def _stayed(state: SlotState) -> SlotState:
+    return state._replace(is_fixed=1)
+
+
+def _by_slot(places: Sequence[tuple[int, str]]) -> dict[int, list[str]]:
+    found: dict[int, list[str]] = {}
+    for slot, said in places:
+        found.setdefault(slot, []).append(said)
+    return found
 
 
 def _changed(state: SlotState, visit: int, key: bytes) -> SlotState:

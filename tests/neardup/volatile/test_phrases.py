@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.watch.volatile import masked
+from neardup.volatile.phrases import masked
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.names import Name
-from neardup.slots import change, filled, masked, slots
+from neardup.volatile.slots import change, filled, masked, slots
 
 
 def titled(title: str) -> Name:
