@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.console.command_line import CommandError
 from crawler.console.escaping import say
+from crawler.downloading.cookies import write_cookies
 from crawler.page_rendering import render_options
 from crawler.rendering.browser import browser_path
-from crawler.rendering.login import has_display, log_in, write_cookies
+from crawler.rendering.login import given_cookies, has_display, log_in
 from crawler.rendering.rendered_pages import NoBrowserError
 from crawler.urls.seeds import host_folder
 from neardup.plurals import many
@@ -53,7 +54,7 @@ def login_cookies(url: str, settings: BaseSettings) -> Iterator[str]:
         except NoBrowserError as error:
             raise CommandError(str(error)) from None
         file = Path(place) / "cookies.txt"
-        count = write_cookies(cookies, file)
+        count = write_cookies(file, given_cookies(cookies))
         if not count:
             raise CommandError(f"--login: the browser holds no cookie of a login at {url}")
         say(f"{many(count, 'cookie')} from the browser; its profile is {profile}", flush=True)

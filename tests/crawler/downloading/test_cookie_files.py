@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawler.downloading.cookie_files import read_cookies
+from crawler.downloading.cookies import read_cookies
 from crawler.page_rendering import browser_cookies
 from crawler.rendering.rendered_pages import Cookie
 

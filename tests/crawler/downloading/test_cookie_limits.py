@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.downloading.cookie_limits import BoundedJar, shortened
+from crawler.downloading.cookies import BoundedJar, shortened
 
 
 def cookie(name: str, domain: str = "a.example", path: str = "/", value: str = "v") -> Cookie:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawler.downloading.cookie_files import read_cookies
+from crawler.downloading.cookies import read_cookies
 from crawler.rendering.login import write_cookies
 
 if TYPE_CHECKING:
