@@ -96,11 +96,11 @@ class ConditionalRequests(CrawlerComponent):
         scheduler = self._crawler.engine.scheduler
         if not self._is_for_known(request) or not isinstance(scheduler, FrontierScheduler):
             return False
-        key = self._job_key(*request.meta.get("redirect_urls", ())[:1], request.url)
+        key = self._key_of_url((*request.meta.get("redirect_urls", ())[:1], request.url)[0])
         previous = self._job.store.previous(key)
         if previous is None or scheduler.host_of(request) is None:
             return False
-        if self._job.visits.known.moved_to(key) == target or key == self._job_key(target):
+        if self._job.visits.known.moved_to(key) == target or key == self._key_of_url(target):
             return False
         try:
             is_second = GATED in request.meta
@@ -112,7 +112,7 @@ class ConditionalRequests(CrawlerComponent):
         notes = {GATED: True, WAITED: request.meta.get(WAITED, 0.0)}
         return must and scheduler.ask_later(request, notes)
 
-    def _job_key(self, url: str, *_: str) -> bytes:
+    def _key_of_url(self, url: str) -> bytes:
         try:
             return self._job.canonicalizer.key(url)
         except MalformedUrl:
