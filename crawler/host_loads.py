@@ -236,8 +236,9 @@ class Alarm:
         self.wake()
 
     def wake(self) -> None:
-        if not self.is_over:
-            self._crawler.engine._slot.nextcall.schedule()
+        slot = self._crawler.engine._slot
+        if slot is not None and not self.is_over:
+            slot.nextcall.schedule()
 
     @property
     def is_over(self) -> bool:

@@ -72,7 +72,7 @@ class ConditionalRequests(CrawlerComponent):
                 request.meta[ASKED_IF] = True
                 request.headers[name] = value.encode("latin-1")
 
-    def process_response(self, request: Request, response: Response) -> Response:
+    def process_response(self, request: Request, response: Response) -> Request | Response:
         """Note a redirect, whatever its final target; join the rest of a part to it."""
         if ASKED_IF in request.meta and request.headers.pop(b"If-Range", None):
             response = self._joined(request, response)

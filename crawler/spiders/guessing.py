@@ -22,7 +22,7 @@ from crawler.reading.metadata.declared_headers import header_links
 from crawler.reading.reading import Link
 from crawler.reading.site_descriptions import read_description
 from crawler.request_meta import GUESS, LINK_KIND, SEED
-from crawler.spiders.wall_probes import ProbingSpider
+from crawler.spiders.probes import ProbingSpider
 from crawler.storage.errors import CrawlStorageError
 from crawler.urls.parts import MalformedUrl
 

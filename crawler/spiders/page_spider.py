@@ -217,8 +217,8 @@ class PageSpider(Spider):
         try:
             captured = await self._capture(response)
         except UndecidedError:
-            request = self.job.frontier.leased.request_of(response)
-            self.crawler.engine.scheduler.ask_later(request)  # type: ignore[attr-defined]  # ours
+            scheduler: Any = self.crawler.engine.scheduler  # ours, which lets answers wait
+            scheduler.ask_later(self.job.frontier.leased.request_of(response))
             return ()
         if captured is None:
             return (self._whole(response),)

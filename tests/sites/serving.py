@@ -26,12 +26,14 @@ class Request:
         host: The ``Host`` header.
         agent: The ``User-Agent`` header.
         address: IP address of the interface that was asked.
+        cookie: The ``Cookie`` header.
     """
 
     target: str
     host: str
     agent: str
     address: str
+    cookie: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +111,7 @@ class _Handler(BaseHTTPRequestHandler):
             host=self.headers.get("Host", ""),
             agent=self.headers.get("User-Agent", ""),
             address=str(self.server.server_address[0]),
+            cookie=self.headers.get("Cookie", ""),
         )
         response = self.site.respond(asked)
         if response is None:
