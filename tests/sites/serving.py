@@ -26,7 +26,8 @@ class Request:
         host: The ``Host`` header.
         agent: The ``User-Agent`` header.
         address: IP address of the interface that was asked.
-        cookie: The ``Cookie`` header.
+        cookie: The ``Cookie`` header, "" without one.
+        referer: The ``Referer`` header, "" without one.
     """
 
     target: str
@@ -34,6 +35,7 @@ class Request:
     agent: str
     address: str
     cookie: str = ""
+    referer: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +114,7 @@ class _Handler(BaseHTTPRequestHandler):
             agent=self.headers.get("User-Agent", ""),
             address=str(self.server.server_address[0]),
             cookie=self.headers.get("Cookie", ""),
+            referer=self.headers.get("Referer", ""),
         )
         response = self.site.respond(asked)
         if response is None:
