@@ -47,9 +47,6 @@ WHOLE: Final = "crawl_whole"
 WAITED: Final = "crawl_waited_secs"
 """float: the total pauses of the host since this request was refused, in seconds."""
 
-GATED: Final = "crawl_gated"
-"""bool: the page was asked for, and led to what may be a gate."""
-
 ASKED_IF: Final = "crawl_asked_if"
 """bool: the request has conditional headers that the crawler added, not its spider."""
 
@@ -76,7 +73,7 @@ OF_REDIRECTS: Final = frozenset(
 DONT_CACHE: Final = "dont_cache"
 """bool: Scrapy's HTTP cache neither answers the request nor stores the answer."""
 
-OF_ONE_ANSWER: Final = frozenset({"download_latency", RETRY_TIMES, WAITED, GATED})
+OF_ONE_ANSWER: Final = frozenset({"download_latency", RETRY_TIMES, WAITED})
 """Keys that tell of one answer only, and never of the request that follows it."""
 
 _OF_ONE_SPELLING = OF_REDIRECTS | OF_ONE_ANSWER | {DOWNLOAD_SLOT, "dont_retry"}

@@ -14,7 +14,7 @@ from crawler.downloadermiddlewares.limits import content_range
 from crawler.job_registry import CrawlerComponent
 from crawler.large_bodies import DATA_LOSS, FileResponse, body_size, large_bodies_of, without_file
 from crawler.pages.gates import GateError
-from crawler.request_meta import ASKED_IF, GATED, WAITED, WHOLE
+from crawler.request_meta import ASKED_IF, WAITED, WHOLE
 from crawler.scheduler import FrontierScheduler
 from crawler.spiders.page_spider import PageSpider
 from crawler.storage.errors import CrawlStorageError
@@ -103,14 +103,12 @@ class ConditionalRequests(CrawlerComponent):
         if self._job.visits.known.moved_to(key) == target or key == self._key_of_url(target):
             return False
         try:
-            is_second = GATED in request.meta
-            must = self._job.archivist.gates.must_wait(previous, target, is_second=is_second)
+            must = self._job.archivist.gates.must_wait(previous, target)
         except GateError as error:
             self._job.result.stop(str(error))
             must = True
         # It then waits behind the other requests of its host.
-        notes = {GATED: True, WAITED: request.meta.get(WAITED, 0.0)}
-        return must and scheduler.ask_later(request, notes)
+        return must and scheduler.ask_later(request, {WAITED: request.meta.get(WAITED, 0.0)})
 
     def _key_of_url(self, url: str) -> bytes:
         try:

@@ -28,6 +28,9 @@ MIN_PAGES = 5
 MAX_WAITING = 20
 """Decide at the latest when so many answers have come since the first of the same."""
 
+_SHARE_OF_RUN = 0.9
+"""Share of the answers since the first of one text that have it, where a gate closed meanwhile."""
+
 _MAX_WAITING_BYTES = 2_000_000
 """Scrapy stops asking while answers of five million bytes are being read."""
 
@@ -74,6 +77,7 @@ class GateWatch:
     is_closing: Callable[[], bool] = lambda: False
     after_wait: Callable[[], None] = lambda: None
     _answered: int = 0
+    _led: set[bytes] = field(default_factory=set)
     _ends: dict[bytes | str, _End] = field(default_factory=dict)
     _gate: GateError | None = None
 
@@ -113,13 +117,14 @@ class GateWatch:
             await asyncio.wait([waits], timeout=_LOOK_SECS)
         waits.result()
 
-    def must_wait(self, previous: PageRow, target: str, *, is_second: bool) -> bool:
+    def must_wait(self, previous: PageRow, target: str) -> bool:
         """Return whether the redirect of a known page is to be asked for again, behind all others.
+
+        It is so once in a process.
 
         Args:
             previous: What the page said before.
             target: Where it leads now.
-            is_second: Whether that was asked for again.
 
         Raises:
             GateError: Too many pages lead there.
@@ -127,6 +132,8 @@ class GateWatch:
         if not self.is_on:
             return False
         url = target.partition("?")[0] if returned_to(target) else target
+        is_second = previous.key in self._led
+        self._led.add(previous.key)
         self._answered += not is_second
         end = self._noted(url, f"lead to {url}", previous)
         if is_second:
@@ -158,14 +165,16 @@ class GateWatch:
             if since >= MIN_PAGES and 2 * count < since:
                 self._release(end)
             elif since >= MAX_WAITING or sum(end.waiting.values()) > _MAX_WAITING_BYTES:
-                self._decide(end)
+                # A gate may close in the middle of a visit.
+                self._decide(end, is_run=count >= max(MAX_WAITING, _SHARE_OF_RUN * since))
 
     def _waiting_ends(self) -> Iterator[_End]:
         return (end for end in self._ends.values() if end.waiting)
 
-    def _decide(self, end: _End) -> None:
+    def _decide(self, end: _End, *, is_run: bool = False) -> None:
         count = len(end.texts)
-        if self._gate is None and count >= MIN_PAGES and 2 * count >= self._answered:
+        is_half = count >= MIN_PAGES and 2 * count >= self._answered
+        if self._gate is None and (is_half or is_run):
             self._gate = GateError(
                 f"{count:,} of {many(self._answered, 'known page')} {end.words} now, as behind a "
                 "gate, and were left as they are"

@@ -8,12 +8,10 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from crawler.downloading.cookies import netscape_cookie
 from crawler.rendering.rendered_pages import NoBrowserError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Iterable, Iterator, Mapping
-    from http.cookiejar import Cookie
+    from collections.abc import Awaitable, Mapping
     from pathlib import Path
 
 _LOOK_SECS = 0.5
@@ -93,20 +91,3 @@ def _why(error: Exception) -> str:
     if any("ProcessSingleton" in line or "SingletonLock" in line for line in lines):
         return "the browser of an earlier --login is still open; close it first"
     return f"the browser does not start: {lines[0]}"
-
-
-def given_cookies(cookies: Iterable[Mapping[str, Any]]) -> Iterator[Cookie]:
-    """Yield cookies of Playwright as a Netscape file has them."""
-    for cookie in cookies:
-        domain = str(cookie["domain"])
-        if "." not in domain:
-            domain += ".local"  # as http.cookiejar has a name without a full stop
-        yield netscape_cookie(
-            cookie["name"],
-            cookie["value"],
-            domain,
-            cookie["path"],
-            int(cookie["expires"]) if cookie["expires"] > 0 else None,
-            is_secure=cookie["secure"],
-            is_http_only=cookie["httpOnly"],
-        )

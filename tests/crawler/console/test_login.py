@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from crawler.console.login import given_cookies
 from crawler.downloading.cookies import read_cookies, write_cookies
-from crawler.rendering.login import given_cookies
 
 if TYPE_CHECKING:
     from pathlib import Path
