@@ -226,10 +226,7 @@ class Archivist:
         if previous is not None and page.fetched.is_cut:
             return self._part(previous, page)
         if self.gates.is_on and previous is not None and previous.seen_visit < self.visit:
-            if not previous.has_own_words or self._judge.is_unchanged(page):
-                self.gates.note_answered()
-            else:
-                await self.gates.pass_changed(page)
+            await self.gates.pass_known(page, is_same=self._judge.is_unchanged(page))
         if self._asking is not None:
             said = await self._asking.settle(page, self.visit, known)
         captured = self._timed_store(page, said)

@@ -92,6 +92,16 @@ class GateWatch:
             self._answered += 1
             self._let_go()
 
+    async def pass_known(self, page: PageContext, *, is_same: bool) -> None:
+        """Let the answer of a known page pass, as ``pass_changed`` does where it is not the same.
+
+        A page without words of its own, whose original has them, is judged by those anyway.
+        """
+        if is_same or page.previous is None or not page.previous.has_own_words:
+            self.note_answered()
+        else:
+            await self.pass_changed(page)
+
     async def pass_changed(self, page: PageContext) -> None:
         """Wait until the text of a known page that has changed is none of a gate.
 
