@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 from scrapy.utils.asyncio import call_later
 
+from crawler.request_meta import SEED
+
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
 MAX_WAIT_SECS = 0.5
 """Seconds that a request waits in its slot, at most, where its delay varies by chance."""
 
+MAX_ENTRY_SECS = 15.0
+"""Seconds for which the requests of a host wait at most for the answer of its seed."""
+
 MAX_DELAYED = 1_000
 """Requests that wait for their own time, at most."""
 
@@ -37,7 +42,8 @@ class HostLoads:
 
     Requests that wait in a slot for its delay would fill ``CONCURRENT_REQUESTS`` as well. So a host
     has no room while its slot is in its delay, or has a request that is not sent yet, or while it
-    is paused.
+    is paused. Nor has it while the first of its seeds is asked for: that may hand out a cookie
+    without which its pages are not shown.
 
     Attributes:
         free_at: The earliest time at which a host that had no room may have some, by
@@ -49,6 +55,10 @@ class HostLoads:
         self._pauses = pauses
         self._hosts: dict[int, set[Request]] = {}
         self._slot_names: dict[int, str] = {}
+        # Hosts whose seed was handed out; those that wait for its answer, and until when.
+        self._entered: set[int] = set()
+        self._entries: dict[int, tuple[Request, float]] = {}
+        self._reached: set[int] = set()
         self.free_at = math.inf
 
     def begin(self) -> None:
@@ -57,6 +67,10 @@ class HostLoads:
     def add(self, host: int, request: Request) -> None:
         """Count a request that is about to be handed out."""
         self._hosts.setdefault(host, set()).add(request)
+        is_entry = SEED in request.meta
+        if is_entry and (host not in self._entered or request.meta.get("redirect_urls")):
+            self._entered.add(host)
+            self._entries[host] = request, time.monotonic() + MAX_ENTRY_SECS
         self._slot_names[host] = self._downloader.get_slot_key(request)
         if len(self._slot_names) > 2 * len(self._downloader.slots) + MAX_DELAYED:
             names = self._slot_names.items()
@@ -69,11 +83,31 @@ class HostLoads:
     def remove(self, host: int, request: Request) -> None:
         requests = self._hosts.get(host, set())
         requests.discard(request)
+        if host in self._entries and self._entries[host][0] is request:
+            self._let_in(host)
         if not requests:
             self._hosts.pop(host, None)
 
+    def _is_entering(self, host: int) -> bool:
+        """Return whether a seed was handed out, and its answer is still to come."""
+        request, until = self._entries[host]
+        is_active = request in self._downloader.active
+        if is_active:
+            self._reached.add(host)
+        if until <= time.monotonic() or (host in self._reached and not is_active):
+            self._let_in(host)
+            return False
+        self.free_at = min(self.free_at, until)
+        return True
+
+    def _let_in(self, host: int) -> None:
+        del self._entries[host]
+        self._reached.discard(host)
+
     def __call__(self, host: int) -> int | None:
         """Return how many there are, None where there is no room. Complexity: O(their number)."""
+        if host in self._entries and self._is_entering(host):
+            return None
         now, free_at = time.monotonic(), self._pauses.ends_at(host) if self._pauses else 0.0
         name = self._slot_names.get(host)
         if free_at <= now and name is None:
@@ -205,8 +239,14 @@ class Alarm:
 
     def wake(self) -> None:
         slot = self._crawler.engine._slot
-        if slot is not None and slot.closing is None:
+        if slot is not None and not self.is_over:
             slot.nextcall.schedule()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the engine asks for no further request."""
+        slot = self._crawler.engine._slot
+        return slot is None or slot.closing is not None
 
 
 def requests_in_progress(crawler: Crawler) -> AbstractSet[Request]:

@@ -14,7 +14,7 @@ from scrapy import Request, signals
 from scrapy.http.request import NO_CALLBACK
 
 from crawler.downloadermiddlewares.retries import REFUSALS, wanted_secs
-from crawler.downloading.cookie_files import read_cookies
+from crawler.downloading.cookies import read_cookies
 from crawler.frontier.order import host_number
 from crawler.job_registry import job_of
 from crawler.options import Options

@@ -23,6 +23,7 @@ from crawler.host_loads import (
     requests_in_progress,
 )
 from crawler.job_registry import job_of
+from crawler.late_cookies import LateCookies
 from crawler.link_depths import ShorterWays, UnfollowedLinks
 from crawler.other_spellings import OtherSpellings, requestable_request, source_of
 from crawler.pages.page_context import Way
@@ -84,6 +85,7 @@ class FrontierScheduler(BaseScheduler):
         self._queue = self._frontier.queue
         self._rules = self._job.url_rules
         self._archivist = self._job.archivist
+        self._gates = self._archivist.gates
         self._others = OtherSpellings(crawler)
         self._variants = VariantRequests(crawler)
         self._leases: dict[Request, QueuedRequest] = {}
@@ -111,9 +113,18 @@ class FrontierScheduler(BaseScheduler):
         self._loads = HostLoads(self._downloader, self._frontier.pauses)
         self._ways = ShorterWays(self._crawler, self._job, self._stored, self._lower)
         self._unfollowed = UnfollowedLinks(self._job, spider, self._enqueue)
+        self._late = LateCookies(self._job, spider, self._enqueue)
         self._job.begin_visit()
+        self._watch_gates()
         self._variants.resume()
         return self._dupefilter.open()
+
+    def _watch_gates(self) -> None:
+        """Let answers of known pages wait, where they may be those of a gate."""
+        is_ours = self._variants.tries_rules and self._job.fleet is None
+        self._gates.is_on = is_ours and self._job.visits.number > 1
+        self._gates.is_closing = lambda: self._alarm.is_over
+        self._gates.after_wait = self._alarm.wake
 
     def close(self, reason: str) -> Deferred[None] | None:
         self._alarm.set(math.inf)
@@ -221,9 +232,20 @@ class FrontierScheduler(BaseScheduler):
 
     def next_request(self) -> Request | None:
         try:
-            return self._next()
+            request = self._next()
         except CrawlStorageError:
             return None
+        if request is None and self._gates.is_on:
+            self._settle_gates()
+        return request
+
+    def _settle_gates(self) -> None:
+        """Decide on answers that wait for others, where none is to come."""
+        is_last = self._is_at_limit() or not (len(self._queue) or self._delayed)
+        if is_last or self._job.failure is not None:
+            waiting = self._gates.waiting
+            if waiting and waiting >= len(self._leases):
+                self._gates.settle()
 
     def _next(self) -> Request | None:
         self._acknowledge()
@@ -273,6 +295,8 @@ class FrontierScheduler(BaseScheduler):
         queued = self._rules.lease(self._loads)
         is_waiting = self._leases or self._delayed or len(self._queue)
         is_idle = not (is_waiting or self._rules.is_busy)
+        if queued is None and is_idle and self._late.ask():
+            queued = self._rules.lease(self._loads)
         return self._validate() if queued is None and is_idle else queued
 
     def _validate(self) -> QueuedRequest | None:
@@ -377,7 +401,8 @@ class FrontierScheduler(BaseScheduler):
         if self._queue or self._delayed or self._variants.is_releasing:
             return True
         rules = self._rules
-        return rules.is_regrouping or rules.is_validating or self._unfollowed.is_busy
+        is_busy = rules.is_regrouping or rules.is_validating or self._unfollowed.is_busy
+        return is_busy or self._late.is_due
 
     def _has_room(self) -> bool:
         """Return whether requests may be handed out; beyond the limit only those pages need."""

@@ -12,15 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.console.command_line import CommandError
 from crawler.console.escaping import say
+from crawler.downloading.cookies import netscape_cookie, write_cookies
 from crawler.page_rendering import render_options
 from crawler.rendering.browser import browser_path
-from crawler.rendering.login import has_display, log_in, write_cookies
+from crawler.rendering.login import has_display, log_in
 from crawler.rendering.rendered_pages import NoBrowserError
 from crawler.urls.seeds import host_folder
 from neardup.plurals import many
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Iterator, Mapping
+    from collections.abc import Coroutine, Iterable, Iterator, Mapping
+    from http.cookiejar import Cookie
 
     from scrapy.settings import BaseSettings
 
@@ -53,7 +55,7 @@ def login_cookies(url: str, settings: BaseSettings) -> Iterator[str]:
         except NoBrowserError as error:
             raise CommandError(str(error)) from None
         file = Path(place) / "cookies.txt"
-        count = write_cookies(cookies, file)
+        count = write_cookies(file, given_cookies(cookies))
         if not count:
             raise CommandError(f"--login: the browser holds no cookie of a login at {url}")
         say(f"{many(count, 'cookie')} from the browser; its profile is {profile}", flush=True)
@@ -98,3 +100,20 @@ def _profiles() -> Path:
     base = os.environ.get("XDG_DATA_HOME", "")
     home = Path(base) if os.path.isabs(base) else Path.home() / ".local" / "share"
     return home / "crawl-once" / "browser"
+
+
+def given_cookies(cookies: Iterable[Mapping[str, Any]]) -> Iterator[Cookie]:
+    """Yield cookies of Playwright as a Netscape file has them."""
+    for cookie in cookies:
+        domain = str(cookie["domain"])
+        if "." not in domain:
+            domain += ".local"  # as http.cookiejar has a name without a full stop
+        yield netscape_cookie(
+            cookie["name"],
+            cookie["value"],
+            domain,
+            cookie["path"],
+            int(cookie["expires"]) if cookie["expires"] > 0 else None,
+            is_secure=cookie["secure"],
+            is_http_only=cookie["httpOnly"],
+        )

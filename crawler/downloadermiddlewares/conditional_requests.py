@@ -13,9 +13,12 @@ from w3lib.url import safe_url_string
 from crawler.downloadermiddlewares.limits import content_range
 from crawler.job_registry import CrawlerComponent
 from crawler.large_bodies import DATA_LOSS, FileResponse, body_size, large_bodies_of, without_file
-from crawler.request_meta import ASKED_IF, WHOLE
+from crawler.pages.gates import GateError
+from crawler.request_meta import ASKED_IF, WAITED, WHOLE
+from crawler.scheduler import FrontierScheduler
 from crawler.spiders.page_spider import PageSpider
 from crawler.storage.errors import CrawlStorageError
+from crawler.urls.parts import MalformedUrl
 
 if TYPE_CHECKING:
     from weakref import WeakKeyDictionary
@@ -43,6 +46,7 @@ class ConditionalRequests(CrawlerComponent):
     def __init__(self, crawler: Crawler) -> None:
         if not isinstance(crawler.spider, PageSpider):
             raise NotConfigured
+        self._crawler = crawler
         self._spider = crawler.spider
         self._job = crawler.spider.job
         self._parts: WeakKeyDictionary[Request, StoredPart] = large_bodies_of(crawler).parts
@@ -68,21 +72,49 @@ class ConditionalRequests(CrawlerComponent):
                 request.meta[ASKED_IF] = True
                 request.headers[name] = value.encode("latin-1")
 
-    def process_response(self, request: Request, response: Response) -> Response:
+    def process_response(self, request: Request, response: Response) -> Request | Response:
         """Note a redirect, whatever its final target; join the rest of a part to it."""
         if ASKED_IF in request.meta and request.headers.pop(b"If-Range", None):
             response = self._joined(request, response)
         location = response.headers.get(b"Location")
-        if location and response.status in _REDIRECTS and self._is_for_page(request):
-            self._spider.note_redirected(request)
-        if location and response.status in _REDIRECTS and self._is_for_known(request):
-            target = urljoin(request.url, safe_url_string(location))
+        if not location or response.status not in _REDIRECTS or not self._is_for_page(request):
+            return response
+        target = urljoin(request.url, safe_url_string(location))
+        if self._must_wait(request, target):
+            return request
+        self._spider.note_redirected(request)
+        if self._is_for_known(request):
             statuses = {*request.meta.get("redirect_reasons", ()), response.status}
             for url in {request.url, *request.meta.get("redirect_urls", ())[:1]}:
                 with suppress(CrawlStorageError):  # the job remembers it, and the crawl ends
                     is_permanent = statuses <= _PERMANENT
                     self._job.note_moved(url, target, response.status, permanent=is_permanent)
         return response
+
+    def _must_wait(self, request: Request, target: str) -> bool:
+        """Let the request of a known page that is led elsewhere wait, until it is no gate's."""
+        scheduler = self._crawler.engine.scheduler
+        if not self._is_for_known(request) or not isinstance(scheduler, FrontierScheduler):
+            return False
+        key = self._key_of_url((*request.meta.get("redirect_urls", ())[:1], request.url)[0])
+        previous = self._job.store.previous(key)
+        if previous is None or scheduler.host_of(request) is None:
+            return False
+        if self._job.visits.known.moved_to(key) == target or key == self._key_of_url(target):
+            return False
+        try:
+            must = self._job.archivist.gates.must_wait(previous, target)
+        except GateError as error:
+            self._job.result.stop(str(error))
+            must = True
+        # It then waits behind the other requests of its host.
+        return must and scheduler.ask_later(request, {WAITED: request.meta.get(WAITED, 0.0)})
+
+    def _key_of_url(self, url: str) -> bytes:
+        try:
+            return self._job.canonicalizer.key(url)
+        except MalformedUrl:
+            return b""
 
     async def _part_of(self, request: Request) -> StoredPart | None:
         return await self._spider.part_of(request) if self._is_for_page(request) else None

@@ -1,4 +1,4 @@
-"""Bound the number of cookies.
+"""Keep the cookies of sites within bounds, and from one run to the next.
 
 The module stands alone and is imported only after the add-on has run: Scrapy's cookies ask
 tldextract at their import for the list of public suffixes.
@@ -6,15 +6,26 @@ tldextract at their import for the list of public suffixes.
 
 from __future__ import annotations
 
+import logging
+import time
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from scrapy.downloadermiddlewares.cookies import CookiesMiddleware
 from scrapy.exceptions import NotConfigured
 from scrapy.http.cookies import CookieJar
+from scrapy.utils.httpobj import urlparse_cached
 
-from crawler.downloading.cookie_files import read_cookies
-from crawler.downloading.cookie_limits import BoundedJar, shortened
+from crawler.downloadermiddlewares.limits import is_for_robots
+from crawler.downloading.cookies import (
+    JAR,
+    BoundedJar,
+    name_of,
+    read_cookies,
+    shortened,
+    stored_cookies,
+    write_cookies,
+)
 from crawler.options import Options
 from crawler.spiders.page_spider import PageSpider
 
@@ -26,11 +37,28 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from crawler.job import Job
+
+logger = logging.getLogger(__name__)
+
+_SAVED_SECS = 5.0
+"""Write new values at most once in so many seconds; a new cookie with the next commit."""
+
+_MAX_HOSTS = 10_000
+"""Remember of at most this many hosts that they were asked."""
+
+_SEVERAL = ""
+"""Noted in place of the URL that a host was asked for, where that is not the only one."""
+
 
 class Cookies(CookiesMiddleware):
     """Scrapy's middleware with bounds: the cookies of sites fill neither memory nor requests.
 
-    Every jar begins with the cookies of ``-a cookies=FILE``.
+    Every jar begins with the cookies of ``-a cookies=FILE``. That of a crawl with a directory is
+    kept there, with the cookies of sessions, as browsers restore them; those of the user are not.
+
+    Files:
+        cookies.txt: The cookies that sites gave, for their owner alone.
     """
 
     def __init__(
@@ -39,7 +67,11 @@ class Cookies(CookiesMiddleware):
         super().__init__(debug)
         self._max_cookies = max_cookies
         cookies = tuple(given)
+        self._given = frozenset(map(name_of, cookies))
         self.jars = defaultdict(lambda: _BoundedCookies(max_cookies, cookies))
+        self._job: Job | None = None
+        self._asked: dict[str, str] = {}
+        self._saved_at = 0.0
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Cookies:
@@ -52,13 +84,54 @@ class Cookies(CookiesMiddleware):
         debug = crawler.settings.getbool("COOKIES_DEBUG")
         middleware = cls(max_cookies, debug=debug, given=given)
         middleware.crawler = crawler
+        if isinstance(spider, PageSpider):
+            middleware.keep(spider.job)
         return middleware
+
+    def keep(self, job: Job) -> None:
+        """Take the cookies of earlier runs of a crawl, and keep those of this one."""
+        self._job = job
+        if job.folder is None:
+            return
+        for cookie in stored_cookies(job.folder):
+            if name_of(cookie) not in self._given and not cookie.is_expired():
+                self._jar.set_cookie(cookie)
+        self._jar.gained.clear()
+        job.database.before_commit.append(self._save_if_due)
+        job.callbacks.at_close.append(self._save)
+
+    @property
+    def _jar(self) -> BoundedJar:
+        """The jar of all requests that name none."""
+        jar = self.jars[None].jar
+        assert isinstance(jar, BoundedJar)
+        return jar
+
+    def _save_if_due(self) -> None:
+        if time.monotonic() - self._saved_at >= _SAVED_SECS:
+            self._save()
+
+    def _save(self) -> None:
+        if self._job is None or self._job.folder is None or not self._jar.is_changed:
+            return
+        self._jar.is_changed, self._saved_at = False, time.monotonic()
+        kept = [one for one in self._jar if name_of(one) not in self._given]
+        try:
+            write_cookies(self._job.folder / JAR, [one for one in kept if not one.is_expired()])
+        except OSError as error:
+            logger.warning("%s: cannot be written: %s", self._job.folder / JAR, error.strerror)
 
     def process_request(self, request: Request, spider: Spider | None = None) -> None:
         super().process_request(request)
         sent = request.headers.get(b"Cookie")
         if sent is not None:
             request.headers[b"Cookie"] = shortened(sent)
+        if self._job is not None and not is_for_robots(request):
+            for place in _places(request):
+                is_first = self._asked.get(place, request.url) == request.url
+                self._asked[place] = request.url if is_first else _SEVERAL
+            while len(self._asked) > _MAX_HOSTS:
+                del self._asked[next(iter(self._asked))]
 
     def process_response(
         self, request: Request, response: Response, spider: Spider | None = None
@@ -66,7 +139,26 @@ class Cookies(CookiesMiddleware):
         cookies = response.headers.getlist(b"Set-Cookie")
         if len(cookies) > self._max_cookies:
             response.headers.setlist(b"Set-Cookie", cookies[: self._max_cookies])
-        return super().process_response(request, response)
+        answer = super().process_response(request, response)
+        if self._job is not None and self._job.fleet is None and self._jar.gained:
+            self._note_gained(self._job, request)
+        return answer
+
+    def _note_gained(self, job: Job, request: Request) -> None:
+        """Note the domains of new cookies, and those whose pages were asked for without one."""
+        self._saved_at = 0.0  # it is written with the next commit
+        host, site = _places(request)
+        for domain in self._jar.gained:
+            asked = self._asked.get(site if domain.startswith(".") else host)
+            if asked is not None and asked != request.url:
+                job.visits.notes.note_late_cookie(domain.lstrip("."))
+        self._jar.gained.clear()
+
+
+def _places(request: Request) -> tuple[str, str]:
+    """Return the host of a request, and the domain that its cookies may be for."""
+    host = urlparse_cached(request).hostname or ""
+    return host, ".".join(host.split(".")[-2:])
 
 
 class _BoundedCookies(CookieJar):

@@ -17,6 +17,7 @@ from scrapy.http.request import NO_CALLBACK
 from twisted.internet.abstract import isIPAddress, isIPv6Address
 
 from crawler.downloadermiddlewares.limits import is_for_robots
+from crawler.downloading.cookies import stored_cookies
 from crawler.exchange_heads import exchange_heads_of
 from crawler.job_registry import CrawlerComponent, job_of
 from crawler.large_bodies import DATA_LOSS, STOPPED, FileResponse
@@ -60,8 +61,11 @@ class Recording(CrawlerComponent):
         if not Options(crawler.settings).boolean("WARC_ENABLED"):
             raise NotConfigured("WARC_ENABLED is False")
         self._crawler = crawler
-        # Those that a site gave are what was asked with; those of a user are theirs.
-        is_given = bool(getattr(crawler.spider, "cookies", ""))
+        # Those that a site gave are what was asked with; those of a user are theirs, and stored
+        # ones may come from a run in which that user was logged in.
+        folder = job_of(crawler).folder
+        is_stored = folder is not None and bool(stored_cookies(folder))
+        is_given = is_stored or bool(getattr(crawler.spider, "cookies", ""))
         self._secrets = _SECRETS | ({b"cookie", b"set-cookie"} if is_given else frozenset())
         self._heads = exchange_heads_of(crawler)
         self._with_network = Options(crawler.settings).boolean("WARC_NETWORK")

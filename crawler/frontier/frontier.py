@@ -35,6 +35,10 @@ class Redirects:
             "INSERT OR REPLACE INTO redirects VALUES (?, ?, ?)", (source, source_url, target)
         )
 
+    def forget(self, source: bytes) -> None:
+        """Forget that a URL redirects, since it is asked for again."""
+        self._database.write("DELETE FROM redirects WHERE key = ?", (source,))
+
     def target(self, source: bytes) -> bytes | None:
         """Return the last target of a redirect; None where the source was never redirected."""
         row = self._database.read(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from crawler.pages import verdicts
 from crawler.pages.ask_fleet import Asking
+from crawler.pages.gates import GateWatch
 from crawler.pages.judge import Judge, is_better, repeat
 from crawler.pages.loop_loading import LoopLoading
 from crawler.pages.page_context import Captured, Fetched, PageContext, find_original, is_enough
@@ -90,6 +91,7 @@ class Archivist:
     walls: Walls = field(init=False)
     siblings: SiblingPromotion = field(init=False)
     unsent: UnsentPages = field(init=False)
+    gates: GateWatch = field(default_factory=GateWatch, init=False)
     _opened_at: float = field(default_factory=time.time, init=False)
 
     def __post_init__(self) -> None:
@@ -226,6 +228,8 @@ class Archivist:
         said, previous = None, page.previous
         if previous is not None and page.fetched.is_cut:
             return self._part(previous, page)
+        if self.gates.is_on and previous is not None and previous.seen_visit < self.visit:
+            await self.gates.pass_known(page, is_same=self._judge.is_unchanged(page))
         if self._asking is not None:
             said = await self._asking.settle(page, self.visit, known)
         captured = self._timed_store(page, said)

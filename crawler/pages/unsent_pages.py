@@ -48,6 +48,7 @@ class UnsentPages:
         asks = self._archivist.obey_robots_meta and bool({"noindex", "none"} & fetched.robots)
         if previous is None or asks or not self._may_stay(previous):
             return None
+        self._archivist.gates.note_answered()
         is_again = self._archivist.is_stored_before(previous)
         previous = replace(
             previous,
@@ -135,7 +136,10 @@ class UnsentPages:
         self._store.forget_failures(row.key, row.id)
         kind = outcome_of_failure(fetched.status, reason)
         # Seeds, robots.txt and sitemaps are requested in every visit, due or not.
-        if fetched.depth or row.key in self._known:
+        is_known = row.key in self._known
+        if is_known:
+            self._archivist.gates.note_answered()
+        if fetched.depth or is_known:
             self._known.note(row.key, self._archivist.visit, Outcome(kind, reason), row.fetched_at)
         return Captured(row, verdict, is_again=is_again)
 

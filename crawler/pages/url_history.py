@@ -17,11 +17,14 @@ from crawler.pages.verdicts import (
     NOT_HTML,
     READ,
     UNCHANGED,
+    WALLS,
     WITHOUT_PAGE,
     listed,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from crawler.pages.page_row import PageRow
     from crawler.pages.reasons import Stored
     from crawler.storage.database import Database
@@ -136,6 +139,23 @@ def outcome_of_failure(status: int, reason: Stored) -> str:
     return GONE if status in _GONE_STATUSES else FAILED
 
 
+_REPEATED = f"""
+SELECT 'redirect ' || hex(target), key, url FROM redirects WHERE key <> target
+UNION ALL
+SELECT 'status ' || status, key, url FROM pages
+WHERE visit = ?1 AND verdict = '{FAILED}' AND status BETWEEN 400 AND 499
+UNION ALL
+SELECT 'copy ' || duplicate_of, key, url FROM pages
+WHERE latest = 1 AND seen_visit = ?1 AND duplicate_of NOTNULL
+UNION ALL
+SELECT 'copy ' || id, key, url FROM pages
+WHERE seen_visit = ?1 AND id IN (SELECT duplicate_of FROM pages WHERE latest = 1)
+UNION ALL
+SELECT 'wall ' || cluster, key, url FROM wall_pages JOIN pages ON id = page
+WHERE seen_visit = ?1 AND verdict IN ({listed(WALLS)})
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Agenda:
     """Counts of the URLs that are due and that are not, and the time when the next one is due."""
@@ -221,6 +241,18 @@ class KnownUrls:
                 now + interval_secs,
             ),
         )
+
+    def moved_to(self, key: bytes) -> str | None:
+        """Return where a URL led when it was asked for last; None where it gave a page."""
+        row = self._database.read("SELECT moved_to FROM known WHERE key = ?", (key,)).fetchone()
+        return None if row is None else row[0]
+
+    def repeated(self, visit: int) -> Iterator[tuple[str, bytes, str]]:
+        """Yield key and URL of what was answered alike at several URLs of a visit, and how.
+
+        Complexity: O(URLs).
+        """
+        yield from self._database.read(_REPEATED, (visit,))
 
     def note_redirects(self, visit: int, now: float) -> None:
         """Store the URLs that only redirected in a finished visit.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawler.pages.url_history import LATER, SETTLED
 from crawler.pages.verdicts import FAILED as FAILURE
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 MAX_NO_ROBOTS = 20
 """Store at most this many hosts for each reason."""
+
+MAX_LATE_COOKIES = 1_000
+"""Store at most this many domains whose pages are asked again."""
 
 NO = "no"
 YES = "yes"
@@ -61,25 +64,28 @@ class VisitNotes:
         stored = database.meta(meta_names.FOLLOWED_AGAIN)
         self._followed_again = int(stored) if stored else None
 
+    def _noted(self, name: str) -> dict[str, Any]:
+        return dict(json.loads(self._database.meta(name) or "{}"))
+
+    def _note(self, name: str, found: Mapping[str, Any]) -> None:
+        self._database.set_meta(name, json.dumps(found))
+
     def begin_visit(self) -> None:
         """Begin another visit; seeds stay moved."""
         self._database.set_meta(meta_names.SITEMAPS, "0")
-        self._database.set_meta(meta_names.NO_ROBOTS, "{}")
-        self._database.set_meta(meta_names.CUT_LISTS, "{}")
+        for name in (meta_names.NO_ROBOTS, meta_names.CUT_LISTS, meta_names.LATE_COOKIES):
+            self._note(name, {})
 
     def begin_plan(self) -> None:
-        self._database.set_meta(meta_names.MOVED_SEEDS, "{}")
+        self._note(meta_names.MOVED_SEEDS, {})
         self.note_followed_again(None)
 
     def moved_seeds(self) -> dict[str, str]:
-        found: dict[str, str] = json.loads(self._database.meta(meta_names.MOVED_SEEDS) or "{}")
-        return found
+        return self._noted(meta_names.MOVED_SEEDS)
 
     def note_moved_seed(self, seed: str, target: str) -> None:
         """Store the redirect of a seed for a resumed crawl."""
-        self._database.set_meta(
-            meta_names.MOVED_SEEDS, json.dumps({**self.moved_seeds(), seed: target})
-        )
+        self._note(meta_names.MOVED_SEEDS, {**self.moved_seeds(), seed: target})
 
     def take_moved_seed(self, seed: str, target: str) -> None:
         """Store the redirect of a seed that another crawl of the fleet met."""
@@ -112,27 +118,37 @@ class VisitNotes:
 
     def note_no_robots(self, host: str, reason: str) -> None:
         """Note that a host has no robots.txt, so that nothing is forbidden there."""
-        found: dict[str, list[str]] = json.loads(self._database.meta(meta_names.NO_ROBOTS) or "{}")
+        found = self._noted(meta_names.NO_ROBOTS)
         hosts = found.setdefault(reason, [])
         if host not in hosts and len(hosts) < MAX_NO_ROBOTS:
             hosts.append(host)
-            self._database.set_meta(meta_names.NO_ROBOTS, json.dumps(found))
+            self._note(meta_names.NO_ROBOTS, found)
+
+    @property
+    def late_cookies(self) -> frozenset[str]:
+        """Domains with a cookie that pages were asked without, and not asked again since."""
+        return frozenset(self._noted(meta_names.LATE_COOKIES))
+
+    def note_late_cookie(self, domain: str) -> None:
+        """Store that a site set a cookie after its pages were asked for without it."""
+        found = self._noted(meta_names.LATE_COOKIES)
+        if domain not in found and len(found) < MAX_LATE_COOKIES:
+            self._note(meta_names.LATE_COOKIES, {**found, domain: 1})
+
+    def forget_late_cookies(self) -> None:
+        self._note(meta_names.LATE_COOKIES, {})
 
     def note_cut_list(self, url: str, kind: str) -> None:
         """Store that a sitemap, a feed or the like lists URLs out of scope."""
-        found = self._cut_lists()
+        found = self._noted(meta_names.CUT_LISTS)
         if url not in found:
-            self._database.set_meta(meta_names.CUT_LISTS, json.dumps({**found, url: kind}))
+            self._note(meta_names.CUT_LISTS, {**found, url: kind})
 
     def take_cut_lists(self) -> dict[str, str]:
         """Return the lists with URLs out of scope, with their kinds of links, and forget them."""
-        found = self._cut_lists()
+        found = self._noted(meta_names.CUT_LISTS)
         if found:
-            self._database.set_meta(meta_names.CUT_LISTS, "{}")
-        return found
-
-    def _cut_lists(self) -> dict[str, str]:
-        found: dict[str, str] = json.loads(self._database.meta(meta_names.CUT_LISTS) or "{}")
+            self._note(meta_names.CUT_LISTS, {})
         return found
 
     @property

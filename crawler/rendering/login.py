@@ -6,13 +6,12 @@ import asyncio
 import os
 import sys
 from contextlib import suppress
-from http.cookiejar import Cookie, MozillaCookieJar
 from typing import TYPE_CHECKING, Any
 
 from crawler.rendering.rendered_pages import NoBrowserError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Iterable, Mapping
+    from collections.abc import Awaitable, Mapping
     from pathlib import Path
 
 _LOOK_SECS = 0.5
@@ -92,45 +91,3 @@ def _why(error: Exception) -> str:
     if any("ProcessSingleton" in line or "SingletonLock" in line for line in lines):
         return "the browser of an earlier --login is still open; close it first"
     return f"the browser does not start: {lines[0]}"
-
-
-def write_cookies(cookies: Iterable[Mapping[str, Any]], path: Path) -> int:
-    """Write cookies of Playwright as a Netscape file that its owner alone reads; return how many.
-
-    One with a tab is left out: it would make the whole file unreadable.
-
-    Complexity: O(cookies).
-    """
-    jar = MozillaCookieJar()
-    for cookie in cookies:
-        if not any("\t" in str(cookie[name]) for name in ("name", "value", "path")):
-            jar.set_cookie(_netscape(cookie))
-    path.touch(mode=0o600)
-    jar.save(str(path), ignore_discard=True, ignore_expires=True)
-    return len(jar)
-
-
-def _netscape(cookie: Mapping[str, Any]) -> Cookie:
-    domain = str(cookie["domain"])
-    is_shared = domain.startswith(".")
-    if "." not in domain:
-        domain += ".local"  # as http.cookiejar has a name without a full stop
-    expires = int(cookie["expires"]) if cookie["expires"] > 0 else None
-    return Cookie(
-        version=0,
-        name=cookie["name"],
-        value=cookie["value"],
-        port=None,
-        port_specified=False,
-        domain=domain,
-        domain_specified=is_shared,
-        domain_initial_dot=is_shared,
-        path=cookie["path"],
-        path_specified=True,
-        secure=cookie["secure"],
-        expires=expires,
-        discard=expires is None,
-        comment=None,
-        comment_url=None,
-        rest={"HTTPOnly": ""} if cookie["httpOnly"] else {},
-    )

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawler.downloading.cookie_files import read_cookies
+from crawler.downloading.cookies import read_cookies
 from crawler.downloading.pace import Hours
 from crawler.pages.visits import NO, REVISITS
 from crawler.reading.link_kinds import followed_kinds

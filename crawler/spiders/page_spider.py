@@ -20,6 +20,7 @@ from crawler.link_depths import follow_again, take_shortest_way
 from crawler.options import Options
 from crawler.other_spellings import ask_another
 from crawler.pages import verdicts
+from crawler.pages.gates import UndecidedError
 from crawler.pages.page_context import Captured, Fetched, StoredPart, Way
 from crawler.pages.reasons import Reason, codes, in_words, together
 from crawler.pages.visits import NO
@@ -219,7 +220,12 @@ class PageSpider(Spider):
         if AGAIN in response.meta:
             return follow_again(self, response)
         take_shortest_way(self, response)
-        captured = await self._capture(response)
+        try:
+            captured = await self._capture(response)
+        except UndecidedError:
+            scheduler: Any = self.crawler.engine.scheduler  # ours, which lets answers wait
+            scheduler.ask_later(self.job.frontier.leased.request_of(response))
+            return ()
         if captured is None:
             return (self._whole(response),)
         self.job.frontier.leased.note_stored(response)

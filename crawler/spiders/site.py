@@ -5,10 +5,12 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
+from urllib.parse import urlsplit
 
 from scrapy import Request, signals
 
 from crawler.downloadermiddlewares.limits import OutOfScopeError
+from crawler.downloading.cookies import is_below, stored_cookies
 from crawler.downloading.pace import TransferRate
 from crawler.options import Options
 from crawler.pages.page_context import Way
@@ -52,6 +54,9 @@ if TYPE_CHECKING:
     from crawler.pages.visits import VisitNotes
     from crawler.reading.reading import Link
     from crawler.spiders.argument_table import Argument
+
+_ENTRY = 10
+"""Priority of a seed that is asked for its cookies: before whatever waits already."""
 
 # Where the project bounds the length of URLs nowhere.
 _MAX_URL = 65_536
@@ -210,12 +215,41 @@ class SiteSpider(SitemapSpider):
         return self.within.allows(url)
 
     async def first_requests(self) -> AsyncIterator[Request]:
+        for entry in self._entries():
+            yield entry
         for seed in self.seeds:
             request = self.page_request(seed, {SEED: seed, "depth": 0, FIXED: True})
             if request is not None:
                 yield request
             for asked in self.well_known(seed):
                 yield asked
+
+    def _entries(self) -> Iterator[Request]:
+        """Yield requests for seeds that are not asked in this visit, or no more.
+
+        Where a host gave cookies, its session may have ended since: its seed is asked for before
+        its other pages, once a host, and the answer is not stored.
+        """
+        folder = self.job.folder
+        domains = set() if folder is None else {one.domain for one in stored_cookies(folder)}
+        asked: set[str] = set()
+        for seed in self.seeds if domains else ():
+            host = urlsplit(seed).hostname or ""
+            is_met = host not in asked and self.has_met(seed)
+            if is_met and any(is_below(host, domain) for domain in domains):
+                asked.add(host)
+                meta = {SEED: seed, FIXED: True, "depth": 0}
+                yield Request(
+                    seed,
+                    self.enter,
+                    errback=self.enter,
+                    meta=meta,
+                    priority=_ENTRY,
+                    dont_filter=True,
+                )
+
+    def enter(self, answer: Response | Failure) -> None:
+        """Take nothing but the cookies of an answer."""
 
     def known_request(self, known: StoredUrl) -> Request | None:
         """Return the request for a known URL within today's scope, also where it failed so far."""

@@ -52,6 +52,9 @@ CUT_LISTS: Final = "cut_lists"
 MOVED_SEEDS: Final = "moved_seeds"
 """JSON object: the target of each seed that was redirected, kept until the plan changes."""
 
+LATE_COOKIES: Final = "late_cookies"
+"""JSON object: domains with a cookie that pages were asked without, until they are asked again."""
+
 NO_ROBOTS: Final = "no_robots"
 """JSON object: hosts whose robots.txt answered that there is none, by the answer."""
 

@@ -255,6 +255,8 @@ class UrlRules:
 
         Complexity: O(hypotheses about its host).
         """
+        for url in redirected:
+            self._note_led(url, row)
         address = self._state.addresses.parsed(row.canonical_url)
         content = content_of(row, kept_url)
         if address is not None and not address.is_learnable:
@@ -307,13 +309,32 @@ class UrlRules:
         self.trial.adopt(believed)
 
     def _note_newness(self, after_rules: Address, row: PageRow, *, is_first: bool) -> None:
-        before = self.traps.note(after_rules, row.verdict, row.name or "", is_first=is_first)
+        before = self.traps.note(
+            after_rules,
+            row.verdict,
+            row.name or "",
+            original=row.duplicate_of,
+            is_first=is_first,
+        )
         is_better = before is not None and self.traps.cluster(after_rules).state == OPEN
         if row.verdict in NOTED and is_first and not self._state.learner.policy.is_breadth_first:
             cluster = self.traps.cluster(after_rules).name
             is_better |= self._kinds.note(after_rules, cluster, is_new=row.verdict in KEPT)
         if is_better:
             self._late.note_better(host_number(after_rules.hostname))
+        self._put_back(after_rules, before)
+
+    def _note_led(self, url: str, row: PageRow) -> None:
+        """Note a URL that was redirected to a page: it may be of a kind behind a wall."""
+        address = self._state.addresses.parsed(url)
+        if address is not None:
+            after_rules = self.rules.apply(address)
+            self._put_back(
+                after_rules, self.traps.note_led(after_rules, row.verdict, row.duplicate_of)
+            )
+
+    def _put_back(self, after_rules: Address, before: str | None) -> None:
+        """Queue what was skipped, where a kind of URLs is no longer closed."""
         if before == CLOSED:
             self._state.skipped.put_back_rule(-self.traps.cluster(after_rules).id)
 

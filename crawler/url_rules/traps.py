@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING
 
 import xxhash
 
-from crawler.pages.verdicts import DUPLICATES, KEPT, SAME_TEMPLATE, WALLS
+from crawler.pages.verdicts import (
+    DUPLICATES,
+    EXACT_DUPLICATE,
+    KEPT,
+    SAME_TEMPLATE,
+    WALL,
+    WALLS,
+    listed,
+)
+from crawler.reading.reading import WallKind
 from crawler.urls.path_patterns import REST, HostPatterns, PathPatterns
 from crawler.urls.scope import domain_or_suffix
 from neardup.names import NO_NAME, unpacked
@@ -120,8 +129,24 @@ PAGES_A_DEEPER_LINK = 20
 deeper URL. A calendar has 13 months at each depth where its pages lead to the next month and year.
 """
 
+MIN_WALLS = 40
+"""A cluster is closed after this many walls in a row, until one of its URLs gives a page.
+
+So is one with as many copies of one text that has the wording or the fields of a wall: there the
+last names of all paths may be the same, as of ``/reply?id=7``.
+"""
+
+_WALLED = f"its last {MIN_WALLS} pages were a wall"
+_KIND_OF_WALL = f"""
+SELECT 1 FROM wall_pages JOIN wall_clusters ON wall_clusters.id = cluster
+WHERE page = ? AND kind IN ({listed({WallKind.LOGIN, WallKind.CONSENT, WallKind.CAPTCHA})})
+"""  # noqa: S608
+
 _TRIED_OF = 20
-"""One in this many URLs of a closed cluster is fetched: a new page opens the cluster again."""
+"""One in this many URLs of a closed cluster is fetched: a new page opens the cluster again.
+
+Of one that was closed for its walls so does any page.
+"""
 
 _TRIED_OF_BARREN = 15
 """Fetch one URL of a closed cluster in ``barren / 15``, if that is fewer than one in 20.
@@ -141,7 +166,10 @@ _ENDING = f"""
 state = '{CLOSED}'
 AND (barren < {LONG} OR met * iif(counted, {PAGES_A_DEEPER_LINK}, {PAGES_A_LINK}) < barren)
 """
-_REOPENED = f"SELECT id FROM url_clusters WHERE {_ENDING} AND (?1 = 0 OR fetched < ?1)"  # noqa: S608
+_REOPENED = f"""
+SELECT id FROM url_clusters
+WHERE {_ENDING} AND (?1 = 0 OR fetched < ?1) AND reason IS NOT '{_WALLED}'
+"""  # noqa: S608
 _REOPEN = f"UPDATE url_clusters SET state = '{OPEN}', reason = NULL WHERE {_ENDING}"  # noqa: S608
 
 
@@ -162,6 +190,8 @@ class UrlCluster:
         counted: Barren pages that were kept since the last new one: their names count on.
         deepest: The largest number of links that lead to one of ``met``.
         shape: Hashes of the name of the last page, without its numbers and whole; not stored.
+        walls: Walls since the last page, or copies of one text; not stored.
+        original: Page that has this text; not stored.
     """
 
     id: int
@@ -176,9 +206,16 @@ class UrlCluster:
     counted: int = 0
     deepest: int = 0
     shape: tuple[int, int] | None = None
+    walls: int = 0
+    original: int | None = None
 
     def note(
-        self, *, is_new: bool, is_counted: bool = False, is_first: bool = True, budget: int = 0
+        self,
+        *,
+        is_new: bool,
+        is_counted: bool = False,
+        is_first: bool = True,
+        budget: int = 0,
     ) -> bool:
         """Take a page into account; return whether the state changed.
 
@@ -202,17 +239,30 @@ class UrlCluster:
     def _judged(self, budget: int) -> tuple[str, str | None]:
         if budget and self.fetched >= budget:
             return CLOSED, f"its budget of {budget:,} pages is spent"
-        if self.state == CLOSED and self.barren:
+        if self.walls >= MIN_WALLS or (self.walls and self.is_walled):
+            return CLOSED, _WALLED
+        return self._closed() or self._slow()
+
+    def _closed(self) -> tuple[str, str | None] | None:
+        if self.state == CLOSED and self.barren and not self.is_walled:
             return CLOSED, self.reason
         if self.counted and self.barren >= LONG and self.met * PAGES_A_DEEPER_LINK >= self.barren:
             return CLOSED, f"its last {LONG} pages differ in numbers alone, and each leads on"
         if not self.counted and self.barren >= LONG and self.met * PAGES_A_LINK >= self.barren:
             return CLOSED, f"none of its last {LONG} pages was new"
+        return None
+
+    def _slow(self) -> tuple[str, str | None]:
         few = _FEW if self.state == OPEN else _MANY
         is_known = self.state != OPEN or self.fetched >= _LOOKED_AT
         if is_known and self.recent.bit_count() <= few:
             return SLOW, f"of its last {_LOOKED_AT} pages {few} or fewer were new"
         return OPEN, None
+
+    @property
+    def is_walled(self) -> bool:
+        """Whether it is closed for its walls."""
+        return self.state == CLOSED and self.reason == _WALLED
 
     def note_met(self, depth: int) -> None:
         """Count a URL that is found for the first time, at a number of links from a seed."""
@@ -229,6 +279,8 @@ class UrlCluster:
         """
         if budget and self.fetched >= budget:
             return False
+        if self.is_walled:
+            return number % _TRIED_OF == 0
         return number % max(_TRIED_OF, self.barren // _TRIED_OF_BARREN) == 0
 
 
@@ -299,7 +351,13 @@ class UrlTraps:
         return UrlCluster(int(cursor.lastrowid or 0), name)
 
     def note(
-        self, address: Address, verdict: str, name: str = "", *, is_first: bool = True
+        self,
+        address: Address,
+        verdict: str,
+        name: str = "",
+        *,
+        original: int | None = None,
+        is_first: bool = True,
     ) -> str | None:
         """Take a page into account; return the former state of its cluster if it changed.
 
@@ -314,6 +372,7 @@ class UrlTraps:
             address: The address after the learned rules.
             verdict: The verdict on the page.
             name: Name of the page, packed.
+            original: The page with its text; None for its own.
             is_first: Whether the page was not noted before, with another verdict.
         """
         if verdict not in NOTED:
@@ -324,14 +383,39 @@ class UrlTraps:
         counts_on = verdict == SAME_TEMPLATE and is_first and _counts_on(cluster.shape, shape)
         cluster.shape = shape
         is_new = verdict in KEPT and not counts_on
+        cluster.walls = self._count_walls(cluster, verdict, original)
         changed = cluster.note(
-            is_new=is_new, is_counted=counts_on, is_first=is_first, budget=self._budget
+            is_new=is_new,
+            is_counted=counts_on,
+            is_first=is_first,
+            budget=self._budget,
         )
         self._changed[cluster.id] = cluster
         if not changed:
             return None
         self._hosts.add(cluster.name.partition("/")[0])
         return before
+
+    def _count_walls(self, cluster: UrlCluster, verdict: str, original: int | None) -> int:
+        if verdict == WALL:
+            return cluster.walls + 1
+        if verdict != EXACT_DUPLICATE or original is None:
+            return 0
+        walls = cluster.walls + 1 if cluster.original == original else 1
+        cluster.original = original
+        is_asked = walls % MIN_WALLS == 0 or (walls == 1 and cluster.is_walled)
+        return walls if not is_asked or self._is_of_wall(original) else 0
+
+    def _is_of_wall(self, page_id: int) -> bool:
+        return self._database.read(_KIND_OF_WALL, (page_id,)).fetchone() is not None
+
+    def note_led(self, address: Address, verdict: str, original: int | None) -> str | None:
+        """Take a redirect into account as ``note`` does a page, where it leads to walls, or did."""
+        cluster = self.cluster(address)
+        is_wall = verdict in {WALL, EXACT_DUPLICATE}
+        if not is_wall and not (cluster.walls or cluster.is_walled):
+            return None
+        return self.note(address, verdict, original=original, is_first=False)
 
     def note_met(self, address: Address, depth: int = 0, source: Address | None = None) -> None:
         """Count a URL that is found for the first time, and that no rule skips.

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from scrapy import Request
@@ -9,6 +9,13 @@ from scrapy.http import Response
 from scrapy.utils.test import get_crawler
 
 from crawler.downloadermiddlewares.cookies import Cookies
+from crawler.downloading.cookies import netscape_cookie
+from crawler.job import Job
+from crawler.run import JobOptions
+
+if TYPE_CHECKING:
+    from http.cookiejar import Cookie
+    from pathlib import Path
 
 URL = "http://www.example.com/"
 
@@ -44,6 +51,45 @@ class TestCookies:
         answer = Response(URL, headers={"Set-Cookie": ["a=1", "b=2"]})
         middleware.process_response(request, answer)
         assert len(middleware.jars["other"]) == 1
+
+    @staticmethod
+    def kept_in(folder: Path, given: Cookie | None = None) -> tuple[Cookies, Job]:
+        job = Job(folder, JobOptions())
+        middleware = Cookies(9, given=() if given is None else (given,))
+        middleware.keep(job)
+        return middleware, job
+
+    def test_outlive_the_process_but_for_those_of_the_user(self, tmp_path: Path) -> None:
+        users = netscape_cookie("mine", "u", "www.example.com", "/", None)
+        middleware, job = self.kept_in(tmp_path, users)
+        kept = ["a=1", "b=2; Max-Age=999; HttpOnly", "c=3; Max-Age=1", "mine=m", "d=4"]
+        assert self.sent_after(middleware, *kept) is not None
+        job.commit()
+        file = tmp_path / "cookies.txt"
+        assert {line.split("\t")[5] for line in file.read_text().split("\n")[1:-1]} >= {"a", "b"}
+        assert "mine" not in file.read_text()
+        assert self.sent_after(middleware, "a=; Max-Age=0") is not None
+        job.close()
+        again, job = self.kept_in(tmp_path)
+        names = {cookie.name for cookie in again.jars[None]}
+        assert names - {"c"} == {"b", "d"}
+        job.close()
+        changed, job = self.kept_in(tmp_path, netscape_cookie("d", "u", "www.example.com", "/", 0))
+        assert {one.value for one in changed.jars[None] if one.name == "d"} == {"u"}
+        job.close()
+
+    @pytest.mark.parametrize(
+        ("urls", "late"), [([URL], set()), ([f"{URL}a", URL], {"www.example.com"})]
+    )
+    def test_that_come_late_are_noted(
+        self, urls: list[str], late: set[str], tmp_path: Path
+    ) -> None:
+        middleware, job = self.kept_in(tmp_path)
+        for url in urls:
+            middleware.process_request(Request(url))
+        middleware.process_response(Request(URL), Response(URL, headers={"Set-Cookie": "a=1"}))
+        assert job.visits.notes.late_cookies == late
+        job.close()
 
     def test_switched_off_with_scrapys(self) -> None:
         with pytest.raises(NotConfigured):

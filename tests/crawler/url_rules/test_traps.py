@@ -10,6 +10,7 @@ from crawler.frontier.order import NewRequest, host_number
 from crawler.frontier.queue import RequestQueue
 from crawler.pages.verdicts import (
     DUPLICATES,
+    EXACT_DUPLICATE,
     FAILED,
     KEPT,
     NEAR_DUPLICATE,
@@ -17,6 +18,7 @@ from crawler.pages.verdicts import (
     SAME_TEMPLATE,
     UNCHANGED,
     VERDICTS,
+    WALL,
     WALLS,
 )
 from crawler.storage.database import Database
@@ -25,7 +27,15 @@ from crawler.url_rules.engine import UrlRules
 from crawler.url_rules.learning.address import Address
 from crawler.url_rules.learning.hypothesis import LearningPolicy
 from crawler.url_rules.low_priority import MAX_PASSED
-from crawler.url_rules.traps import CLOSED, OPEN, SLOW, SLOW_PRIORITY, UrlCluster, UrlTraps
+from crawler.url_rules.traps import (
+    CLOSED,
+    MIN_WALLS,
+    OPEN,
+    SLOW,
+    SLOW_PRIORITY,
+    UrlCluster,
+    UrlTraps,
+)
 from crawler.urls.canonical import Canonicalizer
 from neardup.names import Name
 from tests.crawler.url_rules.test_url_groups import row
@@ -375,3 +385,40 @@ def test_a_larger_budget_opens_what_a_smaller_one_had_closed(tmp_path: Path) -> 
     assert again.reopened == [number]
     assert again.cluster(address).state == "open"
     larger.close()
+
+
+class TestWalls:
+    """Kinds of URLs of which all answers were one wall."""
+
+    @pytest.mark.parametrize(
+        ("verdict", "kind", "is_closed"),
+        [
+            (WALL, "", True),
+            (EXACT_DUPLICATE, "login", True),
+            (EXACT_DUPLICATE, "captcha", True),
+            (EXACT_DUPLICATE, "", False),
+            (EXACT_DUPLICATE, "not_found", False),
+        ],
+    )
+    def test_are_asked_one_in_twenty_until_there_is_a_page(
+        self, verdict: str, kind: str, is_closed: bool, database: Database
+    ) -> None:
+        database.write(
+            "INSERT INTO wall_clusters (id, host, skeleton, kind, links, names, folders, has_seed,"
+            " is_given) VALUES (1, 1, x'00', ?, x'', x'', x'', 0, 0)",
+            (kind,),
+        )
+        database.write("INSERT INTO wall_pages VALUES (7, 1, NULL)")
+        traps = UrlTraps(database, 0)
+        for number in range(MIN_WALLS):
+            assert traps.cluster(address(0)).state != CLOSED
+            traps.note(address(number), verdict, original=None if verdict == WALL else 7)
+        cluster = traps.cluster(address(0))
+        assert (cluster.state == CLOSED) == is_closed
+        if is_closed:
+            asked = [number for number in range(2000) if cluster.is_tried(number)]
+            assert len(asked) == 100
+            traps.note(address(50), verdict, original=None if verdict == WALL else 7)
+            assert cluster.state == CLOSED
+            assert traps.note(address(51), NEAR_DUPLICATE) == CLOSED
+            assert cluster.state != CLOSED

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawler.downloading.cookie_files import read_cookies
-from crawler.rendering.login import write_cookies
+from crawler.console.login import given_cookies
+from crawler.downloading.cookies import read_cookies, write_cookies
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,6 +26,6 @@ def cookie(name: str, value: str, path: str = "/") -> dict[str, object]:
 def test_a_cookie_with_a_tab_costs_no_other(tmp_path: Path) -> None:
     file = tmp_path / "cookies.txt"
     cookies = [cookie("session", "kept"), cookie("odd", "a\tb"), cookie("far", "c", "/a\tb")]
-    assert write_cookies(cookies, file) == 1
+    assert write_cookies(file, given_cookies(cookies)) == 1
     assert file.stat().st_mode & 0o777 == 0o600
     assert [(each.name, each.value) for each in read_cookies(str(file))] == [("session", "kept")]

@@ -1,0 +1,202 @@
+"""Recognise that a site shows a gate in place of its known pages, before any of them is changed.
+
+A visit that asks for known pages with a session that has ended, or from a network that is locked
+out, gets one text or is led to one URL for each of them. An answer that would change a known page
+waits until some further known pages were answered. Where half of them come to the same, the visit
+is stopped and its requests stay in the queue; else what waits is taken as it came.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from crawler.reading.wall_signs import returned_to
+from crawler.storage.errors import CrawlStorageError
+from neardup.plurals import many
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from crawler.pages.page_context import PageContext
+    from crawler.pages.page_row import PageRow
+
+MIN_PAGES = 5
+"""Fewer known pages that come to the same are no sign of a gate."""
+
+MAX_WAITING = 20
+"""Decide at the latest when so many answers have come since the first of the same."""
+
+_SHARE_OF_RUN = 0.9
+"""Share of the answers since the first of one text that have it, where a gate closed meanwhile."""
+
+_MAX_WAITING_BYTES = 2_000_000
+"""Scrapy stops asking while answers of five million bytes are being read."""
+
+_MAX_ENDS = 1_000
+_LOOK_SECS = 0.5
+
+
+class GateError(CrawlStorageError):
+    """A gate stands in the way of known pages; nothing that was stored of them has changed."""
+
+
+class UndecidedError(Exception):
+    """The crawl is closed before it is known whether an answer is that of a gate."""
+
+
+@dataclass(slots=True)
+class _End:
+    """One text or URL that known pages come to, which said something else before.
+
+    Attributes:
+        words: How people are told of it.
+        before: Known pages that were answered before the first one that came to it.
+        texts: Digests of what these pages said: other URLs of one page count once.
+        waiting: Answers that wait, each with its size in bytes.
+    """
+
+    words: str
+    before: int
+    texts: set[bytes] = field(default_factory=set)
+    waiting: dict[asyncio.Future[None], int] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class GateWatch:
+    """Lets answers of known pages wait while they may be those of a gate.
+
+    Attributes:
+        is_on: Whether there are known pages, and a queue to which they can return.
+        is_closing: Tells whether the crawl is being closed, so that no further answer comes.
+        after_wait: Called whenever an answer begins to wait.
+    """
+
+    is_on: bool = False
+    is_closing: Callable[[], bool] = lambda: False
+    after_wait: Callable[[], None] = lambda: None
+    _answered: int = 0
+    _led: set[bytes] = field(default_factory=set)
+    _ends: dict[bytes | str, _End] = field(default_factory=dict)
+    _gate: GateError | None = None
+
+    @property
+    def waiting(self) -> int:
+        """Number of answers that wait."""
+        return sum(len(end.waiting) for end in self._ends.values())
+
+    def note_answered(self) -> None:
+        """Note that a known page was answered as before, or failed."""
+        if self.is_on:
+            self._answered += 1
+            self._let_go()
+
+    async def pass_known(self, page: PageContext, *, is_same: bool) -> None:
+        """Let the answer of a known page pass, as ``pass_changed`` does where it is not the same.
+
+        A page without words of its own, whose original has them, is judged by those anyway.
+        """
+        if is_same or page.previous is None or not page.previous.has_own_words:
+            self.note_answered()
+        else:
+            await self.pass_changed(page)
+
+    async def pass_changed(self, page: PageContext) -> None:
+        """Wait until the text of a known page that has changed is none of a gate.
+
+        Raises:
+            GateError: It is one.
+            UndecidedError: The crawl is being closed.
+        """
+        reading, previous = page.reading, page.previous
+        assert previous is not None
+        sign = page.payload if reading.extract is None else reading.extract.digest
+        if reading.signs is not None:  # without what repeats the URL
+            sign = reading.signs.skeleton
+        self._answered += 1
+        end = self._noted(sign, "have one text", previous)
+        waits: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        end.waiting[waits] = page.fetched.size
+        self._let_go()
+        self.after_wait()
+        while not waits.done():
+            if self.is_closing():
+                end.waiting.pop(waits, None)
+                raise UndecidedError
+            await asyncio.wait([waits], timeout=_LOOK_SECS)
+        waits.result()
+
+    def must_wait(self, previous: PageRow, target: str) -> bool:
+        """Return whether the redirect of a known page is to be asked for again, behind all others.
+
+        It is so once in a process.
+
+        Args:
+            previous: What the page said before.
+            target: Where it leads now.
+
+        Raises:
+            GateError: Too many pages lead there.
+        """
+        if not self.is_on:
+            return False
+        url = target.partition("?")[0] if returned_to(target) else target
+        is_second = previous.key in self._led
+        self._led.add(previous.key)
+        self._answered += not is_second
+        end = self._noted(url, f"lead to {url}", previous)
+        if is_second:
+            self._decide(end)
+        self._let_go()
+        if self._gate is not None:
+            raise self._gate
+        return not is_second
+
+    def settle(self) -> None:
+        """Decide on all that waits, since nothing else is asked for."""
+        for end in list(self._ends.values()):
+            self._decide(end)
+
+    def _noted(self, sign: bytes | str, words: str, previous: PageRow) -> _End:
+        if self._gate is not None:
+            raise self._gate
+        end = self._ends.setdefault(sign, _End(words, self._answered - 1))
+        end.texts.add(previous.text_digest or previous.last_payload_digest or previous.key)
+        if len(self._ends) > _MAX_ENDS:
+            oldest = next(iter(self._ends))
+            self._release(self._ends.pop(oldest))
+        return end
+
+    def _let_go(self) -> None:
+        """Decide on what waited for long enough, and let pass what is too rare for a gate."""
+        for end in list(self._waiting_ends()):
+            count, since = len(end.texts), self._answered - end.before
+            if since >= MIN_PAGES and 2 * count < since:
+                self._release(end)
+            elif since >= MAX_WAITING or sum(end.waiting.values()) > _MAX_WAITING_BYTES:
+                # A gate may close in the middle of a visit.
+                self._decide(end, is_run=count >= max(MAX_WAITING, _SHARE_OF_RUN * since))
+
+    def _waiting_ends(self) -> Iterator[_End]:
+        return (end for end in self._ends.values() if end.waiting)
+
+    def _decide(self, end: _End, *, is_run: bool = False) -> None:
+        count = len(end.texts)
+        is_half = count >= MIN_PAGES and 2 * count >= self._answered
+        if self._gate is None and (is_half or is_run):
+            self._gate = GateError(
+                f"{count:,} of {many(self._answered, 'known page')} {end.words} now, as behind a "
+                "gate, and were left as they are"
+            )
+            for other in self._ends.values():
+                self._release(other)
+        self._release(end)
+
+    def _release(self, end: _End) -> None:
+        for waits in end.waiting:
+            if self._gate is None:
+                waits.set_result(None)
+            else:
+                waits.set_exception(self._gate)
+        end.waiting.clear()

@@ -1,0 +1,92 @@
+"""Answers of known pages that wait until they are known to be no gate's."""
+
+from __future__ import annotations
+
+import asyncio
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from crawler.pages.gates import GateError, GateWatch, UndecidedError
+
+
+def page(number: int, text: bytes) -> Any:
+    """A known page whose text is this one now."""
+    return SimpleNamespace(
+        reading=SimpleNamespace(extract=SimpleNamespace(digest=text), signs=None),
+        previous=known(number),
+        payload=text,
+        fetched=SimpleNamespace(size=10),
+    )
+
+
+def known(number: int) -> Any:
+    digest = number.to_bytes(16)
+    return SimpleNamespace(key=digest, text_digest=digest, last_payload_digest=digest)
+
+
+async def outcomes(watch: GateWatch, pages: list[Any]) -> list[object]:
+    """Return what becomes of answers, each in its turn; the crawl ends with the last."""
+    tasks = []
+    for one in pages:
+        tasks.append(asyncio.ensure_future(watch.pass_changed(one)))
+        await asyncio.sleep(0)
+    watch.settle()
+    return await asyncio.gather(*tasks, return_exceptions=True)
+
+
+@pytest.mark.parametrize(
+    ("unchanged", "texts", "is_gate"),
+    [
+        (0, [b"gate"] * 5, True),
+        (4, [b"gate"] * 4, False),
+        (5, [b"gate"] * 5, True),
+        (6, [b"gate"] * 5, False),
+        (0, [b"a", b"b", b"c", b"d", b"e", b"f"], False),
+        (0, [b"gate", b"a", b"gate", b"b", b"gate", b"c", b"gate", b"gate"], True),
+        (500, [b"gate"] * 19, False),
+        (500, [b"gate"] * 20, True),
+    ],
+)
+def test_half_of_the_pages_with_one_text_are_a_gate(
+    unchanged: int, texts: list[bytes], is_gate: bool
+) -> None:
+    watch = GateWatch(is_on=True)
+    for _ in range(unchanged):
+        watch.note_answered()
+    pages = [page(number, text) for number, text in enumerate(texts)]
+    found = asyncio.run(outcomes(watch, pages))
+    gated = [text for text, one in zip(texts, found, strict=True) if isinstance(one, GateError)]
+    assert gated.count(b"gate") == (texts.count(b"gate") if is_gate else 0)
+    assert watch.waiting == 0
+
+
+def test_urls_of_one_page_count_once() -> None:
+    watch = GateWatch(is_on=True)
+    found = asyncio.run(outcomes(watch, [page(1, b"changed") for _ in range(9)]))
+    assert set(found) == {None}
+
+
+def test_nothing_waits_when_the_crawl_is_closed() -> None:
+    watch = GateWatch(is_on=True, is_closing=lambda: True)
+    with pytest.raises(UndecidedError):
+        asyncio.run(watch.pass_changed(page(1, b"changed")))
+    assert watch.waiting == 0
+
+
+@pytest.mark.parametrize(("unchanged", "is_gate"), [(0, True), (5, True), (6, False)])
+def test_redirects_are_asked_for_twice_before_they_are_believed(
+    unchanged: int, is_gate: bool
+) -> None:
+    watch = GateWatch(is_on=True)
+    for _ in range(unchanged):
+        watch.note_answered()
+    for number in range(5):
+        assert watch.must_wait(known(number), f"http://h.example/login?next=/{number}")
+    again = [known(number) for number in range(5)]
+    if is_gate:
+        with pytest.raises(GateError, match=r"lead to http://h\.example/login now"):
+            watch.must_wait(again[0], "http://h.example/login?next=/0")
+    else:
+        assert not any(watch.must_wait(one, "http://h.example/login?next=/0") for one in again)

@@ -1,0 +1,127 @@
+"""Sites that hand out a cookie and show a gate to those who have none."""
+
+from __future__ import annotations
+
+import re
+import stat
+from collections import Counter
+from threading import Event
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.crawls.command import crawl, pages, scrapy
+from tests.crawls.mirrored import mirror
+from tests.sites.prose import document
+from tests.sites.serving import NOT_FOUND, MadeSite, Request, Response
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PAGES = {f"/p{number}" for number in range(10)}
+GATES = ("home", "gate", "login", "403", "200")
+MANY = ("-s", "CONCURRENT_REQUESTS_PER_DOMAIN=8", "-s", "DOWNLOAD_DELAY=0")
+
+
+class GatedSite(MadeSite):
+    """Shows its pages to those who have the cookie of its entry.
+
+    Args:
+        gate: What others get: a redirect to ``home``, ``gate`` or ``login``, or the status of a
+            text in place of the page.
+        entry: The path that hands out the cookie.
+
+    Attributes:
+        is_closed: Whether everybody gets the gate, and no cookie.
+        asked: How often each path was asked for.
+    """
+
+    def __init__(self, gate: str, entry: str = "/") -> None:
+        super().__init__()
+        self._gate, self._entry = gate, entry
+        self.is_closed = False
+        self.asked: Counter[str] = Counter()
+        self._refused = Event()
+
+    def respond(self, request: Request) -> Response | None:
+        path = request.target.partition("?")[0]
+        self.asked[path] += 1
+        if path == "/robots.txt":
+            body = f"Sitemap: {self.origin}/map.xml\n".encode()
+            return Response(body, content_type="text/plain")
+        if path == "/map.xml":
+            places = "".join(f"<url><loc>{self.origin}{one}</loc></url>" for one in sorted(PAGES))
+            return Response(f"<urlset>{places}</urlset>".encode(), content_type="text/xml")
+        if path in PAGES and (self.is_closed or "seen=1" not in request.cookie):
+            self._refused.set()
+            return self._closed(path)
+        if path == self._entry:  # it takes its time; others would be asked for meanwhile
+            self._refused.wait(1.0)
+        headers = {} if self.is_closed or path != self._entry else {"Set-Cookie": "seen=1; Path=/"}
+        if path in {"/", "/enter", "/gate", *PAGES}:
+            links = "".join(f'<a href="{one}">{one}</a> ' for one in (*sorted(PAGES), "/enter"))
+            more = links if path == "/" else ""
+            return Response(document(f"Page {path}", more), headers=headers)
+        return NOT_FOUND
+
+    def _closed(self, path: str) -> Response:
+        targets = {"home": "/", "gate": "/gate", "login": f"/gate?next={path}"}
+        if self._gate in targets:
+            return Response(status=302, headers={"Location": targets[self._gate]})
+        return Response(document("Please confirm your age", ""), status=int(self._gate))
+
+
+def shown(folder: Path) -> set[str]:
+    """The pages whose own text is in a mirror, and to which its first page leads."""
+    (index,) = folder.glob("127*/index.html")
+    linked = re.findall(r'href="(p\d)\.html"', index.read_text())
+    return {
+        f"/{name}"
+        for name in linked
+        if f"<title>Page /{name}</title>" in (index.parent / f"{name}.html").read_text()
+    }
+
+
+@pytest.mark.parametrize("gate", GATES)
+def test_a_mirror_has_all_pages_whatever_interrupts_it(gate: str, tmp_path: Path) -> None:
+    with GatedSite(gate) as site:
+        mirror(f"{site.origin}/", tmp_path, "--max-pages", "3", *MANY)
+        jar = tmp_path / ".mirror" / "cookies.txt"
+        assert stat.S_IMODE(jar.stat().st_mode) == 0o600
+        assert "\tseen\t1\n" in jar.read_text()
+        mirror(f"{site.origin}/", tmp_path, *MANY)
+        assert shown(tmp_path) == PAGES
+        assert {site.asked[path] for path in PAGES} == {1}, "none met the gate"
+        site.is_closed = True
+        # A page that is refused has failed, and is no other one.
+        status = 0 if gate == "403" else 1
+        for _ in range(2):  # the second one goes on with the first
+            update = mirror(f"{site.origin}/", tmp_path, *MANY, status=status)
+            assert ("as behind a gate" in update.done.stderr) == bool(status)
+            assert shown(tmp_path) == PAGES
+        site.is_closed = False
+        mirror(f"{site.origin}/", tmp_path, *MANY)
+        assert shown(tmp_path) == PAGES
+
+
+@pytest.mark.parametrize("gate", GATES)
+def test_pages_are_asked_again_with_a_cookie_that_came_late(gate: str, tmp_path: Path) -> None:
+    with GatedSite(gate, entry="/enter") as site:
+        crawl(f"{site.origin}/", tmp_path, *MANY)
+        kept = {row["url"].removeprefix(site.origin) for row in pages(tmp_path)}
+        assert kept >= PAGES
+        assert site.asked.total() < 50
+    titles = {row["title"] for row in pages(tmp_path)}
+    assert titles >= {f"Page {path}" for path in PAGES}
+
+
+def test_a_visit_of_a_crawl_ends_at_a_gate(tmp_path: Path) -> None:
+    with GatedSite("200") as site:
+        crawl(f"{site.origin}/", tmp_path, *MANY)
+        before = pages(tmp_path)
+        site.is_closed = True
+        again = ("-a", f"url={site.origin}/", "-s", f"JOBDIR={tmp_path}", "-a", "revisit=yes")
+        done = scrapy("crawl", "site", *again, *MANY)
+        assert done.returncode == 1
+        assert "known pages have one text now, as behind a gate" in done.stderr
+    assert [row["text"] for row in pages(tmp_path)] == [row["text"] for row in before]
