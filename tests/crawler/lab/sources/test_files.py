@@ -97,9 +97,9 @@ def test_html_is_shown_as_a_crawl_shows_it_and_a_text_as_it_is(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        (b'{"url": "u"}\n', 'line 1: a field "text" or "html" expected, there are url'),
-        (b'{"text": "a"}\n{"text": 7}\n', 'line 2: field "text" must be a text, got a number'),
-        (b'{"text": "a"}\nno\n', "line 2: no JSON"),
+        (b'{"url": "u"}\n', 'row 1: a field "text" or "html" expected, there are url'),
+        (b'{"text": "a"}\n{"text": 7}\n', 'row 2: field "text" must be a text'),
+        (b'{"text": "a"}\nno\n', "row 2: a line that is no JSON"),
     ],
 )
 def test_bad_line_is_named(tmp_path: Path, content: bytes, complaint: str) -> None:
@@ -115,7 +115,7 @@ def test_damaged_gzip_is_named(tmp_path: Path) -> None:
     path = write(tmp_path / "pages.jsonl.gz", *[TEXT_LINE] * 2000)
     path.write_bytes(path.read_bytes()[:-50])
     source = open_source(path)
-    with pytest.raises(SourceError, match=r"pages\.jsonl\.gz: damaged gzip"):
+    with pytest.raises(SourceError, match=r"pages\.jsonl\.gz: damaged: "):
         read_all(source)
     source.close()
 
