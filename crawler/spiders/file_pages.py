@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.warc.sources import WarcFile
-from neardup.command_line.row_formats import JSON_LINES, open_rows
+from neardup.batch.input_files import JSON_LINES, InputPart
+from neardup.batch.rows import DAMAGE, LeftOut, read_rows
+from neardup.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-
-    from neardup.command_line.row import Row
 
 logger = logging.getLogger(__name__)
 
@@ -24,6 +24,7 @@ _ARCHIVES = (".warc", ".warc.gz", ".warc.gz.open", ".warc.zst", ".wacz")
 _HTML = re.compile(r"\.(?:x?html?|shtml)(?:[?@&].*)?\Z", re.IGNORECASE)
 """Names of files with HTML; programs that save sites append a query to the ending."""
 
+_FIELDS = ("url", "text", "html", "title", "full_title")
 _TITLE = re.compile(r"<title\b", re.IGNORECASE)
 
 
@@ -157,22 +158,23 @@ class PageFiles:
     def _of_lines(self, source: WarcFile, start: int) -> Iterator[FilePage]:
         met: set[bytes] = set()
         before = self.skipped
-        with open_rows(str(source.path), JSON_LINES) as lines:
-            for number, row in enumerate(lines.rows, start=1):
-                url = row.text("url") or ""
-                if not url or self._key_of(url) in met:
-                    url = f"{source.path.resolve().as_uri()}#{number}"
-                met.add(self._key_of(url))
-                if number > start:
-                    yield from self._of_line(source, number, url, row)
+        for number, fields in enumerate(_lines(source.path), start=1):
+            url = fields.get("url") or ""
+            if not url or self._key_of(url) in met:
+                url = f"{source.path.resolve().as_uri()}#{number}"
+            met.add(self._key_of(url))
+            if number > start:
+                yield from self._of_line(source, number, url, fields)
         if self.skipped > before:
             logger.warning(
                 "%s: lines without text or html: %s", source.name, f"{self.skipped - before:,}"
             )
 
-    def _of_line(self, source: WarcFile, number: int, url: str, row: Row) -> Iterator[FilePage]:
-        text, html = row.text("text"), row.text("html")
-        title = row.text("full_title") or row.text("title") or ""
+    def _of_line(
+        self, source: WarcFile, number: int, url: str, fields: dict[str, str | None]
+    ) -> Iterator[FilePage]:
+        text, html = fields.get("text"), fields.get("html")
+        title = fields.get("full_title") or fields.get("title") or ""
         if text is not None:
             yield FilePage(url, text.encode("utf-8", "replace"), None, title, source, number)
         elif html is not None:
@@ -183,9 +185,32 @@ class PageFiles:
         else:
             self.skipped += 1
             if number == 1:
-                names = ", ".join(map(str, row.fields)) or "none"
-                raise row.complaint(f'a field "text" or "html" expected, there are {names}')
+                names = ", ".join(fields) or "none"
+                raise InputError(
+                    f'{source.path}, row 1: a field "text" or "html" expected, there are {names}'
+                )
 
     def _skip(self, why: str) -> None:
         self.skipped += 1
         logger.warning(why)
+
+
+def _lines(path: Path) -> Iterator[dict[str, str | None]]:
+    """Yield the fields of each line.
+
+    Raises:
+        InputError: A line is no object, a field that is read is no text, or the file is damaged.
+    """
+    part = InputPart(0, str(path), JSON_LINES, 0, path.stat().st_size)
+    try:
+        with path.open("rb") as file:
+            for number, row in enumerate(read_rows(file, part, None), start=1):
+                where = f"{path}, row {number}"
+                if isinstance(row, LeftOut):
+                    raise InputError(f"{where}: {row.reason}")
+                for name in _FIELDS:
+                    if not isinstance(row.values.get(name), str | None):
+                        raise InputError(f'{where}: field "{name}" must be a text')
+                yield row.values
+    except DAMAGE as error:
+        raise InputError(f"{path}: damaged: {error}") from error

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from crawler.storage.database import FILE_NAME
 from crawler.storage.errors import JobError
-from neardup.files.outputs import is_database
 
 STATUS_FILE = "status.json"
 """Name of the file that says how a running crawl stands."""
@@ -19,6 +18,9 @@ _KEPT = frozenset(
     {"fingerprints", "signatures", "passages", "seen.bloom", "lock", STATUS_FILE, *_WATCH}
 )
 """Names in a crawl directory that the crawl owns, beside crawl.db and its companions of SQLite."""
+
+
+_SQLITE = b"SQLite format 3\x00"
 
 
 def check_output(path: Path, folder: Path | None = None) -> None:
@@ -39,7 +41,7 @@ def check_output(path: Path, folder: Path | None = None) -> None:
         is_kept = name in _KEPT or name.startswith(FILE_NAME)
         if is_kept and ((parent / FILE_NAME).exists() or _is_same(parent, folder)):
             raise JobError(f"{path}: the crawl in {parent} lives on it; choose another file")
-    if is_database(place):
+    if _is_database(place):
         raise JobError(f"{path}: is a database; choose another file, or remove it yourself")
 
 
@@ -73,3 +75,17 @@ def check_writable(path: Path) -> None:
         for parent in reversed(made):
             with suppress(OSError):
                 parent.rmdir()
+
+
+def _is_database(path: Path) -> bool:
+    """Return whether a file is a database of SQLite, which no result may replace.
+
+    A file that cannot be read is none: the attempt to write it says why.
+    """
+    try:
+        if not path.is_file():
+            return False
+        with path.open("rb") as file:
+            return file.read(len(_SQLITE)) == _SQLITE
+    except OSError:
+        return False

@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from neardup.batch.input_files import Fields, File, InputOptions
-from neardup.batch.parsing import check_extractor, extractor_of
-from neardup.errors import InputError, ParameterError
+from neardup.batch.parsing import check_extractor, check_fields, extractor_of
+from neardup.batch.rows import DAMAGED
+from neardup.errors import BadInputError, InputError, ParameterError
 from neardup.languages import language_tag
 from neardup.parameters import DEFAULTS, Parameters
 
@@ -57,7 +58,7 @@ class CorpusTask:
 
     Raises:
         ParameterError: Parts are to be dropped, which are not looked for here.
-        InputError: No reader of the files has the extractor.
+        InputError: No reader of the files has the extractor, or no row a field that was named.
     """
 
     input: str
@@ -69,6 +70,7 @@ class CorpusTask:
         if self.parameters.drop_contained:
             raise ParameterError("no parts are looked for in a corpus; leave out drop_contained")
         check_extractor(self.files, self.options.extractor)
+        check_fields(self.files, self.options.fields)
 
     @property
     def reading(self) -> ReadingChoices:
@@ -78,15 +80,20 @@ class CorpusTask:
         return ReadingChoices(extractor, tuple(sorted(languages)))
 
 
+def no_text(name: str, why: str | None) -> InputError:
+    """Return the error of an input without texts, given why something of it was left out."""
+    kind = BadInputError if why is not None and why.startswith(DAMAGED) else InputError
+    return kind(f"{name}: no text in it" + ("" if why is None else f"; {why}"))
+
+
 def input_options_of(options: Namespace) -> InputOptions:
     """Return what the options of a command choose to read."""
-    named = {
-        "text": options.text_field,
-        "name": options.id_field,
-        "title": options.title_field,
-        "date": options.date_field,
-        "language": options.language_field,
-    }
-    fields = Fields(**{name: value for name, value in named.items() if value is not None})
+    fields = Fields(
+        options.text_field,
+        options.id_field,
+        options.title_field,
+        options.date_field,
+        options.language_field,
+    )
     languages = () if options.language is None else tuple(options.language.split(","))
     return InputOptions(fields, options.extractor, languages)

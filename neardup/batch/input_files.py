@@ -2,29 +2,40 @@
 
 import gzip
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from neardup.errors import InputError
 from neardup.languages import is_of_language, language_tag
+from neardup.plurals import many
 
-WARC, JSON_LINES, PARQUET, CSV = FORMATS = ("warc", "jsonl", "parquet", "csv")
+WARC = "warc"
+JSON_LINES, PARQUET, CSV, ARROW = ROW_FORMATS = ("jsonl", "parquet", "csv", "arrow")
+FORMATS = (WARC, *ROW_FORMATS)
 PART_BYTES = 64 << 20
 _PIECE_ROWS, _MAX_PIECES = 1 << 14, 8
 MAX_FILES = 1 << 22
 """The largest number of files: an id is the number of a file in 22 bits and a position in 41."""
 
+PACKINGS = {
+    ".gz": b"\x1f\x8b", ".zst": b"\x28\xb5\x2f\xfd", ".zstd": b"\x28\xb5\x2f\xfd",
+    ".bz2": b"BZh", ".xz": b"\xfd7zXZ\0",
+}  # fmt: skip
+"""The first bytes of packed files by their endings."""
 _ENDINGS = {
     ".warc": WARC, ".warc.gz": WARC, ".wet": WARC, ".wet.gz": WARC, ".warc.gz.open": WARC,
-    ".parquet": PARQUET,
+    ".parquet": PARQUET, ".arrow": ARROW,
     **{f"{ending}{packed}": JSON_LINES for ending in (".jsonl", ".ndjson", ".jl", ".json")
-       for packed in ("", ".gz", ".zst")},
-    **{f".csv{packed}": CSV for packed in ("", ".gz", ".zst")},
+       for packed in ("", *PACKINGS)},
+    **{f".csv{packed}": CSV for packed in ("", *PACKINGS)},
 }  # fmt: skip
 _LISTS = (".paths", ".paths.gz", ".list", ".txt")
 _WILD = "*?["
-_PACKED = (".gz", ".zst")
+_MAX_KINDS = 10
+_ABOUT_DATA = frozenset({"state.json", "dataset_info.json", "dataset_dict.json"})
+"""The files in which ``datasets`` describes what ``save_to_disk`` wrote; they hold no rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +67,27 @@ class InputPart:
     @property
     def is_packed(self) -> bool:
         """Whether its lines are compressed as a whole, so that they are read from the beginning."""
-        return self.path.lower().endswith(_PACKED)
+        return self.path.lower().endswith(tuple(PACKINGS))
 
 
 class Fields(NamedTuple):
-    """The names of the fields of rows."""
+    """The names of the fields of rows; a dot leads into an object. None: the usual ones."""
 
-    text: str = "text"
-    name: str = "url"
-    title: str = "title"
-    date: str = "date"
-    language: str = "language"
+    text: str | None = None
+    name: str | None = None
+    title: str | None = None
+    date: str | None = None
+    language: str | None = None
+
+    @property
+    def names(self) -> list[tuple[str, ...]]:
+        """The names that each of the fields may have, the first ones first."""
+        chosen = zip(USUAL, self, strict=True)
+        return [usual if name is None else (name,) for usual, name in chosen]
+
+
+USUAL = (("text",), ("url", "id"), ("title",), ("date",), ("language",))
+"""The names that fields have where none is named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +131,12 @@ class InputOptions:
         return "-".join(tags[0].split("-")[:2]) if tags else None
 
 
-def find_files(word: str, format_name: str | None = None, prefix: str = "") -> list[File]:
+def find_files(
+    word: str,
+    format_name: str | None = None,
+    prefix: str = "",
+    pass_over: Callable[[str], object] = lambda path: None,
+) -> list[File]:
     """Return the files that a word names, in the order of their paths.
 
     Args:
@@ -120,18 +146,30 @@ def find_files(word: str, format_name: str | None = None, prefix: str = "") -> l
         format_name: One of ``FORMATS``; None: what the ending of each file says.
         prefix: The prefix of the paths of a list, such as ``s3://commoncrawl/``; empty: those that
             are not absolute lie beside the list.
+        pass_over: Called with the path of each file that is no input: its ending says no format.
 
     Raises:
         InputError: There is none, or a format is not known.
     """
     if word.lower().endswith(_LISTS) and format_name is None:
-        files = [file for line in _lines(word, prefix) for file in _named(line, None)]
+        files = [file for line in _lines(word, prefix) for file in _named(line, None, pass_over)]
     else:
-        files = _named(word, format_name)
+        files = _named(word, format_name, pass_over)
     if not files:
         raise InputError(f"{word}: no files of {', '.join(FORMATS)} in it")
     check_count(len(files))
     return files
+
+
+def passed_over(paths: list[str]) -> str:
+    """Return a line about files that are no input."""
+    kinds = sorted({_ending(PurePath(path)) or PurePath(path).name for path in paths})
+    named = ", ".join(kinds[:_MAX_KINDS] + ["..."] * (len(kinds) > _MAX_KINDS))
+    return f"passed over: {many(len(paths), 'file')} of no known format: {named}"
+
+
+def _ending(path: PurePath) -> str:
+    return "".join(path.suffixes[-2:]) if path.suffix.lower() in PACKINGS else path.suffix
 
 
 def check_count(files: int) -> None:
@@ -143,7 +181,7 @@ def check_count(files: int) -> None:
 def parts_of(files: list[File], first: int, part_bytes: int = PART_BYTES) -> Iterator[InputPart]:
     """Yield the parts of files, numbered from ``first``; only lines not packed can be cut."""
     for number, file in enumerate(files, start=first):
-        is_cut = file.format == JSON_LINES and not file.path.lower().endswith(_PACKED)
+        is_cut = file.format == JSON_LINES and not file.path.lower().endswith(tuple(PACKINGS))
         step = part_bytes if is_cut else max(1, file.size)
         for start in range(0, max(1, file.size), step):
             yield InputPart(number, file.path, file.format, start, min(start + step, file.size))
@@ -207,7 +245,7 @@ def _lines(path: str, prefix: str) -> Iterator[str]:
             yield name if is_absolute or not beside else f"{beside}/{name}"
 
 
-def _named(word: str, format_name: str | None) -> list[File]:
+def _named(word: str, format_name: str | None, pass_over: Callable[[str], object]) -> list[File]:
     from pyarrow import fs  # noqa: PLC0415  (optional)
 
     system, inner = file_system(word)
@@ -215,7 +253,7 @@ def _named(word: str, format_name: str | None) -> list[File]:
         info = system.get_file_info(inner)
         is_there = info.type != fs.FileType.NotFound  # also where its name looks like a pattern
         if not is_there and any(sign in inner for sign in _WILD):
-            return _matching(system, word, inner, format_name)
+            return _chosen(_matching(system, word, inner), word, inner, format_name, pass_over)
         if not is_there:
             raise InputError(f"{word}: no such file or folder")
         if info.type == fs.FileType.File:
@@ -229,10 +267,10 @@ def _named(word: str, format_name: str | None) -> list[File]:
         found = system.get_file_info(fs.FileSelector(inner, recursive=True))
     except OSError as error:
         raise InputError(f"{word}: {_why(error)}") from None
-    return _chosen(found, word, inner, format_name)
+    return _chosen(found, word, inner, format_name, pass_over)
 
 
-def _matching(system: Any, word: str, inner: str, format_name: str | None) -> list[File]:
+def _matching(system: Any, word: str, inner: str) -> list[Any]:
     from fnmatch import fnmatchcase  # noqa: PLC0415  (rare)
 
     from pyarrow import fs  # noqa: PLC0415  (optional)
@@ -241,21 +279,31 @@ def _matching(system: Any, word: str, inner: str, format_name: str | None) -> li
     root = plain.rpartition("/")[0] or ("/" if plain.startswith("/") else ".")
     if system.get_file_info(root).type != fs.FileType.Directory:
         raise InputError(f"{word}: no such folder: {root}")
-    found = [
+    return [
         info
         for info in system.get_file_info(fs.FileSelector(root, recursive=True))
         if info.path.count("/") == inner.count("/") + (root == ".") * info.path.startswith("./")
         and fnmatchcase(info.path.removeprefix("./"), inner)
     ]
-    return _chosen(found, word, inner, format_name)
 
 
-def _chosen(found: list[Any], word: str, inner: str, format_name: str | None) -> list[File]:
+def _chosen(
+    found: list[Any],
+    word: str,
+    inner: str,
+    format_name: str | None,
+    pass_over: Callable[[str], object],
+) -> list[File]:
     head = word.removesuffix(inner)  # the scheme, which pyarrow takes off
     files = []
     for info in found:
-        kind = format_name or _kind(info.base_name)
-        if info.is_file and kind is not None and not info.base_name.startswith(("_", ".")):
+        name = info.base_name
+        if not info.is_file or name.startswith(("_", ".")) or name in _ABOUT_DATA:
+            continue
+        kind = format_name or _kind(name)
+        if kind is None:
+            pass_over(head + info.path)
+        else:
             files.append(File(head + info.path, kind, info.size))
     return sorted(files, key=lambda file: file.path)
 

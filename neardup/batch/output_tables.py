@@ -49,7 +49,7 @@ class About:
     end_file: int
     against: tuple[str, ...]
     runs: tuple[str, ...]
-    counts: dict[str, int | str]
+    counts: dict[str, int]
     tables: str = ""
     reading: ReadingChoices = field(default_factory=ReadingChoices)
 

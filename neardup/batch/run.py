@@ -10,7 +10,7 @@ from pyspark.sql.functions import expr
 
 from neardup.batch.analysing import POSITION_BITS, analysed
 from neardup.batch.components import FEW, cluster_rows, components, contracted
-from neardup.batch.corpus_task import CorpusTask
+from neardup.batch.corpus_task import CorpusTask, no_text
 from neardup.batch.deciding import (
     dropped,
     dropped_by_driver,
@@ -23,6 +23,7 @@ from neardup.batch.deciding import (
 from neardup.batch.input_files import check_count, parts_of
 from neardup.batch.joining import FIRST_ROUND, LATER_ROUND, candidates, with_distance
 from neardup.batch.output_tables import About, Earlier, Folder
+from neardup.batch.rows import DAMAGED
 from neardup.batch.schemes import scheme_of
 from neardup.batch.sketches import WORDS
 from neardup.batch.spark_session import held
@@ -77,7 +78,7 @@ class BatchRun:
             )
         check_count(self._earlier.end_file + len(task.files))
         self._parts = list(parts_of(task.files, self._earlier.end_file))
-        self._counts: dict[str, int | str] = {}
+        self._counts: dict[str, int] = {}
         self._began = time.monotonic()
 
     def __call__(self) -> About:
@@ -112,9 +113,9 @@ class BatchRun:
         for reason, count in found[:_REASONS]:
             self._say(f"left out: {count:,}: {reason}")
         self._counts["left_out"] = sum(count for _, count in found)
+        self._counts[DAMAGED] = sum(n for reason, n in found if reason.startswith(DAMAGED))
         if not self._counts["documents"]:
-            why = f"; {found[0][0]}" if found else ""
-            raise InputError(f"{task.input}: no text in it{why}")
+            raise no_text(task.input, found[0][0] if found else None)
         return documents
 
     def _name_texts(self, read: DataFrame) -> DataFrame:
@@ -236,7 +237,7 @@ class BatchRun:
             "id", "name", "source", "position", "title", "date", "words", "is_main", "digest",
             "fingerprint", "verdict", "resembles", "distance", "similarity", "text",
         ]  # fmt: skip
-        count = int(self._counts["documents"])
+        count = self._counts["documents"]
         said = told.where(is_kept()).select("id", "verdict", "resembles", "distance", "similarity")
         kept = read.join(held(said, count, columns=5), "id").select(kept_columns)
         self._count("kept", write(kept, "kept").count(), "kept")

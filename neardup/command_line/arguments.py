@@ -5,10 +5,9 @@ import re
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import NoReturn
 
-from neardup.command_line.row_formats import FORMATS
+from neardup.batch.input_files import FORMATS, ROW_FORMATS, USUAL, Fields
 from neardup.errors import InputError
 from neardup.features.features import Features
 from neardup.parameters import DEFAULTS, Parameters
@@ -17,23 +16,21 @@ _PROGRAM = "python -m neardup"
 
 _FIND = """\
 Find the near-duplicates among texts, which are judged in their order, each against those kept
-before it. With a folder OUT, INPUT is a file, a folder, a pattern or a list of files (.paths.gz) of
-WARC or WET, jsonl, csv or parquet, which is read on all cores; OUT gets parquet tables: documents
-with their verdicts, signatures, pairs, clusters, and the kept texts. A run that was interrupted
-goes on when it is started again. Without OUT, INPUT is one file of rows, and each text that others
+before it. INPUT is a file, a folder, a pattern or a list of files (.paths.gz) of WARC or WET,
+jsonl, lists of JSON, csv, parquet or arrow, which is read on all cores. With a folder OUT parquet
+tables are written: documents with their verdicts, signatures, pairs, clusters, and the kept texts.
+A run that was interrupted goes on when it is started again. Without OUT each text that others
 repeat becomes a line:
 {"kept": ID, "duplicates": [{"id", "verdict", "tier", "distance", "similarity"}]}.
-With --all a text that is kept for its other name comes with the kept one that it "resembles", and a
-part of another text with that text and the share of it that stands there: "part_of",
-"containment"."""
+A text that is kept for its other name comes with the kept one that it "resembles"."""
 
 _FIND_MORE = """\
 other commands:
   python -m neardup compare A B             what two texts share, and where they differ
   python -m neardup evaluate TEXTS PAIRS    how good each distance is on labelled texts
 A file with such a name is ./compare or ./evaluate. While it works, kept texts lie beside OUT, or
-without OUT in a temporary folder (TMPDIR says where). A kept text takes up to 420 bytes of memory
-with OUT, 300 without it, and with --all or --drop-contained 29 more for 16 words."""
+without OUT in a temporary folder (TMPDIR says where). A kept text takes up to 420 bytes of memory.
+The status is 1 where not all of the input could be read, and 2 where nothing was done."""
 
 _COMPARE = "Print what two texts share, the verdict on the second, and where they differ."
 
@@ -80,47 +77,39 @@ class Parser(ArgumentParser):
 
 def find_options(arguments: Sequence[str]) -> Namespace:
     parser = Parser(_PROGRAM, _FIND, _FIND_MORE)
-    parser.add_argument("file", metavar="INPUT", help="what to read; without OUT - is stdin")
+    parser.add_argument("file", metavar="INPUT", help="what to read; - is standard input")
     parser.add_argument("folder", metavar="OUT", nargs="?", help="a folder for tables")
-    _add_fields(parser, None, (*FORMATS, "warc"))
-    _add_title(parser)
-    _add_corpus(parser)
-    parser.add_argument(
-        "-o", "--out", metavar="FILE", help="where the clusters go (standard output)"
-    )
-    parser.add_argument(
-        "--skip-bad",
-        type=int,
-        default=0,
-        metavar="N",
-        help="name up to N rows that cannot be read, and go on behind them (0)",
-    )
     parser.add_argument("--all", action="store_true", help="also texts that nothing repeats")
-    meaning = "drop texts of which nine tenths stand in a text before them, of no other name"
-    parser.add_argument("--drop-contained", action="store_true", help=meaning)
-    add_parameters(parser, with_distance=True)
-    options = parser.parsed(arguments)
-    if options.skip_bad < 0:
-        parser.error(f"--skip-bad must be at least 0, got {options.skip_bad}")
-    _check_folder(parser, options)
-    return options
-
-
-def _add_corpus(parser: Parser) -> None:
+    add_input(parser)
     add = parser.add_argument
-    add("--date-field", metavar="NAME", help="with OUT: field of the date (date)")
-    add("--language-field", metavar="NAME", help="with OUT: field of the language (language)")
-    add_selection(parser)
     add("--against", metavar="OLD", help="an earlier OUT: compare with what it keeps, too")
     add("--overwrite", action="store_true", help="replace what an earlier run wrote to OUT")
-    meaning = "of paths in a list, such as s3://commoncrawl/"
-    add("--prefix", default="", metavar="P", help=meaning)
     add("--processes", type=int, metavar="N", help="that read and analyse (one for each core)")
     meaning = "of the process that judges, such as 8G (three quarters of the machine's)"
     add("--memory", metavar="SIZE", help=meaning)
+    add_parameters(parser, with_distance=True)
+    options = parser.parsed(arguments)
+    for name, wanted in (("all", False), ("against", True), ("overwrite", True)):
+        if getattr(options, name) and (options.folder is not None) != wanted:
+            parser.error(f"--{name} {'needs' if wanted else 'is of no use with'} OUT")
+    if options.processes is not None and options.processes < 1:
+        parser.error(f"--processes must be at least 1, got {options.processes}")
+    return options
 
 
-def add_selection(parser: Parser) -> None:
+def add_input(parser: Parser) -> None:
+    """Add the options that say what is read of a corpus, and how."""
+    add = parser.add_argument
+    add("--format", choices=FORMATS, help="where the endings do not say it")
+    add("--prefix", default="", metavar="P", help="of paths in a list, such as s3://commoncrawl/")
+    for name, usual in zip(Fields._fields, USUAL, strict=True):
+        option = "id" if name == "name" else name
+        meaning = f"field of rows ({', or else '.join(usual)}); a dot leads into an object"
+        add(f"--{option}-field", metavar="NAME", help=meaning)
+    _add_selection(parser)
+
+
+def _add_selection(parser: Parser) -> None:
     """Add the options that choose documents of a corpus, and what is read of their pages."""
     parser.add_argument(
         "--language",
@@ -135,27 +124,6 @@ def add_selection(parser: Parser) -> None:
         help="what finds the main text of HTML in WARC files: blocks (as a crawl judges it, and "
         "cheaper) or trafilatura (blocks)",
     )
-
-
-def _check_folder(parser: Parser, options: Namespace) -> None:
-    """Refuse options that are of no use with OUT, or without it."""
-    given = vars(options)
-    without = (
-        "date_field", "language_field", "language", "extractor", "against", "overwrite", "prefix",
-        "processes", "memory",
-    )  # fmt: skip
-    with_folder = ("out", "skip_bad", "all", "drop_contained")
-    is_whole = options.folder is not None
-    for name in with_folder if is_whole else without:
-        if given[name]:
-            option = "--" + name.replace("_", "-")
-            parser.error(f"{option} is of no use with OUT" if is_whole else f"{option} needs OUT")
-    if options.processes is not None and options.processes < 1:
-        parser.error(f"--processes must be at least 1, got {options.processes}")
-    if not is_whole and options.format == "warc":
-        parser.error("--format warc needs OUT")
-    if not is_whole and options.format is None and Path(options.file).is_dir():
-        parser.error(f"{options.file}: is a folder; name OUT too, a folder for tables")
 
 
 def compare_options(arguments: Sequence[str]) -> Namespace:
@@ -175,11 +143,15 @@ def compare_options(arguments: Sequence[str]) -> Namespace:
 
 def evaluate_options(arguments: Sequence[str]) -> Namespace:
     parser = Parser(f"{_PROGRAM} evaluate", _EVALUATE)
-    parser.add_argument("texts", metavar="TEXTS", help="jsonl, csv (or .gz), parquet; - is stdin")
-    parser.add_argument("pairs", metavar="PAIRS", help="csv with columns a, b and the measure")
-    _add_fields(parser, "g")
-    parser.add_argument("--measure", default="j5", metavar="NAME", help="column of PAIRS (j5)")
-    _add_title(parser)
+    add = parser.add_argument
+    add("texts", metavar="TEXTS", help="jsonl, csv, parquet or arrow; - is standard input")
+    add("pairs", metavar="PAIRS", help="csv with columns a, b and the measure")
+    add("--format", choices=ROW_FORMATS, help="where the ending does not say it")
+    add("--text-field", metavar="NAME", help="field of the text (text)")
+    add("--id-field", default="g", metavar="NAME", help="field of the id (g)")
+    meaning = "field of the title; near texts of other titles are kept (first lines tell the names)"
+    add("--title-field", metavar="NAME", help=meaning)
+    add("--measure", default="j5", metavar="NAME", help="column of PAIRS (j5)")
     add_parameters(parser, with_distance=False)
     return parser.parsed(arguments)
 
@@ -190,8 +162,6 @@ def parameters_of(options: Namespace) -> Parameters:
     verify = not given.get("no_verify", False)
     if not verify and options.min_similarity is not None:
         raise InputError("--no-verify and --min-similarity contradict each other; leave one out")
-    if not verify and given.get("drop_contained", False):
-        raise InputError("--no-verify and --drop-contained contradict each other; leave one out")
     similarity = options.min_similarity
     return Parameters(
         features=None if options.features is None else Features.parsed(options.features),
@@ -200,28 +170,6 @@ def parameters_of(options: Namespace) -> Parameters:
         verify=verify,
         min_similarity=DEFAULTS.min_similarity if similarity is None else similarity,
         compare_names=not given.get("no_compare_names", False),
-        drop_contained=given.get("drop_contained", False),
-    )
-
-
-def _add_fields(parser: Parser, id_field: str | None, formats: Sequence[str] = FORMATS) -> None:
-    parser.add_argument("--format", choices=formats, help="where the ending does not say it")
-    parser.add_argument(
-        "--text-field", default="text", metavar="NAME", help="field of the text (text)"
-    )
-    parser.add_argument(
-        "--id-field",
-        default=id_field,
-        metavar="NAME",
-        help=f"field of the id ({id_field or 'url, or else id; with OUT url'})",
-    )
-
-
-def _add_title(parser: Parser) -> None:
-    parser.add_argument(
-        "--title-field",
-        metavar="NAME",
-        help="field of the title; near texts of other titles are kept (first lines tell the names)",
     )
 
 

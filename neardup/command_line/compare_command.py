@@ -1,11 +1,14 @@
 """``python -m neardup compare A B``: what do two texts share?"""
 
+import gzip
+import zlib
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import suppress
 
+from neardup.batch.input_files import PACKINGS
 from neardup.command_line.arguments import parameters_of
-from neardup.command_line.streams import STANDARD_INPUT, open_stream, print_text
+from neardup.command_line.streams import STANDARD_INPUT, print_text, read_bytes
 from neardup.comparison.diff import EQUAL, diff, edit_ratio, render_diff
 from neardup.deduplicator import Deduplicator
 from neardup.errors import DocumentError, FingerprintError, InputError
@@ -33,13 +36,15 @@ def compare(options: Namespace) -> None:
 
 
 def _read(path: str) -> str:
-    with open_stream(path) as stream:
-        content = stream.file.read()
+    content = read_bytes(path)
     try:
+        if content.startswith(PACKINGS[".gz"]):
+            content = gzip.decompress(content)
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        where = f"{stream.name}, byte {error.start:,}"
-        raise InputError(f"{where}: not UTF-8: {error.reason}") from error
+        raise InputError(f"{path}, byte {error.start:,}: not UTF-8: {error.reason}") from error
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise InputError(f"{path}: damaged gzip: {error}") from error
 
 
 def _measures(first: str, second: str, parameters: Parameters) -> Iterator[tuple[str, str]]:

@@ -4,12 +4,14 @@ import csv
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import NamedTuple
 
+from neardup.batch.input_files import Fields, InputOptions, find_files, parts_of, row_parts
+from neardup.batch.parsing import NO_TEXT, check_fields, read_part
+from neardup.batch.rows import LeftOut
 from neardup.command_line.arguments import parameters_of
-from neardup.command_line.row import Row, many
-from neardup.command_line.row_formats import open_rows
-from neardup.command_line.streams import print_text
+from neardup.command_line.streams import named_input, print_text
 from neardup.deduplicator import Deduplicator
 from neardup.document import analyse
 from neardup.errors import InputError
@@ -22,6 +24,7 @@ from neardup.evaluation.metrics import (
 )
 from neardup.evaluation.parameter_sweep import SweepRow, sweep
 from neardup.parameters import Parameters
+from neardup.plurals import many
 from neardup.verdict import SAME_TEMPLATE, Verdict
 
 _HEADINGS = ("found by", "dropped", "wrong drops", "missed", "names", "precision", "recall")
@@ -92,31 +95,31 @@ def _judged(options: Namespace, alone: Parameters, confirmed: Parameters) -> _Ju
 
 def _texts(options: Namespace) -> Iterator[tuple[int, str, str | None]]:
     """Yield ids with texts and titles; a row without a text says again what an earlier one said."""
-    wanted = filter(None, (options.id_field, options.text_field, options.title_field))
-    fields = [(name,) for name in wanted]
+    fields = Fields(options.text_field, options.id_field, options.title_field)
     empty = True
-    with open_rows(options.texts, options.format, fields) as source:
-        for row in source.shown():
-            if empty:
-                row.require([options.text_field], "--text-field")
-                if options.title_field is not None:
-                    row.require([options.title_field], "--title-field")
-            empty = False
-            text = row.text(options.text_field)
-            if text is not None:
-                title = None if options.title_field is None else row.text(options.title_field)
-                yield _number(row, options.id_field), text, title
-        if empty:
-            raise InputError(f"{source.name}: empty, no text in it")
+    with named_input(options.texts, options.format) as path:
+        files = find_files(path, options.format)
+        check_fields(files, fields)
+        for part in chain.from_iterable(map(row_parts, parts_of(files, 0))):
+            for page in read_part(part, InputOptions(fields)):
+                if isinstance(page, LeftOut):
+                    if not page.reason.startswith(NO_TEXT):
+                        raise InputError(f"{options.texts}: {page.reason}")
+                    continue
+                empty = False
+                title = None if options.title_field is None else page.title
+                yield _number(page.name, options), page.text, title
+    if empty:
+        raise InputError(f"{options.texts}: no text in it")
 
 
-def _number(row: Row, field: str) -> int:
-    value = row.id(field)
+def _number(name: str, options: Namespace) -> int:
     try:
-        return int(value)
+        return int(name)
     except ValueError:
-        raise row.complaint(
-            f'field "{field}" must be a whole number, as in the pairs, got "{value}"'
+        raise InputError(
+            f'{options.texts}: field "{options.id_field}" must be a whole number, as in the '
+            f'pairs, got "{name}"'
         ) from None
 
 

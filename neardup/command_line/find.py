@@ -1,287 +1,225 @@
-"""``python -m neardup FILE``: which texts of a file repeat which?"""
+"""``python -m neardup INPUT [OUT]``: which texts of a corpus repeat which?"""
 
-import json
-import sqlite3
+import os
+import re
 import sys
+import time
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, Any
+from typing import TYPE_CHECKING, Any
 
+from neardup.batch.corpus_task import input_options_of
+from neardup.batch.input_files import find_files, passed_over
+from neardup.batch.rows import DAMAGED
 from neardup.command_line.arguments import parameters_of
-from neardup.command_line.row import Id, RowSource, many
-from neardup.command_line.row_formats import open_rows
-from neardup.command_line.streams import json_line, open_output, open_partial
-from neardup.deduplicator import Deduplicator
+from neardup.command_line.streams import named_input, print_json
 from neardup.errors import BadInputError, InputError
-from neardup.parameters import Parameters
-from neardup.storage.sqlite import SqliteDocuments
-from neardup.verdict import (
-    CONTAINED,
-    NEAR_DUPLICATE,
-    SAME_TEMPLATE,
-    TEXT_DUPLICATE,
-    TOO_SHORT,
-    Verdict,
-)
+from neardup.installing import install_command
+from neardup.verdict import NEAR_DUPLICATE, TEXT_DUPLICATE
 
-_TABLE = """
-CREATE TABLE verdicts (
-  number INTEGER PRIMARY KEY,  -- place in the input
-  id TEXT NOT NULL,            -- the user's, as JSON
-  kept INTEGER NOT NULL,       -- number of the kept text: its own, or that which it repeats
-  kind TEXT NOT NULL,
-  tier TEXT,
-  distance INTEGER,
-  similarity REAL,
-  resembles INTEGER,           -- number of the kept text of another name that it resembles
-  part_of INTEGER,             -- number of the kept text that it is a part of
-  containment REAL             -- the share of it that stands there, or in the text that it repeats
-) STRICT
-"""
+if TYPE_CHECKING:
+    from neardup.corpus.single_run import SingleTask, Status
 
-_INSERT = "INSERT INTO verdicts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-_SET_CONTAINER = """
-UPDATE verdicts SET part_of = ?, containment = ? WHERE number = ? AND part_of IS NULL
-"""
-_CLUSTERS = """
-SELECT kept, id, kind, tier, distance, similarity, containment,
-       (SELECT id FROM verdicts AS other WHERE other.number = verdicts.resembles),
-       (SELECT id FROM verdicts AS whole WHERE whole.number = verdicts.part_of)
-FROM verdicts ORDER BY kept, number
-"""
-
-_EMPTY = "empty"
-
-_ID_NAMES = ("url", "id")
-"""The fields that are the id where none is named; the first one in the first row counts."""
-
-_MAX_NAMED = 10
-"""The largest number of repeated ids that are named."""
-
-
-class Ledger:
-    """The verdicts of a run: each text with the kept text that it repeats.
-
-    Files:
-        ``path``: SQLite, for one run; nothing is made durable.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._database = sqlite3.connect(path, isolation_level=None)
-        with _disk_checked():
-            for pragma in ("journal_mode = OFF", "synchronous = OFF"):
-                self._database.execute(f"PRAGMA {pragma}")
-            self._database.execute(_TABLE)
-            self._database.execute("BEGIN")
-
-    def close(self) -> None:
-        self._database.close()
-
-    def add(self, number: int, name: Id, verdict: Verdict) -> None:
-        """Note what became of a text."""
-        kept = number if verdict.duplicate_of is None else verdict.duplicate_of
-        found = (
-            verdict.kind,
-            verdict.tier,
-            verdict.distance,
-            verdict.similarity,
-            verdict.resembles,
-            verdict.part_of,
-            verdict.containment,
-        )
-        row = (number, json.dumps(name), kept, *found)
-        parts = [(number, part.containment, part.id) for part in verdict.parts]
-        with _disk_checked():
-            self._database.execute(_INSERT, row)
-            self._database.executemany(_SET_CONTAINER, parts)
-
-    def clusters(self, *, singles: bool) -> Iterator[dict[str, Any]]:
-        """Yield each kept text with its duplicates, in the order of the input.
-
-        Args:
-            singles: Whether texts without a duplicate come too.
-        """
-        with _disk_checked():
-            self._database.execute("CREATE INDEX clusters ON verdicts (kept, number)")
-            # The kept text comes first: what repeats it was judged later.
-            for _, rows in groupby(self._database.execute(_CLUSTERS), key=lambda row: row[0]):
-                (_, name, *_, containment, resembles, part_of), *duplicates = rows
-                if duplicates or singles:
-                    cluster = {
-                        "kept": json.loads(name),
-                        "duplicates": [_duplicate(*row[1:-2]) for row in duplicates],
-                    }
-                    if resembles is not None:
-                        cluster["resembles"] = json.loads(resembles)
-                    if part_of is not None:
-                        cluster["part_of"] = json.loads(part_of)
-                        cluster["containment"] = round(containment, 4)
-                    yield cluster
-
-    def repeated_ids(self, limit: int) -> tuple[list[str], int]:
-        """Return the first ids that several texts have, as JSON, and the number of such ids."""
-        repeated = "SELECT min(number) AS first, id FROM verdicts GROUP BY id HAVING count(*) > 1"
-        with _disk_checked():
-            execute = self._database.execute
-            (total,) = execute(f"SELECT count(*) FROM ({repeated})").fetchone()  # noqa: S608
-            found = execute(f"{repeated} ORDER BY first LIMIT ?", (limit,)).fetchall()
-        return [name for _, name in found], total
-
-
-def _duplicate(
-    name: str,
-    kind: str,
-    tier: str | None,
-    distance: int | None,
-    similarity: float | None,
-    containment: float | None,
-) -> dict[str, Any]:
-    found = {
-        "id": json.loads(name),
-        "verdict": kind,
-        "tier": tier,
-        "distance": distance,
-        "similarity": None if similarity is None else round(similarity, 4),
-    }
-    return found if containment is None else {**found, "containment": round(containment, 4)}
-
-
-@contextmanager
-def _disk_checked() -> Iterator[None]:
-    try:
-        yield
-    except sqlite3.OperationalError as error:
-        raise InputError(f"temporary files: {error}; TMPDIR may name a larger disk") from error
+_SIZE = re.compile(r"([1-9][0-9]*)([mgt])b?", re.IGNORECASE)
+_MIN_BYTES = 1 << 30
+_SECS_BETWEEN_LINES = 30.0
+_SECS_BETWEEN_DRAWINGS = 0.2
+_REASONS = 10
+_ROWS_AT_ONCE = 1 << 10
+_OF_VERDICT = ("verdict", "tier", "distance")
 
 
 def find(options: Namespace) -> None:
-    """Judge the texts of a file in its order, and write a line for each cluster.
+    """Judge the texts of the input, and write tables into a folder, or lines where none is named.
 
-    Texts and verdicts lie in a temporary folder while it works. What finds the texts takes up to
-    300 bytes of memory a text, and where parts are shown or dropped 29 bytes more for 16 words.
-    Where the input cannot be read on, the clusters of the texts before are written all the same: to
-    standard output, or to ``OUT.partial``.
+    Raises:
+        BadInputError: Some of the input cannot be read; the results are those of all the rest.
     """
-    parameters = parameters_of(options)
-    skipping = _Skipping(options.skip_bad)
-    fields = [_id_names(options), (options.text_field,)]
-    if options.title_field is not None:
-        fields.append((options.title_field,))
+    parameters, max_bytes = parameters_of(options), _memory_bytes(options.memory)
+    try:
+        import pyarrow  # noqa: F401, PLC0415  (optional)
+    except ImportError:
+        raise InputError(f"this needs pyarrow: {install_command('parquet')}") from None
+    from neardup.corpus.corpus_tables import outside_of  # noqa: PLC0415  (needs pyarrow)
+    from neardup.corpus.single_run import SingleTask  # noqa: PLC0415  (needs pyarrow)
+
     with (
-        open_output(options.out, options.file) as output,
-        open_rows(options.file, options.format, fields, skipping) as source,
-        TemporaryDirectory(prefix="neardup-", ignore_cleanup_errors=True) as folder,
-        closing(Ledger(Path(folder) / "verdicts.sqlite")) as ledger,
+        named_input(options.file, options.format) as source,
+        TemporaryDirectory(prefix="neardup-", ignore_cleanup_errors=True) as temporary,
     ):
-        counts: Counter[str] = Counter()
-        stopped = None
-        with _opened(parameters, Path(folder) / "texts", with_parts=options.all) as deduplicator:
-            try:
-                for verdict in _judged(source, options, skipping, deduplicator, ledger):
-                    counts[verdict] += 1
-            except BadInputError as error:
-                stopped = error
-        if not counts:
-            raise stopped or InputError(f"{source.name}: empty, no text in it")
-        if stopped is None:
-            _write(ledger, options, output, counts)
+        target = Path(temporary, "out") if options.folder is None else Path(options.folder)
+        others: list[str] = []
+        files = outside_of(
+            target, find_files(source, options.format, options.prefix, others.append)
+        )
+        if not files:
+            raise InputError(f"{source}: holds nothing but {target}")
+        task = SingleTask(
+            source,
+            files,
+            parameters,
+            input_options_of(options),
+            None if options.against is None else Path(options.against),
+            options.processes,
+            max_bytes,
+        )
+        if others:
+            print(f"neardup: {passed_over(others)}", file=sys.stderr)
+        _run(options, task, target)
+        if options.folder is None:
+            for cluster in _clusters(target, with_singles=options.all):
+                print_json(cluster)
+        _check_read(target, options.folder or "standard output")
+
+
+def _run(options: Namespace, task: "SingleTask", target: Path) -> None:
+    from neardup.corpus.corpus_tables import RunFolder  # noqa: PLC0415  (needs pyarrow)
+    from neardup.corpus.single_run import SingleRun  # noqa: PLC0415  (needs pyarrow)
+
+    began = time.monotonic()
+    folder = RunFolder(target, overwrite=options.overwrite)
+    with closing(folder), _shown() as shown:
+        run = SingleRun(task, folder, shown)
+        if run.is_continued:
+            shown.say(f"goes on behind {run.documents:,} documents of an interrupted run")
+        elif run.has_discarded:
+            shown.say("begins anew: the interrupted run had other files or parameters")
+        try:
+            counts = run().counts
+        except KeyboardInterrupt:
+            shown.clear()
+            if options.folder is not None:
+                shown.say("the same command goes on behind what was written")
+            raise
+    secs = time.monotonic() - began
+    equal, near = counts.get(TEXT_DUPLICATE, 0), counts.get(NEAR_DUPLICATE, 0)
+    empty = counts["documents"] - counts["kept"] - equal - near
+    shown.say(
+        f"{options.folder or options.file}: {counts['kept']:,} of {counts['documents']:,} kept, "
+        f"{equal:,} equal, {near:,} near, {f'{empty:,} empty, ' if empty else ''}in {secs:,.0f} s"
+    )
+
+
+def _check_read(folder: Path, results: str) -> None:
+    """Say what was left out, and raise where some of the input could not be read."""
+    from neardup.corpus.corpus_tables import read_files  # noqa: PLC0415
+
+    reasons, damaged = Counter[str](), list[str]()
+    for table in read_files(folder, "left_out", ["source", "left_out", "count"]):
+        for row in table.to_pylist():
+            if row["left_out"].startswith(DAMAGED):
+                damaged.append(f"{row['source']}: {row['left_out']}")
+            else:
+                reasons[row["left_out"]] += row["count"]
+    for reason, count in reasons.most_common(_REASONS):
+        print(f"neardup: left out: {count:,}: {reason}", file=sys.stderr)
+    if damaged:
+        more = f" (and {len(damaged) - 1:,} more)" if damaged[1:] else ""
+        raise BadInputError(f"{damaged[0]}{more}; all that could be read is in {results}")
+
+
+def _clusters(folder: Path, *, with_singles: bool) -> Iterator[dict[str, Any]]:
+    """Yield each kept text with those that repeat it, in their order.
+
+    Args:
+        folder: The tables of a run that goes on from no other.
+        with_singles: Whether kept texts come that nothing repeats.
+    """
+    import pyarrow as pa  # noqa: PLC0415  (optional)
+    import pyarrow.compute as pc  # noqa: PLC0415
+
+    from neardup.corpus.corpus_tables import read_files  # noqa: PLC0415
+
+    columns = ["id", "name", "duplicate_of", "resembles", "similarity", *_OF_VERDICT]
+    table = pa.concat_tables(read_files(folder, "documents", columns)).combine_chunks()
+    kept = pc.coalesce(table["duplicate_of"], table["id"])
+    resembled = table["name"].take(pc.index_in(table["resembles"], table["id"]))
+    table = table.append_column("kept", kept).append_column("resembled", resembled)
+    # What is kept was judged before all that repeats it.
+    table = table.sort_by([("kept", "ascending"), ("id", "ascending")])
+    rows = (row for batch in table.to_batches(_ROWS_AT_ONCE) for row in batch.to_pylist())
+    for _, (first, *others) in groupby(rows, key=itemgetter("kept")):
+        if others or with_singles:
+            told = list(map(_told, others))
+            cluster = {"kept": first["name"], "duplicates": told}
+            named = first["resembled"]
+            yield cluster if named is None else {**cluster, "resembles": named}
+
+
+def _told(row: dict[str, Any]) -> dict[str, Any]:
+    similarity = None if row["similarity"] is None else round(row["similarity"], 4)
+    told = {name: row[name] for name in _OF_VERDICT}
+    return {"id": row["name"], **told, "similarity": similarity}
+
+
+def _memory_bytes(size: str | None) -> int:
+    """Return what was asked for in bytes; otherwise three quarters of the machine's memory."""
+    if size is None:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4 * 3
+    match = _SIZE.fullmatch(size)
+    if match is None:
+        raise InputError(f"--memory takes a number and M, G or T, such as 8G, got {size}")
+    found = int(match[1]) << {"m": 20, "g": 30, "t": 40}[match[2].lower()]
+    if found < _MIN_BYTES:
+        raise InputError(f"--memory must be at least 1G, got {size}")
+    return found
+
+
+class _Shown:
+    """Says how far a run came: in a bar of a terminal, elsewhere by a line now and then."""
+
+    def __init__(self) -> None:
+        self._began = self._said_at = time.monotonic()
+        self._first: Status | None = None
+
+    def say(self, words: str) -> None:
+        print(f"neardup: {words}", file=sys.stderr, flush=True)
+
+    def __call__(self, status: "Status") -> None:
+        now = time.monotonic()
+        if self._first is None:
+            # The speed is that behind the first batch, before which processes were started.
+            self._first, self._began = status, now
+        first = self._first
+        is_seen = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        wait = _SECS_BETWEEN_DRAWINGS if is_seen else _SECS_BETWEEN_LINES
+        if now - self._said_at < wait:
+            return
+        self._said_at = now
+        secs = now - self._began
+        line = f"{status.documents:,} documents, {status.kept:,} kept, {status.read_share:.0%}"
+        if status.documents > first.documents:
+            line += f", {(status.documents - first.documents) / secs:,.0f} a second"
+        if status.read_share > first.read_share:
+            speed = (status.read_share - first.read_share) / secs
+            line += f", {_duration((1 - status.read_share) / speed)} left"
+        if is_seen:
+            print(f"\r\x1b[Kneardup: {line}", end="", file=sys.stderr, flush=True)
         else:
-            with open_partial(options.out, output) as (partial, name):
-                _write(ledger, options, partial, counts)
-            raise InputError(f"{stopped}; what came before it is in {name}")
+            self.say(line)
+
+    def clear(self) -> None:
+        """Leave the line of a terminal to what is said next."""
+        if self._first is not None and sys.stderr.isatty():
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
 @contextmanager
-def _opened(parameters: Parameters, folder: Path, *, with_parts: bool) -> Iterator[Deduplicator]:
-    """Open a deduplicator over texts in a folder, which holds no passages where no part matters."""
-    if with_parts or parameters.drop_contained:
-        with Deduplicator(parameters, folder) as deduplicator:
-            yield deduplicator
-        return
-    folder.mkdir()
-    features, min_words = str(parameters.fingerprint_features), parameters.min_words
-    texts = folder / "documents.sqlite"
-    with (
-        SqliteDocuments(texts, features=features, min_words=min_words) as documents,
-        Deduplicator(parameters, documents=documents) as deduplicator,
-    ):
-        yield deduplicator
+def _shown() -> Iterator[_Shown]:
+    shown = _Shown()
+    try:
+        yield shown
+    finally:
+        shown.clear()
 
 
-class _Skipping:
-    """Names rows that cannot be read, and raises when there are more than may be."""
-
-    def __init__(self, limit: int) -> None:
-        self._limit = self._left = limit
-
-    def __call__(self, error: InputError) -> None:
-        if not self._left:
-            hint = (
-                "N passes over so many rows" if not self._limit else f"{self._limit} allows no more"
-            )
-            raise BadInputError(f"{error}; --skip-bad {hint}")
-        self._left -= 1
-        print(f"neardup: passed over: {error}", file=sys.stderr)
-
-
-def _id_names(options: Namespace) -> tuple[str, ...]:
-    return _ID_NAMES if options.id_field is None else (options.id_field,)
-
-
-def _judged(
-    source: RowSource,
-    options: Namespace,
-    skipping: _Skipping,
-    deduplicator: Deduplicator,
-    ledger: Ledger,
-) -> Iterator[str]:
-    """Yield the verdict on each text, or that it is empty."""
-    id_field = None
-    for number, row in enumerate(source.shown()):
-        if id_field is None:
-            row.require([options.text_field], "--text-field")
-            id_field = row.require(_id_names(options), "--id-field")
-            if options.title_field is not None:
-                row.require([options.title_field], "--title-field")
-        try:
-            # A page without a text is a page: it is kept, as too short.
-            name, text = row.id(id_field), row.text(options.text_field) or ""
-            title = None if options.title_field is None else row.text(options.title_field)
-        except InputError as error:
-            skipping(error)
-            continue
-        verdict = deduplicator.judge(number, text, title=title)
-        ledger.add(number, name, verdict)
-        yield verdict.kind if text else _EMPTY
-
-
-def _write(ledger: Ledger, options: Namespace, output: IO[bytes], counts: Counter[str]) -> None:
-    clusters = 0
-    for cluster in ledger.clusters(singles=options.all):
-        output.write(json_line(cluster))
-        clusters += bool(cluster["duplicates"])
-    output.flush()
-    print(_summary(counts, clusters), file=sys.stderr)
-    names, total = ledger.repeated_ids(_MAX_NAMED)
-    if total:
-        named = ", ".join(names) + (", ..." if total > len(names) else "")
-        print(f"neardup: ids of more than one text: {total:,}: {named}", file=sys.stderr)
-
-
-def _summary(counts: Counter[str], clusters: int) -> str:
-    duplicates = counts[TEXT_DUPLICATE] + counts[NEAR_DUPLICATE] + counts[CONTAINED]
-    parts = f", {many(counts[CONTAINED], 'part')}" if counts[CONTAINED] else ""
-    named = counts[SAME_TEMPLATE]
-    others = f", {named:,} near another one of a different name" if named else ""
-    return (
-        f"{many(counts.total(), 'text')}: {counts.total() - duplicates:,} kept "
-        f"({counts[TOO_SHORT]:,} of them too short to compare, {counts[_EMPTY]:,} empty{others}), "
-        f"{many(duplicates, 'duplicate')} "
-        f"({counts[TEXT_DUPLICATE]:,} equal, {counts[NEAR_DUPLICATE]:,} near{parts}) "
-        f"in {many(clusters, 'cluster')}"
-    )
+def _duration(secs: float) -> str:
+    if secs < 90:
+        return f"{secs:.0f} s"
+    return f"{secs / 60:.0f} min" if secs < 5400 else f"{secs / 3600:.1f} h"

@@ -3,7 +3,6 @@
 import os
 import signal
 import sys
-from argparse import Namespace
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import FrameType
@@ -13,9 +12,10 @@ from neardup.command_line.compare_command import compare
 from neardup.command_line.evaluate import evaluate
 from neardup.command_line.find import find
 from neardup.compiling import COMPILING, announce_compilation
-from neardup.errors import NearDupError
+from neardup.errors import BadInputError, NearDupError
 
 _DONE = 0
+_NOT_ALL_READ = 1
 _BAD_INPUT = 2
 # What a shell reports of a process that such a signal ended.
 _INTERRUPTED = 128 + signal.SIGINT
@@ -25,22 +25,18 @@ _READER_LEFT = 141
 _COMMANDS = {"compare": (compare_options, compare), "evaluate": (evaluate_options, evaluate)}
 
 
-def main(arguments: Sequence[str], run_corpus: Callable[[Namespace], None]) -> int:
-    """Run a command and return the status of ``status_of``.
-
-    Args:
-        arguments: The arguments of the command line.
-        run_corpus: Writes the tables of a corpus, where a folder for them is named.
-    """
-    return status_of("neardup", lambda: _run(arguments, run_corpus))
+def main(arguments: Sequence[str]) -> int:
+    """Run a command and return the status of ``status_of``."""
+    return status_of("neardup", lambda: _run(arguments))
 
 
 def status_of(program: str, run: Callable[[], None], *, interrupted: str = "interrupted") -> int:
     """Run a program to its status; errors of the user end in one line.
 
     Returns:
-        0; 2 for bad options and bad input; 130 after Ctrl-C; 141 when the reader of standard
-        output left, as ``head`` does, about which nothing is said.
+        0; 1 where some of the input could not be read; 2 for bad options and where nothing was
+        done; 130 after Ctrl-C; 141 when the reader of standard output left, as ``head`` does, about
+        which nothing is said.
     """
     # So that the temporary folder goes, as it does after Ctrl-C.
     signal.signal(signal.SIGTERM, _leave)
@@ -52,6 +48,8 @@ def status_of(program: str, run: Callable[[], None], *, interrupted: str = "inte
         run()
         if sys.stdout is not None:
             sys.stdout.flush()
+    except BadInputError as error:
+        message, status = str(error), _NOT_ALL_READ
     except NearDupError as error:
         message, status = str(error), _BAD_INPUT
     except BrokenPipeError:
@@ -69,16 +67,12 @@ def status_of(program: str, run: Callable[[], None], *, interrupted: str = "inte
     return status
 
 
-def _run(arguments: Sequence[str], run_corpus: Callable[[Namespace], None]) -> None:
+def _run(arguments: Sequence[str]) -> None:
     if arguments and arguments[0] in _COMMANDS:
         read, run = _COMMANDS[arguments[0]]
         run(read(arguments[1:]))
-        return
-    options = find_options(arguments)
-    if options.folder is None:
-        find(options)
     else:
-        run_corpus(options)
+        find(find_options(arguments))
 
 
 def _leave(number: int, frame: FrameType | None) -> None:

@@ -5,25 +5,32 @@ import os
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from neardup.batch.analysing import POSITION_BITS
-from neardup.batch.corpus_task import CorpusTask, ReadingChoices
+from neardup.batch.corpus_task import CorpusTask, ReadingChoices, no_text
 from neardup.batch.input_files import check_count, parts_of, row_parts
 from neardup.batch.output_tables import About
 from neardup.corpus.analysis_pool import Analysed, Analysis, AnalysisPool, default_processes
 from neardup.corpus.batch_judge import BatchJudge
-from neardup.corpus.cluster_table import cluster_table
-from neardup.corpus.corpus_tables import LEFT_OUT, Progress, RunFolder, read_files
-from neardup.corpus.earlier_runs import earlier_runs, hold_run
+from neardup.corpus.corpus_tables import (
+    LEFT_OUT,
+    Progress,
+    RunFolder,
+    earlier_runs,
+    hold_run,
+    read_files,
+)
 from neardup.errors import InputError
 from neardup.fingerprints.digest import payload_digest
 
@@ -33,6 +40,8 @@ ROWS_PER_FILE = 1 << 16
 _BYTES_PER_FILE = 1 << 27
 _SECS_PER_FILE = 60.0
 _KIB = 1024
+
+_Edges: TypeAlias = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +134,9 @@ class SingleRun:
         if not self._counts["documents"]:
             why = self._why_left_out()
             folder.clear()
-            raise InputError(f"{task.input}: no text in it{why}")
+            raise no_text(task.input, why)
         self._write_clusters()
-        counts: dict[str, int | str] = dict(sorted(self._counts.items()))
+        counts = dict(sorted(self._counts.items()))
         about = About(
             run=self._progress.run,
             input=task.input,
@@ -269,7 +278,7 @@ class SingleRun:
     def _write_clusters(self) -> None:
         columns = ["id", "text_id", "duplicate_of"]
         documents = read_files(self._folder.path, "documents", columns)
-        found = cluster_table(documents, self._earlier_clusters(), self._first_id())
+        found = _cluster_table(documents, self._earlier_clusters(), self._first_id())
         self._folder.write_table("clusters", 0, found)
         same = pc.equal(found["id"], found["representative"])
         self._counts["clusters"] = pc.sum(same).as_py() or 0
@@ -281,11 +290,58 @@ class SingleRun:
     def _first_id(self) -> int:
         return self._earlier.end_file << POSITION_BITS
 
-    def _why_left_out(self) -> str:
+    def _why_left_out(self) -> str | None:
         for table in read_files(self._folder.path, "left_out", ["left_out"]):
             if table.num_rows:
-                return f"; {table['left_out'][0]}"
-        return ""
+                return str(table["left_out"][0])
+        return None
+
+
+def _cluster_table(documents: Iterable[Any], earlier: Iterable[Any], first_new: int) -> Any:
+    """Return ``id``, ``representative`` of all documents in clusters that hold a new one.
+
+    Args:
+        documents: Tables of ``id``, ``text_id``, ``duplicate_of`` of the new documents.
+        earlier: Tables of ``id``, ``representative``: the clusters before.
+        first_new: The smallest id that a new document may have.
+
+    Complexity: O(duplicates * log(duplicates)) for each round, of which there are few: a cluster is
+    a star but where copies of one text repeat several.
+    """
+    found = [edges for table in documents for edges in _edges(table)]
+    found += [_columns(table, "id", "representative") for table in earlier]
+    edges = np.concatenate(found) if found else np.zeros((0, 2), np.int64)
+    ids, places = np.unique(edges, return_inverse=True)
+    roots = _roots(len(ids), places.reshape(edges.shape))
+    is_new = np.zeros(len(ids), np.bool_)
+    is_new[roots[ids >= first_new]] = True
+    wanted = is_new[roots]
+    return pa.table({"id": ids[wanted], "representative": ids[roots[wanted]]})
+
+
+def _edges(documents: Any) -> Iterable[_Edges]:
+    for name in ("text_id", "duplicate_of"):
+        some = documents.filter(documents[name].is_valid())
+        edges = _columns(some, "id", name)
+        yield edges[edges[:, 0] != edges[:, 1]]
+
+
+def _columns(table: Any, *names: str) -> _Edges:
+    return np.stack([table[name].to_numpy() for name in names], axis=1)
+
+
+def _roots(count: int, edges: _Edges) -> NDArray[np.int64]:
+    """Return the smallest node that each node hangs together with."""
+    roots = np.arange(count)
+    while True:
+        before = roots.copy()
+        least = roots[edges].min(axis=1) if len(edges) else roots[:0]
+        for side in range(2):
+            np.minimum.at(roots, roots[edges[:, side]], least)
+        while not np.array_equal(above := roots[roots], roots):
+            roots = above
+        if np.array_equal(roots, before):
+            return roots
 
 
 def _share(found: Analysed) -> float:

@@ -18,7 +18,8 @@ from crawler.reading.pool import Html, HtmlReader
 from crawler.reading.protocol import ReadingOptions
 from crawler.warc.record_reading import read_records
 from crawler.warc.record_writing import KIND_FIELD, PAGE
-from neardup.batch.parsing import LeftOut, WebPage
+from neardup.batch.parsing import WebPage
+from neardup.batch.rows import LeftOut
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.fleet.beside_texts import MAX_BYTES, pack_beside, unpack_beside
+from crawler.fleet.deduplication import MAX_BESIDE_BYTES, pack_beside, unpack_beside
 from crawler.reading.content.content_xml import pack_lines
 from neardup.whole import with_whole
 from tests.sites.prose import prose
@@ -40,7 +40,9 @@ def test_another_wording_of_the_text_gives_nothing() -> None:
 
 def test_what_is_too_large_or_damaged_is_left_out() -> None:
     noise = random.Random(1)
-    large = pack_lines("".join(chr(noise.randrange(0x4E00, 0x9FFF)) for _ in range(MAX_BYTES)))
+    large = pack_lines(
+        "".join(chr(noise.randrange(0x4E00, 0x9FFF)) for _ in range(MAX_BESIDE_BYTES))
+    )
     assert pack_beside(large, "a text") == b""
     assert pack_beside(zstandard.compress(b"<body/>" + b" " * (1 << 23)), "a text") == b""
     assert pack_beside(b"", "a text") == pack_beside(b"\x28\xb5\x2f\xfd", "a text") == b""

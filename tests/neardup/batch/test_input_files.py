@@ -12,7 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from neardup.batch.input_files import File, InputOptions, InputPart, find_files, parts_of
-from neardup.batch.parsing import LeftOut, WebPage, read_part
+from neardup.batch.parsing import WebPage, read_part
+from neardup.batch.rows import LeftOut
 from neardup.errors import InputError
 
 if TYPE_CHECKING:
@@ -77,8 +78,11 @@ def test_a_file_system_is_named_by_its_uri(crawl: Path) -> None:
     ("word", "said"),
     [
         ("nothing", "no such file or folder"),
-        ("notes.doc", "its ending says no format; choose with --format warc, jsonl, parquet, csv"),
-        ("empty", "no files of warc, jsonl, parquet, csv in it"),
+        (
+            "notes.doc",
+            "its ending says no format; choose with --format warc, jsonl, parquet, csv, arrow",
+        ),
+        ("empty", "no files of warc, jsonl, parquet, csv, arrow in it"),
         ("list.paths", "no such file or folder"),
         ("gopher://x/y", "gopher"),
     ],
@@ -114,8 +118,8 @@ def test_a_line_without_end_takes_no_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, step: int
 ) -> None:
     """A file may be one list, in one line."""
-    monkeypatch.setattr("neardup.batch.parsing._MAX_LINE_BYTES", 100)
-    monkeypatch.setattr("neardup.batch.parsing._PIECE_BYTES", 10)
+    monkeypatch.setattr("neardup.batch.rows._MAX_LINE_BYTES", 100)
+    monkeypatch.setattr("neardup.batch.rows._PIECE_BYTES", 10)
     wanted = [
         row["text"] for row in ROWS if len(json.dumps(row, ensure_ascii=False).encode()) < 100
     ]

@@ -1,17 +1,25 @@
-"""Rows of packed files that are damaged: what comes before the damage is read, and it is told."""
+"""Rows of files in every packing and format; what comes before damage is read, and it is told."""
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import json
+import lzma
+import shutil
 import struct
+import subprocess
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import zstandard
 
 from neardup.batch.input_files import Fields, InputOptions, find_files, parts_of
-from neardup.batch.parsing import LeftOut, read_part
+from neardup.batch.parsing import check_fields, read_part
+from neardup.batch.rows import LeftOut
+from neardup.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,6 +31,7 @@ JSON_LINES = b"".join(
 )
 CSV = b"url,text\n" + b"".join(b"u%d,text %d\n" % (number, number) for number in range(ROWS))
 GZIP, ZSTD = gzip.compress, zstandard.compress
+LIST = json.dumps([json.loads(line) for line in JSON_LINES.splitlines()]).encode()
 SKIPPED = struct.pack("<II", 0x184D2A50, 4) + b"pzst"
 """A frame of zstd that is no data, as pzstd writes it."""
 
@@ -59,6 +68,12 @@ def test_rows_of_other_languages_are_told_and_those_of_none_are_read(tmp_path: P
         ("a.jsonl.zst", SKIPPED + ZSTD(JSON_LINES[:500]) + ZSTD(JSON_LINES[500:])),
         ("a.csv.gz", GZIP(CSV)),
         ("a.csv.zst", ZSTD(CSV)),
+        ("a.csv.zstd", ZSTD(CSV)),
+        ("a.jsonl.bz2", bz2.compress(JSON_LINES[:500]) + bz2.compress(JSON_LINES[500:])),
+        ("a.CSV.XZ", lzma.compress(CSV[:500]) + bytes(8) + lzma.compress(CSV[500:]) + bytes(4)),
+        ("a.json", LIST),
+        ("a.json", b"\xef\xbb\xbf\n [ " + LIST[1:].replace(b"}, ", b"}\n,\n") + b"\n"),
+        ("a.jsonl.gz", GZIP(LIST)),
     ],
 )
 def test_whole_files_are_read(tmp_path: Path, name: str, data: bytes) -> None:
@@ -72,7 +87,11 @@ def test_whole_files_are_read(tmp_path: Path, name: str, data: bytes) -> None:
         ("a.jsonl.gz", GZIP(JSON_LINES)[:-4], "damaged: Compressed file ended before"),
         ("a.csv.gz", GZIP(CSV) + b"no gzip", "damaged: Not a gzipped file (b'no')"),
         ("a.jsonl.zst", ZSTD(JSON_LINES) + b"no zstd", "damaged: zstd decompress"),
-        ("a.jsonl.zst", ZSTD(JSON_LINES) + ZSTD(CSV)[:-6], "damaged: a frame breaks off"),
+        ("a.jsonl.zst", ZSTD(JSON_LINES) + ZSTD(CSV)[:-6], "damaged: it breaks off"),
+        ("a.json.xz", lzma.compress(JSON_LINES)[:-9], "damaged: it breaks off"),
+        ("a.csv.bz2", bz2.compress(CSV) + b"no bz2", "damaged: Invalid data stream"),
+        ("a.json", LIST[:-1] + b', {"url": "x"', "damaged: no JSON behind item 40 of a list"),
+        ("a.json", LIST + b"\n[]", "damaged: more behind a list of JSON"),
     ],
 )
 def test_rows_before_damage_are_read(tmp_path: Path, name: str, data: bytes, reason: str) -> None:
@@ -80,3 +99,110 @@ def test_rows_before_damage_are_read(tmp_path: Path, name: str, data: bytes, rea
     assert names == [f"u{number}" for number in range(ROWS)]
     (told,) = reasons
     assert told.startswith(reason)
+
+
+@pytest.mark.skipif(not shutil.which("zstd"), reason="zstd is not installed")
+@pytest.mark.parametrize("window", [27, 31])
+def test_zstd_with_a_long_window_is_read(tmp_path: Path, window: int) -> None:
+    """From a pipe, whose length zstd does not know: the frame wants the whole window."""
+    command = ["zstd", "-c", f"--long={window}"]
+    packed = subprocess.run(command, input=JSON_LINES, stdout=subprocess.PIPE, check=True).stdout
+    assert zstandard.get_frame_parameters(packed).window_size == 1 << window
+    assert read(tmp_path / "a.jsonl.zst", packed) == ([f"u{number}" for number in range(ROWS)], [])
+
+
+def test_a_list_is_read_once_where_its_file_is_cut_into_parts(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_bytes(json.dumps(json.loads(LIST), indent=1).encode())
+    parts = list(parts_of(find_files(str(tmp_path)), 0, part_bytes=100))
+    found = [page for part in parts for page in read_part(part, InputOptions())]
+    assert [one.position for one in found if not isinstance(one, LeftOut)] == list(range(ROWS))
+
+
+def test_objects_longer_than_what_is_read_at_once_are_read(tmp_path: Path) -> None:
+    texts = ["x" * length for length in (1 << 18, 1, 1 << 17)]
+    items = [{"url": f"{n}", "text": text} for n, text in enumerate(texts)]
+    assert read(tmp_path / "a.json", json.dumps([*items, 1]).encode()) == (
+        ["0", "1", "2"],
+        ["a line that is no JSON object"],
+    )
+
+
+@pytest.mark.parametrize("kind", ["parquet", "stream", "file"])
+def test_tables_have_fields_within_fields(tmp_path: Path, kind: str) -> None:
+    """As datasets writes them: save_to_disk makes a stream of Arrow beside its descriptions."""
+    rows = [
+        {"text": "a", "meta": {"url": "/a", "more": {"id": 1}}, "meta.id": "x"},
+        {"text": "b", "meta": {"url": None, "more": None}, "meta.id": "y"},
+    ]
+    table = pa.Table.from_pylist(rows * 300)
+    if kind == "parquet":
+        pq.write_table(table, tmp_path / "a.parquet")
+    else:
+        make = pa.ipc.new_stream if kind == "stream" else pa.ipc.new_file
+        with make(tmp_path / "data-00000-of-00001.arrow", table.schema) as writer:
+            writer.write_table(table, max_chunksize=500)
+        (tmp_path / "state.json").write_text("{}")
+        (tmp_path / "dataset_info.json").write_text("{}")
+    (part,) = parts_of(find_files(str(tmp_path)), 0)
+    for field, first, second in [
+        ("meta.url", "/a", f"{part.path}#599"),
+        ("meta.more.id", "1", f"{part.path}#599"),
+        ("meta.id", "x", "y"),
+    ]:
+        found = list(read_part(part, InputOptions(Fields(name=field))))
+        names = [one.name for one in found if not isinstance(one, LeftOut)]
+        assert (names[0], names[-1], len(names)) == (first, second, 600)
+
+
+@pytest.mark.parametrize(
+    ("row", "name"),
+    [
+        ({"url": "/a", "id": 1}, "/a"),
+        ({"url": None, "id": 1}, "1"),
+        ({"id": "x", "text": ""}, "x"),
+        ({"id": 1.5}, "1.5"),
+        ({"id": True}, "{}#0"),
+        ({"name": "x"}, "{}#0"),
+    ],
+)
+def test_a_row_is_named_by_its_url_or_else_its_id(
+    tmp_path: Path, row: dict[str, object], name: str
+) -> None:
+    path = tmp_path / "a.jsonl"
+    (found,), _ = read(path, json.dumps({"text": "x", **row}).encode())
+    assert found == name.format(path)
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        (Fields(name="doc"), 'field "doc", as .* there are url, meta; choose with --id-field'),
+        (Fields(title="meta.name"), 'no row has a field "meta.name", .* --title-field'),
+        (Fields(name="meta.id", text="meta.x"), ""),
+        (Fields(name="url"), ""),
+        (Fields(), ""),
+    ],
+)
+def test_a_field_that_no_row_of_any_file_has_is_refused(
+    tmp_path: Path, fields: Fields, said: str
+) -> None:
+    (tmp_path / "a.jsonl").write_text('{"url": null}\n\nno JSON\n')
+    (tmp_path / "b.json").write_text('[{"meta": {"id": 0}}, {"meta": {"x": "y"}, "url": ""}]')
+    files = find_files(str(tmp_path))
+    if said:
+        with pytest.raises(InputError, match=said):
+            check_fields(files, fields)
+    else:
+        check_fields(files, fields)
+
+
+def test_files_of_no_known_format_are_told(tmp_path: Path) -> None:
+    for name in ("a.jsonl.bz2", "b.jsonl.lz4", "c.txt", "d", ".hidden", "_SUCCESS", "in/e.tsv"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(b"")
+    for word in (f"{tmp_path}", f"{tmp_path}/*"):
+        others: list[str] = []
+        (file,) = find_files(word, pass_over=others.append)
+        assert file.path.endswith("a.jsonl.bz2")
+        told = ["b.jsonl.lz4", "c.txt", "d", *([] if "*" in word else ["e.tsv"])]
+        assert sorted(path.rpartition("/")[2] for path in others) == told

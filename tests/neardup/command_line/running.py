@@ -70,14 +70,5 @@ def refused(*arguments: str | Path, stdin: bytes = b"") -> str:
     return ended.err.removeprefix("neardup: ").rstrip("\n")
 
 
-def stopped(*arguments: str | Path, stdin: bytes = b"") -> tuple[Ended, str]:
-    """Run a command that cannot read its input to the end; return it with its complaint."""
-    ended = neardup(*arguments, stdin=stdin)
-    assert ended.status == 2
-    assert "Traceback" not in ended.err
-    *_, complaint = ended.err.splitlines()
-    return ended, complaint.removeprefix("neardup: ")
-
-
 def json_lines(rows: list[dict[str, Any]]) -> bytes:
     return b"".join(json.dumps(row).encode() + b"\n" for row in rows)

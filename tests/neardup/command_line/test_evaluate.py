@@ -93,16 +93,16 @@ def test_bad_texts_and_pairs_are_named(tmp_path: Path, texts: Path, pairs: Path)
     bad.write_bytes(b"a,b,j5\n\xff,2,1\n")
     assert refused("evaluate", texts, bad) == f"{bad}: not UTF-8: invalid start byte"
     assert refused("evaluate", texts, pairs, "--id-field", "id") == (
-        f'{texts}, line 1: field "id" must be a whole number, as in the pairs, got "a"'
+        f'{texts}: field "id" must be a whole number, as in the pairs, got "a"'
     )
-    assert refused("evaluate", texts, pairs, "--text-field", "body").startswith(
-        f'{texts}, line 1: no field "body"; there are n, id, g, words, text; choose with'
+    assert refused("evaluate", texts, pairs, "--title-field", "name") == (
+        'no row has a field "name", as far as the first 1,000 of each file tell; '
+        "there are n, id, g, words, text; choose with --title-field"
     )
-    assert refused("evaluate", texts, pairs, "--title-field", "name").startswith(
-        f'{texts}, line 1: no field "name"; there are n, id, g, words, text; choose with'
-    )
+    texts.write_bytes(b"no JSON")
+    assert refused("evaluate", texts, pairs) == f"{texts}: a line that is no JSON"
     texts.write_bytes(b"")
-    assert refused("evaluate", texts, pairs) == f"{texts}: empty, no text in it"
+    assert refused("evaluate", texts, pairs) == f"{texts}: no text in it"
 
 
 @pytest.mark.skipif(not DATA.is_dir(), reason="../shared/data is absent")

@@ -1,231 +1,258 @@
+"""A corpus into tables or lines by the real command, beside texts judged one after the other."""
+
+from __future__ import annotations
+
 import csv
 import gzip
+import io
 import json
-import os
-from pathlib import Path
-from typing import Any
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+import zstandard
 
-from tests.neardup.command_line.running import ROWS, Ended, json_lines, neardup
+from neardup import clusters
+from neardup.command_line import find
+from neardup.corpus.corpus_tables import read_about
+from neardup.corpus.single_run import Status
+from tests.neardup.batch.corpus import Result, made, online, read_back, title_of
+from tests.neardup.command_line.running import ROWS, json_lines, neardup, refused
 from tests.neardup.texts import PAGE, changed
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TEXTS = 240
+SIGN = 1 << 64
+
+
+def rows_of(texts: list[str]) -> list[dict[str, str]]:
+    return [
+        {"url": f"http://example.org/{number}", "text": text, "title": title_of(text)}
+        for number, text in enumerate(texts)
+    ]
+
+
+def tables(folder: Path) -> Result:
+    return read_back(read_about(folder), folder)
+
+
+@pytest.fixture(scope="module")
+def texts() -> list[str]:
+    return made(1, TEXTS)
+
+
+@pytest.fixture(scope="module")
+def corpus(texts: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Rows in all formats, some of them damaged, and what the command makes of them."""
+    folder = tmp_path_factory.mktemp("corpus")
+    source = folder / "in"
+    source.mkdir()
+    rows = rows_of(texts)
+    table = pa.Table.from_pylist(rows[:60])
+    pq.write_table(table, source / "a.parquet", row_group_size=25)
+    lines = [json.dumps(row).encode() + b"\n" for row in rows]
+    (source / "b.jsonl.gz").write_bytes(gzip.compress(b"no JSON\n" + b"".join(lines[60:110])))
+    (source / "c.jsonl.zst").write_bytes(zstandard.compress(b"".join(lines[110:150])))
+    (source / "d.jsonl").write_bytes(b"".join(lines[150:200]) + b'{"url": "/none"}\n')
+    records = io.StringIO(newline="")
+    writer = csv.DictWriter(records, ["url", "text", "title"])
+    writer.writeheader()
+    writer.writerows(rows[200:])
+    (source / "e.csv").write_text(records.getvalue(), encoding="utf-8", newline="")
+    ended = neardup(source, folder / "out")
+    assert (ended.status, ended.out) == (0, "")
+    assert f"of {len(texts):,} kept" in ended.err
+    return folder
+
+
+def test_verdicts_are_those_of_a_deduplicator_in_the_order_of_the_files(
+    corpus: Path, texts: list[str]
+) -> None:
+    rows = sorted(tables(corpus / "out")["documents"], key=lambda row: row["id"])
+    assert [row["name"] for row in rows] == [row["url"] for row in rows_of(texts)]
+    by_id = dict(zip((row["id"] for row in rows), texts, strict=True))
+    documents, verdicts = online(by_id)
+    kinds = set()
+    for row in rows:
+        verdict, document = verdicts[row["id"]], documents[row["id"]]
+        told = asdict(verdict)
+        found = {
+            name: row["verdict" if name == "kind" else name]
+            for name in ("kind", "duplicate_of", "distance", "similarity", "tier", "resembles")
+        }
+        assert found == {name: told[name] for name in found}
+        fingerprint = None if row["fingerprint"] is None else row["fingerprint"] % SIGN
+        assert (row["words"], row["digest"], fingerprint) == (
+            document.words,
+            document.digest,
+            document.fingerprint,
+        )
+        kinds.add(verdict.kind)
+    assert kinds == {"new", "near_duplicate", "text_duplicate", "too_short", "same_template"}
+
+
+def test_tables_agree_with_each_other(corpus: Path, texts: list[str]) -> None:
+    found = tables(corpus / "out")
+    rows = {row["id"]: row for row in found["documents"]}
+    firsts: dict[bytes, int] = {}
+    for number in sorted(rows):
+        firsts.setdefault(rows[number]["digest"], number)
+    for row in rows.values():
+        wanted = firsts[row["digest"]] if texts_of(found, row, texts).strip(" \u200b") else None
+        assert row["text_id"] == wanted
+    kept = {
+        n for n, row in rows.items() if row["duplicate_of"] is None and row["text_id"] is not None
+    }
+    assert {row["id"] for row in found["kept"]} == kept
+    assert all(row["text"] == texts_of(found, row, texts) for row in found["kept"])
+    near = {
+        n for n, row in rows.items() if row["verdict"] == "near_duplicate" and row["text_id"] == n
+    }
+    assert {row["id"] for row in found["near_texts"]} == near
+    decided = {
+        (row["resembles" if row["verdict"] == "same_template" else "duplicate_of"], n)
+        for n, row in rows.items()
+        if row["text_id"] == n and row["verdict"] in {"near_duplicate", "same_template"}
+    }
+    assert {(row["first"], row["second"]) for row in found["pairs"]} == decided
+    assert all(row["first"] in kept for row in found["pairs"])
+
+
+def texts_of(found: Result, row: dict[str, Any], texts: list[str]) -> str:
+    """The text of a row, by the number in its name."""
+    name = next(one["name"] for one in found["documents"] if one["id"] == row["id"])
+    return texts[int(name.rpartition("/")[2])]
+
+
+def test_clusters_are_what_equal_texts_and_duplicates_connect(corpus: Path) -> None:
+    found = tables(corpus / "out")
+    edges = [
+        (row["id"], other)
+        for row in found["documents"]
+        for other in (row["text_id"], row["duplicate_of"])
+        if other is not None and other != row["id"]
+    ]
+    wanted = {member: one.representative for one in clusters(edges) for member in one.members}
+    assert {row["id"]: row["representative"] for row in found["clusters"]} == wanted
+
+
+def test_what_is_no_text_is_counted_by_file(corpus: Path) -> None:
+    found = {
+        (row["source"].rpartition("/")[2], row["left_out"]): row["count"]
+        for row in tables(corpus / "out")["left_out"]
+    }
+    assert found == {
+        ("b.jsonl.gz", "a line that is no JSON"): 1,
+        ("d.jsonl", 'no text in the field "text"'): 1,
+    }
+
+
 EQUAL = {"id": "/a2", "verdict": "text_duplicate", "tier": "text", "distance": 0, "similarity": 1.0}
-SUMMARY = (
-    "7 texts: 5 kept (1 of them too short to compare, 1 empty), "
-    "2 duplicates (1 equal, 1 near) in 2 clusters\n"
+
+
+@pytest.mark.parametrize(
+    ("packed", "more"),
+    [
+        (json_lines(ROWS), ["--all"]),
+        (gzip.compress(json.dumps(ROWS, indent=1).encode()), []),
+    ],
 )
-
-
-@pytest.fixture
-def pages(tmp_path: Path) -> Path:
-    path = tmp_path / "pages.jsonl"
-    path.write_bytes(json_lines(ROWS))
-    return path
-
-
-def write_csv(path: Path, rows: list[dict[str, Any]]) -> None:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        table = csv.DictWriter(file, ["url", "text"])
-        table.writeheader()
-        table.writerows(rows)
-
-
-def check(ended: Ended) -> None:
+def test_without_a_folder_clusters_are_lines(packed: bytes, more: list[str]) -> None:
+    ended = neardup("-", "--processes", "1", *more, stdin=packed)
     assert ended.status == 0, ended.err
-    found = ended.lines
-    assert [cluster["kept"] for cluster in found] == ["/a", "/b"]
-    assert found[0]["duplicates"] == [EQUAL]
-    (near,) = found[1]["duplicates"]
-    assert near["id"] == "/b2"
-    assert near["verdict"] == "near_duplicate"
-    assert near["tier"] == "simhash"
+    first, second, *singles = ended.lines
+    assert first == {"kept": "/a", "duplicates": [EQUAL]}
+    (near,) = second["duplicates"]
+    assert (second["kept"], near["id"], near["verdict"]) == ("/b", "/b2", "near_duplicate")
     assert 0 <= near["distance"] <= 3
     assert 0.8 <= near["similarity"] < 1
-    assert ended.err == SUMMARY
+    assert [one["kept"] for one in singles] == (["/short", "/a3"] if more else [])
+    assert "neardup: -: 4 of 6 kept, 1 equal, 1 near, in " in ended.err
+    assert 'neardup: left out: 1: no text in the field "text"' in ended.err
 
 
-def test_clusters_are_printed_and_the_summary_is_all_on_standard_error(pages: Path) -> None:
-    check(neardup(pages))
+def test_near_texts_of_other_titles_are_kept_and_named(tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = [
+        {"id": 1, "name": {"of": "Widget 3000 | Shop"}, "text": PAGE},
+        {"id": 2, "name": {"of": "Widget 4000 | Shop"}, "text": changed(PAGE, 2)},
+        {
+            "url": "a\ud800 漢字",
+            "name": {"of": "(2 new) Widget 3000 | Shop"},
+            "text": changed(PAGE, 3),
+        },
+    ]
+    (tmp_path / "compare").write_bytes(json_lines(rows))
+    options = ["--format", "jsonl", "--title-field", "name.of", "--all"]
+    first, second = neardup("./compare", *options, cwd=tmp_path).lines
+    assert [one["id"] for one in first["duplicates"]] == ["a? 漢字"]
+    assert (first["kept"], second) == ("1", {"kept": "2", "duplicates": [], "resembles": "1"})
 
 
-def test_gzip_and_empty_lines_are_read(tmp_path: Path, pages: Path) -> None:
-    packed = tmp_path / "packed.jsonl.gz"
-    packed.write_bytes(gzip.compress(b"\n" + pages.read_bytes().replace(b"\n", b"\n\n")))
-    check(neardup(packed))
+def test_what_cannot_be_read_ends_with_1_and_loses_nothing_else(tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    whole = b"".join(zstandard.compress(line + b"\n") for line in json_lines(ROWS).splitlines())
+    (folder / "a.jsonl.zst").write_bytes(whole + zstandard.compress(b"x")[:-1])
+    (folder / "b.jsonl.lz4").write_bytes(b"x")
+    (folder / "c.WARC.xz").write_bytes(b"x")
+    for words in ([folder], [folder, tmp_path / "out"]):
+        ended = neardup(*words)
+        assert ended.status == 1
+        said = ended.err.splitlines()
+        assert said[0] == "neardup: passed over: 2 files of no known format: .WARC.xz, .lz4"
+        results = words[1] if words[1:] else "standard output"
+        assert said[-1] == (
+            f"neardup: {folder}/a.jsonl.zst: damaged: it breaks off; all that could be read "
+            f"is in {results}"
+        )
+        assert len(ended.lines) == (0 if words[1:] else 2)
+    assert len(tables(tmp_path / "out")["kept"]) == 4
+    (folder / "a.jsonl.zst").write_bytes(b"none")
+    ended = neardup(folder, tmp_path / "none")
+    assert (ended.status, ended.out) == (1, "")
+    assert "no text in it; damaged: zstd" in ended.err
 
 
-def test_standard_input_is_read(pages: Path) -> None:
-    check(neardup("-", stdin=pages.read_bytes()))
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["README.md", "out", "--format", "jsonl", "--all"], "--all is of no use with OUT"),
+        (["README.md", "--against", "old"], "--against needs OUT"),
+        (["no.jsonl", "out"], "no.jsonl: no such file or folder"),
+        (["README.md", "--format", "jsonl", "--memory", "much"], "--memory takes a number"),
+        (["README.md", "docs", "--format", "jsonl"], "docs: holds something else"),
+        (["README.md", "--format", "jsonl", "--language", "en,"], 'en,de; "" is none'),
+        (["README.md", "out", "--format", "jsonl", "--extractor", "blocks"], "is for WARC"),
+        (
+            ["README.md", "out", "--format", "warc", "--extractor", "bloks"],
+            "--extractor takes blocks or trafilatura, got bloks",
+        ),
+    ],
+)
+def test_what_a_user_gets_wrong_is_one_line(arguments: list[str], said: str) -> None:
+    assert said in refused(*arguments)
 
 
-def test_csv_is_read_from_a_file_with_a_mark_and_long_fields(tmp_path: Path) -> None:
-    path = tmp_path / "pages.csv"
-    write_csv(path, [*ROWS, {"url": "/long", "text": "line\n" * 200_000}])
-    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
-    ended = neardup(path)
-    assert [cluster["kept"] for cluster in ended.lines] == ["/a", "/b"]
-    assert ended.err.startswith("8 texts: 6 kept (1 of them too short to compare, 1 empty)")
+def test_a_corpus_without_texts_leaves_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text("no JSON\n")
+    said = refused(tmp_path / "a.jsonl", tmp_path / "out")
+    assert said == f"{tmp_path / 'a.jsonl'}: no text in it; a line that is no JSON"
+    assert [path.name for path in tmp_path.iterdir()] == ["a.jsonl"]
 
 
-def test_csv_is_read_from_standard_input(tmp_path: Path) -> None:
-    path = tmp_path / "pages.csv"
-    write_csv(path, ROWS)
-    check(neardup("-", "--format", "csv", stdin=path.read_bytes()))
-
-
-def test_parquet_is_read(tmp_path: Path) -> None:
-    pa = pytest.importorskip("pyarrow")
-    parquet = pytest.importorskip("pyarrow.parquet")
-    path = tmp_path / "pages.parquet"
-    parquet.write_table(pa.Table.from_pylist([{"more": 1, **row} for row in ROWS]), path)
-    check(neardup(path))
-
-
-def test_out_is_written_whole_and_replaces_what_stood_there(tmp_path: Path, pages: Path) -> None:
-    out = tmp_path / "clusters.jsonl"
-    out.write_text("old")
-    ended = neardup(pages, "--out", out)
-    assert (ended.status, ended.out, ended.err) == (0, "", SUMMARY)
-    kept = [json.loads(line)["kept"] for line in out.read_text().splitlines()]
-    assert kept == ["/a", "/b"]
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["clusters.jsonl", "pages.jsonl"]
-
-
-def test_a_failure_leaves_the_old_file_of_results(tmp_path: Path) -> None:
-    out, pages = tmp_path / "clusters.jsonl", tmp_path / "pages.jsonl"
-    out.write_text("old")
-    pages.write_bytes(b"{")
-    assert neardup(pages, "--out", out).status == 2
-    assert out.read_text() == "old"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["clusters.jsonl", "pages.jsonl"]
-
-
-@pytest.mark.parametrize("rename", [("url", "id"), ("url", "url")])
-def test_the_id_is_the_url_or_else_the_id(tmp_path: Path, rename: tuple[str, str]) -> None:
-    pages = tmp_path / "pages.jsonl"
-    rows = [{rename[1]: row["url"], "text": row["text"]} for row in ROWS]
-    pages.write_bytes(json_lines(rows))
-    check(neardup(pages))
-    pages.write_bytes(json_lines([{"id": 1, **row} for row in ROWS]))
-    check(neardup(pages))
-
-
-def test_all_names_every_kept_text_and_ids_stay_what_they_are(tmp_path: Path) -> None:
-    pages = tmp_path / "pages.jsonl"
-    pages.write_bytes(
-        json_lines([{"n": number, "body": row["text"]} for number, row in enumerate(ROWS)])
-    )
-    ended = neardup(pages, "--all", "--id-field", "n", "--text-field", "body")
-    assert [cluster["kept"] for cluster in ended.lines] == [0, 1, 3, 4, 6]
-    assert [len(cluster["duplicates"]) for cluster in ended.lines] == [1, 1, 0, 0, 0]
-
-
-def test_the_distance_decides_alone_without_verification(pages: Path) -> None:
-    first = neardup(pages, "--no-verify").lines[1]["duplicates"][0]
-    assert (first["verdict"], first["similarity"]) == ("near_duplicate", None)
-
-
-def test_parameters_reach_the_verdicts(pages: Path) -> None:
-    ended = neardup(pages, "--no-verify", "--max-distance", "0")
-    assert [cluster["kept"] for cluster in ended.lines] == ["/a"]
-    ended = neardup(pages, "--min-similarity", "1")
-    assert [cluster["kept"] for cluster in ended.lines] == ["/a"]
-    ended = neardup(pages, "--min-words", "500")
-    assert "(5 of them too short to compare, 1 empty)" in ended.err
-    assert [cluster["kept"] for cluster in ended.lines] == ["/a"]
-
-
-def test_ids_of_every_kind_of_text_come_back(tmp_path: Path) -> None:
-    pages = tmp_path / "pages.jsonl"
-    names = ["漢字", "a\ud800", "tab\t", ""]
-    rows = [{"url": name, "text": ROWS[0]["text"]} for name in names]
-    pages.write_bytes(json_lines(rows))
-    (cluster,) = neardup(pages).lines
-    assert [cluster["kept"], *(found["id"] for found in cluster["duplicates"])] == names
-
-
-def test_a_file_named_as_a_command_is_reached_by_its_path(tmp_path: Path) -> None:
-    (tmp_path / "compare").write_bytes(json_lines(ROWS))
-    check(neardup("./compare", "--format", "jsonl", cwd=tmp_path))
-
-
-@pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="no devices to write to")
-def test_out_may_be_a_device(pages: Path) -> None:
-    assert neardup(pages, "--out", os.devnull).status == 0
-    assert Path(os.devnull).is_char_device()
-
-
-SIBLINGS = [
-    {"url": "/1", "title": "Widget 3000 | Shop", "text": PAGE},
-    {"url": "/2", "title": "Widget 4000 | Shop", "text": changed(PAGE, 2)},
-    {"url": "/3", "title": "(2 new) Widget 3000 | Shop", "text": changed(PAGE, 3)},
-]
-
-
-@pytest.mark.parametrize("ending", ["jsonl", "parquet"])
-def test_near_texts_of_other_titles_are_kept(tmp_path: Path, ending: str) -> None:
-    path = tmp_path / f"shop.{ending}"
-    if ending == "parquet":
-        pq = pytest.importorskip("pyarrow.parquet")
-        pa = pytest.importorskip("pyarrow")
-        pq.write_table(pa.Table.from_pylist(SIBLINGS), path)
-    else:
-        path.write_bytes(json_lines(SIBLINGS))
-    ended = neardup(path, "--title-field", "title", "--all")
-    first, second = ended.lines
-    assert [each["id"] for each in first["duplicates"]] == ["/3"]
-    named = {"resembles": "/1", "part_of": "/1", "containment": 0.995}
-    assert second == {"kept": "/2", "duplicates": [], **named}
-    assert (
-        "(0 of them too short to compare, 0 empty, 1 near another one of a different name)"
-        in ended.err
-    )
-
-
-def test_titles_are_compared_unless_told_otherwise(tmp_path: Path) -> None:
-    path = tmp_path / "shop.jsonl"
-    path.write_bytes(json_lines(SIBLINGS))
-    (cluster,) = neardup(path, "--title-field", "title", "--no-compare-names").lines
-    assert [each["id"] for each in cluster["duplicates"]] == ["/2", "/3"]
-
-
-def test_a_missing_field_of_titles_is_named(pages: Path) -> None:
-    ended = neardup(pages, "--title-field", "headline")
-    assert ended.status == 2
-    assert 'no field "headline"' in ended.err
-
-
-WORDS = [f"word{number}" for number in range(600)]
-PARTS = [
-    {"url": "/first", "text": " ".join(WORDS[:100])},
-    {"url": "/book", "text": " ".join(WORDS)},
-    {"url": "/half", "text": " ".join(WORDS[300:])},
-]
-
-
-def test_parts_come_with_the_text_that_holds_them(tmp_path: Path) -> None:
-    path = tmp_path / "parts.jsonl"
-    path.write_bytes(json_lines(PARTS))
-    assert neardup(path).lines == []
-    held = {"duplicates": [], "part_of": "/book", "containment": 1.0}
-    copied = tmp_path / "copied.jsonl"
-    copied.write_bytes(json_lines([*PARTS, {**PARTS[2], "url": "/copy"}]))
-    (cluster,) = neardup(copied).lines
-    assert "part_of" not in cluster
-    first, book, half = neardup(path, "--all").lines
-    assert first == {"kept": "/first", **held}
-    assert book == {"kept": "/book", "duplicates": []}
-    assert half == {"kept": "/half", **held}
-
-
-def test_parts_are_dropped_on_wish(tmp_path: Path) -> None:
-    path = tmp_path / "parts.jsonl"
-    path.write_bytes(json_lines(PARTS))
-    ended = neardup(path, "--drop-contained")
-    (cluster,) = ended.lines
-    assert cluster["kept"] == "/book"
-    (part,) = cluster["duplicates"]
-    assert (part["id"], part["verdict"], part["containment"]) == ("/half", "contained", 1.0)
-    assert "1 duplicate (0 equal, 0 near, 1 part) in 1 cluster" in ended.err
-    assert neardup(path, "--drop-contained", "--no-verify").status != 0
+def test_progress_has_no_speed_before_one_is_known(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(find, "_SECS_BETWEEN_LINES", 0)
+    with find._shown() as shown:
+        for documents, share in ((512, 0.25), (1024, 0.5)):
+            shown(Status(documents, 9, share))
+    first, second = capsys.readouterr().err.splitlines()
+    assert first == "neardup: 512 documents, 9 kept, 25%"
+    assert second.startswith("neardup: 1,024 documents, 9 kept, 50%, ")
+    assert "a second, " in second
+    assert second.endswith(" left")

@@ -10,8 +10,7 @@ import pytest
 from neardup.batch.corpus_task import CorpusTask
 from neardup.batch.input_files import Fields, File, InputOptions, find_files
 from neardup.batch.output_tables import About
-from neardup.corpus.corpus_tables import Progress, RunFolder, outside_of, read_about
-from neardup.corpus.earlier_runs import earlier_runs
+from neardup.corpus.corpus_tables import Progress, RunFolder, earlier_runs, outside_of, read_about
 from neardup.errors import InputError
 from neardup.parameters import DEFAULTS
 

@@ -11,7 +11,8 @@ from warcio.warcwriter import WARCWriter
 
 from crawler.maintenance.adopt.warc_corpus import read
 from crawler.reading.protocol import ReadingOptions
-from neardup.batch.parsing import LeftOut, WebPage, reader_of
+from neardup.batch.parsing import WebPage, reader_of
+from neardup.batch.rows import LeftOut
 from neardup.whole import part_of
 from tests.crawler.reading.pages import read_page
 from tests.crawler.warc.exchanges import exchange, record_all

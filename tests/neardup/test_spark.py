@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import os
 import signal
 import subprocess
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
-PROJECT = Path(__file__).parents[3]
+PROJECT = Path(__file__).parents[2]
 
 
 def command(
@@ -31,7 +32,7 @@ def command(
         env={**os.environ, **(environment or {})},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
 
@@ -70,6 +71,21 @@ def test_a_missing_java_is_one_line(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "Spark needs Java 17, and there is none: apt-get install openjdk-17" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_what_cannot_be_read_ends_with_1_behind_the_tables_of_the_rest(tmp_path: Path) -> None:
+    rows = b"".join(b'{"id": %d, "text": "some words of page %d"}\n' % (n, n) for n in range(20))
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.jsonl.bz2").write_bytes(bz2.compress(rows) + b"no bz2")
+    (tmp_path / "in" / "b.tsv").write_bytes(b"")
+    done = command(
+        f"{tmp_path}/in", f"{tmp_path}/out", "--master", "local[1]", environment=QUICK_JAVA
+    )
+    assert done.returncode == 1, done.stderr
+    assert "passed over: 1 file of no known format: .tsv" in done.stderr
+    assert "20 of 20 kept" in done.stderr
+    assert "1 file or record could not be read; the table left_out says why" in done.stderr
+    assert (tmp_path / "out" / "about").exists()
 
 
 def test_a_killed_java_is_one_line(tmp_path: Path) -> None:
