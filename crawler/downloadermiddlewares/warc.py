@@ -19,7 +19,7 @@ from twisted.internet.abstract import isIPAddress, isIPv6Address
 from crawler.downloadermiddlewares.limits import is_for_robots
 from crawler.exchange_heads import exchange_heads_of
 from crawler.job_registry import CrawlerComponent, job_of
-from crawler.large_bodies import DATA_LOSS, FileResponse
+from crawler.large_bodies import DATA_LOSS, FileResponse, body_size
 from crawler.options import Options
 from crawler.pages import verdicts
 from crawler.pages.reasons import Stored, in_words
@@ -28,7 +28,14 @@ from crawler.spiders.page_spider import PageSpider
 from crawler.storage.errors import CrawlStorageError
 from crawler.warc.archive import Archive
 from crawler.warc.captures import REFUSED
-from crawler.warc.record_writing import OTHER, PAGE, Exchange, Headers, Recorded
+from crawler.warc.record_writing import (
+    OTHER,
+    PAGE,
+    Exchange,
+    Headers,
+    Recorded,
+    is_as_long_as_declared,
+)
 from crawler.warc.sources import ArchiveError
 
 if TYPE_CHECKING:
@@ -115,15 +122,15 @@ class Recording(CrawlerComponent):
     def _exchange(
         self, request: Request, response: Response, sent: Head | None, received: Head | None
     ) -> Exchange:
+        headers = received.headers if received else _pairs(response.headers)
+        is_whole = is_as_long_as_declared(headers, body_size(response))
         address = response.ip_address
         latency = timedelta(seconds=request.meta.get("download_latency", 0.0))
         return Exchange(
             url=request.url.partition("#")[0],
             at=datetime.now(UTC) - latency,
             status=response.status,
-            headers=self._without_secrets(
-                received.headers if received else _pairs(response.headers)
-            ),
+            headers=self._without_secrets(headers),
             status_line=received.first_line if received else None,
             body=response.body,
             method=request.method,
@@ -134,7 +141,7 @@ class Recording(CrawlerComponent):
             request_body=request.body,
             protocol=response.protocol or "HTTP/1.1",
             address=None if address is None else str(address),
-            truncated=_truncated(response.flags),
+            truncated=None if is_whole else _truncated(response.flags),
             kind=PAGE if self._is_page(request) else OTHER,
             depth=request.meta.get("depth", 0),
         )
