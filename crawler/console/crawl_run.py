@@ -41,9 +41,7 @@ class _ErrorCount(logging.Handler):
     """Counts the errors that are caught and only logged."""
 
     def __init__(self, result: RunResult) -> None:
-        super().__init__(
-            logging.INFO
-        )  # what breaks with a downloader's output is no more to Scrapy
+        super().__init__(logging.INFO)  # Scrapy's level for some errors that end a request
         self._result = result
 
     def emit(self, record: logging.LogRecord) -> None:
