@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
 GZIP_MAGIC = b"\x1f\x8b"
-ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+_MAGIC_BYTES = 4
+_GZIP_MEMBER = re.compile(GZIP_MAGIC)
+# Of a frame, or of one that is skipped: pzstd writes such a one before each of 8 MB.
+_ZSTD_MEMBER = re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18")
 
 # Errors of a decoder that met damage, also undocumented ones: zlib.error, brotli.error,
 # ZstdError, and MemoryError for a window that cannot be had.
@@ -211,16 +214,16 @@ def _zstd_stream() -> CompressedStream:
     return ZstdStream(opener.decompressobj())
 
 
-OPENERS: dict[str, tuple[Callable[[], CompressedStream], bytes | None]] = {
-    "gzip": (lambda: ZlibStream(zlib.decompressobj(31)), GZIP_MAGIC),
-    "x-gzip": (lambda: ZlibStream(zlib.decompressobj(31)), GZIP_MAGIC),
+OPENERS: dict[str, tuple[Callable[[], CompressedStream], re.Pattern[bytes] | None]] = {
+    "gzip": (lambda: ZlibStream(zlib.decompressobj(31)), _GZIP_MEMBER),
+    "x-gzip": (lambda: ZlibStream(zlib.decompressobj(31)), _GZIP_MEMBER),
     "deflate": (lambda: ZlibStream(zlib.decompressobj(15)), None),
     "br": (BrotliStream, None),
-    "zstd": (_zstd_stream, ZSTD_MAGIC),
+    "zstd": (_zstd_stream, _ZSTD_MEMBER),
 }
-"""Map each coding to a factory of its stream and to the magic bytes of a further stream.
+"""Map each coding to a factory of its stream and to the first bytes of a further stream.
 
-The magic is None where no further stream may follow.
+They are None where no further stream may follow.
 """
 
 
@@ -322,9 +325,11 @@ class Opening:
 
     def _opened(self, source: _Source, coding: str) -> Iterator[bytes]:
         """Yield the bytes of one layer."""
-        magic = OPENERS[coding][1]
+        further = OPENERS[coding][1]
         room, members, damage = self._max_bytes, 0, None
-        while source.peek(1) and (not members or (magic and source.peek(len(magic)) == magic)):
+        while source.peek(1) and (
+            not members or (further and further.match(source.peek(_MAGIC_BYTES)))
+        ):
             if members >= _MAX_MEMBERS and self._max_bytes - room < members * _MEMBER_BYTES:
                 raise DamagedBodyError(f"{coding} of more than {_MAX_MEMBERS:,} small parts")
             stream = _stream_of(coding, source)

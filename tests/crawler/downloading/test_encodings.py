@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gzip
 import random
+import struct
 import zlib
 from contextlib import suppress
 from itertools import pairwise
@@ -129,6 +130,18 @@ def test_bomb_followed_by_something_is_too_large() -> None:
 def test_too_many_members_are_an_attack() -> None:
     with pytest.raises(DamagedBodyError, match="parts"):
         open_body(gzip.compress(b"") * 100_000, ["gzip"], ROOM)
+
+
+_SKIPPED = [struct.pack("<II", 0x184D2A50 + n, n) + bytes(n) for n in (0, 4, 15)]
+
+
+@pytest.mark.parametrize("before", [b"", _SKIPPED[0], _SKIPPED[1] + _SKIPPED[2]])
+def test_frames_of_zstd_that_are_skipped_end_no_body(before: bytes) -> None:
+    """As pzstd writes them, before each frame of data, and others at the end."""
+    frames = [before + zstandard.compress(piece) for piece in (PAGE[:100], PAGE[100:])]
+    assert open_body(b"".join(frames) + _SKIPPED[1], ["zstd"], ROOM) == Opened(PAGE)
+    assert open_body(b"".join(frames) + _SKIPPED[1][:-1], ["zstd"], ROOM) == Opened(PAGE, True)
+    assert open_body(b"".join(frames) + _SKIPPED[1] + b"x", ["zstd"], ROOM) == Opened(PAGE)
 
 
 @pytest.mark.parametrize("coding", ["gzip", "zstd"])
