@@ -350,10 +350,10 @@ class Opening:
 
 def _is_false(coding: str, source: _Source) -> bool:
     """Return whether bytes that were declared to have a coding do not have it."""
-    magic = OPENERS[coding][1]
-    if magic is not None:
-        start = source.peek(len(magic))
-        return bool(start) and start != magic
+    member = OPENERS[coding][1]
+    if member is not None:
+        start = source.peek(_MAGIC_BYTES)
+        return bool(start) and not member.match(start)
     start = source.peek(START_BYTES)
     return can_be_read(start) and not is_stream(coding, start)
 

@@ -49,7 +49,7 @@ CREATE TABLE none ( -- records whose answers of these URLs are no pages
 ) WITHOUT ROWID;
 """
 
-_OTHER_METHOD = "answers to HEAD, POST or another method than GET"
+OTHER_METHOD = "answers to HEAD, POST or another method than GET"
 _PART = "parts of an answer (206)"
 _WITHOUT_BODY = "answers without their body"
 _NOT_MODIFIED = 'answers "not modified" whose page is not in the archive'
@@ -108,6 +108,8 @@ class Captures:
         for number, source in enumerate(self._sources):
             with source.open() as file:
                 complain = partial(self._complain, source)
+                if source.unpacked is not None and source.unpacked.damage is not None:
+                    complain(source.unpacked.damage)
                 for count, found in enumerate(read_records(file, complain, max_bytes=_NOTE_BYTES)):
                     self._note(found, number)
                     if count % _STEP == 0:
@@ -127,15 +129,14 @@ class Captures:
                 found.field("WARC-Payload-Digest"),
                 found.field("WARC-Record-ID"),
                 (found.status or HTTPStatus.OK) if _has_payload(found) else None,
-                _may_be_page(found) and _why_none(found) is None and found.status != _UNCHANGED,
+                _may_be_page(found) and why_no_page(found) is None and found.status != _UNCHANGED,
                 source,
                 found.offset,
             )
             write("INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
         elif found.kind == "request" and found.method not in {"GET", ""}:
-            # Of a request and its answer, either may name the other.
-            for record in (found.field("WARC-Record-ID"), *found.all(_JOINED)):
-                row = (record, found.url, _OTHER_METHOD)
+            for record in found.joined:
+                row = (record, found.url, OTHER_METHOD)
                 write("INSERT OR IGNORE INTO none VALUES (?, ?, ?)", row)
         elif found.kind == "metadata" and (found.payload or b"").startswith(_REFUSED):
             row = (found.field(_JOINED), found.url, "")
@@ -195,11 +196,11 @@ class Captures:
 
     def _why_left_out(self, found: WholeRecord) -> str | None:
         """Return what an answer is that is no page, empty of what the crawl refused, or None."""
-        for record in (found.field("WARC-Record-ID"), *found.all(_JOINED)):
+        for record in found.joined:
             row = self._one("SELECT why FROM none WHERE id = ? AND url = ?", record, found.url)
             if row is not None:
                 return str(row[0])
-        return _why_none(found)
+        return why_no_page(found)
 
     def _counts(self, found: WholeRecord, number: int) -> bool:
         if found.status < HTTPStatus.BAD_REQUEST and _is_whole(found):
@@ -294,8 +295,8 @@ def _is_page(found: WholeRecord, held: WholeRecord | None) -> bool:
     return bool(held.payload) and why_not_html(declared, held.payload) is None
 
 
-def _why_none(found: WholeRecord) -> str | None:
-    """Return what an answer of another program's archive is, where it holds no page."""
+def why_no_page(found: WholeRecord) -> str | None:
+    """Return what an answer of another program's archive is, where it holds no page, else None."""
     if found.field(KIND_FIELD) is not None or found.kind != "response":
         return None
     if found.status == HTTPStatus.PARTIAL_CONTENT:

@@ -7,7 +7,7 @@ import struct
 import zlib
 from dataclasses import dataclass
 from functools import partial
-from gzip import GzipFile
+from gzip import BadGzipFile, GzipFile
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 from urllib.parse import urlsplit
@@ -78,9 +78,14 @@ class WholeRecord:
         value: str | None = self.fields.get_header(name)
         return value
 
-    def all(self, name: str) -> list[str]:
-        """Return the values of a field that may be repeated."""
-        return [value for field, value in self.fields.headers if field.lower() == name.lower()]
+    @property
+    def joined(self) -> list[str]:
+        """The identities of the record and of those of its exchange that it names.
+
+        Of a request and its answer, either may name the other.
+        """
+        names = {"warc-record-id", "warc-concurrent-to"}
+        return [value for name, value in self.fields.headers if name.lower() in names]
 
     @property
     def url(self) -> str:
@@ -155,12 +160,23 @@ def read_records(
             is_said = True
 
 
-def unpacked(file: BinaryIO) -> BinaryIO | None:
-    """Return a nameless file with the records of one that is compressed as a whole.
+class Unpacked(NamedTuple):
+    """A nameless file with the records of one that was compressed as a whole.
+
+    Attributes:
+        file: The file; what can be unpacked of a damaged one is there.
+        damage: What is wrong with that, in a few words.
+    """
+
+    file: BinaryIO
+    damage: str | None
+
+
+def unpacked(file: BinaryIO) -> Unpacked | None:
+    """Unpack a file that is compressed as a whole.
 
     Returns:
-        None where each record is compressed by itself, or none is. What can be unpacked of a
-        damaged file is there.
+        None where each record is compressed by itself, or none is.
 
     Raises:
         OSError: There is no room for it.
@@ -170,15 +186,16 @@ def unpacked(file: BinaryIO) -> BinaryIO | None:
         return None
     file.seek(0)
     whole = TemporaryFile()  # noqa: SIM115 - the caller closes it
+    damage = None
     try:
         whole.writelines(iter(partial(layout.stream(file).read1, _PIECE_BYTES), b""))
-    except _BROKEN:
-        pass  # the last record breaks off, which is said when it is read
+        whole.flush()
+    except (*_BROKEN, BadGzipFile) as error:
+        damage = f"damaged after {whole.tell():,} bytes of its content: {_in_words(error)}"
     except BaseException:
         whole.close()
         raise
-    whole.flush()
-    return whole
+    return Unpacked(whole, damage)
 
 
 class _Layout(NamedTuple):

@@ -6,6 +6,7 @@ import io
 import logging
 import os
 import struct
+import tempfile
 import weakref
 import zipfile
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from crawler.warc.record_reading import Unpacked
 
 logger = logging.getLogger(__name__)
 
@@ -52,18 +55,22 @@ class WarcFile:
         """
         if self.unpacked is None:
             return self._as_it_is()
-        shared = io.FileIO(os.dup(self.unpacked.fileno()))
+        shared = io.FileIO(os.dup(self.unpacked.file.fileno()))
         return _part(shared, 0, os.fstat(shared.fileno()).st_size)
 
     @cached_property
-    def unpacked(self) -> BinaryIO | None:
+    def unpacked(self) -> Unpacked | None:
         """The records of a file that is compressed as a whole; None of any other."""
         from crawler.warc.record_reading import unpacked  # noqa: PLC0415  # warcio can wait
 
         with self._as_it_is() as file:
-            whole = unpacked(file)
+            try:
+                whole = unpacked(file)
+            except OSError as error:
+                place = f"{self.name}, unpacked into {tempfile.gettempdir()}"
+                raise OSError(error.errno, error.strerror, place) from error
         if whole is not None:
-            weakref.finalize(self, whole.close)
+            weakref.finalize(self, whole.file.close)
         return whole
 
     def _as_it_is(self) -> BinaryIO:

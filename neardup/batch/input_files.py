@@ -17,6 +17,7 @@ MAX_FILES = 1 << 22
 
 _ENDINGS = {
     ".warc": WARC, ".warc.gz": WARC, ".wet": WARC, ".wet.gz": WARC, ".warc.gz.open": WARC,
+    ".warc.zst": WARC, ".wet.zst": WARC,
     ".parquet": PARQUET,
     **{f"{ending}{packed}": JSON_LINES for ending in (".jsonl", ".ndjson", ".jl", ".json")
        for packed in ("", ".gz", ".zst")},
