@@ -28,7 +28,7 @@ from crawler.spiders.arguments import check_archive, sources_of
 from crawler.spiders.page_spider import PageSpider
 from crawler.storage import meta_names
 from crawler.storage.errors import CrawlStorageError
-from crawler.urls.canonical import TRIED
+from crawler.urls.canonical import TRIED, MalformedUrl
 from neardup.plurals import many
 
 if TYPE_CHECKING:
@@ -116,8 +116,8 @@ class ReplaySpider(PageSpider):
             self.result.stop(f"the archive cannot be read: {error}")
             raise CloseSpider("archive") from error
         if captures.left_out:
-            counts = ", ".join(f"{count:,} {what}" for what, count in captures.left_out.items())
-            self.logger.warning("left out, since they are no pages: %s", counts)
+            counts = "; ".join(f"{what}: {count:,}" for what, count in captures.left_out.items())
+            self.logger.warning("left out as no pages: %s", counts)
         if captures.skipped:
             places = many(captures.skipped, "place")
             self.result.note_missing(f"{places} of the archive could not be read, see above")
@@ -170,8 +170,10 @@ class ReplaySpider(PageSpider):
             return await self._take(capture, before)
         except (CloseSpider, CrawlStorageError):
             raise
-        except Exception:
-            self.logger.exception("%s: %s could not be judged", capture.source.name, capture.url)
+        except Exception as error:
+            words = "%s: %s could not be judged: %s"
+            told = None if isinstance(error, MalformedUrl) else error
+            self.logger.error(words, capture.source.name, capture.url, error, exc_info=told)  # noqa: TRY400
             self._captures.skipped += 1
             await before.wait()
             return None
