@@ -353,7 +353,8 @@ def _is_false(coding: str, source: _Source) -> bool:
     member = OPENERS[coding][1]
     if member is not None:
         start = source.peek(_MAGIC_BYTES)
-        return bool(start) and not member.match(start)
+        is_cut = len(start) < _MAGIC_BYTES and not can_be_read(start)
+        return not (member.match(start) or is_cut)
     start = source.peek(START_BYTES)
     return can_be_read(start) and not is_stream(coding, start)
 

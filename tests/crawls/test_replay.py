@@ -9,6 +9,7 @@ import pytest
 
 from tests.crawler.warc.foreign import answer, asked, record
 from tests.crawls.command import pages, scrapy
+from tests.crawls.planting import PLANTED, PlantingLogs
 from tests.sites.changing import page
 from tests.sites.prose import prose
 
@@ -56,9 +57,6 @@ def replayed(parts: list[bytes], folder: Path) -> subprocess.CompletedProcess[st
             [answer("http://h.example:99999/", b"<p>")], 1, "Port out of range", id="no port"
         ),
         pytest.param(
-            [answer("http://h^/x", b"<p>")], 1, "http://h^/x could not be judged", id="no host"
-        ),
-        pytest.param(
             [record("revisit", b"", WARC_Target_URI="http://example.org/x")],
             1, "what it repeats is not in the archive", id="a revisit of nothing",
         ),
@@ -76,3 +74,17 @@ def test_all_good_pages_come_and_the_status_says_whether_others_are_missing(
     assert ("1 place of the archive could not be read" in done.stderr) is bool(status)
     urls = [each["url"] for each in pages(tmp_path / "crawl") if each["text"]]
     assert urls == [f"http://example.org/{number}" for number in range(COUNT)]
+
+
+def test_an_error_in_judging_a_page_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(PLANTED, "crawler.spiders.replay:ReplaySpider:_response")
+    (tmp_path / "x.warc").write_bytes(b"".join(GOOD))
+    done = scrapy(
+        *("crawl", "replay", "-a", f"warc={tmp_path}", "-s", f"JOBDIR={tmp_path / 'crawl'}"),
+        *("-s", f"LOG_FORMATTER={PlantingLogs.__module__}.PlantingLogs"),
+    )
+    assert done.returncode == 1
+    assert "/0 could not be judged: planted" in done.stderr
+    assert f"{COUNT} places of the archive could not be read" in done.stderr
