@@ -27,7 +27,6 @@ CALLED = [
     "crawler.spiders.sitemaps:SitemapSpider:sitemap_failed",
     "crawler.pipelines:NearDuplicatesPipeline:process_item",
     "crawler.scheduler:FrontierScheduler:enqueue_request",
-    "crawler.job:Job:commit_if_due",
 ]
 
 
