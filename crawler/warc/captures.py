@@ -28,7 +28,6 @@ REFUSED = "refused"
 """Field of a metadata record with the reason why the crawl refused a page."""
 
 _REFUSED = f"{REFUSED}: ".encode()
-_JOINED = "WARC-Concurrent-To"
 
 _UNCHANGED = HTTPStatus.NOT_MODIFIED
 _STEP = 100
@@ -135,12 +134,14 @@ class Captures:
             )
             write("INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
         elif found.kind == "request" and found.method not in {"GET", ""}:
-            for record in found.joined:
-                row = (record, found.url, OTHER_METHOD)
-                write("INSERT OR IGNORE INTO none VALUES (?, ?, ?)", row)
+            self._note_none(found, OTHER_METHOD)
         elif found.kind == "metadata" and (found.payload or b"").startswith(_REFUSED):
-            row = (found.field(_JOINED), found.url, "")
-            write("INSERT OR IGNORE INTO none VALUES (?, ?, ?)", row)
+            self._note_none(found, "")
+
+    def _note_none(self, found: WholeRecord, why: str) -> None:
+        for record in found.joined:
+            row = record, found.url, why
+            self._database.execute("INSERT OR IGNORE INTO none VALUES (?, ?, ?)", row)
 
     def pages(self, start_of: Callable[[WarcFile], int]) -> Iterator[Capture]:
         """Make the second pass, and yield the pages.
