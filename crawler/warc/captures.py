@@ -224,9 +224,10 @@ class Captures:
         place = place or self._one(f"{find} digest = ?", found.field("WARC-Payload-Digest"))
         # Some programs give all records the same identity, so that it is asked last.
         place = place or self._one(f"{find} id = ?", found.field("WARC-Refers-To"))
-        if place is None and found.status == _UNCHANGED:
+        if place is None and _is_unchanged(found):
+            url = found.field("WARC-Refers-To-Target-URI") or found.url
             before = f"{find} status = 200 AND url = ? AND date <= ? ORDER BY date DESC LIMIT 1"
-            place = self._one(before, found.url, found.field("WARC-Date"))
+            place = self._one(before, url, found.field("WARC-Date"))
         if place is None:
             return None
         with self._sources[place[0]].open() as file:
@@ -247,6 +248,11 @@ class Captures:
 def _has_payload(found: WholeRecord) -> bool:
     """Return whether a record has a body, and does not stand for another one."""
     return found.kind == "resource" or (found.kind == "response" and found.status != _UNCHANGED)
+
+
+def _is_unchanged(found: WholeRecord) -> bool:
+    """Return whether a server said "not modified", so that its last answer is what was meant."""
+    return found.status == _UNCHANGED or "not-modified" in (found.field("WARC-Profile") or "")
 
 
 def _is_whole(found: WholeRecord) -> bool:

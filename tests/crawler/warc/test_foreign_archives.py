@@ -241,12 +241,19 @@ class TestOtherRecordsOfPages:
         (tmp_path / "x.warc").write_bytes(picture + again)
         assert captured(tmp_path)[0] == []
 
-    def test_not_modified_stands_for_the_page_before_it(self, tmp_path: Path) -> None:
+    @pytest.mark.parametrize("is_revisit", [False, True])
+    def test_not_modified_stands_for_the_page_before_it(
+        self, tmp_path: Path, *, is_revisit: bool
+    ) -> None:
         days = [f"2026-01-0{day}T00:00:00Z" for day in range(1, 5)]
+        profile = "http://netpreserve.org/warc/1.0/revisit/server-not-modified"
+        named = {"WARC_Target_URI": "http://example.org/f", "WARC_Profile": profile}
+        revisit = record("revisit", b"", WARC_Date=days[2], **named)
+        unchanged = answer("/f", b"", "ETag: x", status="304 Not Modified", WARC_Date=days[2])
         parts = (
             answer("/f", b"<p>1", WARC_Date=days[0]),
             answer("/f", b"<p>gone", status="404 Not Found", WARC_Date=days[1]),
-            answer("/f", b"", "ETag: x", status="304 Not Modified", WARC_Date=days[2]),
+            revisit if is_revisit else unchanged,
             answer("/f", b"<p>4", WARC_Date=days[3]),
         )
         (tmp_path / "x.warc").write_bytes(b"".join(parts))
