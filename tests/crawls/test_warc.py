@@ -186,9 +186,11 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recorded]:
         yield Recorded(site, jobdir, first, first_records, read_all(jobdir / "warc"))
 
 
-def replay(word: Path | str, jobdir: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def replay(
+    word: Path | str, jobdir: Path, *arguments: str, status: int = 0
+) -> subprocess.CompletedProcess[str]:
     done = scrapy("crawl", "replay", "-a", f"warc={word}", "-s", f"JOBDIR={jobdir}", *arguments)
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.returncode == status, done.stdout + done.stderr
     assert "Traceback" not in done.stderr, done.stderr
     return done
 
@@ -362,7 +364,7 @@ class TestReplay:
         (hit,) = recorded.of("/plain")
         data[hit.offset + hit.length // 2] ^= 0xFF
         (tmp_path / "damaged.warc.gz").write_bytes(data[:-50])
-        done = replay(tmp_path / "damaged.warc.gz", tmp_path / "job")
+        done = replay(tmp_path / "damaged.warc.gz", tmp_path / "job", status=1)
         assert f"damaged at byte {hit.offset:,}" in done.stderr
         assert "nothing can be read after it" in done.stderr
         found = items(tmp_path / "job")
