@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import struct
 import zlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import zstandard
@@ -42,7 +42,8 @@ def bgzip(data: bytes, block_bytes: int = 300) -> bytes:
 
 def with_dictionary(pack: Callable[[bytes], bytes]) -> bytes:
     """Pack as wget-at does: the dictionary is in a frame that other programs skip."""
-    samples = [answer(f"/{number}", b"<p>words of page %d" % number * 20) for number in range(500)]
+    words = (b"<p>words of page %d" % number * 20 for number in range(500))
+    samples: list[Any] = [answer(f"/{number}", body) for number, body in enumerate(words)]
     dictionary = zstandard.train_dictionary(4096, samples)
     frames = zstandard.ZstdCompressor(dict_data=dictionary)
     told = pack(dictionary.as_bytes())
