@@ -388,6 +388,6 @@ def _in_words(error: Exception) -> str:
     lines = str(error).strip().splitlines()
     if any("non-chunked gzip" in line for line in lines):
         return "several records are compressed as one; try: warcio recompress"
-    if isinstance(error, StatusAndHeadersParserException):
+    if isinstance(error, StatusAndHeadersParserException | ArchiveLoadFailed):
         return "no record of WARC begins there"
     return lines[0].strip() if lines else "it breaks off"
