@@ -128,7 +128,12 @@ class ReplaySpider(PageSpider):
         if captures.left_out:
             counts = "; ".join(f"{what}: {count:,}" for what, count in captures.left_out.items())
             self.logger.warning("left out as no pages: %s", counts)
-        if captures.skipped:
+        if captures.skipped and isinstance(captures, PageFiles):
+            self.logger.warning(
+                "%s gave no page, see above",
+                many(captures.skipped, "file or line", "files or lines"),
+            )
+        elif captures.skipped:
             places = many(captures.skipped, "place")
             self.result.note_missing(f"{places} of the archive could not be read, see above")
 
