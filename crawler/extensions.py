@@ -59,6 +59,7 @@ class JobKeeper(CrawlerComponent):
         connect(_spare_collector, signals.engine_started)
         connect(self._requested, signals.request_reached_downloader)
         connect(self._broke, signals.spider_error)
+        connect(self._job.result.count_error, signals.item_error)
         connect(self._idle, signals.spider_idle)
         connect(self._closed, signals.spider_closed)
         # After whatever else ends with the spider: feeds are written from the store, and noted.
@@ -80,7 +81,9 @@ class JobKeeper(CrawlerComponent):
             loop = asyncio.get_running_loop()
             loop.call_soon(disconnect, self._requested, signals.request_reached_downloader)
 
-    def _broke(self, response: Response) -> None:
+    def _broke(self, response: Response | None) -> None:
+        if response is None:  # out of ``start``, which the engine logs
+            return
         request_broke = getattr(self._crawler.engine.scheduler, "request_broke", None)
         request = self._job.frontier.leased.request_of(response)
         self._job.result.count_broken()

@@ -1,4 +1,4 @@
-"""Open one job for each crawler, shared by all its components."""
+"""Open one job for each crawler, shared by all its components, with options from its settings."""
 
 from __future__ import annotations
 
@@ -11,11 +11,20 @@ from scrapy.exceptions import NotConfigured
 from scrapy.utils.reactor import _asyncio_reactor_path
 
 from crawler.feeds.feed_targets import check_feeds
-from crawler.fleet.membership import Membership
+from crawler.fleet.membership import Membership, checked_name
+from crawler.fleet.worker_crawl import FleetOptions
+from crawler.frontier.pauses import PausePolicy
 from crawler.job import Job
-from crawler.job_options import fleet_options, job_options
 from crawler.metrics_server import release, reserve
-from crawler.options import Options, check_names, check_values, is_fleet, metrics_place
+from crawler.options import Options, bounded, check_names, check_values, is_fleet, metrics_place
+from crawler.pages.live_parameters import NO_PARTS
+from crawler.pages.url_history import IntervalPolicy
+from crawler.reading.documents.kinds import readable_kinds
+from crawler.reading.protocol import ReadingOptions
+from crawler.run import JobOptions
+from crawler.url_rules.learning.hypothesis import LearningPolicy
+from crawler.urls.canonical import TRIED
+from neardup import Features, NearDupError, Parameters
 
 if TYPE_CHECKING:
     from typing import Self
@@ -24,6 +33,8 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from crawler.storage.database import Database
+
+_MAX_CONFIDENCE = 0.99
 
 _prepared: dict[Path, Job] = {}
 _jobs: WeakKeyDictionary[Crawler, Job] = WeakKeyDictionary()
@@ -109,3 +120,131 @@ def _opened(folder: Path | None, settings: BaseSettings, *, adopts_settings: boo
         job.close()
         raise
     return job
+
+
+def job_options(settings: BaseSettings) -> JobOptions:
+    """Return the options of a crawl.
+
+    Raises:
+        ValueError: A setting has a bad value; the message names it.
+    """
+    options = Options(settings)
+    disabled = options.names("URLS_DISABLED_RULES")
+    if is_fleet(settings):  # no worker has the pages of all, to compare two of them
+        disabled = tuple({*disabled, *(rule.name for rule in TRIED)})
+    parameters = _parameters(options)
+    return JobOptions(
+        parameters=parameters,
+        disabled_url_rules=disabled,
+        obey_robots_meta=options.boolean("CRAWL_OBEY_ROBOTS_META"),
+        keep_versions=options.integer("PAGES_KEEP_VERSIONS"),
+        keep_near_texts=options.boolean("PAGES_KEEP_NEAR_TEXTS"),
+        markdown=options.boolean("NEARDUP_MARKDOWN"),
+        find_walls=options.boolean("CRAWL_FIND_WALLS"),
+        follow_duplicates=options.boolean("NEARDUP_FOLLOW_DUPLICATES"),
+        intervals=_intervals(options),
+        pauses=_pauses(options),
+        learning=_learning(options),
+        reading=ReadingOptions(
+            workers=options.integer("READING_WORKERS"),
+            timeout_secs=options.number("READING_TIMEOUT_SECS"),
+            memory_limit_mb=options.integer("READING_MEMORY_LIMIT_MB"),
+            max_links=options.integer("READING_MAX_LINKS"),
+            max_url_length=bounded("URLLENGTH_LIMIT", settings.getint("URLLENGTH_LIMIT"), 0)
+            or 65_536,
+            keep_html=options.boolean("PAGES_KEEP_HTML"),
+            disabled_url_rules=disabled,
+            parameters=parameters,
+            documents=document_kinds(options),
+            document_links=options.boolean("NEARDUP_DOCUMENT_LINKS"),
+        ),
+    )
+
+
+def document_kinds(options: Options) -> frozenset[str]:
+    """Return the kinds of documents that a crawl reads."""
+    return readable_kinds() if options.boolean("NEARDUP_DOCUMENTS") else frozenset()
+
+
+def _learning(options: Options) -> LearningPolicy | None:
+    name = "CRAWL_URL_RULE_CONFIDENCE"
+    confidence = options.number(name, at_least=0.5)
+    if confidence > _MAX_CONFIDENCE:
+        raise ValueError(f"{name} must be at most {_MAX_CONFIDENCE}, got {confidence}")
+    if not options.boolean("CRAWL_LEARN_URL_RULES"):
+        return None
+    budget = options.integer("CRAWL_MAX_PAGES_PER_CLUSTER")
+    across_domains = options.boolean("CRAWL_LEARN_ACROSS_DOMAINS")
+    return LearningPolicy(
+        confidence,
+        cluster_budget=budget,
+        is_breadth_first=options.boolean("CRAWL_BREADTH_FIRST"),
+        across_domains=across_domains,
+    )
+
+
+def _intervals(options: Options) -> IntervalPolicy:
+    shorter = options.number("CRAWL_REVISIT_SHORTER_RATE")
+    if shorter >= 1:
+        raise ValueError(f"CRAWL_REVISIT_SHORTER_RATE must be below 1, got {shorter}")
+    shortest = options.number("CRAWL_REVISIT_MIN_INTERVAL_SECS")
+    return IntervalPolicy(
+        first_secs=options.number("CRAWL_REVISIT_INTERVAL_SECS"),
+        min_secs=shortest,
+        max_secs=options.number("CRAWL_REVISIT_MAX_INTERVAL_SECS", at_least=shortest),
+        shorter=shorter,
+        longer=options.number("CRAWL_REVISIT_LONGER_RATE"),
+    )
+
+
+def _pauses(options: Options) -> PausePolicy:
+    first_secs = options.number("CRAWL_PAUSE_SECS")
+    return PausePolicy(
+        first_secs=first_secs,
+        max_secs=options.number("CRAWL_MAX_PAUSE_SECS", at_least=first_secs),
+        budget_secs=options.number("CRAWL_RETRY_BUDGET_SECS"),
+    )
+
+
+def _parameters(options: Options) -> Parameters:
+    try:
+        return Parameters(
+            features=_features(options),
+            max_distance=options.integer("NEARDUP_MAX_DISTANCE"),
+            min_words=options.integer("NEARDUP_MIN_WORDS"),
+            verify=options.boolean("NEARDUP_VERIFY"),
+            min_similarity=options.number("NEARDUP_MIN_SIMILARITY"),
+            compare_names=options.boolean("NEARDUP_COMPARE_NAMES"),
+            ignore_boilerplate=options.boolean("NEARDUP_IGNORE_BOILERPLATE"),
+            drop_contained=options.boolean("NEARDUP_DROP_CONTAINED"),
+        )
+    except NearDupError as error:
+        parameter, _, rest = str(error).partition(" ")
+        raise ValueError(f"NEARDUP_{parameter.upper()} {rest}") from None
+
+
+def _features(options: Options) -> Features | None:
+    written = str(options.raw("NEARDUP_FEATURES")).strip()
+    return Features.parsed(written) if written else None
+
+
+def fleet_options(settings: BaseSettings) -> FleetOptions:
+    """Return the options of a worker.
+
+    Raises:
+        ValueError: A setting has a bad value; the message names it.
+        FleetError: The name of the fleet is not valid.
+    """
+    options = Options(settings)
+    if options.boolean("NEARDUP_DROP_CONTAINED"):
+        raise ValueError(f"NEARDUP_DROP_CONTAINED must be False: {NO_PARTS}")
+    return FleetOptions(
+        url=str(options.raw("FLEET_REDIS_URL")),
+        name=checked_name(str(options.raw("FLEET_NAME"))),
+        lease_secs=options.number("FLEET_LEASE_SECS"),
+        shards=options.integer("FLEET_SHARDS"),
+        max_hosts=options.integer("FLEET_MAX_HOSTS"),
+        max_leased=options.integer("FLEET_MAX_LEASED"),
+        delay_secs=settings.getfloat("DOWNLOAD_DELAY"),
+        jitter=settings.getfloat("DOWNLOAD_DELAY_JITTER", 0.5),
+    )

@@ -121,6 +121,8 @@ class RunResult:
         refused_links: Number of links that were not followed, by reason.
         repaired_files: Number of files of a mirror that were written again.
         broken_requests: Number of requests that ended in an error of ours.
+        errors: Number of other errors that ended a part of the run, and not the run.
+        missing: What is missing of what was asked for, in words.
         dead_seeds: Reason for each seed that gave no page.
         stop_reason: Reason why the run cannot continue, beside a database that cannot be written.
         limit_reason: Reason why nothing more is requested, though ``max_pages`` is not reached.
@@ -140,6 +142,8 @@ class RunResult:
         self.refused_links: Counter[str] = Counter()
         self.repaired_files = 0
         self.broken_requests = 0
+        self.errors = 0
+        self.missing: list[str] = []
         self.dead_seeds: dict[str, str] = {}
         self.stop_reason: str | None = None
         self.limit_reason: str | None = None
@@ -209,6 +213,12 @@ class RunResult:
 
     def count_broken(self) -> None:
         self.broken_requests += 1
+
+    def count_error(self) -> None:
+        self.errors += 1
+
+    def note_missing(self, what: str) -> None:
+        self.missing.append(what)
 
     def refuse_link(self, reason: str) -> None:
         self.refused_links[reason] += 1

@@ -29,7 +29,7 @@ class VariantRequests:
     """Stores requests for variants, and lets those through that try a fixed rule.
 
     Only pages that are stored can be compared: where a spider stores none, each variant is
-    requested. The workers of a fleet have no rules to try (``crawler.job_options``).
+    requested. The workers of a fleet have no rules to try (``crawler.job_registry``).
     """
 
     def __init__(self, crawler: Crawler) -> None:

@@ -30,7 +30,7 @@ class AdoptCommand(PlainCommand):
         if len(args) != 2:
             raise CommandError("a corpus and a new crawl directory are needed")
         refuse_urls(args)
-        from crawler.job_options import job_options
+        from crawler.job_registry import job_options
         from crawler.maintenance.adopt.adopting import Corpus, adopt
         from crawler.urls.canonical import Canonicalizer
 

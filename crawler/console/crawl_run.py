@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -10,23 +11,62 @@ from typing import TYPE_CHECKING
 # of the modules that import each other until it is reached, and looks through all loaded modules.
 import scrapy.core.downloader.contextfactory  # noqa: F401
 
-from crawler.console.command_line import CommandError
+from crawler.console.command_line import CommandError, tidy_logs
 from crawler.options import Options
 from crawler.pages.visits import DUE, FAILED, NO
 from neardup.plurals import many
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
+    from scrapy.crawler import Crawler, CrawlerProcessBase
     from scrapy.settings import BaseSettings
 
     from crawler.job import Job
     from crawler.pages.url_history import Agenda
+    from crawler.run import RunResult
+    from crawler.spiders.page_spider import PageSpider
     from crawler.warc.archive import Archive
 
 _AFTER = "; when it is finished, the same command visits again (-a revisit={})"
 
 _UNITS = (("day", 86_400.0), ("hour", 3_600.0), ("minute", 60.0), ("second", 1.0))
+
+
+_LOGGERS = ("scrapy.core.engine", "scrapy.extensions", "scrapy.utils", "twisted", "asyncio")
+"""Loggers of what catches an error and goes on: of a signal's receiver, of ``start``, of a task."""
+
+
+class _ErrorCount(logging.Handler):
+    """Counts the errors that are caught and only logged."""
+
+    def __init__(self, result: RunResult) -> None:
+        super().__init__(logging.INFO)  # Scrapy's level for some errors that end a request
+        self._result = result
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.exc_info and record.exc_info[0] is not None:
+            self._result.count_error()
+
+
+def crawl_to_end(
+    scrapy: CrawlerProcessBase, spider: type[PageSpider], arguments: Mapping[str, str], job: Job
+) -> Crawler:
+    """Crawl in Scrapy's process, and count in the result of the job what broke without an end."""
+    tidy_logs()
+    crawler = scrapy.create_crawler(spider)
+    count = _ErrorCount(job.result)
+    for name in _LOGGERS:
+        logging.getLogger(name).addHandler(count)
+    try:
+        scrapy.crawl(crawler, **arguments)
+        scrapy.start()
+    finally:
+        for name in _LOGGERS:
+            logging.getLogger(name).removeHandler(count)
+    if scrapy.bootstrap_failed:
+        job.result.count_error()
+    return crawler
 
 
 def standing(job: Job, revisit: str, before: str | None, *, adds: str) -> str:
@@ -128,6 +168,9 @@ def problems(job: Job) -> Iterator[str]:
         yield (
             f"{many(broken, 'request')} broke, see the errors above; the same command tries again"
         )
+    if errors := job.result.errors:
+        yield f"{many(errors, 'error')} beside those of requests, see above"
+    yield from job.result.missing
     for seed, reason in job.result.dead_seeds.items():
         yield f"{seed}: {reason}"
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.addon import FLEET, REPLACED
-from crawler.console.command_line import INTERRUPTED, CommandError, tidy_logs
+from crawler.console.command_line import INTERRUPTED, CommandError
 from crawler.console.crawl_places import crawl_place, kept_outside, refuse_mirror
-from crawler.console.crawl_run import prepared_archive, problems, standing
+from crawler.console.crawl_run import crawl_to_end, prepared_archive, problems, standing
 from crawler.console.escaping import say_or_go_on
 from crawler.feeds.exporters import require_pyarrow
 from crawler.feeds.feed_targets import feeds_stdout
@@ -112,7 +112,6 @@ class Crawling:
         """
         job = self._prepared()
         archive: Archive | None = None
-        status = 0
         try:
             before = job.visits.plan
             scope = self._spidercls.scope_name(self._arguments)
@@ -129,22 +128,16 @@ class Crawling:
                 self._tell(f"URL rules taken from {self._arguments['rules']}: {taken:,}")
             if not job.is_new and self._settings.getdict("FEEDS"):
                 self._tell("the feed is written at the end, with every page that is kept")
-            status = self._crawl(process())
+            crawl_to_end(process(), self._spidercls, self._arguments, job)
         finally:
             job.close()
             if archive is not None:
                 archive.close()
-        return self._conclude(job) or status
+        return self._conclude(job)
 
     def _tell(self, line: str) -> None:
         """Print a line at once, on standard error where a feed has standard output."""
         say_or_go_on(self._teller.words(line), to_stderr=self._to_stderr)
-
-    def _crawl(self, process: CrawlerProcessBase) -> int:
-        tidy_logs()
-        process.crawl(self._spidercls, **self._arguments)
-        process.start()
-        return BROKEN if process.bootstrap_failed else 0
 
     def _prepared(self) -> Job:
         if is_fleet(self._settings):

@@ -11,9 +11,15 @@ from typing import TYPE_CHECKING
 
 from rich.filesize import decimal
 
-from crawler.console.command_line import CommandError, tidy_logs
+from crawler.console.command_line import CommandError
 from crawler.console.crawl_places import chosen_place
-from crawler.console.crawl_run import option_words, prepared_archive, problems, standing
+from crawler.console.crawl_run import (
+    crawl_to_end,
+    option_words,
+    prepared_archive,
+    problems,
+    standing,
+)
 from crawler.console.escaping import say, say_or_go_on
 from crawler.console.mirror_history import begin_version, end_version
 from crawler.console.mirror_lines import check_lines, search_line
@@ -154,11 +160,7 @@ class Mirroring:
             say_or_go_on(f"mirror: {self._folder} ({stands.partition(';')[0]})")
             if self._remembered:
                 say_or_go_on(f"as before: {' '.join(self._remembered)}")
-            scrapy = process()
-            tidy_logs()
-            crawler = scrapy.create_crawler(MirrorSpider)
-            scrapy.crawl(crawler, **self._arguments)
-            scrapy.start()
+            crawler = crawl_to_end(process(), MirrorSpider, self._arguments, job)
             if isinstance(crawler.spider, MirrorSpider):
                 self._read = crawler.spider.mirror.documents
         finally:

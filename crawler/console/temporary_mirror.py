@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.console.command_line import tidy_logs
+from crawler.console.crawl_run import crawl_to_end
 from crawler.console.escaping import say_or_go_on
 from crawler.job_registry import prepare_job
 from crawler.mirror.paths import STATE_FOLDER
@@ -68,11 +68,7 @@ def temporary_mirror(
         try:
             job.claim(MirrorSpider.plan(arguments), MirrorSpider.scope_name(arguments))
             say_or_go_on(what)
-            scrapy = process()
-            tidy_logs()
-            crawler = scrapy.create_crawler(spider)
-            scrapy.crawl(crawler, **arguments)
-            scrapy.start()
+            crawler = crawl_to_end(process(), spider, arguments, job)
         finally:
             job.close()
         yield TemporaryMirror(folder, job, crawler.spider)

@@ -49,8 +49,8 @@ _CUTS = {STREAM_CUT: Reason.CUT_STREAM, DATA_LOSS: Reason.CUT_TRANSFER}
 
 _OF_RANGES = frozenset({HTTPStatus.PARTIAL_CONTENT, HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE})
 
-NOT_GZIP = "not_gzip"
-"""Flag of a response: declared as gzip and none; the body is as it came."""
+FALSE_CODING = "false_coding"
+"""Flag of a response: declared as compressed and not so; the body is as it came."""
 
 
 class PrivateAddressError(IgnoreRequest):
@@ -273,7 +273,7 @@ class Decompression(HttpCompressionMiddleware):
 
     ``TextResponse.replace`` computes the encoding even where it is given another
     one; on a gzipped page without a declared charset that took a fifth of the
-    main process's time. A body that is declared as gzip and is none is read as it
+    main process's time. A body that is declared as compressed and is not is read as it
     came. A stream that breaks off is marked, and so is a body that cannot be decompressed at all,
     which ``crawler.downloadermiddlewares.retries.WholeAnswers`` refuses when retries do not help.
     """
@@ -378,7 +378,7 @@ def _layers(response: Response) -> list[str]:
 
 
 def _flags(opened: Opened | Opening) -> list[str]:
-    flags = {STREAM_CUT: opened.is_cut, NOT_GZIP: opened.is_as_it_came}
+    flags = {STREAM_CUT: opened.is_cut, FALSE_CODING: opened.is_as_it_came}
     return [flag for flag, is_set in flags.items() if is_set]
 
 

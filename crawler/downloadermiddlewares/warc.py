@@ -5,6 +5,7 @@ The module is imported only where ``WARC_ENABLED`` is set: other crawls need no 
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from importlib.metadata import version
@@ -20,7 +21,7 @@ from crawler.downloadermiddlewares.limits import is_for_robots
 from crawler.downloading.cookies import stored_cookies
 from crawler.exchange_heads import exchange_heads_of
 from crawler.job_registry import CrawlerComponent, job_of
-from crawler.large_bodies import DATA_LOSS, STOPPED, FileResponse
+from crawler.large_bodies import DATA_LOSS, STOPPED, FileResponse, body_size
 from crawler.options import Options
 from crawler.pages import verdicts
 from crawler.pages.reasons import Stored, in_words
@@ -29,11 +30,18 @@ from crawler.spiders.page_spider import PageSpider
 from crawler.storage.errors import CrawlStorageError
 from crawler.warc.archive import Archive
 from crawler.warc.captures import REFUSED
-from crawler.warc.record_writing import OTHER, PAGE, Exchange, Headers, Recorded
+from crawler.warc.record_writing import (
+    OTHER,
+    PAGE,
+    Exchange,
+    Headers,
+    Recorded,
+    is_as_long_as_declared,
+)
 from crawler.warc.sources import ArchiveError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from scrapy import Request
     from scrapy.crawler import Crawler
@@ -82,16 +90,22 @@ class Recording(CrawlerComponent):
 
     async def process_response(self, request: Request, response: Response) -> Response:
         if _CACHED not in response.flags:
-            try:
+            with self._failing():
                 sent, received, tls = self._heads.take(request)
                 exchange = self._exchange(request, response, sent, received)
                 recorded = await self._record(exchange, response)
                 request.meta[RECORDED] = tuple(recorded)
                 if self._with_network:
                     self._record_network(request, exchange, recorded, tls)
-            except ArchiveError as error:
-                self._database.fail(str(error))
         return response
+
+    @contextmanager
+    def _failing(self) -> Iterator[None]:
+        """End the crawl where the archive cannot be written to."""
+        try:
+            yield
+        except ArchiveError as error:
+            self._database.fail(str(error))
 
     async def _record(self, exchange: Exchange, response: Response) -> Recorded:
         if not isinstance(response, FileResponse):
@@ -117,15 +131,17 @@ class Recording(CrawlerComponent):
     def _exchange(
         self, request: Request, response: Response, sent: Head | None, received: Head | None
     ) -> Exchange:
+        headers = received.headers if received else _pairs(response.headers)
+        truncated = _truncated(response.flags)
+        if truncated is not None and is_as_long_as_declared(headers, body_size(response)):
+            truncated = None
         address = response.ip_address
         latency = timedelta(seconds=request.meta.get("download_latency", 0.0))
         return Exchange(
             url=request.url.partition("#")[0],
             at=datetime.now(UTC) - latency,
             status=response.status,
-            headers=self._without_secrets(
-                received.headers if received else _pairs(response.headers)
-            ),
+            headers=self._without_secrets(headers),
             status_line=received.first_line if received else None,
             body=response.body,
             method=request.method,
@@ -136,7 +152,7 @@ class Recording(CrawlerComponent):
             request_body=request.body,
             protocol=response.protocol or "HTTP/1.1",
             address=None if address is None else str(address),
-            truncated=_truncated(response.flags),
+            truncated=truncated,
             kind=PAGE if self._is_page(request) else OTHER,
             depth=request.meta.get("depth", 0),
         )
@@ -167,16 +183,12 @@ class Recording(CrawlerComponent):
         about = meta.get(RECORDED)
         if about is None:  # it came from a cache
             return
-        try:
+        with self._failing():
             self._archive.note(Recorded(*about), fields)
-        except ArchiveError as error:
-            self._database.fail(str(error))
 
     def _record_picture(self, url: str, picture: bytes) -> None:
-        try:
+        with self._failing():
             self._archive.record_view(url.partition("#")[0], datetime.now(UTC), picture)
-        except ArchiveError as error:
-            self._database.fail(str(error))
 
     def _flush(self) -> None:
         """Write the records of all pages that ``crawl.db`` is about to commit."""
@@ -187,10 +199,8 @@ class Recording(CrawlerComponent):
             raise CrawlStorageError(str(error)) from error
 
     def _close(self) -> None:
-        try:
+        with self._failing():
             self._archive.close()
-        except ArchiveError as error:
-            self._database.fail(str(error))
 
 
 def prepare_archive(settings: BaseSettings) -> Archive:

@@ -12,6 +12,8 @@ from urllib.parse import urlsplit
 import brotli  # type: ignore[import-untyped]
 import zstandard
 
+from crawler.downloading.false_codings import DEFLATE_BITS, START_BYTES, can_be_read, is_stream
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -37,15 +39,12 @@ _MEMBER_BYTES = 2**12
 _STEP_BYTES = 2**20
 # Of a longer brotli stream with more bytes after its end, the last piece is lost.
 _MAX_REPEATED_BYTES = 2**25
-# The declared coding is compared with so many bytes.
-_START_BYTES = 2**12
 _NO_CODINGS = frozenset({"", "identity", "none", "binary", "7bit", "8bit", "chunked"})
 _PACKED_NAME = re.compile(r"\.t?gz\Z", re.IGNORECASE)
 _PACKED_TYPES = frozenset(
     "application/gzip application/x-gzip application/x-tar application/x-gtar application/x-tgz"
     " application/x-compressed application/octet-stream binary/octet-stream".split()
 ) | {""}
-_MARKUP_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*<[!?a-z]", re.IGNORECASE)
 
 
 class AnswerError(Exception):
@@ -235,7 +234,7 @@ class Opened:
     Attributes:
         body: The decompressed bytes.
         is_cut: Whether a stream breaks off, or is damaged from some place on.
-        is_as_it_came: Whether the body was declared as gzip and is none.
+        is_as_it_came: Whether a coding was declared that the body does not have.
     """
 
     body: bytes
@@ -314,16 +313,13 @@ class Opening:
         layers, source = self._layers, _Source(body)
         if len(layers) > _MAX_LAYERS:
             raise DamagedBodyError(f"compressed {len(layers)} times, one within the other")
-        if list(layers) in (["gzip"], ["x-gzip"]):
-            start = source.peek(len(GZIP_MAGIC))
-            if start and start != GZIP_MAGIC:
-                self.is_as_it_came = True
-                layers = ()
         for coding in reversed(layers):
-            if coding in OPENERS:
+            if coding in OPENERS and _is_false(coding, source):
+                self.is_as_it_came = True
+            elif coding in OPENERS:
                 source = _Source(self._opened(source, coding))
             # Some servers name what is no coding; browsers take the body as it is.
-            elif source.peek(1) and not _MARKUP_START.match(source.peek(_START_BYTES)):
+            elif source.peek(1) and not can_be_read(source.peek(START_BYTES)):
                 raise DamagedBodyError(f"in a Content-Encoding that is not known: {coding[:40]}")
         yield from source
 
@@ -352,13 +348,23 @@ class Opening:
         self.is_cut = self.is_cut or damage is not None
 
 
+def _is_false(coding: str, source: _Source) -> bool:
+    """Return whether bytes that were declared to have a coding do not have it."""
+    member = OPENERS[coding][1]
+    if member is not None:
+        start = source.peek(_MAGIC_BYTES)
+        is_cut = len(start) < _MAGIC_BYTES and not can_be_read(start)
+        return not (member.match(start) or is_cut)
+    start = source.peek(START_BYTES)
+    return can_be_read(start) and not is_stream(coding, start)
+
+
 def _stream_of(coding: str, source: _Source) -> CompressedStream:
     stream = OPENERS[coding][0]()
     if coding == "deflate":
         opened = stream.feed(source.peek(stream.piece_bytes), 1)
-        # Some servers send it without the header of zlib.
-        is_raw = stream.damage and not opened
-        stream = ZlibStream(zlib.decompressobj(-15 if is_raw else 15))
+        is_raw = stream.damage is not None and not opened
+        stream = ZlibStream(zlib.decompressobj(DEFLATE_BITS[is_raw]))
     return stream
 
 

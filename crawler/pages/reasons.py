@@ -58,7 +58,7 @@ class Reason(StrEnum):
     CUT_STREAM = "cut_stream"
     UNASKED_PART = "unasked_part"
     ONLY_A_PART = "only_a_part"
-    NOT_GZIP = "not_gzip"
+    FALSE_CODING = "false_coding"
     LINKS_LEFT_OUT = "links_left_out"
     LINKS_TOO_LONG = "links_too_long"
     NOT_COMPARED = "not_compared"
@@ -115,7 +115,7 @@ _WORDS: dict[Reason, str] = {
     Reason.CUT_STREAM: "truncated: its compressed stream breaks off, or is damaged",
     Reason.UNASKED_PART: "truncated: HTTP 206, which was not asked for",
     Reason.ONLY_A_PART: "only a part of it came",
-    Reason.NOT_GZIP: "declared as gzip, and is none: read as it came",
+    Reason.FALSE_CODING: "its Content-Encoding is false: read as it came",
     Reason.LINKS_LEFT_OUT: "links beyond READING_MAX_LINKS, not taken: {}",
     Reason.LINKS_TOO_LONG: "links longer than URLLENGTH_LIMIT, not taken: {}",
     Reason.NOT_COMPARED: (

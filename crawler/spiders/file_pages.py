@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import re
+from collections import Counter
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -111,6 +112,7 @@ class PageFiles:
 
     Attributes:
         skipped: How many files and lines gave no page.
+        left_out: None are no pages, as those of ``Captures`` may be.
     """
 
     def __init__(
@@ -118,6 +120,7 @@ class PageFiles:
     ) -> None:
         self._paths, self._max_bytes, self._key_of = paths, max_bytes, key_of
         self.skipped = 0
+        self.left_out: Counter[str] = Counter()
 
     def close(self) -> None:
         """Free nothing: a file is open while it is read."""

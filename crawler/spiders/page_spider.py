@@ -12,7 +12,7 @@ from scrapy import Request, Spider
 from scrapy.exceptions import CloseSpider
 
 from crawler.downloadermiddlewares.failures import explain
-from crawler.downloadermiddlewares.limits import NOT_GZIP, why_cut
+from crawler.downloadermiddlewares.limits import FALSE_CODING, why_cut
 from crawler.items import page_of_capture
 from crawler.job_registry import job_of
 from crawler.large_bodies import STOPPED, FileResponse, body_size
@@ -445,8 +445,8 @@ class PageSpider(Spider):
     def _note_oddities(self, response: Response, captured: Captured) -> None:
         """Add to a page's reason what was wrong with its transfer."""
         row = captured.row
-        if NOT_GZIP in response.flags and Reason.NOT_GZIP not in codes(row.reason):
-            row.reason = together(row.reason, Reason.NOT_GZIP.stored())
+        if FALSE_CODING in response.flags and Reason.FALSE_CODING not in codes(row.reason):
+            row.reason = together(row.reason, Reason.FALSE_CODING.stored())
             self.job.store.note(row.id, row.reason)
 
     def _note_seed(self, response: Response, captured: Captured) -> None:

@@ -34,6 +34,7 @@ from crawler.storage.errors import CrawlStorageError
 from crawler.urls.canonical import TRIED, MalformedUrl
 from neardup.errors import InputError
 from neardup.fingerprints.digest import payload_digest
+from neardup.plurals import many
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Mapping
@@ -115,16 +116,26 @@ class ReplaySpider(PageSpider):
 
     async def start(self) -> AsyncIterator[Any]:
         """Yield the items of all pages; no request is ever made."""
-        for _ in self._captures.look_through():
-            await asyncio.sleep(0)
+        captures = self._captures
         try:
-            async for page in self._judged(self._captures.pages(self._position)):
+            for _ in captures.look_through():
+                await asyncio.sleep(0)
+            async for page in self._judged(captures.pages(self._position)):
                 yield page
         except (InputError, OSError) as error:
             self.result.stop(str(error))
             raise CloseSpider("input") from error
-        if self._captures.skipped:
-            self.logger.warning("%s records were skipped, see above", self._captures.skipped)
+        if captures.left_out:
+            counts = "; ".join(f"{what}: {count:,}" for what, count in captures.left_out.items())
+            self.logger.warning("left out as no pages: %s", counts)
+        if captures.skipped and isinstance(captures, PageFiles):
+            self.logger.warning(
+                "%s gave no page, see above",
+                many(captures.skipped, "file or line", "files or lines"),
+            )
+        elif captures.skipped:
+            places = many(captures.skipped, "place")
+            self.result.note_missing(f"{places} of the archive could not be read, see above")
 
     def _position(self, source: WarcFile) -> int:
         """Return the offset in bytes up to which earlier processes judged a file."""
@@ -134,30 +145,29 @@ class ReplaySpider(PageSpider):
 
     async def _judged(self, captures: Iterator[Capture | FilePage]) -> AsyncIterator[Page]:
         """Read some pages ahead, judge each when the one before it is judged."""
-        waiting: deque[asyncio.Task[Page]] = deque()
+        waiting: deque[asyncio.Task[Page | None]] = deque()
         before = asyncio.Event()
         before.set()
         try:
             for capture in captures:
-                if len(waiting) == self._ahead:
-                    yield await waiting.popleft()
+                if len(waiting) == self._ahead and (page := await waiting.popleft()):
+                    yield page
                 own = asyncio.Event()
                 waiting.append(asyncio.create_task(self._judge(capture, before, own)))
                 before = own
             while waiting:
-                yield await waiting.popleft()
+                if page := await waiting.popleft():
+                    yield page
         finally:
             for task in waiting:
                 task.cancel()
 
     async def _judge(
         self, capture: Capture | FilePage, before: asyncio.Event, own: asyncio.Event
-    ) -> Page:
+    ) -> Page | None:
+        """Judge a page in its turn; return None where that fails, which ends nothing else."""
         try:
-            if isinstance(capture, FilePage):
-                captured = await self._take_file(capture, before)
-            else:
-                captured = await self._take(capture, before)
+            captured = await self._taken(capture, before)
             self.job.database.set_meta(
                 meta_names.replayed(capture.source.path.resolve(), capture.source.start),
                 str(capture.end),
@@ -165,8 +175,25 @@ class ReplaySpider(PageSpider):
         except CrawlStorageError as error:
             raise CloseSpider("storage") from error
         own.set()
+        if captured is None:
+            return None
         self.job.database.count_work(1)
         return page_of_capture(captured, markdown=self.job.options.markdown)
+
+    async def _taken(self, capture: Capture | FilePage, before: asyncio.Event) -> Captured | None:
+        try:
+            if isinstance(capture, FilePage):
+                return await self._take_file(capture, before)
+            return await self._take(capture, before)
+        except (CloseSpider, CrawlStorageError):
+            raise
+        except Exception as error:
+            words = "%s: %s could not be judged: %s"
+            told = None if isinstance(error, MalformedUrl) else error
+            self.logger.error(words, capture.source.name, capture.url, error, exc_info=told)  # noqa: TRY400
+            self._captures.skipped += 1
+            await before.wait()
+            return None
 
     async def _take(self, capture: Capture, before: asyncio.Event) -> Captured:
         if capture.status >= HTTPStatus.BAD_REQUEST:

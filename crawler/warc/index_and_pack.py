@@ -163,6 +163,9 @@ def write_cdxj(sources: Iterable[WarcFile], path: Path) -> int:
 
 def _lines(sources: Iterable[WarcFile]) -> Iterator[bytes]:
     for source in sources:
+        if source.unpacked is not None:
+            source.complain("not in the index: compressed as a whole; try: warcio recompress")
+            continue
         with source.open() as file:
             for found in read_records(file, source.complain):
                 if found.kind in _INDEXED and found.status != HTTPStatus.NOT_MODIFIED:
@@ -199,6 +202,5 @@ def timestamp(found: WholeRecord) -> str:
 def _media_type(found: WholeRecord) -> str | None:
     if found.kind == "revisit":
         return "warc/revisit"
-    is_resource = found.kind == "resource"
-    declared = found.field("Content-Type") if is_resource else found.header("Content-Type")
+    declared = found.content_type
     return None if declared is None else _END_OF_TYPE.split(declared.strip(), 1)[0]

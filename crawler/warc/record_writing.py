@@ -8,7 +8,7 @@ import os
 from dataclasses import dataclass
 from http import HTTPStatus
 from io import BytesIO
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, AnyStr, NamedTuple
 from urllib.parse import urlsplit
 
 from warcio.recordbuilder import RecordBuilder
@@ -127,6 +127,19 @@ class RawHead(StatusAndHeaders):  # type: ignore[misc]  # warcio has no types
     def compute_headers_buffer(self, header_filter: object = None) -> None:
         """Set the bytes of the head; warcio calls it before it writes."""
         self.headers_buff = self._raw
+
+
+def is_as_long_as_declared(headers: Iterable[tuple[AnyStr, AnyStr]], body_bytes: int) -> bool:
+    """Return whether a body has all the bytes that the head of its answer promised.
+
+    What ended the transfer of such a body, such as a limit or a lost connection, took nothing away.
+    """
+    told = {_text(name).strip().lower(): _text(value).strip() for name, value in headers}
+    return "transfer-encoding" not in told and told.get("content-length") == str(body_bytes)
+
+
+def _text(value: str | bytes) -> str:
+    return value if isinstance(value, str) else value.decode("latin-1")
 
 
 def payload_digest(body: bytes) -> str:

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import io
 import logging
+import os
 import struct
+import tempfile
+import weakref
 import zipfile
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from crawler.warc.record_reading import Unpacked
 
 logger = logging.getLogger(__name__)
 
 OPEN_SUFFIX = ".open"
 """Ending of a file that a process writes to, or wrote to when it was killed."""
 
-_ENDINGS = (".warc", ".warc.gz")
+_ENDINGS = (".warc", ".warc.gz", ".warc.zst")
 _LOCAL_HEADER = struct.Struct("<26xHH")
 
 
@@ -25,7 +32,10 @@ class ArchiveError(Exception):
     """An archive cannot be written or read; the message says why."""
 
 
-class WarcFile(NamedTuple):
+@dataclass(frozen=True)
+class WarcFile:
+    """A file of an archive, or a member of a WACZ."""
+
     name: str
     path: Path
     start: int = 0
@@ -35,11 +45,41 @@ class WarcFile(NamedTuple):
         logger.warning("%s: %s", self.name, what)
 
     def open(self) -> BinaryIO:
-        """Open the file for reading; the result is seekable."""
+        """Open the records for reading; the result is seekable.
+
+        A file that is compressed as a whole, and not record by record, is unpacked once, into a
+        nameless file among the temporary ones of the system.
+
+        Raises:
+            OSError: It cannot be read, or there is no room to unpack it.
+        """
+        if self.unpacked is None:
+            return self._as_it_is()
+        shared = io.FileIO(os.dup(self.unpacked.file.fileno()))
+        return _part(shared, 0, os.fstat(shared.fileno()).st_size)
+
+    @cached_property
+    def unpacked(self) -> Unpacked | None:
+        """The records of a file that is compressed as a whole; None of any other."""
+        from crawler.warc.record_reading import unpacked  # noqa: PLC0415  # warcio can wait
+
+        with self._as_it_is() as file:
+            try:
+                whole = unpacked(file)
+            except OSError as error:
+                place = f"{self.name}, unpacked into {tempfile.gettempdir()}"
+                raise OSError(error.errno, error.strerror, place) from error
+        if whole is not None:
+            weakref.finalize(self, whole.file.close)
+        return whole
+
+    def _as_it_is(self) -> BinaryIO:
         file = self.path.open("rb")
-        if self.length is None:
-            return file
-        return cast("BinaryIO", io.BufferedReader(_Window(file, self.start, self.length)))
+        return file if self.length is None else _part(file, self.start, self.length)
+
+
+def _part(file: io.IOBase | BinaryIO, start: int, length: int) -> BinaryIO:
+    return cast("BinaryIO", io.BufferedReader(_Window(cast("BinaryIO", file), start, length)))
 
 
 def find_sources(word: str) -> list[WarcFile]:

@@ -26,6 +26,7 @@ PACKINGS = {
 """The first bytes of packed files by their endings."""
 _ENDINGS = {
     ".warc": WARC, ".warc.gz": WARC, ".wet": WARC, ".wet.gz": WARC, ".warc.gz.open": WARC,
+    ".warc.zst": WARC, ".wet.zst": WARC,
     ".parquet": PARQUET, ".arrow": ARROW,
     **{f"{ending}{packed}": JSON_LINES for ending in (".jsonl", ".ndjson", ".jl", ".json")
        for packed in ("", *PACKINGS)},

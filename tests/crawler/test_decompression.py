@@ -11,7 +11,7 @@ from scrapy.http import HtmlResponse, Response, TextResponse
 from scrapy.utils.test import get_crawler
 
 from crawler.downloadermiddlewares.limits import (
-    NOT_GZIP,
+    FALSE_CODING,
     STREAM_CUT,
     Decompression,
     decompressed,
@@ -103,7 +103,7 @@ def test_wrong_checksum_is_noticed() -> None:
 def test_what_is_no_gzip_is_left_as_it_came(kind: type[Response]) -> None:
     response = opened(PAGE, kind=kind)
     assert response.body == PAGE
-    assert response.flags == [NOT_GZIP]
+    assert response.flags == [FALSE_CODING]
     assert b"Content-Encoding" not in response.headers
     assert isinstance(response, HtmlResponse)
 
@@ -113,9 +113,9 @@ def test_what_is_no_gzip_is_left_as_it_came(kind: type[Response]) -> None:
     [
         (b"\x1f\x8b\x08" + b"x" * 99, "gzip"),
         (PACKED[:20] + b"x" * 99, "gzip"),
-        (b"no deflate", "deflate"),
-        (b"no brotli", "br"),
-        (b"no zstd", "zstd"),
+        (b"no deflate\0", "deflate"),
+        (b"no brotli\0", "br"),
+        (b"\x28\xb5\x2f\xfdno zstd", "zstd"),
     ],
 )
 def test_damage_is_named(body: bytes, encoding: str) -> None:

@@ -6,7 +6,7 @@ import pytest
 from scrapy.settings import Settings
 
 from crawler.default_settings import CRAWL_REVISIT_LONGER_RATE
-from crawler.job_options import fleet_options, job_options
+from crawler.job_registry import fleet_options, job_options
 from crawler.options import check_values
 
 RATES = (

@@ -10,7 +10,7 @@ import importlib, pkgutil, sys
 sys.modules["redis"] = None
 import crawler.addon, crawler.commands, crawler.spiders, crawler.downloadermiddlewares
 from scrapy.settings import Settings
-from crawler.job_options import job_options
+from crawler.job_registry import job_options
 for package in (crawler.commands, crawler.spiders, crawler.downloadermiddlewares):
     for module in pkgutil.iter_modules(package.__path__, package.__name__ + "."):
         importlib.import_module(module.name)

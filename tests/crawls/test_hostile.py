@@ -30,7 +30,10 @@ VERDICTS: dict[str, tuple[str, str | None]] = {
     "/empty": ("too_short", None),
     "/truncated": ("new", "truncated: the server sent less than it said"),
     "/truncated-gzip": ("new", "truncated: its compressed stream breaks off, or is damaged"),
-    "/false-gzip": ("new", "declared as gzip, and is none: read as it came"),
+    **{
+        f"/false-{coding}": ("new", "its Content-Encoding is false: read as it came")
+        for coding in ("gzip", "brotli", "zstd", "deflate", "two")
+    },
     "/utf8-called-ascii": ("new", None),
     "/latin1-called-utf8": ("new", None),
     "/unknown-charset": ("new", None),

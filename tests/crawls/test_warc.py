@@ -39,7 +39,7 @@ RECORDED = ("-s", "WARC_ENABLED=True")
 IN_TURN = ("-s", "CONCURRENT_REQUESTS=1", "-s", "READING_WORKERS=1")
 LINKED = (
     "/plain", "/copy", "/near", "/packed", "/chunked", "/old", "/missing", "/noindex",
-    "/picture", "/busy", "/latin", "/torn", "/short", "/odd",
+    "/picture", "/busy", "/latin", "/torn", "/short", "/odd", "/a.zip", "/b.zip",
 )  # fmt: skip
 TOOLS = os.environ.get("WARC_TOOLS")
 
@@ -125,6 +125,9 @@ def furnish(site: ChangingSite) -> None:
     site.fail("/missing", 404)
     site.put("/noindex", "hidden", head='<meta name="robots" content="noindex">')
     site.added["/picture"] = lambda exchange: exchange.answer(b"\x89PNG\r\n", "image/png")
+    packed = b"PK\x03\x04" + bytes(4_000)
+    for name in ("/a.zip", "/b.zip"):  # stopped, as a file, when all of it has come
+        site.added[name] = lambda exchange: exchange.answer(packed, "application/octet-stream")
     site.added["/busy"] = Busy()
     site.added["/torn"] = Torn("torn", 1)
     site.added["/short"] = Torn("short", 1000)
@@ -183,9 +186,11 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recorded]:
         yield Recorded(site, jobdir, first, first_records, read_all(jobdir / "warc"))
 
 
-def replay(word: Path | str, jobdir: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def replay(
+    word: Path | str, jobdir: Path, *arguments: str, status: int = 0
+) -> subprocess.CompletedProcess[str]:
     done = scrapy("crawl", "replay", "-a", f"warc={word}", "-s", f"JOBDIR={jobdir}", *arguments)
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.returncode == status, done.stdout + done.stderr
     assert "Traceback" not in done.stderr, done.stderr
     return done
 
@@ -261,6 +266,13 @@ class TestRecords:
             if found.kind == "response" and found.payload and found.field("WARC-Truncated") is None
         )
         assert max(digests.values()) == 1
+
+    def test_what_was_stopped_after_its_last_byte_is_whole(self, recorded: Recorded) -> None:
+        (file,) = recorded.of("/a.zip")
+        assert len(file.payload or b"") > 4_000
+        assert file.field("WARC-Truncated") is None
+        (copy, *_) = recorded.of("/b.zip", "revisit")
+        assert copy.field("WARC-Payload-Digest") == file.field("WARC-Payload-Digest")
 
     def test_what_was_not_sent_again_is_a_revisit(self, recorded: Recorded) -> None:
         (again,) = [
@@ -352,7 +364,7 @@ class TestReplay:
         (hit,) = recorded.of("/plain")
         data[hit.offset + hit.length // 2] ^= 0xFF
         (tmp_path / "damaged.warc.gz").write_bytes(data[:-50])
-        done = replay(tmp_path / "damaged.warc.gz", tmp_path / "job")
+        done = replay(tmp_path / "damaged.warc.gz", tmp_path / "job", status=1)
         assert f"damaged at byte {hit.offset:,}" in done.stderr
         assert "nothing can be read after it" in done.stderr
         found = items(tmp_path / "job")

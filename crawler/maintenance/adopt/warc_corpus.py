@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from collections import deque
+from contextlib import ExitStack, closing
 from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
@@ -16,13 +17,14 @@ from crawler.reading.content.main_content import BLOCKS, EXTRACTORS
 from crawler.reading.metadata.robots_directives import robots_words
 from crawler.reading.pool import Html, HtmlReader
 from crawler.reading.protocol import ReadingOptions
-from crawler.warc.record_reading import read_records
+from crawler.warc.captures import OTHER_METHOD, why_no_page
+from crawler.warc.record_reading import read_records, unpacked
 from crawler.warc.record_writing import KIND_FIELD, PAGE
 from neardup.batch.parsing import WebPage
 from neardup.batch.rows import LeftOut
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from crawler.reading.reading import Reading
     from crawler.warc.record_reading import WholeRecord
@@ -39,14 +41,13 @@ _LANGUAGES = "WARC-Identified-Content-Language"
 _SLICE = 64
 _SLICE_BYTES = 1 << 26
 _NOT_TO_KEEP = frozenset({"noindex", "none"})
-_WEB = ("http://", "https://")
-_MAX_CHARACTERS = max(map(len, _WEB))
 _OK = range(HTTPStatus.OK, HTTPStatus.MULTIPLE_CHOICES)
 
 
 class _Answer(NamedTuple):
     """A response that may be a page."""
 
+    joined: frozenset[tuple[str, str]]
     offset: int
     url: str
     date: str | None
@@ -67,7 +68,7 @@ class WarcReader:
         text of a WET file is taken as it is.
 
         Args:
-            file: Seekable file, gzipped record by record or not at all.
+            file: Seekable file, compressed record by record, as a whole, or not at all.
             extractor: One of ``extractors``; it finds the main text of HTML.
 
         Raises:
@@ -75,23 +76,34 @@ class WarcReader:
         """
         waiting: list[_Answer] = []
         damage: list[LeftOut] = []
-        with closing(HtmlReader(ReadingOptions(workers=1, extractor=extractor))) as reader:
+        others: deque[tuple[str, str]] = deque(maxlen=_SLICE)
+        with ExitStack() as stack:
+            options = ReadingOptions(workers=1, extractor=extractor)
+            reader = stack.enter_context(closing(HtmlReader(options)))
+            if (whole := unpacked(file)) is not None:
+                file = stack.enter_context(whole.file)
             # A complaint names a place in the file; only the number of complaints counts here.
             complain = partial(_note, damage)
+            if whole is not None and whole.damage is not None:
+                complain(whole.damage)
             failure: OSError | None = None
             try:
-                for record in read_records(file, complain, max_bytes=MAX_BYTES):
+                records = read_records(file, complain, max_bytes=MAX_BYTES)
+                for record in records:
+                    if record.kind == "request" and record.method not in {"GET", ""}:
+                        others.extend(_joined(record))
                     told = _tell(record)
+                    # The request of an answer may be the next record.
+                    if told is not None and (_is_much(waiting) or isinstance(told, WebPage)):
+                        yield from _read(waiting, others, reader)
+                        waiting.clear()
                     if isinstance(told, _Answer):
                         waiting.append(told)
-                    if _is_much(waiting) or isinstance(told, WebPage):
-                        yield from _read(waiting, reader)
-                        waiting.clear()
-                    if isinstance(told, WebPage | LeftOut):
+                    elif told is not None:
                         yield told
             except OSError as error:
                 failure = error
-            yield from _read(waiting, reader)
+            yield from _read(waiting, others, reader)
         yield from damage
         if failure is not None:
             raise failure
@@ -113,11 +125,9 @@ def _tell(record: WholeRecord) -> _Answer | WebPage | LeftOut | None:
         return _conversion(record)
     if record.kind == "revisit":
         return LeftOut("revisits, whose page is in another record")
-    if record.kind != "response" or not record.url[:_MAX_CHARACTERS].lower().startswith(_WEB):
+    if not record.is_answer or urlsplit(record.url).path == "/robots.txt":
         return None
-    if record.field(KIND_FIELD) not in {None, PAGE} or urlsplit(record.url).path == "/robots.txt":
-        return None
-    return _answer(record)
+    return _answer(record) if record.field(KIND_FIELD) in {None, PAGE} else None
 
 
 def _conversion(record: WholeRecord) -> WebPage | LeftOut:
@@ -129,10 +139,10 @@ def _conversion(record: WholeRecord) -> WebPage | LeftOut:
 
 
 def _answer(record: WholeRecord) -> _Answer | LeftOut:
-    if record.http is None:  # warcio looks for them where the scheme is in small letters only
-        return LeftOut("responses whose HTTP headers are not read")
-    if record.status not in _OK:
+    if record.kind == "response" and record.status not in _OK:
         return LeftOut("HTTP errors and redirects")
+    if (lack := why_no_page(record)) is not None:
+        return LeftOut(lack)
     if record.payload is None:
         return LeftOut(_too_large())
     if _NOT_TO_KEEP & robots_words(_fields(record, "x-robots-tag"), ""):
@@ -142,9 +152,13 @@ def _answer(record: WholeRecord) -> _Answer | LeftOut:
         body = open_body(record.payload, layers, MAX_BYTES).body if layers else record.payload
     except AnswerError:
         return LeftOut("bodies that cannot be decompressed")
-    kind, language = record.header("Content-Type"), record.header("Content-Language")
-    date = record.field("WARC-Date")
-    return _Answer(record.offset, record.url, date, body, kind, language)
+    kind, language = record.content_type, record.header("Content-Language")
+    date, joined = record.field("WARC-Date"), frozenset(_joined(record))
+    return _Answer(joined, record.offset, record.url, date, body, kind, language)
+
+
+def _joined(record: WholeRecord) -> list[tuple[str, str]]:
+    return [(identity, record.url) for identity in record.joined]
 
 
 def _fields(record: WholeRecord, name: str) -> list[str]:
@@ -156,7 +170,12 @@ def _too_large() -> str:
     return f"larger than {MAX_BYTES >> 20} MB"
 
 
-def _read(answers: list[_Answer], reader: HtmlReader) -> Iterator[WebPage | LeftOut]:
+def _read(
+    waiting: list[_Answer], others: Collection[tuple[str, str]], reader: HtmlReader
+) -> Iterator[WebPage | LeftOut]:
+    """Read answers; leave out those to requests of another method, by what joins both."""
+    answers = [one for one in waiting if one.joined.isdisjoint(others)]
+    yield from [LeftOut(OTHER_METHOD)] * (len(waiting) - len(answers))
     if not answers:
         return
     readings = reader.read([Html(one.url, one.body, one.content_type) for one in answers])

@@ -34,6 +34,20 @@ PACKERS = {
 }
 BOTTOMLESS = bytes(64 * ROOM)
 NOISE = random.Random(1).randbytes(2**16)
+UNPACKED = [
+    b"noise",
+    PAGE,
+    b"<!DOCTYPE html><p>Gr\xfc\xdfe",
+    "<p>\u043f\u0440\u0438\u0432\u0435\u0442".encode("cp1251"),
+    "plain text, h\u00e4ufig ".encode("latin-1") * 30,
+    b"; a line of an INI file\n",
+    b"x^ begins as a stream does",
+    b'{"a": 1}',
+    "<p>wide".encode("utf-16"),
+    b"<html>" + bytes(range(32, 127)) * 9_000,
+    b"%PDF-1.7\n\xff\xfe\0\1",
+    b"\x89PNG\r\n\x1a\n\0\0",
+]
 
 
 @pytest.mark.parametrize(
@@ -82,12 +96,31 @@ class TestEveryCoding:
     def test_nothing_stays_nothing(self, coding: str) -> None:
         assert open_body(b"", [coding], ROOM) == Opened(b"")
 
+    @pytest.mark.parametrize("body", UNPACKED)
+    def test_a_body_without_it_is_as_it_came(self, coding: str, body: bytes) -> None:
+        for layers in ([coding], ["gzip", coding], [coding, coding]):
+            assert open_body(body, layers, ROOM) == Opened(body, is_as_it_came=True)
+
+    def test_a_body_that_has_it_once_is_opened_once(self, coding: str) -> None:
+        opened = open_body(PACKERS[coding](PAGE), [coding, coding], ROOM)
+        assert opened == Opened(PAGE, is_as_it_came=True)
+
+    @pytest.mark.parametrize("kept", [3, 9, 60, 200, 3_000])
+    def test_a_stream_that_breaks_off_is_not_taken_for_a_body(self, coding: str, kept: int) -> None:
+        try:
+            opened = open_body(PACKERS[coding](NOISE)[:kept], [coding], ROOM)
+        except DamagedBodyError as error:
+            opened = Opened(b"", is_cut="breaks off" in str(error))
+        assert opened.is_cut
+        assert NOISE.startswith(opened.body)
+
     def test_noise_is_damaged_or_as_it_came(self, coding: str) -> None:
-        if PACKERS[coding] is gzip.compress:
-            assert open_body(b"noise", [coding], ROOM) == Opened(b"noise", is_as_it_came=True)
-        else:
+        if coding in {"deflate", "br"}:
             with pytest.raises(DamagedBodyError, match=f"damaged {coding}: "):
-                open_body(b"noise", [coding], ROOM)
+                open_body(b"\xff\0" + NOISE, [coding], ROOM)
+        else:
+            noise = b"\xff\0" + NOISE
+            assert open_body(noise, [coding], ROOM) == Opened(noise, is_as_it_came=True)
 
 
 def test_deflate_without_its_header_is_opened() -> None:

@@ -21,7 +21,7 @@ import sys
 from pathlib import Path
 from scrapy.settings import Settings
 from crawler.job import Job
-from crawler.job_options import job_options
+from crawler.job_registry import job_options
 job = Job(Path(sys.argv[1]), job_options(Settings()))
 print("numba" in sys.modules)
 job.close()

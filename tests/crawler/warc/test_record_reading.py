@@ -1,53 +1,23 @@
-"""Archives of others: not gzipped, gzipped as a whole, chunked as it came, too large."""
+"""Archives: which answers are pages, and which files an archive has."""
 
 from __future__ import annotations
 
 import gzip
-from io import BytesIO
 from typing import TYPE_CHECKING
 
 import pytest
 
-from crawler.warc.captures import Captures
-from crawler.warc.record_reading import read_records
 from crawler.warc.sources import ArchiveError, find_sources
-from tests.crawler.warc.exchanges import MAX_COUNT, exchange, read_all, record_all
+from tests.crawler.warc.exchanges import exchange, read_all, record_all
+from tests.crawler.warc.foreign import answer, pages, record
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from crawler.warc.captures import Capture
-
-
-def record(kind: str, block: bytes, **fields: str) -> bytes:
-    head = {
-        "WARC-Type": kind,
-        "WARC-Record-ID": "<urn:uuid:1>",
-        "WARC-Date": "2026-01-01T00:00:00Z",
-    }
-    told = head | {name.replace("_", "-"): value for name, value in fields.items()}
-    lines = "".join(f"{name}: {value}\r\n" for name, value in told.items())
-    return f"WARC/1.0\r\n{lines}Content-Length: {len(block)}\r\n\r\n".encode() + block + b"\r\n\r\n"
-
-
-def answer(path: str, body: bytes, *headers: str, status: str = "200 OK") -> bytes:
-    told = "".join(f"{header}\r\n" for header in headers or ("Content-Type: text/html",))
-    block = f"HTTP/1.1 {status}\r\n{told}\r\n".encode() + body
-    url = f"http://example.org{path}"
-    return record("response", block, WARC_Target_URI=url, Content_Type="application/http")
 
 
 CHUNKED = answer(
     "/c", b"4\r\n<p>c\r\n0\r\n\r\n", "Content-Type: text/html", "Transfer-Encoding: chunked"
 )
-
-
-def pages(folder: Path, most: int = MAX_COUNT) -> list[Capture]:
-    captures = Captures(find_sources(str(folder)), most)
-    list(captures.look_through())
-    found = list(captures.pages(lambda _: 0))
-    captures.close()
-    return found
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzipped"])
@@ -57,14 +27,6 @@ def test_records_of_others_are_read(tmp_path: Path, pack: object) -> None:
     (tmp_path / "x.warc.gz").write_bytes(b"".join(pack(part) for part in parts))
     assert [record.payload for record in read_all(tmp_path)] == [b"<p>a", b"<p>c"]
     assert [page.body for page in pages(tmp_path)] == [b"<p>a", b"<p>c"]
-
-
-def test_what_is_gzipped_as_a_whole_is_said() -> None:
-    whole = gzip.compress(answer("/a", b"<p>a") + answer("/b", b"<p>b"))
-    complaints: list[str] = []
-    list(read_records(BytesIO(whole), complaints.append))
-    assert len(complaints) == 1
-    assert "warcio recompress" in complaints[0]
 
 
 def test_a_payload_that_is_too_large_is_read_over(

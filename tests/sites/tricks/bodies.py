@@ -62,8 +62,9 @@ def truncated_gzip(exchange: Exchange) -> None:
     exchange.answer(stream[: len(stream) // 2], headers={"Content-Encoding": "gzip"})
 
 
-def false_gzip(exchange: Exchange) -> None:
-    exchange.answer(document("Not gzip at all"), headers={"Content-Encoding": "gzip"})
+def _falsely(coding: str) -> Callable[[Exchange], None]:
+    body, headers = document(f"Not {coding} at all"), {"Content-Encoding": coding}
+    return lambda exchange: exchange.answer(body, headers=headers)
 
 
 def _french(title: str) -> str:
@@ -149,7 +150,11 @@ TRICKS: dict[str, Callable[[Exchange], None]] = {
     "/empty": empty,
     "/truncated": truncated,
     "/truncated-gzip": truncated_gzip,
-    "/false-gzip": false_gzip,
+    "/false-gzip": _falsely("gzip"),
+    "/false-brotli": _falsely("br"),
+    "/false-zstd": _falsely("ZSTD"),
+    "/false-deflate": _falsely("deflate"),
+    "/false-two": _falsely("gzip, br"),
     "/utf8-called-ascii": utf8_called_ascii,
     "/latin1-called-utf8": latin1_called_utf8,
     "/unknown-charset": unknown_charset,

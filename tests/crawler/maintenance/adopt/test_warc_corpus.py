@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import zstandard
 from trafilatura import extract
 from warcio.warcwriter import WARCWriter
 
@@ -16,6 +18,7 @@ from neardup.batch.rows import LeftOut
 from neardup.whole import part_of
 from tests.crawler.reading.pages import read_page
 from tests.crawler.warc.exchanges import exchange, record_all
+from tests.crawler.warc.foreign import answer, asked, record
 from tests.neardup.texts import prose
 
 if TYPE_CHECKING:
@@ -76,7 +79,7 @@ def test_what_is_no_page_is_left_out_with_a_word(
     assert of_folder(tmp_path) == [LeftOut(reason)]
 
 
-def test_scheme_in_capitals_is_left_out_with_a_word_and_what_is_no_web_page_without() -> None:
+def test_scheme_in_capitals_is_read_and_what_is_no_web_page_left_out_without_a_word() -> None:
     file = io.BytesIO()
     writer = WARCWriter(file, gzip=True)
     for url in ("HTTP://Example.org/a", "dns:example.org", "httpsomething:b"):
@@ -87,7 +90,33 @@ def test_scheme_in_capitals_is_left_out_with_a_word_and_what_is_no_web_page_with
                 url, "response", payload=payload, length=len(answer), warc_content_type=kind
             )
         )
-    assert list(read(file)) == [LeftOut("responses whose HTTP headers are not read")]
+    (page,) = read(file)
+    assert isinstance(page, WebPage)
+    assert page.name == "HTTP://Example.org/a"
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, zstandard.compress])
+def test_what_other_programs_record_is_read_or_left_out_with_a_word(pack: Any) -> None:
+    named = {"WARC_Target_URI": "http://example.org/r", "Content_Type": "text/html"}
+    parts = [
+        answer("http://[/x", html("odd")),
+        record("resource", html(prose(1, 100)), **named),
+        record("resource", b"RIFF", WARC_Target_URI="urn:view:http://example.org/r"),
+        answer("/f", html("posted"), WARC_Record_ID="<urn:uuid:7>"),
+        asked("/f", "POST", WARC_Concurrent_To="<urn:uuid:7>"),
+        answer("/g", b"", status="304 Not Modified"),
+        answer("/h", html(prose(2, 100)), "Content-Encoding: br", "Content-Type: text/html"),
+        answer("/i", b"<p>", status="206 Partial Content"),
+    ]
+    found = list(read(io.BytesIO(pack(b"".join(parts)))))
+    pages = [one.name for one in found if isinstance(one, WebPage)]
+    assert pages == ["http://example.org/r", "http://example.org/h"]
+    assert sorted(one.reason for one in found if isinstance(one, LeftOut)) == [
+        "HTTP errors and redirects",
+        "answers to HEAD, POST or another method than GET",
+        "damaged records",
+        "parts of an answer (206)",
+    ]
 
 
 def test_damage_costs_the_records_that_it_hits(tmp_path: Path) -> None:
