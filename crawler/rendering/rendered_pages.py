@@ -179,6 +179,9 @@ class RenderedPage:
     """Why there is no DOM, such as "time" or "crash"; empty where there is one."""
 
     subrequests: tuple[Subrequested, ...] = ()
+    unanswered: tuple[str, ...] = ()
+    """URLs of requests that waited for their answers at the end."""
+
     screenshot: bytes | None = field(default=None, repr=False)
     """A picture as WebP."""
 

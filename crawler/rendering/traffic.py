@@ -42,6 +42,12 @@ _MAX_POSTED_BYTES: Final = 1_000_000
 _FILES = frozenset({"image", "media", "font"})
 _NEVER = frozenset({"ping", "beacon", "cspviolationreport", "manifest"})
 _DATA = frozenset({"xhr", "fetch", "websocket", "eventsource"})
+_ADDING = frozenset({"Document", "Script", "XHR", "Fetch"})
+"""Chromium's words for requests whose answers may add words to a page."""
+
+_MAX_LOADING_SECS: Final = 3.0
+"""An answer that a page was handed is waited for no longer: of some it reads nothing."""
+
 _READING = frozenset({"GET", "HEAD"})
 
 _NOT_THERE = frozenset({404, 410})
@@ -83,8 +89,10 @@ class Traffic:
         self._fetch = fetch
         self._is_handed = False
         self._asked = self._refused = 0
-        self.open = 0
-        """Requests that wait for their answer."""
+        self.unanswered: dict[object, str] = {}
+        """URLs of requests that wait for their answer."""
+
+        self._loading: set[str] = set()
 
         self.is_over = False
         """Whether the page has ended: what it still wants is not asked for."""
@@ -103,8 +111,21 @@ class Traffic:
 
     @property
     def quiet_secs(self) -> float:
-        """Seconds since the last request or answer; 0 while an answer is awaited."""
-        return 0.0 if self.open else time.monotonic() - self._changed_at
+        """Seconds since the last request or answer; 0 while an answer is awaited, or is loaded."""
+        secs = 0.0 if self.unanswered else time.monotonic() - self._changed_at
+        return 0.0 if self._loading and secs < _MAX_LOADING_SECS else secs
+
+    def note_begun(self, event: dict[str, Any]) -> None:
+        """Note a request that the page has begun, which is about to be handed over."""
+        if event.get("type") in _ADDING:
+            self._loading.add(event["requestId"])
+            self._changed_at = time.monotonic()
+
+    def note_ended(self, event: dict[str, Any]) -> None:
+        """Note that the page has an answer, or has given it up."""
+        if event["requestId"] in self._loading:
+            self._loading.discard(event["requestId"])
+            self._changed_at = time.monotonic()
 
     def note_route(self, url: str) -> None:
         """Note a URL that a script led to."""
@@ -134,12 +155,13 @@ class Traffic:
         if not self._may_ask(request):
             await route.abort("blockedbyclient")
             return
-        self.open += 1
+        waiting = object()
+        self.unanswered[waiting] = request.url
         try:
             async with self._free:
                 await self._hand_over(route, request)
         finally:
-            self.open -= 1
+            del self.unanswered[waiting]
             self._changed_at = time.monotonic()
 
     async def _hand_over(self, route: Any, request: Any) -> None:
