@@ -160,7 +160,7 @@ class CrawlNumbers:
         resting = sorted(job.frontier.pauses.resting(), key=lambda pause: pause.left_secs)
         return Numbers(
             title=job.run.title or str(job.folder or "crawl"),
-            state=FINISHING if self._is_closing else RUNNING,
+            state=FINISHING if self.is_closing else RUNNING,
             elapsed_secs=now - result.started,
             run=run,
             directory=Sums.of(job.sums),
@@ -210,7 +210,8 @@ class CrawlNumbers:
         return None if crawler is None else getattr(crawler.engine, "_slot", None)
 
     @property
-    def _is_closing(self) -> bool:
+    def is_closing(self) -> bool:
+        """Whether nothing more is requested, and what is under way goes on to its end."""
         return getattr(self._slot, "closing", None) is not None
 
     @property

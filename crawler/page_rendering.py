@@ -7,7 +7,7 @@ import os
 import time
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from scrapy import Request, signals
@@ -39,7 +39,7 @@ from crawler.rendering.renderer import Renderer
 from crawler.request_meta import LED_BY, host_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Coroutine, Iterable
 
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 
     from crawler.render_choice import RenderChoice
     from crawler.rendering.rendered_pages import SubRequest
+
+T = TypeVar("T")
 
 _PRIORITY = 500
 _MAX_REDIRECTS = 5
@@ -110,6 +112,11 @@ def renderer_of(
             _renderers.pop(crawler, None)
             await renderer.close()
 
+        async def end() -> None:
+            await renderer.end()
+            fetching.end()
+
+        job_of(crawler).callbacks.at_end.append(lambda: fetching.begin(end()))
         # Weak references would be gone at once.
         for signal in (signals.spider_closed, signals.engine_stopped):
             crawler.signals.connect(close, signal, weak=False)
@@ -186,7 +193,7 @@ class PageRequests:
         self._pauses = job_of(crawler).frontier.pauses
         self._answers = KeptAnswers()
         self._under_way: dict[AnswerKey, asyncio.Task[SubAnswer | None]] = {}
-        self._tasks: set[asyncio.Task[SubAnswer | None]] = set()
+        self._tasks: set[asyncio.Task[Any]] = set()
 
     async def fetch(self, wanted: SubRequest) -> SubAnswer | None:
         """Answer a request of a page; None refuses it."""
@@ -205,7 +212,7 @@ class PageRequests:
         task = self._under_way.get(key)
         is_joined = task is not None
         if task is None:
-            task = self._under_way[key] = self._begin(wanted)
+            task = self._under_way[key] = self.begin(self._download(wanted))
             task.add_done_callback(lambda _: self._under_way.pop(key, None))
         answer = await asyncio.shield(task)
         if is_joined and (answer is None or not kept_secs(wanted, answer)):
@@ -215,14 +222,19 @@ class PageRequests:
         return answer
 
     async def _shielded(self, wanted: SubRequest) -> SubAnswer | None:
-        return await asyncio.shield(self._begin(wanted))
+        return await asyncio.shield(self.begin(self._download(wanted)))
 
-    def _begin(self, wanted: SubRequest) -> asyncio.Task[SubAnswer | None]:
-        """Begin a download, which ends by itself even if its page ends before."""
-        task = asyncio.ensure_future(self._download(wanted))
+    def begin(self, doing: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        """Begin what ends by itself, such as a download even if its page ends before."""
+        task = asyncio.ensure_future(doing)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
+
+    def end(self) -> None:
+        """End the downloads, for which no page waits any more."""
+        for task in self._tasks - {asyncio.current_task()}:
+            task.cancel()
 
     async def _download(self, wanted: SubRequest) -> SubAnswer | None:
         settings = self._crawler.settings

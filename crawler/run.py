@@ -235,6 +235,7 @@ class RunCallbacks:
         after_capture: Called with the ``Request.meta`` of each captured answer, and the capture.
         after_refusal: Called with that of each refused answer, and the reason.
         after_picture: Called with the URL of each page whose picture was kept, and the WebP file.
+        at_end: Called when nothing more is requested, though what is under way goes on.
         at_close: Called before the directory is closed.
     """
 
@@ -242,6 +243,7 @@ class RunCallbacks:
         self.after_capture: list[Callable[[Mapping[str, Any], Captured], None]] = []
         self.after_refusal: list[Callable[[Mapping[str, Any], Stored], None]] = []
         self.after_picture: list[Callable[[str, bytes], None]] = []
+        self.at_end: list[Callable[[], object]] = []
         self.at_close: list[Callable[[], None]] = []
 
     def captured(self, meta: Mapping[str, Any], captured: Captured) -> None:
@@ -255,6 +257,11 @@ class RunCallbacks:
     def pictured(self, url: str, picture: bytes) -> None:
         for act in self.after_picture:
             act(url, picture)
+
+    def ending(self) -> None:
+        """Call what is to be told once that the run ends, and nothing a second time."""
+        while self.at_end:
+            self.at_end.pop()()
 
     def closing(self) -> None:
         for act in self.at_close:

@@ -192,5 +192,9 @@ class RenderingError(Exception):
     """Rendering is not possible; the message has one line and says what mends it."""
 
 
+class RenderingEndedError(Exception):
+    """A page is not shown, since the crawl ends; it is to be requested by the next one."""
+
+
 class NoBrowserError(RenderingError):
     """Playwright or the browser is missing, or the browser does not start."""

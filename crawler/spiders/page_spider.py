@@ -28,6 +28,7 @@ from crawler.reading.metadata.robots_directives import robots_words
 from crawler.reading.worker_pool import ReadingError
 from crawler.render_choice import RenderChoice, render_choice
 from crawler.render_decisions import render_pages
+from crawler.rendering.rendered_pages import RenderingEndedError
 from crawler.request_meta import (
     AGAIN,
     FIXED,
@@ -213,7 +214,12 @@ class PageSpider(Spider):
         if AGAIN in response.meta:
             return follow_again(self, response)
         take_shortest_way(self, response)
-        captured = await self._capture(response)
+        try:
+            captured = await self._capture(response)
+        except RenderingEndedError:
+            # Nothing of it was stored: the crawl that goes on requests it.
+            self.crawler.engine.scheduler.ask_later(response.request)
+            return ()
         if captured is None:
             return (self._whole(response),)
         self.job.frontier.leased.note_stored(response)
