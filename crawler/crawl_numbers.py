@@ -13,6 +13,7 @@ from scrapy.utils.httpobj import urlparse_cached
 from crawler.job_registry import job_of
 from crawler.pages.verdicts import CHANGED, DUPLICATES, FAILED, KEPT, UNCHANGED, VERDICTS
 from crawler.run import BYTES, answers_in
+from crawler.storage.meta_names import BROWSER_REQUESTS
 from neardup.plurals import many
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ class Sums:
     other: int
     failed: int
     bytes: int
+    browser_requests: int
     verdicts: dict[str, int]
 
     @classmethod
@@ -72,6 +74,7 @@ class Sums:
             other=sum(count for verdict, count in verdicts.items() if verdict not in _NAMED),
             failed=verdicts.get(FAILED, 0),
             bytes=int(counts.get(BYTES, 0)),
+            browser_requests=int(counts.get(BROWSER_REQUESTS, 0)),
             verdicts=verdicts,
         )
 

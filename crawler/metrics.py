@@ -131,6 +131,7 @@ def _of_sums(prefix: str, whose: str, sums: Sums) -> Iterator[Family]:
         ("pages_fetched_total", "Answers that are no failures", sums.fetched),
         ("pages_kept_total", "Answers that were kept", sums.kept + sums.changed),
         ("fetched_bytes_total", "Bytes of bodies", sums.bytes),
+        ("browser_requests_total", "Requests of pages in the browser", sums.browser_requests),
     )
     for name, what, number in single:
         yield Family(f"{prefix}_{name}", COUNTER, f"{what}, {whose}.", {(): number})

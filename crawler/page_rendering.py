@@ -190,6 +190,7 @@ class PageRequests:
     def __init__(self, crawler: Crawler, options: RenderOptions) -> None:
         self._crawler = crawler
         self._options = options
+        self._result = job_of(crawler).result
         self._pauses = job_of(crawler).frontier.pauses
         self._answers = KeptAnswers()
         self._under_way: dict[AnswerKey, asyncio.Task[SubAnswer | None]] = {}
@@ -267,6 +268,7 @@ class PageRequests:
             self._count("refused")
             return None
         self._count("downloaded")
+        self._result.count_for_browser(len(response.body))
         if response.status in REFUSALS:
             self._pause(request, response)
         return SubAnswer(response.status, _pairs(response), response.body)

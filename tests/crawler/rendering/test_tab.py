@@ -73,7 +73,10 @@ async def never(_: SubRequest) -> SubAnswer | None:
         (ASK, late),
         (ASK, to_a_page_without_time),
         (f"setTimeout(() => {{ {ASK} }}, 900)", at_once),
-        (f"{SLEEP} (async () => {{ for (let i = 0; i < 5; i++) await sleep(700); {ASK} }})()", late),
+        (
+            f"{SLEEP} (async () => {{ for (let i = 0; i < 5; i++) await sleep(700); {ASK} }})()",
+            late,
+        ),
         (
             f"{SLEEP} (async () => {{ for (let i = 0; i < 11; i++) {{ await sleep(800); "
             f"{SHOW} p.textContent + i; }} {ASK} }})()",
