@@ -95,6 +95,8 @@ class PageRendering:
         self._shown_as: dict[bytes, dict[bytes, bytes]] = {}
         self._most_waiting = _SOON * render_options(spider.crawler.settings).concurrency
         self._waiting = 0
+        self._hanging: set[str] = set()
+        """Places whose answers were outstanding when a page was asked once more."""
 
     @property
     def is_behind(self) -> bool:
@@ -212,7 +214,7 @@ class PageRendering:
         )
         self._waiting += 1
         try:
-            shown = await self._renderer.render(page)
+            shown = await self._rendered(page)
         except RenderingError as error:
             self._say_once(str(error))
             return await self._apart(fetched, reading, str(error))
@@ -235,6 +237,15 @@ class PageRendering:
             return replace(chosen, is_patient=is_patient)
         why = detail_of(chosen.reason, Reason.NOT_RENDERED) or ""
         return await self._apart(fetched, chosen.reading, why)
+
+    async def _rendered(self, page: PageToRender) -> RenderedPage:
+        """Render a page, and once more where answers were outstanding that are not so always."""
+        shown = await self._renderer.render(page)
+        if not _places(shown) - self._hanging or len(self._hanging) >= _MAX_KNOWN:
+            return shown
+        again = await self._renderer.render(page)
+        self._hanging |= _places(again)
+        return max(shown, again, key=lambda each: (not each.unanswered, len(each.body)))
 
     def _lacks(
         self, fetched: Fetched, reading: Reading, shown: RenderedPage, *, is_patient: bool
@@ -304,3 +315,8 @@ class PageRendering:
         if failure != self._failure:
             self._failure = failure
             logger.error("rendering: %s", failure)
+
+
+def _places(page: RenderedPage) -> set[str]:
+    """Return the folders of the requests that waited for their answers when a page was read."""
+    return {url.partition("?")[0].rpartition("/")[0] for url in page.unanswered}

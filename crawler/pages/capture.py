@@ -265,8 +265,8 @@ class Archivist:
             is_final: Whether no browser is asked any more.
 
         Returns:
-            None if nothing was stored, because the page would be dropped, and a browser may show
-            that it is another one.
+            None if nothing was stored, because the page would be dropped, or take the place of a
+            fuller one, and a browser may show that it is another one.
         """
         previous = page.previous
         if previous is not None and self._judge.is_less_than_shown(page, is_whole=False):
@@ -286,7 +286,7 @@ class Archivist:
             self._judge.describe_wall(row, page, wall, original)
         else:
             self._describe(row, page, original, said)
-        if not is_final and self._may_differ(page, row):
+        if not is_final and (self._may_differ(page, row) or self._is_less_at_first(page)):
             return None
         if (
             previous is not None
@@ -349,6 +349,12 @@ class Archivist:
             return False
         is_near = row.verdict in verdicts.INEXACT
         return self.renderer.may_differ(page.fetched, page.rendered, is_near=is_near)
+
+    def _is_less_at_first(self, page: PageContext) -> bool:
+        """Return whether a browser shows less of a page than before, and did not wait for long."""
+        if page.rendered is None or page.rendered.is_patient:
+            return False
+        return self._judge.is_less_than_shown(page, is_whole=True)
 
     def _as_shown(self, previous: PageRow, page: PageContext) -> Captured:
         """Leave a page as a browser showed it before: there is less of it now."""

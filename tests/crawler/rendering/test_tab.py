@@ -88,7 +88,7 @@ async def never(_: SubRequest) -> SubAnswer | None:
             at_once,
         ),
         (
-            f"{SLEEP} (async () => {{ for (let i = 0; i < 6; i++) await fetch('/' + i); {ASK} }})()",
+            f"(async () => {{ for (let i = 0; i < 6; i++) await fetch('/' + i); {ASK} }})()",
             late,
         ),
         (
