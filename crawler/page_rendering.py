@@ -18,7 +18,7 @@ from crawler.downloading.cookie_files import read_cookies
 from crawler.frontier.order import host_number
 from crawler.job_registry import job_of
 from crawler.options import Options
-from crawler.render_choice import AUTO, NO
+from crawler.pages.visits import NO
 from crawler.rendering.browser import browser_path
 from crawler.rendering.kept_answers import (
     AnswerKey,
@@ -37,6 +37,7 @@ from crawler.rendering.rendered_pages import (
 )
 from crawler.rendering.renderer import Renderer
 from crawler.request_meta import LED_BY, host_name
+from crawler.spiders.arguments import AUTO
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterable
@@ -45,8 +46,8 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
 
-    from crawler.render_choice import RenderChoice
     from crawler.rendering.rendered_pages import SubRequest
+    from crawler.spiders.arguments import RenderChoice
 
 T = TypeVar("T")
 

@@ -24,7 +24,6 @@ from crawler.reading.content_types import has_script, why_not_html
 from crawler.reading.link_extraction import resolve
 from crawler.reading.link_kinds import PAGES, ROUTE
 from crawler.reading.reading import Link
-from crawler.render_choice import ALWAYS
 from crawler.rendering.pictures import Pictures
 from crawler.rendering.rendered_pages import (
     FOREIGN_SCRIPT_FAILED,
@@ -32,6 +31,7 @@ from crawler.rendering.rendered_pages import (
     PageToRender,
     RenderingError,
 )
+from crawler.spiders.arguments import ALWAYS
 from crawler.url_rules.render_kinds import RenderKinds
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from crawler.pages.page_context import Fetched
     from crawler.pages.page_row import PageRow
     from crawler.reading.reading import Reading
-    from crawler.render_choice import RenderChoice
     from crawler.rendering.rendered_pages import RenderedPage
+    from crawler.spiders.arguments import RenderChoice
     from crawler.spiders.page_spider import PageSpider
 
 logger = logging.getLogger(__name__)

@@ -25,12 +25,12 @@ from crawler.options import Options
 from crawler.pages import verdicts
 from crawler.pages.page_context import Captured
 from crawler.pages.reasons import Reason
+from crawler.pages.visits import NO
 from crawler.reading.content_types import why_not_html
 from crawler.reading.link_kinds import ANCHOR, OPEN_FORM, SCRIPT, Follow
-from crawler.render_choice import NO, RenderChoice
 from crawler.request_meta import FOR_A_PAGE, LINK_KIND, RETRY_TIMES, SEED, WHOLE, is_apart
 from crawler.spiders.argument_table import MIRROR
-from crawler.spiders.arguments import yes_or_no
+from crawler.spiders.arguments import RenderChoice, yes_or_no
 from crawler.spiders.named_files import PAGE_OF, NamedFiles
 from crawler.spiders.site import SiteSpider
 from crawler.suggestions import did_you_mean

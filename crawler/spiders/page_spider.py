@@ -26,7 +26,6 @@ from crawler.pages.visits import NO
 from crawler.reading.metadata.metadata_record import PageHeaders
 from crawler.reading.metadata.robots_directives import robots_words
 from crawler.reading.worker_pool import ReadingError
-from crawler.render_choice import RenderChoice, render_choice
 from crawler.render_decisions import render_pages
 from crawler.rendering.rendered_pages import RenderingEndedError
 from crawler.request_meta import (
@@ -40,7 +39,12 @@ from crawler.request_meta import (
     link_source,
     without,
 )
-from crawler.spiders.arguments import check_arguments, rules_of
+from crawler.spiders.arguments import (
+    RenderChoice,
+    check_arguments,
+    render_choice,
+    rules_of,
+)
 from crawler.storage.errors import CrawlStorageError
 from crawler.urls.canonical import MalformedUrl
 from crawler.urls.requested import requestable

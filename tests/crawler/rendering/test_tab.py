@@ -11,8 +11,7 @@ import pytest
 
 from crawler.rendering.rendered_pages import PageToRender, RenderOptions, SubAnswer
 from crawler.rendering.renderer import Renderer
-from tests.crawler.rendering.pages import HTML, document
-from tests.crawler.rendering.test_renderer import own_browsers_and_pages
+from tests.crawler.rendering.pages import HTML, document, own_browsers_and_pages
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
