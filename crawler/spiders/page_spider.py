@@ -39,6 +39,7 @@ from crawler.request_meta import (
     link_source,
     without,
 )
+from crawler.scheduler import FrontierScheduler
 from crawler.spiders.arguments import (
     RenderChoice,
     check_arguments,
@@ -221,9 +222,7 @@ class PageSpider(Spider):
         try:
             captured = await self._capture(response)
         except RenderingEndedError:
-            # Nothing of it was stored: the crawl that goes on requests it.
-            self.crawler.engine.scheduler.ask_later(response.request)
-            return ()
+            return self._returned(response)
         if captured is None:
             return (self._whole(response),)
         self.job.frontier.leased.note_stored(response)
@@ -234,6 +233,15 @@ class PageSpider(Spider):
         self._learn(response, captured)
         self._note_seed(response, captured)
         return self._results(response, captured)
+
+    def _returned(self, response: Response) -> tuple[Request, ...]:
+        """Let a page wait again of which nothing was stored; return what is to be queued anew."""
+        scheduler, request = self.crawler.engine.scheduler, response.request
+        assert request is not None
+        if not isinstance(scheduler, FrontierScheduler) or scheduler.host_of(request) is None:
+            return (request.replace(dont_filter=True),)
+        scheduler.ask_later(request)
+        return ()
 
     def _results(self, response: Response, captured: Captured) -> Iterator[Any]:
         yield page_of_capture(captured, markdown=self.job.options.markdown)

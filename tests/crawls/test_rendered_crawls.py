@@ -39,6 +39,10 @@ def test_all_routes_are_found_and_each_text_is_kept_once(tmp_path: Path) -> None
         asked = Counter(site.asked)
     assert set(rows) == site.paths()
     assert max(asked.values()) == 1, "the script too is fetched once, and so are all data"
+    for_pages = sum(path.startswith(("/data/", "/static/")) for path in asked)
+    told = json.loads((tmp_path / "status.json").read_text())["run"]
+    assert told["browser_requests"] == report(tmp_path)["browser_requests"] == for_pages
+    assert told["bytes"] > report(tmp_path)["fetched_bytes"]
     near = {f"/route/{number}" for number in range(9, ROUTES, 10)}
     dropped = {path for path, row in rows.items() if row["text"] is None}
     assert {rows[path]["verdict"] for path in dropped} <= {"near_duplicate"}
@@ -84,7 +88,7 @@ def test_the_end_of_a_crawl_ends_tabs_that_wait_and_the_next_one_shows_their_pag
     with ScriptedSite(0) as site:
         urls = tmp_path / "urls"
         urls.write_text("".join(f"{site.origin}/partly/{number}\n" for number in range(60)))
-        command = (
+        command: tuple[str, ...] = (
             *("crawl", "urls", "-a", f"file={urls}"),
             *("-s", f"JOBDIR={tmp_path / 'job'}", "-s", "CRAWL_RENDER_TIMEOUT_SECS=200"),
         )
