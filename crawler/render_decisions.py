@@ -233,10 +233,23 @@ class PageRendering:
             read = await self._spider.archivist.read(answer, apart=True)
         routes = tuple(self._links(fetched.url, shown.routes))
         chosen = await asyncio.to_thread(choose, reading, read, shown.body, lacks, routes)
+        if chosen.is_whole and not is_patient and self._works_on_disk(reading, shown):
+            plain = replace(reading, links=chosen.reading.links)
+            chosen = replace(chosen, reading=plain, is_taken=False, document=b"")
         if chosen.is_taken or chosen.is_whole:
             return replace(chosen, is_patient=is_patient)
         why = detail_of(chosen.reason, Reason.NOT_RENDERED) or ""
         return await self._apart(fetched, chosen.reading, why)
+
+    def _works_on_disk(self, reading: Reading, shown: RenderedPage) -> bool:
+        """Return whether a mirror is to have a page as it came, unless the user says otherwise.
+
+        Its scripts fill it from what they bring along, as the search of a manual: they do the same
+        where the page is opened from the disk, and show more than a document without them.
+        """
+        is_default = self._choice.for_disk and not self._choice.mode
+        has_data = any(each.is_data for each in shown.subrequests)
+        return is_default and not reading.is_app_shell and not has_data
 
     async def _rendered(self, page: PageToRender) -> RenderedPage:
         """Render a page, and once more where answers were outstanding that are not so always."""

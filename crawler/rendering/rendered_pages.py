@@ -157,6 +157,8 @@ class Subrequested:
     url: str
     status: int
     size_bytes: int
+    is_data: bool = False
+    """Whether a script asked for it as data, which none can that is opened from the disk."""
 
 
 @dataclass(frozen=True)

@@ -186,7 +186,8 @@ class Traffic:
 
     async def _fulfill(self, route: Any, wanted: SubRequest, answer: SubAnswer) -> None:
         size = len(answer.body)
-        self.subrequests.append(Subrequested(wanted.url, answer.status, size))
+        is_data = wanted.resource_type in _DATA and answer.status < 400
+        self.subrequests.append(Subrequested(wanted.url, answer.status, size, is_data))
         self._bytes += size
         if self._bytes > self._options.max_page_bytes:
             self.missed[TOO_MANY_BYTES] = None
