@@ -127,7 +127,7 @@ class PageRendering:
         shown = await self._shown(fetched, reading, is_patient=True)
         if self._is_known(fetched.key, reading, shown):
             # Another page that came with these words shows these: they are copies there too.
-            shown = replace(shown, reading=reading, is_taken=False, document=b"")
+            shown = replace(shown, reading=reading, is_taken=False, document=b"", is_copy=True)
         if self._kinds is not None and not reading.is_app_shell:
             is_gain = await self._shows_more(reading, shown.reading)
             name = self._kinds.name(fetched.canonical_url)

@@ -288,9 +288,10 @@ class Archivist:
             self._describe(row, page, original, said)
         if not is_final and (self._may_differ(page, row) or self._is_less_at_first(page)):
             return None
+        is_copy = page.rendered is not None and page.rendered.is_copy
         if (
             previous is not None
-            and row.verdict in verdicts.DUPLICATES
+            and (is_copy or row.verdict in verdicts.DUPLICATES)
             and self._judge.is_less_than_shown(page, is_whole=True)
         ):
             return self._as_shown(previous, page)
