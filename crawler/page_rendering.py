@@ -20,27 +20,26 @@ from crawler.job_registry import job_of
 from crawler.options import Options
 from crawler.pages.visits import NO
 from crawler.rendering.browser import browser_path
-from crawler.rendering.kept_answers import (
+from crawler.rendering.rendered_pages import (
+    BEHAVIOURS,
+    Cookie,
+    NoBrowserError,
+    RenderOptions,
+    SubAnswer,
+)
+from crawler.rendering.renderer import Renderer
+from crawler.rendering.traffic import (
     AnswerKey,
     KeptAnswers,
     is_for_the_crawl,
     kept_secs,
     key_of,
 )
-from crawler.rendering.rendered_pages import (
-    BEHAVIOURS,
-    Cookie,
-    NoBrowserError,
-    PageToRender,
-    RenderOptions,
-    SubAnswer,
-)
-from crawler.rendering.renderer import Renderer
 from crawler.request_meta import LED_BY, host_name
 from crawler.spiders.arguments import AUTO
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Iterable
+    from collections.abc import Coroutine
 
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -148,13 +147,6 @@ def render_options(settings: BaseSettings) -> RenderOptions:
         concurrency=options.integer("CRAWL_RENDER_CONCURRENCY") or cores,
         max_browser_mb=options.integer("CRAWL_RENDER_BROWSER_MAX_MB"),
         browser_path=str(options.raw("CRAWL_RENDER_BROWSER")),
-    )
-
-
-def page_to_render(response: Response, cookies: Iterable[Cookie] = ()) -> PageToRender:
-    """Return an answer as the renderer takes it."""
-    return PageToRender(
-        response.url, response.body, response.status, _pairs(response), tuple(cookies)
     )
 
 

@@ -11,7 +11,6 @@ import os
 import shutil
 import signal
 import tempfile
-import threading
 import uuid
 from contextlib import suppress
 from pathlib import Path
@@ -293,35 +292,6 @@ def browser_path(options: RenderOptions) -> str | None:
             )
         return found
     return next(filter(None, map(shutil.which, NAMES)), None)
-
-
-def check_browser(options: RenderOptions) -> None:
-    """Start the browser and end it, so that what is missing is known before a crawl; about 1 s.
-
-    It blocks, and may be called with or without a running event loop.
-
-    Raises:
-        NoBrowserError: Playwright or the browser is missing, or does not start.
-    """
-    browser_path(options)
-    errors: list[BaseException] = []
-    thread = threading.Thread(target=lambda: _try(options, errors), name="check-browser")
-    thread.start()
-    thread.join()
-    if errors:
-        raise errors[0]
-
-
-def _try(options: RenderOptions, errors: list[BaseException]) -> None:
-    async def start_and_end() -> None:
-        browser = Browser(options)
-        await browser.start()
-        await browser.close()
-
-    try:
-        asyncio.run(start_and_end())
-    except BaseException as error:  # raised in the other thread
-        errors.append(error)
 
 
 def _why(error: Exception, path: str | None) -> str:

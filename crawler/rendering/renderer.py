@@ -57,16 +57,6 @@ class Renderer:
         self._rests_until, self._why_it_rests = 0.0, ""
         self.browsers_started = 0
 
-    async def start(self) -> None:
-        """Start a browser; the first page does so where this was not called.
-
-        Raises:
-            NoBrowserError: There is none, or it does not start.
-        """
-        async with self._starting:
-            if self._browser is None:
-                self._browser = await self._new_browser()
-
     async def render(self, page: PageToRender) -> RenderedPage:
         """Render a page within its time; a page that fails has a result with ``failed``.
 

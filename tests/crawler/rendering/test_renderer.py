@@ -390,7 +390,7 @@ def test_a_browser_that_was_killed_is_replaced() -> None:
     async def rendered() -> tuple[str, int]:
         renderer = Renderer(RenderOptions(), fetch)
         try:
-            await renderer.start()
+            await renderer.render(PageToRender(PAGE, document(""), 200, HTML))
             for pid in own_browsers():
                 os.kill(pid, signal.SIGKILL)
             await asyncio.to_thread(wait_until, lambda: not own_browsers())
