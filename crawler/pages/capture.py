@@ -225,7 +225,8 @@ class Archivist:
             return self._part(previous, page)
         if self._asking is not None:
             said = await self._asking.settle(page, self.visit, known)
-        captured = self._timed_store(page, said)
+        # Before it is judged, which puts its fingerprint into the index.
+        captured = None if self._is_less_at_first(page) else self._timed_store(page, said)
         if captured is None and self.renderer is not None:
             page.take(page.plain, await self.renderer.look_again(page.fetched, page.plain))
             captured = self._timed_store(page, said, is_final=True)
@@ -265,8 +266,8 @@ class Archivist:
             is_final: Whether no browser is asked any more.
 
         Returns:
-            None if nothing was stored, because the page would be dropped, or take the place of a
-            fuller one, and a browser may show that it is another one.
+            None if nothing was stored, because the page would be dropped, and a browser may show
+            that it is another one.
         """
         previous = page.previous
         if previous is not None and self._judge.is_less_than_shown(page, is_whole=False):
@@ -286,7 +287,7 @@ class Archivist:
             self._judge.describe_wall(row, page, wall, original)
         else:
             self._describe(row, page, original, said)
-        if not is_final and (self._may_differ(page, row) or self._is_less_at_first(page)):
+        if not is_final and self._may_differ(page, row):
             return None
         is_copy = page.rendered is not None and page.rendered.is_copy
         if (
@@ -353,7 +354,7 @@ class Archivist:
 
     def _is_less_at_first(self, page: PageContext) -> bool:
         """Return whether a browser shows less of a page than before, and did not wait for long."""
-        if page.rendered is None or page.rendered.is_patient:
+        if page.rendered is None or page.rendered.is_patient or not page.is_whole:
             return False
         return self._judge.is_less_than_shown(page, is_whole=True)
 
