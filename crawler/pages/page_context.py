@@ -99,6 +99,8 @@ class Fetched:
     """Ids of captures of the same page under another name, which never are its originals."""
     cut: Reason | None = None
     """Why the body is known to be only a part of the page."""
+    is_stopped: bool = False
+    """Whether the crawl closed the connection, since the answer began as what is no page."""
     file: BodyFile | None = None
     """Where the whole body is; ``body`` is its beginning then."""
 
@@ -182,7 +184,7 @@ def blank_row(number: int, fetched: Fetched, visit: int) -> PageRow:
         depth=fetched.depth,
         status=fetched.status or None,
         content_type=fetched.content_type,
-        body_bytes=fetched.size,
+        body_bytes=0 if fetched.is_stopped else fetched.size,
     )
 
 
@@ -261,7 +263,7 @@ class PageContext:
         One that is not whole may be told from others by what is missing: it is no copy of a page,
         and none is one of it.
         """
-        if self.fetched.is_cut:
+        if self.fetched.is_cut or self.fetched.is_stopped:
             return False
         if self.rendered is not None:
             return self.rendered.is_whole
@@ -331,7 +333,8 @@ class PageContext:
             row.etag, row.last_modified = fetched.etag, fetched.last_modified
         row.title, row.author, row.date, row.language, row.declared_url = reading.metadata[:5]
         row.metadata, row.name = self._packed_metadata()
-        row.payload_digest = row.last_payload_digest = self.payload
+        if not fetched.is_stopped:  # of all bytes, or of none
+            row.payload_digest = row.last_payload_digest = self.payload
         row.visible_digest = reading.visible_digest
         return row
 
