@@ -226,7 +226,7 @@ class Archivist:
         if self._asking is not None:
             said = await self._asking.settle(page, self.visit, known)
         # Before it is judged, which puts its fingerprint into the index.
-        captured = None if self._is_less_at_first(page) else self._timed_store(page, said)
+        captured = None if self._judge.is_less_at_first(page) else self._timed_store(page, said)
         if captured is None and self.renderer is not None:
             page.take(page.plain, await self.renderer.look_again(page.fetched, page.plain))
             captured = self._timed_store(page, said, is_final=True)
@@ -351,12 +351,6 @@ class Archivist:
             return False
         is_near = row.verdict in verdicts.INEXACT
         return self.renderer.may_differ(page.fetched, page.rendered, is_near=is_near)
-
-    def _is_less_at_first(self, page: PageContext) -> bool:
-        """Return whether a browser shows less of a page than before, and did not wait for long."""
-        if page.rendered is None or page.rendered.is_patient or not page.is_whole:
-            return False
-        return self._judge.is_less_than_shown(page, is_whole=True)
 
     def _as_shown(self, previous: PageRow, page: PageContext) -> Captured:
         """Leave a page as a browser showed it before: there is less of it now."""

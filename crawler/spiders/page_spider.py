@@ -41,13 +41,8 @@ from crawler.request_meta import (
     link_source,
     without,
 )
-from crawler.scheduler import FrontierScheduler
-from crawler.spiders.arguments import (
-    RenderChoice,
-    check_arguments,
-    render_choice,
-    rules_of,
-)
+from crawler.scheduler import returned
+from crawler.spiders.arguments import RenderChoice, check_arguments, render_choice, rules_of
 from crawler.spiders.file_requests import StoppedAnswers
 from crawler.storage.errors import CrawlStorageError
 from crawler.urls.canonical import MalformedUrl
@@ -227,7 +222,7 @@ class PageSpider(Spider):
         try:
             captured = await self._capture(response)
         except RenderingEndedError:
-            return self._returned(response)
+            return returned(self.crawler, response)
         if captured is None:
             return (self._whole(response),)
         self.job.frontier.leased.note_stored(response)
@@ -238,15 +233,6 @@ class PageSpider(Spider):
         self._learn(response, captured)
         self._note_seed(response, captured)
         return self._results(response, captured)
-
-    def _returned(self, response: Response) -> tuple[Request, ...]:
-        """Let a page wait again of which nothing was stored; return what is to be queued anew."""
-        scheduler, request = self.crawler.engine.scheduler, response.request
-        assert request is not None
-        if not isinstance(scheduler, FrontierScheduler) or scheduler.host_of(request) is None:
-            return (request.replace(dont_filter=True),)
-        scheduler.ask_later(request)
-        return ()
 
     def _results(self, response: Response, captured: Captured) -> Iterator[Any]:
         yield page_of_capture(captured, markdown=self.job.options.markdown)
