@@ -24,7 +24,7 @@ sys.path.insert(0, str(ROOT))  # the sites of the tests are no part of an instal
 
 from measuring import write  # noqa: E402
 
-from crawler.rendering.processes import memory_mb, tree_of  # noqa: E402
+from crawler.rendering.browser import memory_mb, tree_of  # noqa: E402
 from tests.crawls.command import report, scrapy, start_scrapy  # noqa: E402
 from tests.sites.scripted import ScriptedSite  # noqa: E402
 

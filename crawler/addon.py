@@ -47,7 +47,7 @@ ADDED = (
     ("EXTENSIONS", "crawler.extensions.CrawlDelay", 20),
     ("EXTENSIONS", "crawler.budgets.Budgets", 25),
     ("EXTENSIONS", "crawler.pacing.OpenHours", 26),
-    ("EXTENSIONS", "crawler.ignored_settings.IgnoredSettings", 22),
+    ("EXTENSIONS", "crawler.extensions.IgnoredSettings", 22),
     ("EXTENSIONS", "crawler.status_file.StatusFile", 25),
     ("EXTENSIONS", "crawler.extensions.Progress", 30),
 )

@@ -12,6 +12,7 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import create_looping_call
 
+from crawler.crawl_numbers import CrawlNumbers
 from crawler.downloadermiddlewares.retries import LimitReachedError
 from crawler.job_registry import CrawlerComponent, job_of
 from crawler.options import Options
@@ -39,6 +40,7 @@ class Budgets(CrawlerComponent):
             raise NotConfigured("NEARDUP_ENABLED is False")
         self._crawler = crawler
         self._job = job_of(crawler)
+        self._numbers = CrawlNumbers.of(crawler)
         self._min_free_bytes = options.integer("CRAWL_MIN_FREE_BYTES")
         self._max_answer_bytes = crawler.settings.getint("DOWNLOAD_MAXSIZE")
         self._of_unknown_length: WeakSet[Request] = WeakSet()
@@ -103,7 +105,8 @@ class Budgets(CrawlerComponent):
     def _look(self) -> None:
         job, run = self._job, self._job.run
         self._stop_at_bytes(self._bytes_there)
-        if job.result.limit_reason is not None:
+        if job.result.limit_reason is not None or self._numbers.is_closing:
+            job.callbacks.ending()
             return
         if run.max_secs is not None and time.monotonic() - job.result.started >= run.max_secs:
             job.result.stop_requests("the time of --max-time is over")

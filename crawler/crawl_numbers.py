@@ -13,6 +13,7 @@ from scrapy.utils.httpobj import urlparse_cached
 from crawler.job_registry import job_of
 from crawler.pages.verdicts import CHANGED, DUPLICATES, FAILED, KEPT, UNCHANGED, VERDICTS
 from crawler.run import BYTES, answers_in
+from crawler.storage.meta_names import BROWSER_REQUESTS
 from neardup.plurals import many
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ class Sums:
     other: int
     failed: int
     bytes: int
+    browser_requests: int
     verdicts: dict[str, int]
 
     @classmethod
@@ -72,6 +74,7 @@ class Sums:
             other=sum(count for verdict, count in verdicts.items() if verdict not in _NAMED),
             failed=verdicts.get(FAILED, 0),
             bytes=int(counts.get(BYTES, 0)),
+            browser_requests=int(counts.get(BROWSER_REQUESTS, 0)),
             verdicts=verdicts,
         )
 
@@ -160,7 +163,7 @@ class CrawlNumbers:
         resting = sorted(job.frontier.pauses.resting(), key=lambda pause: pause.left_secs)
         return Numbers(
             title=job.run.title or str(job.folder or "crawl"),
-            state=FINISHING if self._is_closing else RUNNING,
+            state=FINISHING if self.is_closing else RUNNING,
             elapsed_secs=now - result.started,
             run=run,
             directory=Sums.of(job.sums),
@@ -210,7 +213,8 @@ class CrawlNumbers:
         return None if crawler is None else getattr(crawler.engine, "_slot", None)
 
     @property
-    def _is_closing(self) -> bool:
+    def is_closing(self) -> bool:
+        """Whether nothing more is requested, and what is under way goes on to its end."""
         return getattr(self._slot, "closing", None) is not None
 
     @property

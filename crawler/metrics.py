@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrapy import signals
@@ -19,6 +18,7 @@ from crawler.job_registry import CrawlerComponent
 from crawler.metrics_server import MetricsServer, take
 from crawler.options import Options, metrics_place
 from crawler.pages.verdicts import VERDICTS
+from crawler.rendering.browser import resident_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -131,6 +131,7 @@ def _of_sums(prefix: str, whose: str, sums: Sums) -> Iterator[Family]:
         ("pages_fetched_total", "Answers that are no failures", sums.fetched),
         ("pages_kept_total", "Answers that were kept", sums.kept + sums.changed),
         ("fetched_bytes_total", "Bytes of bodies", sums.bytes),
+        ("browser_requests_total", "Requests of pages in the browser", sums.browser_requests),
     )
     for name, what, number in single:
         yield Family(f"{prefix}_{name}", COUNTER, f"{what}, {whose}.", {(): number})
@@ -162,20 +163,11 @@ def _of_fleet(news: News) -> Iterator[Family]:
 
 
 def _of_processes(pids: Iterable[int]) -> Iterator[Family]:
-    sizes = {(str(number),): _resident_bytes(pid) for number, pid in enumerate(pids, 1)}
+    sizes = {(str(number),): resident_bytes(pid) for number, pid in enumerate(pids, 1)}
     meaning = "Resident memory of the processes that read pages."
     name = "crawl_once_worker_resident_memory_bytes"
     yield Family(name, GAUGE, meaning, sizes, ("worker",))
-    own = {(): _resident_bytes(os.getpid())}
+    own = {(): resident_bytes(os.getpid())}
     yield Family("process_resident_memory_bytes", GAUGE, "Resident memory of the crawl.", own)
     used = {(): round(time.process_time(), 3)}
     yield Family("process_cpu_seconds_total", COUNTER, "CPU time of the crawl.", used)
-
-
-def _resident_bytes(pid: int) -> int:
-    """Return the resident memory of a process; 0 where it is gone or the system does not say."""
-    try:
-        pages = int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1])
-    except (OSError, IndexError, ValueError):
-        return 0
-    return pages * os.sysconf("SC_PAGE_SIZE")

@@ -7,7 +7,7 @@ import os
 import time
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from scrapy import Request, signals
@@ -18,35 +18,37 @@ from crawler.downloading.cookies import read_cookies
 from crawler.frontier.order import host_number
 from crawler.job_registry import job_of
 from crawler.options import Options
-from crawler.render_choice import AUTO, NO
+from crawler.pages.visits import NO
 from crawler.rendering.browser import browser_path
-from crawler.rendering.kept_answers import (
+from crawler.rendering.rendered_pages import (
+    BEHAVIOURS,
+    Cookie,
+    NoBrowserError,
+    RenderOptions,
+    SubAnswer,
+)
+from crawler.rendering.renderer import Renderer
+from crawler.rendering.traffic import (
     AnswerKey,
     KeptAnswers,
     is_for_the_crawl,
     kept_secs,
     key_of,
 )
-from crawler.rendering.rendered_pages import (
-    BEHAVIOURS,
-    Cookie,
-    NoBrowserError,
-    PageToRender,
-    RenderOptions,
-    SubAnswer,
-)
-from crawler.rendering.renderer import Renderer
 from crawler.request_meta import LED_BY, host_name
+from crawler.spiders.arguments import AUTO
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Coroutine
 
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
 
-    from crawler.render_choice import RenderChoice
     from crawler.rendering.rendered_pages import SubRequest
+    from crawler.spiders.arguments import RenderChoice
+
+T = TypeVar("T")
 
 _PRIORITY = 500
 _MAX_REDIRECTS = 5
@@ -110,6 +112,11 @@ def renderer_of(
             _renderers.pop(crawler, None)
             await renderer.close()
 
+        async def end() -> None:
+            await renderer.end()
+            fetching.end()
+
+        job_of(crawler).callbacks.at_end.append(lambda: fetching.begin(end()))
         # Weak references would be gone at once.
         for signal in (signals.spider_closed, signals.engine_stopped):
             crawler.signals.connect(close, signal, weak=False)
@@ -140,13 +147,6 @@ def render_options(settings: BaseSettings) -> RenderOptions:
         concurrency=options.integer("CRAWL_RENDER_CONCURRENCY") or cores,
         max_browser_mb=options.integer("CRAWL_RENDER_BROWSER_MAX_MB"),
         browser_path=str(options.raw("CRAWL_RENDER_BROWSER")),
-    )
-
-
-def page_to_render(response: Response, cookies: Iterable[Cookie] = ()) -> PageToRender:
-    """Return an answer as the renderer takes it."""
-    return PageToRender(
-        response.url, response.body, response.status, _pairs(response), tuple(cookies)
     )
 
 
@@ -183,10 +183,11 @@ class PageRequests:
     def __init__(self, crawler: Crawler, options: RenderOptions) -> None:
         self._crawler = crawler
         self._options = options
+        self._result = job_of(crawler).result
         self._pauses = job_of(crawler).frontier.pauses
         self._answers = KeptAnswers()
         self._under_way: dict[AnswerKey, asyncio.Task[SubAnswer | None]] = {}
-        self._tasks: set[asyncio.Task[SubAnswer | None]] = set()
+        self._tasks: set[asyncio.Task[Any]] = set()
 
     async def fetch(self, wanted: SubRequest) -> SubAnswer | None:
         """Answer a request of a page; None refuses it."""
@@ -205,7 +206,7 @@ class PageRequests:
         task = self._under_way.get(key)
         is_joined = task is not None
         if task is None:
-            task = self._under_way[key] = self._begin(wanted)
+            task = self._under_way[key] = self.begin(self._download(wanted))
             task.add_done_callback(lambda _: self._under_way.pop(key, None))
         answer = await asyncio.shield(task)
         if is_joined and (answer is None or not kept_secs(wanted, answer)):
@@ -215,14 +216,19 @@ class PageRequests:
         return answer
 
     async def _shielded(self, wanted: SubRequest) -> SubAnswer | None:
-        return await asyncio.shield(self._begin(wanted))
+        return await asyncio.shield(self.begin(self._download(wanted)))
 
-    def _begin(self, wanted: SubRequest) -> asyncio.Task[SubAnswer | None]:
-        """Begin a download, which ends by itself even if its page ends before."""
-        task = asyncio.ensure_future(self._download(wanted))
+    def begin(self, doing: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        """Begin what ends by itself, such as a download even if its page ends before."""
+        task = asyncio.ensure_future(doing)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
+
+    def end(self) -> None:
+        """End the downloads, for which no page waits any more."""
+        for task in self._tasks - {asyncio.current_task()}:
+            task.cancel()
 
     async def _download(self, wanted: SubRequest) -> SubAnswer | None:
         settings = self._crawler.settings
@@ -255,6 +261,7 @@ class PageRequests:
             self._count("refused")
             return None
         self._count("downloaded")
+        self._result.count_for_browser(len(response.body))
         if response.status in REFUSALS:
             self._pause(request, response)
         return SubAnswer(response.status, _pairs(response), response.body)

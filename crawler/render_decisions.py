@@ -24,7 +24,6 @@ from crawler.reading.content_types import has_script, why_not_html
 from crawler.reading.link_extraction import resolve
 from crawler.reading.link_kinds import PAGES, ROUTE
 from crawler.reading.reading import Link
-from crawler.render_choice import ALWAYS
 from crawler.rendering.pictures import Pictures
 from crawler.rendering.rendered_pages import (
     FOREIGN_SCRIPT_FAILED,
@@ -32,6 +31,7 @@ from crawler.rendering.rendered_pages import (
     PageToRender,
     RenderingError,
 )
+from crawler.spiders.arguments import ALWAYS
 from crawler.url_rules.render_kinds import RenderKinds
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from crawler.pages.page_context import Fetched
     from crawler.pages.page_row import PageRow
     from crawler.reading.reading import Reading
-    from crawler.render_choice import RenderChoice
     from crawler.rendering.rendered_pages import RenderedPage
+    from crawler.spiders.arguments import RenderChoice
     from crawler.spiders.page_spider import PageSpider
 
 logger = logging.getLogger(__name__)
@@ -95,6 +95,8 @@ class PageRendering:
         self._shown_as: dict[bytes, dict[bytes, bytes]] = {}
         self._most_waiting = _SOON * render_options(spider.crawler.settings).concurrency
         self._waiting = 0
+        self._hanging: set[str] = set()
+        """Places whose answers were outstanding when a page was asked once more."""
 
     @property
     def is_behind(self) -> bool:
@@ -125,7 +127,7 @@ class PageRendering:
         shown = await self._shown(fetched, reading, is_patient=True)
         if self._is_known(fetched.key, reading, shown):
             # Another page that came with these words shows these: they are copies there too.
-            shown = replace(shown, reading=reading, is_taken=False, document=b"")
+            shown = replace(shown, reading=reading, is_taken=False, document=b"", is_copy=True)
         if self._kinds is not None and not reading.is_app_shell:
             is_gain = await self._shows_more(reading, shown.reading)
             name = self._kinds.name(fetched.canonical_url)
@@ -212,7 +214,7 @@ class PageRendering:
         )
         self._waiting += 1
         try:
-            shown = await self._renderer.render(page)
+            shown = await self._rendered(page)
         except RenderingError as error:
             self._say_once(str(error))
             return await self._apart(fetched, reading, str(error))
@@ -231,10 +233,32 @@ class PageRendering:
             read = await self._spider.archivist.read(answer, apart=True)
         routes = tuple(self._links(fetched.url, shown.routes))
         chosen = await asyncio.to_thread(choose, reading, read, shown.body, lacks, routes)
+        if chosen.is_whole and not is_patient and self._works_on_disk(reading, shown):
+            plain = replace(reading, links=chosen.reading.links)
+            chosen = replace(chosen, reading=plain, is_taken=False, document=b"")
         if chosen.is_taken or chosen.is_whole:
             return replace(chosen, is_patient=is_patient)
         why = detail_of(chosen.reason, Reason.NOT_RENDERED) or ""
         return await self._apart(fetched, chosen.reading, why)
+
+    def _works_on_disk(self, reading: Reading, shown: RenderedPage) -> bool:
+        """Return whether a mirror is to have a page as it came, unless the user says otherwise.
+
+        Its scripts fill it from what they bring along, as the search of a manual: they do the same
+        where the page is opened from the disk, and show more than a document without them.
+        """
+        is_default = self._choice.for_disk and not self._choice.mode
+        has_data = any(each.is_data for each in shown.subrequests)
+        return is_default and not reading.is_app_shell and not has_data
+
+    async def _rendered(self, page: PageToRender) -> RenderedPage:
+        """Render a page, and once more where answers were outstanding that are not so always."""
+        shown = await self._renderer.render(page)
+        if not _places(shown) - self._hanging or len(self._hanging) >= _MAX_KNOWN:
+            return shown
+        again = await self._renderer.render(page)
+        self._hanging |= _places(again)
+        return max(shown, again, key=lambda each: (not each.unanswered, len(each.body)))
 
     def _lacks(
         self, fetched: Fetched, reading: Reading, shown: RenderedPage, *, is_patient: bool
@@ -304,3 +328,8 @@ class PageRendering:
         if failure != self._failure:
             self._failure = failure
             logger.error("rendering: %s", failure)
+
+
+def _places(page: RenderedPage) -> set[str]:
+    """Return the folders of the requests that waited for their answers when a page was read."""
+    return {url.partition("?")[0].rpartition("/")[0] for url in page.unanswered}

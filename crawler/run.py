@@ -13,6 +13,7 @@ from crawler.pages.reasons import code_and_number
 from crawler.pages.url_history import IntervalPolicy
 from crawler.pages.verdicts import FAILED
 from crawler.reading.protocol import ReadingOptions
+from crawler.storage import meta_names
 from crawler.urls.canonical import TRIED, Canonicalizer
 from neardup import Parameters
 
@@ -62,7 +63,7 @@ class JobOptions:
 
 def answers_in(sums: Mapping[str, float]) -> float:
     """Return the number of all answers in sums of runs, failures included."""
-    return sum(sums.values()) - sums.get(BYTES, 0)
+    return sum(sums.values()) - sums.get(BYTES, 0) - sums.get(meta_names.BROWSER_REQUESTS, 0)
 
 
 def _any_url(url: str, meta: Mapping[str, Any]) -> bool:
@@ -115,7 +116,8 @@ class RunResult:
         first_verdicts: The same, without pages that an earlier run of this visit stored.
         promoted: Number of duplicates that were kept after all.
         failures: Number of failed requests, by the code of the reason and the HTTP status.
-        fetched_bytes: Bytes of the bodies that came, under the name ``bytes``.
+        fetched_bytes: Bytes of the bodies that came, under the name ``bytes``, and the number of
+            requests that pages made in the browser, under ``browser_requests``.
         under_way: Bytes that answers under way announced or brought, by their requests; they are
             no part of ``bytes`` yet.
         refused_links: Number of links that were not followed, by reason.
@@ -137,7 +139,7 @@ class RunResult:
         self.first_verdicts: Counter[str] = Counter()
         self.promoted = 0
         self.failures: Counter[tuple[str, str]] = Counter()
-        self.fetched_bytes = {BYTES: 0}
+        self.fetched_bytes = {BYTES: 0, meta_names.BROWSER_REQUESTS: 0}
         self.under_way: WeakKeyDictionary[object, int] = WeakKeyDictionary()
         self.refused_links: Counter[str] = Counter()
         self.repaired_files = 0
@@ -199,6 +201,11 @@ class RunResult:
         if verdict == FAILED:
             self.failures[code_and_number(reason)] += 1
 
+    def count_for_browser(self, body_bytes: int) -> None:
+        """Count a request that a page made in the browser, with the bytes of its answer."""
+        self.fetched_bytes[meta_names.BROWSER_REQUESTS] += 1
+        self.fetched_bytes[BYTES] += body_bytes
+
     def note_promoted(self) -> None:
         """Count a page that is kept now and was dropped as a duplicate, in whatever run."""
         self.promoted += 1
@@ -220,8 +227,9 @@ class RunResult:
     def note_missing(self, what: str) -> None:
         self.missing.append(what)
 
-    def refuse_link(self, reason: str) -> None:
-        self.refused_links[reason] += 1
+    def refuse_link(self, reason: str, count: int = 1) -> None:
+        if count:
+            self.refused_links[reason] += count
 
     def note_dead_seed(self, seed: str, reason: str) -> None:
         self.dead_seeds[seed] = reason
@@ -245,6 +253,7 @@ class RunCallbacks:
         after_capture: Called with the ``Request.meta`` of each captured answer, and the capture.
         after_refusal: Called with that of each refused answer, and the reason.
         after_picture: Called with the URL of each page whose picture was kept, and the WebP file.
+        at_end: Called when nothing more is requested, though what is under way goes on.
         at_close: Called before the directory is closed.
     """
 
@@ -252,6 +261,7 @@ class RunCallbacks:
         self.after_capture: list[Callable[[Mapping[str, Any], Captured], None]] = []
         self.after_refusal: list[Callable[[Mapping[str, Any], Stored], None]] = []
         self.after_picture: list[Callable[[str, bytes], None]] = []
+        self.at_end: list[Callable[[], object]] = []
         self.at_close: list[Callable[[], None]] = []
 
     def captured(self, meta: Mapping[str, Any], captured: Captured) -> None:
@@ -265,6 +275,11 @@ class RunCallbacks:
     def pictured(self, url: str, picture: bytes) -> None:
         for act in self.after_picture:
             act(url, picture)
+
+    def ending(self) -> None:
+        """Call what is to be told once that the run ends, and nothing a second time."""
+        while self.at_end:
+            self.at_end.pop()()
 
     def closing(self) -> None:
         for act in self.at_close:

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from scrapy.core.downloader import Downloader
     from scrapy.crawler import Crawler
     from scrapy.dupefilters import BaseDupeFilter
+    from scrapy.http import Response
     from twisted.internet.defer import Deferred
 
     from crawler.frontier.order import QueuedRequest
@@ -443,3 +444,13 @@ class FrontierScheduler(BaseScheduler):
             self._loads.remove(self._leases.pop(request).host, request)
         self._broken.difference_update(through)
         self._frontier.leased.note_through(through)
+
+
+def returned(crawler: Crawler, response: Response) -> tuple[Request, ...]:
+    """Let a page wait again of which nothing was stored; return what is to be queued anew."""
+    scheduler, request = crawler.engine.scheduler, response.request
+    assert request is not None
+    if not isinstance(scheduler, FrontierScheduler) or scheduler.host_of(request) is None:
+        return (request.replace(dont_filter=True),)
+    scheduler.ask_later(request)
+    return ()

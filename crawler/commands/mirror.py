@@ -34,7 +34,8 @@ _USUAL = {
     "render": (
         "auto",
         "store pages as Chromium shows them: auto (where nothing is said), those that show more "
-        "there; always, all with scripts; no (default); docs/rendering.md",
+        "there; always, all with scripts; no (default auto with the extra render, else no; "
+        "docs/rendering.md)",
     ),
     "keep_versions": (
         "yes",

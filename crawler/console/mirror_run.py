@@ -25,7 +25,7 @@ from crawler.console.mirror_history import begin_version, end_version
 from crawler.console.mirror_lines import check_lines, search_line
 from crawler.console.mirror_packing import clear_unfinished
 from crawler.console.progress_line import ProgressLine
-from crawler.console.report_text import change_lines
+from crawler.console.report_text import change_lines, refused_lines
 from crawler.job_registry import prepare_job
 from crawler.maintenance.crawl_report import make_report
 from crawler.maintenance.tally import count_queued
@@ -206,10 +206,10 @@ class Mirroring:
                 to_stderr=True,
             )
             return INTERRUPTED
-        queued = self._say(job, finished)
+        queued, is_blank = self._say(job, finished)
         if Options(self._settings).boolean("WARC_ENABLED"):
             self._finish_archive()
-        status = self._status(job, finished)
+        status = self._status(job, finished, is_blank=is_blank)
         is_limited = job.run.max_pages is not None or job.result.limit_reason is not None
         is_stopped = queued and status == DONE and not is_limited
         return INTERRUPTED if is_stopped else status
@@ -240,8 +240,8 @@ class Mirroring:
             end_version(self._folder, self._arguments)
             return finished
 
-    def _say(self, job: Job, finished: FinishedMirror) -> int:
-        """Print a report; return how many requests wait."""
+    def _say(self, job: Job, finished: FinishedMirror) -> tuple[int, bool]:
+        """Print a report; return how many requests wait, and whether pages open empty."""
         with closing(open_for_reading(self._folder / STATE_FOLDER)) as connection:
             report = make_report(connection)
             for line in _mirror_lines(connection, report, finished, self._folder):
@@ -255,7 +255,7 @@ class Mirroring:
             goes_on = "" if job.result.shortage else ": the same command goes on"
             say_or_go_on(f"not finished, {report.queued:,} queued{goes_on}")
         if not report.fetched and not report.kept:
-            return report.queued
+            return report.queued, bool(report.app_shells)
         say_or_go_on(f"open {self._folder / 'index.html'}")
         if finished.search is not None:
             say_or_go_on(search_line(finished.search, self._folder))
@@ -263,10 +263,10 @@ class Mirroring:
         if finished.needs_server:
             say_or_go_on(f"with the scripts that need a server: crawl-once mirror --serve {place}")
         say_or_go_on(f"to check it: crawl-once mirror --check {place}")
-        return report.queued
+        return report.queued, bool(report.app_shells)
 
-    def _status(self, job: Job, finished: FinishedMirror) -> int:
-        status = INCOMPLETE if finished.parts else DONE
+    def _status(self, job: Job, finished: FinishedMirror, *, is_blank: bool) -> int:
+        status = INCOMPLETE if finished.parts or is_blank else DONE
         for problem in problems(job):
             say_or_go_on(f"mirror: {problem}", to_stderr=True)
             status = INCOMPLETE
@@ -379,6 +379,7 @@ def _mirror_lines(
         yield f"{many(len(finished.damaged), 'file')} changed outside the crawl, left as they are:"
         yield from _first(finished.damaged)
     yield from _gone_lines(finished.gone)
+    yield from refused_lines(report)
     if report.changes is not None:
         yield from change_lines(report.changes)
         yield f"all changes: {folder / CHANGES}"

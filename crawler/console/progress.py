@@ -99,6 +99,8 @@ def _remarks(numbers: Numbers) -> Iterator[str]:
         yield f"{many(numbers.promoted, 'duplicate')} kept after all"
     if numbers.files:
         yield f"{many(numbers.files, 'file')} among what was fetched"
+    if requests := numbers.run.browser_requests:
+        yield f"{many(requests, 'request')} of the browser"
     yield from filter(None, (numbers.resting, numbers.fleet))
 
 

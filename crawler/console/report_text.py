@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from rich.filesize import decimal
 
 from crawler.frontier.file_links import MIN_FILES
-from crawler.pages.verdicts import CHANGED, MOVED, OUTCOMES, UNCHANGED, VERDICTS
+from crawler.pages.reasons import Reason, in_words
+from crawler.pages.verdicts import CHANGED, MOVED, NOINDEX, OUTCOMES, UNCHANGED, VERDICTS
+from crawler.urls.scope import HASH_ROUTES, MARKED_NOFOLLOW, ON_NOFOLLOW_PAGES, OUT_OF_SCOPE
 from neardup.installing import install_command
 from neardup.plurals import many
 
@@ -23,6 +25,15 @@ if TYPE_CHECKING:
     from crawler.url_rules.rule_report import StoredCluster
 
 SHOWN = 5
+
+_ROBOTS_META = "-s CRAWL_OBEY_ROBOTS_META=False"
+_TAKEN_BY = {
+    OUT_OF_SCOPE: " (--scope host or domain takes more)",
+    ON_NOFOLLOW_PAGES: f" ({_ROBOTS_META} follows them)",
+    MARKED_NOFOLLOW: " (-s CRAWL_OBEY_NOFOLLOW=False follows them)",
+    HASH_ROUTES: " (which are one page to a crawl, whatever its settings: give URLs without #)",
+}
+"""Map reasons that keep links out to how they are taken nevertheless."""
 
 SHOWN_CLUSTERS = 5
 SHOWN_TRAPS = 5
@@ -141,9 +152,7 @@ def report_lines(report: Report, folder: str) -> Iterator[str]:
         others = f" and {len(hosts) - SHOWN_HOSTS:,} or more others" if hosts[SHOWN_HOSTS:] else ""
         named = ", ".join(hosts[:SHOWN_HOSTS])
         yield f"robots.txt: {reason} at {named}{others}: nothing is forbidden"
-    if report.refused_links:
-        parts = ", ".join(f"{count:,} {why}" for why, count in report.refused_links.items())
-        yield f"links not followed, counted each time they were met: {parts}"
+    yield from refused_lines(report)
     yield from _document_lines(report)
     aside = f"not asked for, since the first {MIN_FILES} of their kind were no pages"
     yield from _file_lines(report.file_links, aside)
@@ -165,6 +174,25 @@ def report_lines(report: Report, folder: str) -> Iterator[str]:
         yield f"pairs of texts that may be near duplicates: {counts}"
 
 
+def refused_lines(report: Report) -> Iterator[str]:
+    """Yield what kept pages and links out, how often, and which setting takes them."""
+    if report.refused_links:
+        parts = ", ".join(
+            f"{count:,} {why}{_TAKEN_BY.get(why, '')}"
+            for why, count in report.refused_links.items()
+        )
+        yield f"links not followed, counted each time they were met: {parts}"
+    if asked_not := report.verdicts.get(NOINDEX):
+        said = f"{many(asked_not, 'page')} said noindex"
+        yield f"{said}, in robots meta or X-Robots-Tag: {_ROBOTS_META} keeps what says so"
+    if forbidden := report.missing.get(in_words(Reason.FORBIDDEN.stored()) or ""):
+        said = f"{many(forbidden, 'URL')} not asked for, since robots.txt forbids it"
+        yield f"{said}: -s ROBOTSTXT_OBEY=False asks, where you may"
+    if report.app_shells:
+        total = many(report.app_shells, "page")
+        yield f"blank: {total} without the text that scripts show in a browser (--render auto)"
+
+
 def _document_lines(report: Report) -> Iterator[str]:
     """Yield how many documents were judged by their kind, and how many need the extra."""
     if report.documents:
@@ -172,12 +200,11 @@ def _document_lines(report: Report) -> Iterator[str]:
         yield f"documents: {kinds}"
     if report.rendered:
         yield f"shown in the browser: {many(report.rendered, 'page')} (see --rendering)"
+    if report.browser_requests:
+        yield f"requests of pages in the browser, of all visits: {report.browser_requests:,}"
     if report.shown_in_part:
         total = many(report.shown_in_part, "page")
         yield f"shown in the browser, but not whole: {total}, kept at each URL"
-    if report.app_shells:
-        total = many(report.app_shells, "page")
-        yield f"blank: {total} without the text that scripts show in a browser"
     if report.unread_documents:
         total = many(report.unread_documents, "PDF document")
         yield f"not read: {total}; {install_command('documents')}, then --revisit yes"

@@ -206,6 +206,8 @@ class Report:
     """Number of documents that need the extra ``documents``."""
     app_shells: int
     """Number of pages that show nothing until their scripts fill them."""
+    browser_requests: int
+    """Number of requests that pages made in the browser, in all visits."""
     rendered: int
     """Number of pages that are judged by what a browser shows."""
     shown_in_part: int
@@ -283,6 +285,9 @@ def _read(connection: sqlite3.Connection) -> Report:
         documents=dict(connection.execute(_DOCUMENTS).fetchall()),
         unread_documents=scalar(connection, _UNREAD),
         app_shells=scalar(connection, _APP_SHELLS),
+        browser_requests=int(
+            json.loads(meta.get(meta_names.ANSWERS, "{}")).get(meta_names.BROWSER_REQUESTS, 0)
+        ),
         rendered=scalar(connection, _RENDERED),
         shown_in_part=scalar(connection, _SHOWN_IN_PART),
         file_links=dict(connection.execute(PUT_ASIDE).fetchall()),

@@ -232,7 +232,8 @@ class Archivist:
             await self.gates.pass_known(page, is_same=self._judge.is_unchanged(page))
         if self._asking is not None:
             said = await self._asking.settle(page, self.visit, known)
-        captured = self._timed_store(page, said)
+        # Before it is judged, which puts its fingerprint into the index.
+        captured = None if self._judge.is_less_at_first(page) else self._timed_store(page, said)
         if captured is None and self.renderer is not None:
             page.take(page.plain, await self.renderer.look_again(page.fetched, page.plain))
             captured = self._timed_store(page, said, is_final=True)
@@ -295,9 +296,10 @@ class Archivist:
             self._describe(row, page, original, said)
         if not is_final and self._may_differ(page, row):
             return None
+        is_copy = page.rendered is not None and page.rendered.is_copy
         if (
             previous is not None
-            and row.verdict in verdicts.DUPLICATES
+            and (is_copy or row.verdict in verdicts.DUPLICATES)
             and self._judge.is_less_than_shown(page, is_whole=True)
         ):
             return self._as_shown(previous, page)

@@ -227,6 +227,12 @@ class Judge:
         before, now = unpack_judged(text), extract.text
         return lacks_words(before, now) and not has_other_words(before, now)
 
+    def is_less_at_first(self, page: PageContext) -> bool:
+        """Return whether a browser shows less of a page than before, and did not wait for long."""
+        if page.rendered is None or page.rendered.is_patient or not page.is_whole:
+            return False
+        return self.is_less_than_shown(page, is_whole=True)
+
     def is_unchanged(self, page: PageContext) -> bool:
         """Return whether a page's text is the same, and its name still tells what it told.
 

@@ -40,6 +40,7 @@ class Rendered:
         document: HTML of the document that was taken; empty where none was.
         reason: Note for the page; empty where there is nothing to say.
         is_patient: Whether the browser waited for long, so that it is not to look again.
+        is_copy: Whether another page that came with the same words is shown as this one.
     """
 
     reading: Reading
@@ -48,6 +49,7 @@ class Rendered:
     document: bytes
     reason: Stored
     is_patient: bool = False
+    is_copy: bool = False
 
 
 class PageRenderer(Protocol):

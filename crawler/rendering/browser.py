@@ -9,14 +9,13 @@ import importlib.util
 import logging
 import os
 import shutil
+import signal
 import tempfile
-import threading
 import uuid
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crawler.rendering import processes
 from crawler.rendering.rendered_pages import NoBrowserError
 from neardup.installing import install_command
 
@@ -49,6 +48,9 @@ _LOCK = "lock"
 _MAX_ROOT_BYTES = 36
 _START_SECS = 30.0
 _CLOSE_SECS = 5.0
+
+_PROC = Path("/proc")
+_KB = 1024
 
 _NO_BROWSER = (
     "no Chromium on PATH and none of Playwright's own; "
@@ -109,9 +111,9 @@ class Browser:
         is_root = hasattr(os, "geteuid") and os.geteuid() == 0
         self._browser = await self._launch(path, has_sandbox=not is_root)
         self._browser.on("disconnected", self._note_end)
-        pid = await asyncio.to_thread(processes.find_by_argument, self._mark)
+        pid = await asyncio.to_thread(find_by_argument, self._mark)
         if pid is not None:
-            driver = processes.parent_of(pid)
+            driver = parent_of(pid)
             self._pids = [pid] if driver in {None, 1, os.getpid()} else [pid, driver or pid]
 
     async def _launch(self, path: str | None, *, has_sandbox: bool) -> Any:
@@ -143,21 +145,21 @@ class Browser:
 
     def tree(self) -> list[int]:
         """Return the browser's processes, without the driver; empty without ``/proc``."""
-        return processes.tree_of(self._pids[0]) if self._pids else []
+        return tree_of(self._pids[0]) if self._pids else []
 
     async def memory_mb(self) -> float:
         """Return the memory of all its processes, in megabytes; 0 where it is not known."""
-        return await asyncio.to_thread(lambda: processes.memory_mb(self.tree()))
+        return await asyncio.to_thread(lambda: memory_mb(self.tree()))
 
     async def kill_large_page(self, limit_mb: float) -> bool:
         """End the process of the page that has most memory, if that is above a limit."""
         return await asyncio.to_thread(self._kill_large_page, limit_mb)
 
     def _kill_large_page(self, limit_mb: float) -> bool:
-        largest = processes.largest_renderer(self.tree())
+        largest = largest_renderer(self.tree())
         if largest is None or largest[1] <= limit_mb:
             return False
-        processes.kill([largest[0]])
+        kill([largest[0]])
         return True
 
     async def close(self) -> None:
@@ -179,12 +181,12 @@ class Browser:
         await asyncio.to_thread(self._clear, pids)
 
     def _all_pids(self) -> list[int]:
-        return [each for pid in self._pids for each in processes.tree_of(pid)]
+        return [each for pid in self._pids for each in tree_of(pid)]
 
     def _clear(self, pids: list[int]) -> None:
         main, self._pids = self._pids[:1], []
-        if main and self._mark.encode() in processes.arguments(main[0]):
-            processes.kill(pids)
+        if main and self._mark.encode() in arguments(main[0]):
+            kill(pids)
         if self._folder is not None:
             self._folder.remove()
 
@@ -292,35 +294,6 @@ def browser_path(options: RenderOptions) -> str | None:
     return next(filter(None, map(shutil.which, NAMES)), None)
 
 
-def check_browser(options: RenderOptions) -> None:
-    """Start the browser and end it, so that what is missing is known before a crawl; about 1 s.
-
-    It blocks, and may be called with or without a running event loop.
-
-    Raises:
-        NoBrowserError: Playwright or the browser is missing, or does not start.
-    """
-    browser_path(options)
-    errors: list[BaseException] = []
-    thread = threading.Thread(target=lambda: _try(options, errors), name="check-browser")
-    thread.start()
-    thread.join()
-    if errors:
-        raise errors[0]
-
-
-def _try(options: RenderOptions, errors: list[BaseException]) -> None:
-    async def start_and_end() -> None:
-        browser = Browser(options)
-        await browser.start()
-        await browser.close()
-
-    try:
-        asyncio.run(start_and_end())
-    except BaseException as error:  # raised in the other thread
-        errors.append(error)
-
-
 def _why(error: Exception, path: str | None) -> str:
     """Return why a browser does not start, in one line."""
     if isinstance(error, NoBrowserError):
@@ -334,3 +307,85 @@ def _why(error: Exception, path: str | None) -> str:
         f"the browser {path or 'of Playwright'} does not start ({reason[:200]}); "
         "try another one: playwright install chromium, and CRAWL_RENDER_BROWSER"
     )
+
+
+def find_by_argument(argument: str) -> int | None:
+    """Return the oldest process that was started with an argument; None without ``/proc``."""
+    wanted = argument.encode()
+    for pid in sorted(_pids()):
+        if wanted in arguments(pid):
+            return pid
+    return None
+
+
+def tree_of(pid: int) -> list[int]:
+    """Return a process and all its descendants. Complexity: O(processes of the machine)."""
+    children: dict[int, list[int]] = {}
+    for each in _pids():
+        parent = parent_of(each)
+        if parent is not None:
+            children.setdefault(parent, []).append(each)
+    found = [pid]
+    for each in found:
+        found.extend(children.get(each, ()))
+    return found
+
+
+def parent_of(pid: int) -> int | None:
+    with suppress(OSError, ValueError, IndexError):
+        text = (_PROC / str(pid) / "stat").read_text(errors="replace")
+        return int(text.rpartition(")")[2].split()[1])  # a name may hold anything
+    return None
+
+
+def memory_mb(pids: list[int]) -> float:
+    """Return the memory of processes in megabytes; pages that they share count once."""
+    return sum(map(_memory_bytes, pids)) / 1e6
+
+
+def largest_renderer(pids: list[int]) -> tuple[int, float] | None:
+    """Return the process of a page that has most memory, and its megabytes."""
+    renderers = [pid for pid in pids if b"--type=renderer" in arguments(pid)]
+    sizes = [(resident_bytes(pid) / 1e6, pid) for pid in renderers]
+    if not sizes:
+        return None
+    size_mb, pid = max(sizes)
+    return pid, size_mb
+
+
+def kill(pids: list[int]) -> None:
+    """End processes at once; those that have ended already are passed over."""
+    for pid in pids:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def _pids() -> list[int]:
+    try:
+        return [int(name) for name in os.listdir(_PROC) if name.isdigit()]
+    except OSError:  # another system than Linux
+        return []
+
+
+def arguments(pid: int) -> list[bytes]:
+    """Return the arguments of a process; empty where it has ended."""
+    with suppress(OSError):
+        # The launcher of a process of a page joins its arguments with spaces.
+        return (_PROC / str(pid) / "cmdline").read_bytes().replace(b" ", b"\0").split(b"\0")
+    return []
+
+
+def _memory_bytes(pid: int) -> int:
+    with suppress(OSError, ValueError, IndexError):
+        for line in (_PROC / str(pid) / "smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss:"):
+                return int(line.split()[1]) * _KB
+    return resident_bytes(pid)
+
+
+def resident_bytes(pid: int) -> int:
+    """Return the resident memory of a process; 0 where it is gone or the system does not say."""
+    with suppress(OSError, ValueError, IndexError):
+        pages = int((_PROC / str(pid) / "statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE")
+    return 0

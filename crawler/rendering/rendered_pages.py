@@ -157,6 +157,8 @@ class Subrequested:
     url: str
     status: int
     size_bytes: int
+    is_data: bool = False
+    """Whether a script asked for it as data, which none can that is opened from the disk."""
 
 
 @dataclass(frozen=True)
@@ -179,6 +181,9 @@ class RenderedPage:
     """Why there is no DOM, such as "time" or "crash"; empty where there is one."""
 
     subrequests: tuple[Subrequested, ...] = ()
+    unanswered: tuple[str, ...] = ()
+    """URLs of requests that waited for their answers at the end."""
+
     screenshot: bytes | None = field(default=None, repr=False)
     """A picture as WebP."""
 
@@ -187,6 +192,10 @@ class RenderedPage:
 
 class RenderingError(Exception):
     """Rendering is not possible; the message has one line and says what mends it."""
+
+
+class RenderingEndedError(Exception):
+    """A page is not shown, since the crawl ends; it is to be requested by the next one."""
 
 
 class NoBrowserError(RenderingError):

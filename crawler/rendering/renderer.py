@@ -8,7 +8,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from crawler.rendering.browser import Browser
-from crawler.rendering.rendered_pages import CRASH, RenderedPage, RenderingError
+from crawler.rendering.rendered_pages import (
+    CRASH,
+    RenderedPage,
+    RenderingEndedError,
+    RenderingError,
+)
 from crawler.rendering.tab import PageTab
 
 if TYPE_CHECKING:
@@ -18,6 +23,9 @@ _WATCH_SECS: Final = 1.0
 _FIRST_REST_SECS: Final = 10.0
 _LONGEST_REST_SECS: Final = 600.0
 """Time without a start after one that failed, twice as long each time."""
+
+_GRACE_SECS: Final = 3.0
+"""Time of the pages that are in a tab when the crawl ends, most of which are done by then."""
 
 _MEASURED_EVERY: Final = 10
 """Pages after which the memory of a browser is measured."""
@@ -43,20 +51,11 @@ class Renderer:
         self._all: set[Browser] = set()
         self._watch: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[RenderedPage]] = set()
-        self._is_closed = False
+        self._in_tabs: set[asyncio.Task[RenderedPage] | None] = set()
+        self._is_closed = self._is_ending = False
         self._failed_starts = 0
         self._rests_until, self._why_it_rests = 0.0, ""
         self.browsers_started = 0
-
-    async def start(self) -> None:
-        """Start a browser; the first page does so where this was not called.
-
-        Raises:
-            NoBrowserError: There is none, or it does not start.
-        """
-        async with self._starting:
-            if self._browser is None:
-                self._browser = await self._new_browser()
 
     async def render(self, page: PageToRender) -> RenderedPage:
         """Render a page within its time; a page that fails has a result with ``failed``.
@@ -64,23 +63,43 @@ class Renderer:
         Raises:
             NoBrowserError: The browser has ended, and another one does not start.
             RenderingError: The renderer is closed.
+            RenderingEndedError: ``end`` was called, and the page was not done in time.
         """
-        async with self._free:
-            browser = await self._take()
-            task = asyncio.ensure_future(
-                PageTab(browser, self._options, self._fetch, page).render()
-            )
-            self._tasks.add(task)
-            try:
-                return await task
-            except asyncio.CancelledError:
-                if task.cancelled() and self._is_closed:
-                    return RenderedPage(page.url, b"", failed=CRASH)
+        if self._is_ending:
+            raise RenderingEndedError
+        task = asyncio.ensure_future(self._render(page))
+        self._tasks.add(task)
+        try:
+            return await task
+        except asyncio.CancelledError:
+            if not task.cancelled() or not (self._is_closed or self._is_ending):
                 raise
+        finally:
+            self._tasks.discard(task)
+        if self._is_ending:
+            raise RenderingEndedError
+        return RenderedPage(page.url, b"", failed=CRASH)
+
+    async def _render(self, page: PageToRender) -> RenderedPage:
+        async with self._free:
+            browser, task = await self._take(), asyncio.current_task()
+            self._in_tabs.add(task)
+            try:
+                return await PageTab(browser, self._options, self._fetch, page).render()
             finally:
-                self._tasks.discard(task)
+                self._in_tabs.discard(task)
                 browser.active -= 1
                 await self._leave(browser)
+
+    async def end(self) -> None:
+        """End the pages that wait for a tab, and soon those in one; none is rendered any more."""
+        self._is_ending = True
+        for task in self._tasks - self._in_tabs:
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=_GRACE_SECS)
+        for task in self._tasks:
+            task.cancel()
 
     async def close(self) -> None:
         """End all browsers; pages that are being rendered fail."""

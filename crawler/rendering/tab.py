@@ -40,6 +40,14 @@ _PATIENT_SECS: Final = 3.0
 _MAX_DOM_SECS: Final = 2.0
 """A DOM that never rests, as with a clock, is waited for no longer after the network is quiet."""
 
+_MAX_TIMER_SECS: Final = 5.0
+_MAX_GROWTH_SECS: Final = 10.0
+"""Tasks and timers below a second are waited for no longer after the network is quiet and no text
+is added, which counts for the second of these at most: some pages set such timers for ever."""
+
+_MIN_LOOKS: Final = 20
+"""So often is a page asked for its work before a bound counts: it may have been given no time."""
+
 _LOOK_SECS: Final = 0.05
 _READ_SECS: Final = 5.0
 _END_SECS: Final = 3.0
@@ -79,6 +87,7 @@ class PageTab:
         self._cdp: Any = None
         self._world = 0
         self._missed: tuple[str, ...] = ()
+        self._unanswered: tuple[str, ...] = ()
         self._asides: set[asyncio.Future[Any]] = set()
 
     async def render(self) -> RenderedPage:
@@ -106,6 +115,7 @@ class PageTab:
             missed=tuple(traffic.missed) if failed else self._missed,
             failed=failed,
             subrequests=tuple(traffic.subrequests),
+            unanswered=self._unanswered if body else tuple(traffic.unanswered.values()),
             screenshot=picture,
             secs=time.monotonic() - begun,
         )
@@ -136,11 +146,13 @@ class PageTab:
         await self._wait_for_selector()
         if "scroll" in self._options.behaviours or self._to_render.is_patient:
             await self._scroll()
-        if self._traffic.open:
+        unanswered = tuple(self._traffic.unanswered.values())
+        if unanswered:
             self._traffic.missed[STILL_OPEN] = None
         self._traffic.is_loading = False
         html = await self._click() if "click" in self._options.behaviours else await self._html()
         self._missed = tuple(self._traffic.missed)
+        self._unanswered = unanswered
         picture = await self._picture() if self._options.screenshots else None
         if "routes" in self._options.behaviours and not self._is_over:
             await self._collect_routes()
@@ -180,6 +192,11 @@ class PageTab:
         self._page.on("pageerror", self._note_error)
         self._page.on("framenavigated", self._note_navigation)
         await self._in_time(self._context.route("**/*", self._traffic.answer))
+        self._cdp = await self._in_time(self._context.new_cdp_session(self._page))
+        self._cdp.on("Network.requestWillBeSent", self._traffic.note_begun)
+        for event in ("Network.loadingFinished", "Network.loadingFailed"):
+            self._cdp.on(event, self._traffic.note_ended)
+        await self._in_time(self._cdp.send("Network.enable"))
 
     async def _add_cookies(self) -> None:
         """Add all cookies, or where the browser refuses one of them, all others."""
@@ -234,7 +251,6 @@ class PageTab:
         """Load the document; raise TimeoutError where its scripts do not come to an end."""
         url = self._to_render.url
         await self._in_time(self._page.goto(url, wait_until="commit", timeout=0))
-        self._cdp = await self._in_time(self._context.new_cdp_session(self._page))
         tree = await self._in_time(self._cdp.send("Page.getFrameTree"))
         world = {"frameId": tree["frameTree"]["frame"]["id"], "worldName": "crawler"}
         made = await self._in_time(self._cdp.send("Page.createIsolatedWorld", world))
@@ -245,11 +261,11 @@ class PageTab:
             await asyncio.sleep(_LOOK_SECS)
 
     async def _settle(self, max_secs: float = 3600.0) -> None:
-        """Wait until network and DOM are quiet, or the time is over."""
+        """Wait until the page has no work left, or the time is over."""
         traffic = self._traffic
         ends_at = min(self._ends_at, time.monotonic() + max_secs)
         quiet_secs = _PATIENT_SECS if self._to_render.is_patient else _QUIET_SECS
-        quiet_since: float | None = None
+        quiet_since, looks = 0.0, 0
         while not traffic.flooded.is_set():
             now = time.monotonic()
             if now >= ends_at:
@@ -257,11 +273,13 @@ class PageTab:
                     traffic.missed[TIME] = None
                 return
             if traffic.quiet_secs < quiet_secs:
-                quiet_since = None
+                looks = 0
             else:
-                quiet_since = quiet_since or now
-                still_ms = await self._call("quietMs()")
-                if still_ms >= _DOM_QUIET_MS or now - quiet_since >= _MAX_DOM_SECS:
+                quiet_since = quiet_since if looks else now
+                looks += 1
+                work = await self._call("pendingWork()")
+                # Requests that the page has begun by then were told of before it answered.
+                if traffic.quiet_secs >= quiet_secs and _is_done(work, now - quiet_since, looks):
                     return
             await asyncio.sleep(_LOOK_SECS)
 
@@ -284,7 +302,7 @@ class PageTab:
                 return
             now = await self._call(f"({script('scroll')})()")
             await self._settle(2.0)
-            if now[1] and now == before and not self._traffic.open:
+            if now[1] and now == before and not self._traffic.unanswered:
                 return
             before = now
 
@@ -356,6 +374,21 @@ class PageTab:
                 self._browser.is_broken = True
             except Exception:  # the browser has ended
                 self._browser.is_broken = True
+
+
+def _is_done(work: tuple[bool, bool, float, float], quiet_secs: float, looks: int) -> bool:
+    """Return whether a page has no work left, or has had the time for it.
+
+    Args:
+        work: What ``pendingWork()`` of ``changes.js`` returned.
+        quiet_secs: Seconds for which the network has been quiet enough.
+        looks: How often the page was asked meanwhile.
+    """
+    is_idle, has_timers, still_ms, ungrown_ms = work
+    if not is_idle or has_timers:
+        busy_secs = min(quiet_secs, max(ungrown_ms / 1000, quiet_secs - _MAX_GROWTH_SECS))
+        return looks >= _MIN_LOOKS and busy_secs >= _MAX_TIMER_SECS
+    return still_ms >= _DOM_QUIET_MS or quiet_secs >= _MAX_DOM_SECS
 
 
 async def _quietly(doing: Awaitable[Any]) -> None:

@@ -1,12 +1,13 @@
-"""Answer the requests of one page by the crawler, within the page's bounds."""
+"""Answer the requests of one page by the crawler, within its bounds; keep answers for others."""
 
 from __future__ import annotations
 
 import asyncio
 import re
 import time
+from collections import OrderedDict
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
 from crawler.rendering.rendered_pages import (
@@ -42,6 +43,12 @@ _MAX_POSTED_BYTES: Final = 1_000_000
 _FILES = frozenset({"image", "media", "font"})
 _NEVER = frozenset({"ping", "beacon", "cspviolationreport", "manifest"})
 _DATA = frozenset({"xhr", "fetch", "websocket", "eventsource"})
+_ADDING = frozenset({"Document", "Script", "XHR", "Fetch"})
+"""Chromium's words for requests whose answers may add words to a page."""
+
+_MAX_LOADING_SECS: Final = 3.0
+"""An answer that a page was handed is waited for no longer: of some it reads nothing."""
+
 _READING = frozenset({"GET", "HEAD"})
 
 _NOT_THERE = frozenset({404, 410})
@@ -69,6 +76,25 @@ _OF_THE_TRANSFER = frozenset(
 )
 """Headers that a browser is not handed: of the transfer, or such as begin something else."""
 
+MAX_KEPT_BYTES: Final = 64_000_000
+"""Bytes of all answers that are kept; those that were used longest ago go first."""
+
+_ENTRY_BYTES = 2_000
+"""Bytes that an answer takes beside its body."""
+
+_FOR_THE_CRAWL = frozenset({"script", "stylesheet"})
+_BY_ITS_AGE = frozenset({"fetch", "xhr"})
+# The crawler's own name, languages and codings do not change; origin and accept are in the key.
+_SAME_FOR_ALL = frozenset(
+    {"", "accept", "accept-encoding", "accept-language", "origin", "user-agent"}
+)
+_OF_BROWSERS = _SAME_FOR_ALL - {"accept-language"} | {"cache-control", "dnt", "pragma", "referer"}
+"""Headers that a browser sends by itself."""
+
+_FOR_ONE = frozenset({"authorization", "cookie", "range"})
+_AGE = re.compile(r"(?:^|[,\s])max-age\s*=\s*\"?(\d+)", re.IGNORECASE)
+_FOREVER = float("inf")
+
 
 class Traffic:
     """Hands a page its document, and answers, refuses and counts its further requests.
@@ -83,8 +109,10 @@ class Traffic:
         self._fetch = fetch
         self._is_handed = False
         self._asked = self._refused = 0
-        self.open = 0
-        """Requests that wait for their answer."""
+        self.unanswered: dict[object, str] = {}
+        """URLs of requests that wait for their answer."""
+
+        self._loading: set[str] = set()
 
         self.is_over = False
         """Whether the page has ended: what it still wants is not asked for."""
@@ -103,8 +131,21 @@ class Traffic:
 
     @property
     def quiet_secs(self) -> float:
-        """Seconds since the last request or answer; 0 while an answer is awaited."""
-        return 0.0 if self.open else time.monotonic() - self._changed_at
+        """Seconds since the last request or answer; 0 while an answer is awaited, or is loaded."""
+        secs = 0.0 if self.unanswered else time.monotonic() - self._changed_at
+        return 0.0 if self._loading and secs < _MAX_LOADING_SECS else secs
+
+    def note_begun(self, event: dict[str, Any]) -> None:
+        """Note a request that the page has begun, which is about to be handed over."""
+        if event.get("type") in _ADDING:
+            self._loading.add(event["requestId"])
+            self._changed_at = time.monotonic()
+
+    def note_ended(self, event: dict[str, Any]) -> None:
+        """Note that the page has an answer, or has given it up."""
+        if event["requestId"] in self._loading:
+            self._loading.discard(event["requestId"])
+            self._changed_at = time.monotonic()
 
     def note_route(self, url: str) -> None:
         """Note a URL that a script led to."""
@@ -134,12 +175,13 @@ class Traffic:
         if not self._may_ask(request):
             await route.abort("blockedbyclient")
             return
-        self.open += 1
+        waiting = object()
+        self.unanswered[waiting] = request.url
         try:
             async with self._free:
                 await self._hand_over(route, request)
         finally:
-            self.open -= 1
+            del self.unanswered[waiting]
             self._changed_at = time.monotonic()
 
     async def _hand_over(self, route: Any, request: Any) -> None:
@@ -164,7 +206,8 @@ class Traffic:
 
     async def _fulfill(self, route: Any, wanted: SubRequest, answer: SubAnswer) -> None:
         size = len(answer.body)
-        self.subrequests.append(Subrequested(wanted.url, answer.status, size))
+        is_data = wanted.resource_type in _DATA and answer.status < 400
+        self.subrequests.append(Subrequested(wanted.url, answer.status, size, is_data))
         self._bytes += size
         if self._bytes > self._options.max_page_bytes:
             self.missed[TOO_MANY_BYTES] = None
@@ -271,3 +314,97 @@ def for_browser(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
         separator = "\n" if key == "set-cookie" else ", "
         joined[key] = f"{joined[key]}{separator}{value}" if key in joined else value
     return joined
+
+
+class AnswerKey(NamedTuple):
+    """What tells answers apart."""
+
+    url: str
+    origin: str
+    accept: str
+    further: frozenset[tuple[str, str]]
+    """Headers that scripts have added."""
+
+
+class _Kept(NamedTuple):
+    answer: SubAnswer
+    ends_at: float
+
+
+class KeptAnswers:
+    """Answers to GET requests for scripts and styles, and for JSON as long as HTTP allows.
+
+    Args:
+        max_bytes: Bytes of all bodies together.
+    """
+
+    def __init__(self, max_bytes: int = MAX_KEPT_BYTES) -> None:
+        self._max_bytes = max_bytes
+        self._bytes = 0
+        self._kept: OrderedDict[AnswerKey, _Kept] = OrderedDict()
+
+    def get(self, key: AnswerKey) -> SubAnswer | None:
+        """Return a kept answer that is still valid. Complexity: O(1)."""
+        kept = self._kept.get(key)
+        if kept is None:
+            return None
+        if kept.ends_at <= time.monotonic():
+            self._drop(key)
+            return None
+        self._kept.move_to_end(key)
+        return kept.answer
+
+    def keep(self, key: AnswerKey, request: SubRequest, answer: SubAnswer) -> None:
+        """Keep an answer if that is allowed."""
+        secs = kept_secs(request, answer)
+        size = _ENTRY_BYTES + len(answer.body)
+        if not secs or size > max(self._max_bytes // 4, _ENTRY_BYTES):
+            return
+        self._drop(key)
+        self._kept[key] = _Kept(answer, time.monotonic() + secs)
+        self._bytes += size
+        while self._bytes > self._max_bytes:
+            self._drop(next(iter(self._kept)))
+
+    def _drop(self, key: AnswerKey) -> None:
+        kept = self._kept.pop(key, None)
+        if kept is not None:
+            self._bytes -= _ENTRY_BYTES + len(kept.answer.body)
+
+
+def key_of(request: SubRequest) -> AnswerKey | None:
+    """Return the key of a request; None for one whose answer is never kept."""
+    headers = dict(request.headers)
+    is_kind = request.resource_type in _FOR_THE_CRAWL | _BY_ITS_AGE
+    if request.method != "GET" or not is_kind or _FOR_ONE & headers.keys():
+        return None
+    url = request.url.partition("#")[0]
+    further = frozenset(
+        (name, value)
+        for name, value in request.headers
+        if name not in _OF_BROWSERS and not name.startswith(("sec-", ":"))
+    )
+    return AnswerKey(url, headers.get("origin", ""), headers.get("accept", ""), further)
+
+
+def is_for_the_crawl(request: SubRequest) -> bool:
+    """Return whether the answer is the same for all pages, which may wait for it together."""
+    return request.resource_type in _FOR_THE_CRAWL
+
+
+def kept_secs(request: SubRequest, answer: SubAnswer) -> float:
+    """Return for how long an answer may be kept, in seconds; 0 if not at all."""
+    if answer.status != 200:
+        return 0.0
+    joined: dict[str, str] = {}
+    for name, value in answer.headers:
+        joined[name.lower()] = f"{joined.get(name.lower(), '')},{value}"
+    varies = {name.strip().lower() for name in joined.get("vary", "").split(",")}
+    control = joined.get("cache-control", "").lower()
+    if varies - _SAME_FOR_ALL or "no-store" in control or "private" in control:
+        return 0.0
+    if request.resource_type in _FOR_THE_CRAWL:
+        return _FOREVER
+    age = _AGE.search(control)
+    is_json = "json" in joined.get("content-type", "").lower()
+    return 0.0 if age is None or not is_json or "no-cache" in control else float(age[1])

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from crawler.downloading.cookies import read_cookies
 from crawler.downloading.pace import Hours
 from crawler.pages.visits import NO, REVISITS
 from crawler.reading.link_kinds import followed_kinds
-from crawler.render_choice import render_choice
 from crawler.spiders.file_pages import page_files
 from crawler.suggestions import did_you_mean
 from crawler.url_rules.rule_files import RuleFileError, read_rules
@@ -28,6 +27,24 @@ if TYPE_CHECKING:
     from crawler.warc.sources import WarcFile
 
 STANDARD_INPUT = "-"
+
+AUTO: Final = "auto"
+ALWAYS: Final = "always"
+MODES: Final = (NO, AUTO, ALWAYS)
+
+
+class RenderChoice(NamedTuple):
+    """What the arguments of a spider say of rendering.
+
+    Attributes:
+        mode: One of ``MODES``; empty: auto where there is a browser.
+        screenshots: Whether a picture of each page is kept.
+        for_disk: Whether documents are written to be opened without scripts.
+    """
+
+    mode: str = ""
+    screenshots: bool = False
+    for_disk: bool = False
 
 
 def check_cookies(arguments: Mapping[str, str]) -> None:
@@ -60,6 +77,27 @@ def check_arguments(arguments: Mapping[str, str], known: Mapping[str, Argument])
     render_choice(arguments)
     if "rules" in arguments:
         rules_of(arguments["rules"])
+
+
+def render_choice(arguments: Mapping[str, str]) -> RenderChoice:
+    """Return what ``-a render`` and ``-a screenshots`` say.
+
+    Raises:
+        ValueError: One of them is wrong, or they contradict each other.
+    """
+    mode, wanted = arguments.get("render"), arguments.get("screenshots", "no")
+    if mode is not None and mode not in MODES:
+        hint = did_you_mean(mode, MODES)
+        raise ValueError(f"-a render must be no, auto or always, got {mode!r}{hint}")
+    if wanted not in {"yes", "no"}:
+        raise ValueError(f"-a screenshots must be yes or no, got {wanted!r}")
+    if wanted == "no":
+        return RenderChoice(mode or "")
+    if mode == NO:
+        raise ValueError(
+            "-a screenshots=yes takes pictures in a browser, and -a render=no has none"
+        )
+    return RenderChoice(mode or ALWAYS, screenshots=True)
 
 
 def rules_of(name: str) -> list[Proposal]:

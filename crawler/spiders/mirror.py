@@ -25,17 +25,17 @@ from crawler.options import Options
 from crawler.pages import verdicts
 from crawler.pages.page_context import Captured
 from crawler.pages.reasons import Reason
+from crawler.pages.visits import NO
 from crawler.reading.content_types import why_not_html
 from crawler.reading.link_kinds import ANCHOR, OPEN_FORM, SCRIPT, Follow
-from crawler.render_choice import NO, RenderChoice
 from crawler.request_meta import FOR_A_PAGE, LINK_KIND, RETRY_TIMES, SEED, WHOLE, is_apart
 from crawler.spiders.argument_table import MIRROR
-from crawler.spiders.arguments import yes_or_no
+from crawler.spiders.arguments import RenderChoice, yes_or_no
 from crawler.spiders.named_files import PAGE_OF, NamedFiles
 from crawler.spiders.site import SiteSpider
 from crawler.suggestions import did_you_mean
 from crawler.urls.parts import MalformedUrl
-from crawler.urls.scope import Scope
+from crawler.urls.scope import MARKED_NOFOLLOW, Scope
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Iterable, Iterator, Mapping
@@ -116,13 +116,14 @@ class MirrorSpider(SiteSpider):
 
     @classmethod
     def render_choice(cls, arguments: Mapping[str, str]) -> RenderChoice:
-        """Return which pages are shown in a browser: none, unless that is asked for.
+        """Return which pages are shown in a browser: none where no page is read.
 
         The files of a mirror are what came; of a page that is judged by what a browser shows, it
         is the document that it shows.
         """
         choice = super().render_choice(arguments)
-        return choice._replace(mode=choice.mode or NO, for_disk=True)
+        is_read = arguments.get("text") != "no"
+        return choice._replace(mode=choice.mode or ("" if is_read else NO), for_disk=True)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -430,7 +431,10 @@ class MirrorSpider(SiteSpider):
 
     def _is_to_page(self, link: DocumentLink) -> bool:
         is_followed = link.kind in _FOLLOWED and link.url is not None
-        return is_followed and not (link.nofollow and self.obey_nofollow)
+        if is_followed and link.nofollow and self.obey_nofollow:
+            self.result.refuse_link(MARKED_NOFOLLOW)
+            return False
+        return is_followed
 
 
 def _around(within: Scope) -> Scope:

@@ -29,8 +29,8 @@ from crawler.reading.documents.kinds import may_be_document, may_begin_document
 from crawler.reading.metadata.metadata_record import PageHeaders
 from crawler.reading.metadata.robots_directives import robots_words
 from crawler.reading.worker_pool import ReadingError
-from crawler.render_choice import RenderChoice, render_choice
 from crawler.render_decisions import render_pages
+from crawler.rendering.rendered_pages import RenderingEndedError
 from crawler.request_meta import (
     AGAIN,
     ANEW,
@@ -43,7 +43,8 @@ from crawler.request_meta import (
     link_source,
     without,
 )
-from crawler.spiders.arguments import check_arguments, rules_of
+from crawler.scheduler import returned
+from crawler.spiders.arguments import RenderChoice, check_arguments, render_choice, rules_of
 from crawler.spiders.file_requests import StoppedAnswers
 from crawler.storage.errors import CrawlStorageError
 from crawler.urls.canonical import MalformedUrl
@@ -226,6 +227,8 @@ class PageSpider(Spider):
             scheduler: Any = self.crawler.engine.scheduler  # ours, which lets answers wait
             scheduler.ask_later(self.job.frontier.leased.request_of(response))
             return ()
+        except RenderingEndedError:
+            return returned(self.crawler, response)
         if captured is None:
             return (self._whole(response),)
         self.job.frontier.leased.note_stored(response)

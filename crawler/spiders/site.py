@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -35,7 +36,15 @@ from crawler.spiders.file_requests import FileRequests
 from crawler.spiders.guessing import SitemapSpider
 from crawler.storage.errors import CrawlStorageError
 from crawler.urls.parts import MalformedUrl
-from crawler.urls.scope import RULED_OUT, Scope, may_lead_back, moved_scope
+from crawler.urls.scope import (
+    HASH_ROUTES,
+    MARKED_NOFOLLOW,
+    ON_NOFOLLOW_PAGES,
+    RULED_OUT,
+    Scope,
+    may_lead_back,
+    moved_scope,
+)
 from crawler.urls.scope_names import scope_folder, scope_name
 from crawler.urls.seeds import host_folder
 
@@ -57,6 +66,9 @@ if TYPE_CHECKING:
 
 _ENTRY = 10
 """Priority of a seed that is asked for its cookies: before whatever waits already."""
+
+_HASH_ROUTE = re.compile(rb"""\shref\s*=\s*["']?[^"'\s<>#]*(#!?/[^"'\s<>]*)""", re.IGNORECASE)
+"""A link to a route of an application of which no server is told: to a crawl, the page itself."""
 
 # Where the project bounds the length of URLs nowhere.
 _MAX_URL = 65_536
@@ -276,6 +288,14 @@ class SiteSpider(SitemapSpider):
             return ()
         return await super().parse(response)
 
+    def _results(self, response: Response, captured: Captured) -> Iterator[Any]:
+        if captured.nofollow:
+            self.result.refuse_link(ON_NOFOLLOW_PAGES, len(captured.links))
+        body = captured.document or response.body
+        if b"#/" in body or b"#!" in body:
+            self.result.refuse_link(HASH_ROUTES, len(set(_HASH_ROUTE.findall(body))))
+        return super()._results(response, captured)
+
     def _may_land(self, response: Response, source: str) -> bool:
         """Return whether a redirect is to be taken; that of a seed may move the scope."""
         seed = response.meta.get(SEED)
@@ -335,6 +355,7 @@ class SiteSpider(SitemapSpider):
             if is_seen and is_plain and (fixed.is_first(link.key) or not self._may_vary(link)):
                 continue  # nearly all of them
             if link.nofollow and self.obey_nofollow:
+                self.result.refuse_link(MARKED_NOFOLLOW)
                 continue
             if self.link_kinds[link.kind] is not Follow.PAGE:
                 guess = None if known is not None else self.guess(link, depth)

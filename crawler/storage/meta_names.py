@@ -77,7 +77,11 @@ COMPARISONS: Final = "comparisons"
 """JSON object: candidates of the texts of this visit, counted by what came of them."""
 
 ANSWERS: Final = "answers"
-"""JSON object: answers of all runs by the verdict given first, and the ``bytes`` of all bodies."""
+"""JSON object: answers of all runs by the verdict given first, the ``bytes`` of all bodies, and the
+``browser_requests`` of pages."""
+
+BROWSER_REQUESTS: Final = "browser_requests"
+"""Name in ``ANSWERS`` of the requests that pages made in the browser."""
 
 OUTLOOK: Final = "outlook"
 """JSON list: known URLs that this visit asks for, and the number of answers before it."""

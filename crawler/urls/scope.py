@@ -27,7 +27,9 @@ KINDS = {
 
 OUT_OF_SCOPE, DENIED, NOT_ALLOWED = "out of scope", "by deny", "by allow"
 EXCLUDED, NOT_INCLUDED = "by exclude", "by include"
-"""Reasons that keep a URL out, as reports print them."""
+ON_NOFOLLOW_PAGES, MARKED_NOFOLLOW = "on pages that say nofollow", "marked nofollow"
+HASH_ROUTES = "to routes behind a #"
+"""Reasons that keep a URL out, as reports print them; the last three beside a scope."""
 
 RULED_OUT = frozenset({DENIED, EXCLUDED})
 """Reasons for which a URL is not even a step of a redirect."""

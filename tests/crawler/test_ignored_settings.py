@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from scrapy.settings import Settings
 
-from crawler.ignored_settings import _NEEDED, ignored_settings
+from crawler.extensions import _NEEDED, ignored_settings
 from crawler.options import our_settings
 from settings import crawl
 

@@ -15,7 +15,7 @@ import pytest
 from scrapy.settings import Settings
 
 from crawler.page_rendering import render_options
-from crawler.rendering import processes
+from crawler.rendering.browser import tree_of
 from tests.crawler.rendering.pages import browsers_of, document, is_alive
 from tests.sites.changing import ChangingSite
 from tests.waiting import wait_until
@@ -176,7 +176,7 @@ def test_no_browser_outlives_its_crawl(how: signal.Signals, folder: Path) -> Non
             env={**os.environ, "TMPDIR": str(folder)},
         )
         wait_until(lambda: "/d" in site.paths(), crawling)
-        started = [*browsers_of(crawling.pid), *processes.tree_of(crawling.pid)[1:]]
+        started = [*browsers_of(crawling.pid), *tree_of(crawling.pid)[1:]]
         assert browsers_of(crawling.pid)
         crawling.send_signal(how)
         crawling.wait(60)

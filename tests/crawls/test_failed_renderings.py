@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, closing, contextmanager
+from threading import Event
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
@@ -26,6 +27,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("rendering_browser")]
 
 FRAME = prose("what each page of the application says around its text", 180)
 PATHS = tuple(f"/app/{name}" for name in ("one", "two", "three", "four"))
+NO_RETRIES = ("-s", "RETRY_ENABLED=False")
 ROOT = '<div id="root"></div><script src="/app.js"></script>'
 SHELL = f"<title>App</title><body>{ROOT}"
 FRAMED = f"<title>App</title><body><p>{FRAME}</p>{ROOT}"
@@ -132,7 +134,7 @@ def test_pages_whose_data_fail_are_kept_at_each_url_until_they_have_their_text(
         for status, application in applications.items():
             application.what = f"the text after {status} of"
         # What is never answered is waited for to the end.
-        quick = ("-s", "RETRY_ENABLED=False", "-s", "CRAWL_RENDER_TIMEOUT_SECS=3")
+        quick = (*NO_RETRIES, "-s", "CRAWL_RENDER_TIMEOUT_SECS=3")
         before = visit_all(sites.values(), tmp_path, *quick)
         for application in applications.values():
             application.failing.clear()
@@ -328,3 +330,44 @@ def test_a_page_that_was_blank_is_sent_whole_once_there_is_a_browser(tmp_path: P
         after = visit(site, tmp_path)
     assert {row["verdict"] for row in before.values()} == {"too_short"}
     assert len({row["text"] for row in after.values()}) == len(PATHS)
+
+
+def test_a_page_whose_answers_are_outstanding_is_asked_once_more(tmp_path: Path) -> None:
+    with ChangingSite() as site:
+        Application(site, FRAMED, failing=())
+        asked: list[str] = []
+        for path in PATHS:
+            is_asked_again = Event()
+
+            def answer(exchange: Exchange, path: str = path, again: Event = is_asked_again) -> None:
+                asked.append(path)
+                if asked.count(path) == 1:
+                    again.wait(60)
+                again.set()
+                exchange.answer(prose(path, 120).encode(), "text/plain")
+
+            site.added[f"/data{path}"] = answer
+        rows = visit(site, tmp_path, "-s", "CRAWL_RENDER_TIMEOUT_SECS=4", *NO_RETRIES)
+    assert asked.count(PATHS[0]) == 2
+    for path, row in rows.items():
+        assert prose(path, 120)[:60] in (row["text"] or ""), (path, row["reason"])
+        assert row["reason"] == "as a browser shows it"
+
+
+def test_what_a_busy_machine_shows_takes_no_place_of_a_fuller_page(tmp_path: Path) -> None:
+    """It may come to show the rest so late that the page seems to be done."""
+    show = f"(() => {{ {FILL} ask(data).then((text) => {{ const all = text.split('|'); "
+    with ChangingSite() as site:
+        Application(site, FRAMED, failing=())
+        for path in PATHS:
+            said = f"{prose(path, 90)}|{prose(f'the rest of {path}', 90)}"
+            site.added[f"/data{path}"] = html(said)
+        site.added["/app.js"] = html(f"{show} fill(all.join(' ')); }}); }})();")
+        before = visit(site, tmp_path)
+        late = "fill(all[0]); setTimeout(() => fill(all.join(' ')), 1500);"
+        site.added["/app.js"] = html(f"{show} {late} }}); }})();")
+        after = visit(site, tmp_path)
+    assert {path: row["text"] for path, row in after.items()} == {
+        path: row["text"] for path, row in before.items()
+    }
+    assert report(tmp_path / "job")["changes"]["outcomes"]["unchanged"] == len(PATHS)

@@ -16,6 +16,7 @@ from crawler.storage.database import open_for_reading
 from crawler.url_rules.render_kinds import FIRST_OF_HOST
 from tests.crawler.warc.exchanges import read_all
 from tests.crawls.command import crawl, report, scrapy, start_scrapy
+from tests.sites.prose import prose
 from tests.sites.scripted import PAGES, ScriptedSite
 from tests.waiting import wait_until
 
@@ -38,6 +39,10 @@ def test_all_routes_are_found_and_each_text_is_kept_once(tmp_path: Path) -> None
         asked = Counter(site.asked)
     assert set(rows) == site.paths()
     assert max(asked.values()) == 1, "the script too is fetched once, and so are all data"
+    for_pages = sum(path.startswith(("/data/", "/static/")) for path in asked)
+    told = json.loads((tmp_path / "status.json").read_text())["run"]
+    assert told["browser_requests"] == report(tmp_path)["browser_requests"] == for_pages
+    assert told["bytes"] > report(tmp_path)["fetched_bytes"]
     near = {f"/route/{number}" for number in range(9, ROUTES, 10)}
     dropped = {path for path, row in rows.items() if row["text"] is None}
     assert {rows[path]["verdict"] for path in dropped} <= {"near_duplicate"}
@@ -76,26 +81,37 @@ def test_kill_9_loses_nothing_and_leaves_no_browser(tmp_path: Path) -> None:
         assert set(rows_of(tmp_path, site)) == site.paths()
 
 
-def test_few_pages_wait_for_the_browser_and_ctrl_c_ends_with_those(tmp_path: Path) -> None:
-    with ScriptedSite(60) as site:
+@pytest.mark.parametrize("ending", ["signal", "time"])
+def test_the_end_of_a_crawl_ends_tabs_that_wait_and_the_next_one_shows_their_pages(
+    tmp_path: Path, ending: str
+) -> None:
+    with ScriptedSite(0) as site:
         urls = tmp_path / "urls"
-        urls.write_text("".join(f"{site.origin}/route/{number}\n" for number in range(60)))
-        command = ("crawl", "urls", "-a", f"file={urls}", "-s", f"JOBDIR={tmp_path / 'job'}")
-        process = start_scrapy(*command)
-        wait_until(lambda: any(path.startswith("/data/") for path in site.asked), process)
-        os.kill(process.pid, signal.SIGINT)
-        _, errors = process.communicate()
-        assert "Traceback" not in errors
-        fetched, shown = (
-            {path.removeprefix(place) for path in site.asked if path.startswith(f"{place}/route/")}
-            for place in ("", "/data")
+        urls.write_text("".join(f"{site.origin}/partly/{number}\n" for number in range(60)))
+        command: tuple[str, ...] = (
+            *("crawl", "urls", "-a", f"file={urls}"),
+            *("-s", f"JOBDIR={tmp_path / 'job'}", "-s", "CRAWL_RENDER_TIMEOUT_SECS=200"),
         )
-        assert fetched == shown
+        if ending == "time":
+            start = ("-a", f"url={site.origin}/mixed", "-a", "scope=host")
+            command = ("crawl", "site", *start, *command[4:])
+        site.released.clear()
+        process = start_scrapy(*command, *(("-a", "max_time=20s") if ending == "time" else ()))
+        wait_until(lambda: any(path.startswith("/data/") for path in site.asked), process)
+        if ending == "signal":
+            os.kill(process.pid, signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+        assert "Traceback" not in errors
+        fetched = {path for path in site.asked if path.startswith("/partly/")}
         assert len(fetched) < 30, "but for what is shown, under way and waiting, none is fetched"
-        assert scrapy(*command).returncode == 0
-        asked = Counter(path for path in site.asked if path.startswith("/route/"))
-    assert len(asked) == 60
-    assert max(asked.values()) == 1
+        site.released.set()
+        done = scrapy(*command)
+        assert done.returncode == 0, done.stderr
+        rows = rows_of(tmp_path / "job", site)
+    shown = [path for path in rows if path.startswith("/partly/")]
+    assert len(shown) == (PAGES if ending == "time" else 60)
+    for path in shown:
+        assert prose(path, 150)[:60] in (rows[path]["text"] or ""), (path, rows[path]["reason"])
 
 
 def test_a_second_visit_sees_what_changed_in_a_browser_alone(tmp_path: Path) -> None:

@@ -153,6 +153,17 @@ def test_a_visit_whose_data_fail_leaves_the_files(tmp_path: Path) -> None:
     assert plain == before
 
 
+def test_a_mirror_shows_what_scripts_fill_or_says_that_it_does_not(tmp_path: Path) -> None:
+    with ChangingSite() as site:
+        serve(site, 2)
+        shown = scrapy("mirror", site.url, str(tmp_path / "shown"))
+        blank = scrapy("mirror", site.url, str(tmp_path / "blank"), "--render", "no")
+    assert shown.returncode == 0, shown.stderr
+    assert prose("/page/1", 120)[:60] in _file(tmp_path / "shown", "/page/1").read_text()
+    assert blank.returncode == 1
+    assert "1 page without the text that scripts show in a browser (--render" in blank.stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from threading import Lock
+from threading import Event, Lock
 from typing import TYPE_CHECKING
 
 from tests.sites.prose import document, prose
@@ -67,6 +67,10 @@ class ScriptedSite(MadeSite):
         super().__init__()
         self.routes = routes
         self.has_data = has_data
+        self.released = Event()
+        """Set unless data are to wait for their answers."""
+
+        self.released.set()
         self._asked: list[str] = []
         self._lock = Lock()
 
@@ -94,6 +98,7 @@ class ScriptedSite(MadeSite):
         if path == "/static/app.js":
             return Response(_SCRIPT.encode(), content_type="text/javascript")
         if path.startswith("/data/"):
+            self.released.wait(60)
             if not self.has_data:
                 return Response(b"{}", 500, "application/json")
             data = self._data(path.removeprefix("/data"))

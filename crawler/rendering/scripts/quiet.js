@@ -15,4 +15,33 @@
     return attach.call(this, { ...options, mode: "open" });
   };
   try { navigator.sendBeacon = () => false; } catch {}
+  // Timers below a second are work of the page that is still to come. changes.js asks by an event
+  // whether there are any: of what its scripts' world knows, a DOM event alone leads to the other.
+  if (window !== window.top) return;
+  const pending = new Set();
+  const later = window.setTimeout;
+  const count = (name, times) => {
+    const set = window[name];
+    window[name] = function (handler, delay) {
+      const id = set.apply(this, arguments);
+      if (!(delay >= 1000)) {
+        pending.add(id);
+        later(() => pending.delete(id), times * (delay || 0));  // set later, it ends later
+      }
+      return id;
+    };
+  };
+  count("setTimeout", 1);
+  count("setInterval", 10);  // one that goes on is a clock, or waits for what does not come
+  for (const name of ["clearTimeout", "clearInterval"]) {
+    const clear = window[name];
+    window[name] = function (id) {
+      pending.delete(id);
+      return clear.apply(this, arguments);
+    };
+  }
+  document.addEventListener("crawler:timers", (event) => {
+    event.stopImmediatePropagation();
+    if (pending.size) event.preventDefault();
+  }, true);
 })();

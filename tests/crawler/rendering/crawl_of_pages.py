@@ -17,7 +17,7 @@ from scrapy import Request, Spider
 from scrapy.crawler import CrawlerProcess
 from scrapy.utils.project import get_project_settings
 
-from crawler.page_rendering import page_to_render, renderer_of
+from crawler.page_rendering import renderer_of
 from crawler.rendering.rendered_pages import PageToRender
 
 if TYPE_CHECKING:
@@ -39,8 +39,9 @@ class RenderingSpider(Spider):
     async def parse(self, response: Response) -> None:
         renderer = renderer_of(self.crawler)
         html = (("Content-Type", "text/html; charset=utf-8"),)
-        pages = [PageToRender(url, text.encode(), 200, html) for url, text in self.pages]
-        rendered = await asyncio.gather(*map(renderer.render, pages or [page_to_render(response)]))
+        given = self.pages or ((response.url, response.text),)
+        pages = [PageToRender(url, text.encode(), 200, html) for url, text in given]
+        rendered = await asyncio.gather(*map(renderer.render, pages))
         with self.out.open("a") as file:
             for page in rendered:
                 answers = [[one.url, one.status] for one in page.subrequests]

@@ -9,6 +9,7 @@ import urllib.request
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from crawler.rendering.browser import arguments, tree_of
 from crawler.rendering.rendered_pages import PageToRender, RenderOptions, SubAnswer
 from crawler.rendering.renderer import Renderer
 
@@ -57,18 +58,9 @@ def render(
 
 def browsers_of(pid: int) -> list[int]:
     """Return the processes that are descendants of one and were given our mark."""
-    from crawler.rendering import processes
-
-    found = processes.tree_of(pid)
+    found = tree_of(pid)
     marked = [each for each in found if any(b"--crawl-render=" in a for a in arguments(each))]
     return [each for each in marked if is_alive(each)]
-
-
-def arguments(pid: int) -> list[bytes]:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-    except OSError:
-        return []
 
 
 def is_alive(pid: int) -> bool:
@@ -81,3 +73,9 @@ def is_alive(pid: int) -> bool:
 
 def own_browsers() -> list[int]:
     return browsers_of(os.getpid())
+
+
+def own_browsers_and_pages() -> list[int]:
+    """Return the processes of pages in our browsers: other tests have browsers of their own."""
+    tree = [pid for browser in own_browsers() for pid in tree_of(browser)]
+    return [pid for pid in tree if b"--type=renderer" in arguments(pid)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 import tempfile
@@ -10,15 +11,24 @@ from pathlib import Path
 import pytest
 
 from crawler.rendering import browser
-from crawler.rendering.browser import TemporaryFolder, check_browser
+from crawler.rendering.browser import Browser, TemporaryFolder
 from crawler.rendering.rendered_pages import NoBrowserError, RenderOptions
 from neardup.installing import install_command
 from tests.crawler.rendering.pages import own_browsers
 
 
+def start_and_end(options: RenderOptions) -> None:
+    async def started() -> None:
+        browser = Browser(options)
+        await browser.start()
+        await browser.close()
+
+    asyncio.run(started())
+
+
 def message(options: RenderOptions) -> str:
     with pytest.raises(NoBrowserError) as raised:
-        check_browser(options)
+        start_and_end(options)
     assert len(str(raised.value).splitlines()) == 1
     return str(raised.value)
 
@@ -59,7 +69,7 @@ def test_where_no_browser_is_installed_the_commands_are_told(
 @pytest.mark.slow
 @pytest.mark.usefixtures("rendering_browser")
 def test_a_browser_that_works_is_started_and_ended() -> None:
-    check_browser(RenderOptions())
+    start_and_end(RenderOptions())
     assert not own_browsers()
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.rendering.kept_answers import AnswerKey, KeptAnswers, kept_secs, key_of
 from crawler.rendering.rendered_pages import SubAnswer, SubRequest
+from crawler.rendering.traffic import AnswerKey, KeptAnswers, kept_secs, key_of
 
 URL = "http://example.com/a"
 JSON = ("Content-Type", "application/json")

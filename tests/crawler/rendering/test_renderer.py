@@ -13,10 +13,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawler.rendering import processes
+from crawler.rendering.browser import arguments
 from crawler.rendering.rendered_pages import Cookie, PageToRender, RenderingError, RenderOptions
 from crawler.rendering.renderer import Renderer
-from tests.crawler.rendering.pages import HTML, document, fetch, own_browsers, render
+from tests.crawler.rendering.pages import (
+    HTML,
+    document,
+    fetch,
+    own_browsers,
+    own_browsers_and_pages,
+    render,
+)
 from tests.sites.changing import ChangingSite
 from tests.waiting import wait_until
 
@@ -180,12 +187,6 @@ def test_a_crash_costs_one_page() -> None:
             await renderer.close()
 
     assert asyncio.run(rendered()) == ("crash", "", 1)
-
-
-def own_browsers_and_pages() -> list[int]:
-    # Other tests of this process have browsers of their own.
-    tree = [pid for browser in own_browsers() for pid in processes.tree_of(browser)]
-    return [pid for pid in tree if b"--type=renderer" in processes.arguments(pid)]
 
 
 def cpu_ticks(pid: int) -> int:
@@ -354,7 +355,7 @@ def test_browsers_are_replaced_while_others_finish() -> None:
             mains = [
                 pid
                 for pid in own_browsers()
-                if not any(one.startswith(b"--type=") for one in processes.arguments(pid))
+                if not any(one.startswith(b"--type=") for one in arguments(pid))
             ]
             assert len(mains) == 1
             return [each.failed for each in pages], renderer.browsers_started
@@ -389,7 +390,7 @@ def test_a_browser_that_was_killed_is_replaced() -> None:
     async def rendered() -> tuple[str, int]:
         renderer = Renderer(RenderOptions(), fetch)
         try:
-            await renderer.start()
+            await renderer.render(PageToRender(PAGE, document(""), 200, HTML))
             for pid in own_browsers():
                 os.kill(pid, signal.SIGKILL)
             await asyncio.to_thread(wait_until, lambda: not own_browsers())
