@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _WITHOUT_CONTENT = frozenset({HTTPStatus.NO_CONTENT, HTTPStatus.RESET_CONTENT})
 _PARTS_OF_VISIT = """
-SELECT pages.id, pages.key, pages.url, pages.depth, pages.verdict FROM files
+SELECT pages.id, pages.key, pages.url, pages.depth, pages.verdict, known.referer FROM files
 JOIN known ON known.key = files.key AND known.visit = ?
 JOIN pages ON pages.key = files.key AND pages.latest = 1
 WHERE files.is_cut AND files.state = 'own' ORDER BY pages.id

@@ -136,7 +136,8 @@ class UnsentPages:
         kind = outcome_of_failure(fetched.status, reason)
         # Seeds, robots.txt and sitemaps are requested in every visit, due or not.
         if fetched.depth or row.key in self._known:
-            self._known.note(row.key, self._archivist.visit, Outcome(kind, reason), row.fetched_at)
+            visit, outcome = self._archivist.visit, Outcome(kind, reason)
+            self._known.note(row.key, visit, outcome, row.fetched_at, linked_from)
         return Captured(row, verdict, is_again=is_again)
 
     def note_moved(self, key: bytes, target: str, *, status: int, permanent: bool) -> None:

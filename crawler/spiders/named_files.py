@@ -134,7 +134,7 @@ class NamedFiles:
             return None
         self._spider.link_counts.note_found(kind)
         key = self._spider.job.canonicalizer.key(urls[0])
-        if self._spider.files.is_guess_put_aside(kind, urls[0], key, depth):
+        if self._spider.files.is_guess_put_aside(kind, urls[0], key, depth, page):
             return None
         meta = {FURTHER: urls[1:], PAGE_OF: page}
         if is_file_name(urls[0]):

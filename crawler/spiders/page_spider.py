@@ -16,6 +16,7 @@ from crawler.downloadermiddlewares.limits import NOT_GZIP, why_cut
 from crawler.items import page_of_capture
 from crawler.job_registry import job_of
 from crawler.large_bodies import FileResponse, body_size
+from crawler.lean_parts import refer
 from crawler.link_depths import follow_again, take_shortest_way
 from crawler.options import Options
 from crawler.other_spellings import ask_another
@@ -202,7 +203,8 @@ class PageSpider(Spider):
         if not known.is_page:
             return None
         # Led by itself: perhaps nothing else leads to it any more, and it keeps its permission.
-        return self.page_request(known.url, {"depth": known.depth, LED_BY: known.url, FIXED: True})
+        meta = {"depth": known.depth, LED_BY: known.url, FIXED: True}
+        return self.page_request(known.url, meta, known.referer)
 
     async def parse(self, response: Response) -> Iterable[Any]:
         """Capture a page; return it, then the requests for its links.
@@ -325,12 +327,21 @@ class PageSpider(Spider):
         response.meta["depth"] = meta.get("depth", 0) - 1  # Scrapy takes it for a link of the page
         return response.request.replace(meta=meta, dont_filter=True)
 
-    def page_request(self, url: str, meta: dict[str, Any] | None = None) -> Request | None:
-        """Return the request for a page, None for a URL that no request can be made for."""
+    def page_request(
+        self, url: str, meta: dict[str, Any] | None = None, source: str | None = None
+    ) -> Request | None:
+        """Return the request for a page, None for a URL that no request can be made for.
+
+        Args:
+            url: The URL.
+            meta: The ``meta`` of the request.
+            source: The URL that led to it, where that is not the page whose callback yields it.
+        """
         try:
-            return Request(requestable(url), errback=self.failed, meta=meta)
+            request = Request(requestable(url), errback=self.failed, meta=meta)
         except ValueError:  # a link that browsers do not follow either
             return None
+        return request if source is None else refer(self.crawler, request, source)
 
     def has_met(self, url: str) -> bool:
         """Return whether a URL needs no request: its page was queued, and it tries no fixed rule.
@@ -371,10 +382,11 @@ class PageSpider(Spider):
     def fetched_of(self, response: Response) -> Fetched:
         """Return a response without Scrapy's types."""
         header, headers = response.headers.get, response.headers.getlist
+        request = response.request or Request(response.url)
         return Fetched(
             url=response.url,
             canonical_url=self._canonical(response.url),
-            key=self.key_of(response.request or Request(response.url)),
+            key=self.key_of(request),
             depth=response.meta.get("depth", 0),
             status=response.status,
             body=response.body,
@@ -383,6 +395,7 @@ class PageSpider(Spider):
             etag=_text(header(b"ETag")),
             last_modified=_text(header(b"Last-Modified")),
             cut=why_cut(response.request, response),
+            referer=_text(request.headers.get(b"Referer")),
             robots=robots_words(
                 [value.decode("latin-1") for value in headers(b"X-Robots-Tag")], self._agent
             ),

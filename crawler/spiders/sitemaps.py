@@ -102,7 +102,7 @@ class SitemapSpider(GuessingSpider):
                     is_cut = True
                     self.note_cut_list(response.url, SITEMAP)
                 # What a sitemap names is a page of its own, whatever was learned of its URL.
-                wanted = self._is_listed(url)
+                wanted = self._is_listed(url, response.url)
                 meta = {FIXED: True, LINK_KIND: SITEMAP}
                 request = self.page_request(url, meta) if wanted else None
                 if request is not None:
@@ -111,7 +111,7 @@ class SitemapSpider(GuessingSpider):
             requests = map(self._sitemap_request, sitemap.urls(response.url))
             yield from filter(None, requests)
 
-    def _is_listed(self, url: str) -> bool:
+    def _is_listed(self, url: str, source: str) -> bool:
         """Return whether a page that a sitemap lists is to be asked for."""
         if not self.within.allows(url):
             return False
@@ -119,7 +119,7 @@ class SitemapSpider(GuessingSpider):
             key = self.job.canonicalizer.key(url)
             if key not in self.job.frontier.seen:
                 self.link_counts.note_found(SITEMAP)
-            return not self.files.is_put_aside(url, key, 1)
+            return not self.files.is_put_aside(url, key, 1, source)
         return False
 
     def _sitemap_request(self, url: str, meta: Mapping[str, Any] | None = None) -> Request | None:
