@@ -17,6 +17,7 @@ from crawler.reading.value_addresses import (
     may_hold_addresses,
     read_css,
     read_escapes,
+    read_refresh,
     read_srcset,
     write_css,
     write_srcset,
@@ -30,10 +31,6 @@ if TYPE_CHECKING:
 
 _QUOTINGS = (DOUBLE, SINGLE, UNQUOTED)
 _QUOTES = re.compile(r"[\"'`\\]")
-_REFRESH = re.compile(
-    rb"\s*\d*(?:\.\d*)?[\s;,]*(?:url\s*=\s*)?(?:\"([^\"]*)|'([^']*)|(.*))",
-    re.IGNORECASE | re.DOTALL,
-)
 
 
 class LinkKind(Enum):
@@ -249,12 +246,11 @@ class Places:
     def refresh(self, attribute: Attribute) -> None:
         """Add the target of a ``<meta http-equiv=refresh>``."""
         value = self.read(attribute)
-        match = _REFRESH.match(value.text)
-        if match is None or not match.lastindex or not match[match.lastindex].strip():
-            return
-        start, end = (attribute.start + value.place(at) for at in match.span(match.lastindex))
-        written, write = self.decode(match[match.lastindex]), _PLAIN[attribute.quotes]
-        self.add(LinkPlace(start, end, written, LinkKind.PAGE, False, write))
+        span = read_refresh(value.text)
+        if span is not None:
+            start, end = (attribute.start + value.place(at) for at in span)
+            written, write = self.decode(value.text[slice(*span)]), _PLAIN[attribute.quotes]
+            self.add(LinkPlace(start, end, written, LinkKind.PAGE, False, write))
 
     def srcdoc(
         self, attribute: Attribute, value: Value, inner: Iterable[LinkPlace], fixes: Iterable[Edit]
