@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -159,6 +160,21 @@ FEED_TYPES: Final = frozenset(
         "application/feed+json",
     }
 )
+
+
+_ATOM = ("http://www.w3.org/2005/atom", "http://purl.org/atom/ns#")
+_RSS = re.compile(r"(?<![a-z])rss|rdf/simple/")
+
+
+def is_feed_namespace(namespace: str) -> bool:
+    """Return whether elements of a namespace are those of RSS or Atom, and not of a module.
+
+    RSS 2.0 has no namespace, and feeds that name one do not agree on which.
+    """
+    namespace = namespace.lower()
+    path = namespace.rpartition("//")[2].partition("/")[2]
+    is_rss = _RSS.search(path) is not None and "module" not in path
+    return not namespace or namespace in _ATOM or is_rss
 
 
 def kind_of_relation(relations: Collection[str], media_type: str) -> str | None:

@@ -51,6 +51,7 @@ class Elements:
         fixes: Edits that any copy on disk needs.
         script_type: ``type`` of the last ``script``, in lower case.
         srcdoc: The document that stands in the last ``iframe`` itself, or None.
+        linking: The attribute by which elements of XML link, with its prefix.
     """
 
     def __init__(self, places: Places) -> None:
@@ -61,6 +62,7 @@ class Elements:
         self.fixes: list[Edit] = []
         self.script_type = ""
         self.srcdoc: Attribute | None = None
+        self.linking = b"xlink:href"
         self._media_checks: tuple[Edit, ...] = ()
 
     def html(self, name: bytes, start: int, end: int) -> Attributes:
@@ -82,7 +84,7 @@ class Elements:
         """Read a start tag of SVG or MathML; see ``html`` for the result."""
         attributes = read_attributes(self.places.text, start, end)
         for key, attribute in attributes.items():
-            kind = foreign_kind_of(name, key)
+            kind = foreign_kind_of(name, b"href" if key == self.linking else key)
             if kind is not None:
                 self.places.address(attribute, kind, nofollow=self._is_nofollow(attributes))
             elif key == b"style" or (key in _PAINTS and self._is_call(attribute)):

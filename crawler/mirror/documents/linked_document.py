@@ -281,7 +281,7 @@ class LinkedDocument:
         addresses = Addresses(self.base, charset.encoding).resolve
         self.links = [
             DocumentLink(*addresses(written), kind, nofollow, written)
-            for _, _, written, kind, nofollow, _, _ in self._places
+            for _, _, written, kind, nofollow, *_ in self._places
         ]
 
     def held_bytes(self) -> int:
@@ -339,10 +339,10 @@ class LinkedDocument:
                 continue
             address = _unresolved(link) if link.url is None else address_of(link)
             if address is None:
-                if link.url is None or not self._has_base:
+                if link.url is None or not (self._has_base or place.is_joined):
                     continue
                 address = absolute_address(link)
-            if address != link.written:
+            if address != link.written or place.is_joined:
                 yield Edit(place.start, place.end, place.write(address))
             if place.companions and (is_local(address) or address.startswith("data:")):
                 yield from place.companions

@@ -126,6 +126,7 @@ class LinkPlace(NamedTuple):
         nofollow: Whether the document asks not to follow it.
         write: Function that writes a URL for this place.
         companions: Edits that accompany a local URL: removal of checks that it would not pass.
+        is_joined: Whether the URL was joined with a base that the copy has no more.
     """
 
     start: int
@@ -135,6 +136,7 @@ class LinkPlace(NamedTuple):
     nofollow: bool
     write: Callable[[str], bytes]
     companions: tuple[Edit, ...] = ()
+    is_joined: bool = False
 
 
 def write_double(address: str) -> bytes:
