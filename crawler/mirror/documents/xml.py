@@ -186,7 +186,7 @@ class _XmlScan:
         root = self._root
         assert root is not None
         is_feed, space = root.name in _FEEDS, scope.space
-        if is_feed and (space in _OF_MODULES or _is_of_feed(scope)):
+        if is_feed and (space in _OF_MODULES or self._is_of_feed(scope)):
             self._feed_element(scope, span, at)
             return
         is_page = space == _XHTML or (root.name == b"html" and space == root.space)
@@ -199,6 +199,10 @@ class _XmlScan:
             return
         if scope.name == b"style" and self._text[span[1] - 1 : span[1]] != b"/":
             self._elements.inline_sheet(at)
+
+    def _is_of_feed(self, scope: _Scope) -> bool:
+        is_named_so = self._root is not None and scope.space == self._root.space
+        return is_named_so or is_feed_namespace(scope.space.decode("latin-1"))
 
     def _feed_element(self, scope: _Scope, span: tuple[int, int], at: int) -> None:
         attributes = read_attributes(self._text, *span)
@@ -218,7 +222,7 @@ class _XmlScan:
         kind, within = _TEXT_ADDRESSES.get(scope.name, (None, ()))
         place = None if kind is None else self._text_place(kind, at)
         outer = self._open[-1]
-        is_there = not within or (outer.name in within and _is_of_feed(outer))
+        is_there = not within or (outer.name in within and self._is_of_feed(outer))
         if place is None or not is_there:
             return
         if scope.name != b"guid":
@@ -243,10 +247,6 @@ class _XmlScan:
         write = write_cdata if which == 1 else write_text
         place = LinkPlace(start, start + len(raw), written, kind, False, write)
         return place if written else None
-
-
-def _is_of_feed(scope: _Scope) -> bool:
-    return is_feed_namespace(scope.space.decode("latin-1"))
 
 
 def _joined(base: str, written: str) -> str:
