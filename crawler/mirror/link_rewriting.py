@@ -56,7 +56,7 @@ _BATCH = 200
 # Redirects that are new or lead elsewhere, and the rules.
 _FOLLOWS_FROM = f"""
 SELECT (SELECT count(*) FROM redirects LEFT JOIN file_redirects AS once USING (key)
-        WHERE once.target IS NOT redirects.target),
+        WHERE (once.target, once.fragment) IS NOT (redirects.target, redirects.fragment)),
        (SELECT count(*) || ' ' || coalesce(max(id), 0) FROM url_rules WHERE state = {HOLDS}),
        (SELECT count(*) FROM fixed_rules WHERE reason NOTNULL)
 """
@@ -87,7 +87,7 @@ class Linker:
                 return None
             if target is not None:
                 self.is_linked[target.id] |= target.id != row.id
-                return address_between(row.path, target.path, link.fragment)
+                return address_between(row.path, target.path, target.fragment or link.fragment)
             found = absolute_address(link)
             room -= len(found) - len(link.written)
             return found if room >= 0 else DEAD
@@ -228,7 +228,7 @@ class Finisher:
 
     def _note_redirects(self) -> None:
         self._database.write(
-            "INSERT OR REPLACE INTO file_redirects SELECT key, target FROM redirects"
+            "INSERT OR REPLACE INTO file_redirects SELECT key, target, fragment FROM redirects"
         )
         self._database.commit()
 

@@ -158,7 +158,8 @@ CREATE INDEX file_links_kind ON file_links (kind);
 CREATE TABLE redirects (
     key    BLOB PRIMARY KEY,        -- request fingerprint of the URL that redirects
     url    TEXT NOT NULL,
-    target BLOB NOT NULL            -- request fingerprint of where it leads
+    target BLOB NOT NULL,           -- request fingerprint of where it leads
+    fragment TEXT NOT NULL DEFAULT '' -- of where it leads
 ) WITHOUT ROWID;
 
 CREATE TABLE spellings (
@@ -223,7 +224,8 @@ CREATE INDEX files_digest ON files (digest);
 {FILE_PARTS}
 CREATE TABLE file_redirects (
     key    BLOB PRIMARY KEY,        -- as in redirects, of every visit so far
-    target BLOB NOT NULL
+    target BLOB NOT NULL,
+    fragment TEXT NOT NULL DEFAULT ''
 ) WITHOUT ROWID;
 
 CREATE TABLE known (

@@ -41,7 +41,7 @@ _PUSH = f"""
 INSERT OR IGNORE INTO requests (state, tries, priority, depth, host, url, key, fixed, request)
 VALUES ({WAITING}, ?, ?, ?, ?, ?, ?, ?, ?)
 """
-_REDIRECTS = "SELECT key, url, target FROM redirects"
+_REDIRECTS = "SELECT key, url, target, fragment FROM redirects"
 
 _WALLS = f"SELECT host, skeleton, id, {COLUMNS} FROM wall_clusters ORDER BY id"
 _WALL_PAGES = "SELECT page, replaced FROM wall_pages WHERE cluster = ?"
@@ -174,9 +174,10 @@ def merge_requests(
         of = partial(parted.key, source.number)
         watch.advance(database.write_many(_MARK, ((of(key), depth) for key, depth in seen)))
         redirects = (
-            (of(key), url, of(target)) for key, url, target in source.connection.execute(_REDIRECTS)
+            (of(key), url, of(target), fragment)
+            for key, url, target, fragment in source.connection.execute(_REDIRECTS)
         )
-        database.write_many("INSERT OR IGNORE INTO redirects VALUES (?, ?, ?)", redirects)
+        database.write_many("INSERT OR IGNORE INTO redirects VALUES (?, ?, ?, ?)", redirects)
         database.commit()
     for source in sources:
         if meta_names.FLEET not in source.meta:
