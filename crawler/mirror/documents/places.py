@@ -9,7 +9,15 @@ import re
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.mirror.documents.attributes import DOUBLE, SINGLE, UNQUOTED, Value, escape, read_value
+from crawler.mirror.documents.attributes import (
+    DOUBLE,
+    QUOTINGS,
+    SINGLE,
+    UNQUOTED,
+    Value,
+    escape,
+    read_value,
+)
 from crawler.mirror.documents.edits import Edit
 from crawler.mirror.documents.tags import LAZY, LAZY_SETS
 from crawler.reading.link_kinds import FEED_TYPES, PAGE_TYPES, SEARCH_TYPE, SERIES
@@ -29,7 +37,6 @@ if TYPE_CHECKING:
     from crawler.mirror.documents.attributes import Attribute
     from crawler.mirror.documents.scripts import ScriptAddress
 
-_QUOTINGS = (DOUBLE, SINGLE, UNQUOTED)
 _QUOTES = re.compile(r"[\"'`\\]")
 
 
@@ -153,8 +160,8 @@ def _write_unquoted(address: str) -> bytes:
 
 
 _PLAIN = {DOUBLE: write_double, SINGLE: _writer(SINGLE, str), UNQUOTED: _write_unquoted}
-_CSS = {quotes: _writer(quotes, write_css) for quotes in _QUOTINGS}
-_SET = {quotes: _writer(quotes, write_srcset) for quotes in _QUOTINGS}
+_CSS = {quotes: _writer(quotes, write_css) for quotes in QUOTINGS}
+_SET = {quotes: _writer(quotes, write_srcset) for quotes in QUOTINGS}
 
 
 def write_raw_css(address: str) -> bytes:
