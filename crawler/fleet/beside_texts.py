@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import zstandard
 
-from crawler.reading.frames import compress, decompress
+from crawler.reading.content.content_xml import compress, decompress
 
 MAX_BYTES = 1 << 16
 """The largest size of a packed content, in bytes; a larger one is left out."""

@@ -16,7 +16,7 @@ from crawler.pages.verdicts import (
     says_less,
 )
 from crawler.pages.volatile_names import VolatileNames
-from crawler.reading.stored_text import StoredText
+from crawler.reading.content.content_xml import StoredText
 from crawler.storage import meta_names
 
 if TYPE_CHECKING:

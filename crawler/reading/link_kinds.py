@@ -146,7 +146,7 @@ _OTHER_PAGES = frozenset(
     " appendix glossary start archives tag payment me import prerender prefetch privacy-policy"
     " terms-of-service service-doc service-desc describedby edit".split()
 )
-_RESOURCES = frozenset(
+RESOURCES: Final = frozenset(
     "stylesheet icon apple-touch-icon apple-touch-icon-precomposed apple-touch-startup-image"
     " mask-icon fluid-icon image_src preload modulepreload".split()
 )
@@ -189,7 +189,7 @@ def kind_of_relation(relations: Collection[str], media_type: str) -> str | None:
     """
     media_type = media_type.partition(";")[0].strip().lower()
     is_page = media_type in PAGE_TYPES
-    is_resource = not _RESOURCES.isdisjoint(relations)
+    is_resource = not RESOURCES.isdisjoint(relations)
     is_alternate = "alternate" in relations and not is_resource
     is_related = is_alternate or not SERIES.isdisjoint(relations)
     cases = (

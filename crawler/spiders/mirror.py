@@ -13,14 +13,13 @@ from scrapy.spidermiddlewares.httperror import HttpError
 
 from crawler.downloadermiddlewares.limits import UnopenedBodyError
 from crawler.frontier.seen import RECENT_URLS, RecentDepths
-from crawler.mirror.documents.named_files import is_file_name
 from crawler.mirror.documents.places import LinkKind
+from crawler.mirror.documents.scripts import is_file_name
 from crawler.mirror.endings import WantedNames
 from crawler.mirror.errors import MirrorError
-from crawler.mirror.file_store import MirrorStore
+from crawler.mirror.file_store import MirrorStore, reading_without_text
 from crawler.mirror.folder import MirrorFolder
 from crawler.mirror.paths import STATE_FOLDER
-from crawler.mirror.readings import reading_without_text
 from crawler.options import Options
 from crawler.pages import verdicts
 from crawler.pages.page_context import Captured

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawler.maintenance.verify.finding import Culprits, Rule, Stage
-from crawler.reading.content.content_xml import FROM_LINES, ContentError, unpack_content
-from crawler.reading.stored_text import StoredText
+from crawler.reading.content.content_xml import FROM_LINES, ContentError, StoredText, unpack_content
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

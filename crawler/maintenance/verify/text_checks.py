@@ -15,7 +15,7 @@ from crawler.maintenance.verify.capture_checks import (
 from crawler.maintenance.verify.finding import Culprits, Rule
 from crawler.pages.page_row import to_signed, to_unsigned
 from crawler.pages.stored_texts import unpack_judged
-from crawler.reading.frames import decompress
+from crawler.reading.content.content_xml import decompress
 from crawler.storage import meta_names
 from neardup import analyse
 from neardup.fingerprints.digest import words_digest

@@ -19,9 +19,8 @@ from crawler.mirror.documents.charsets import (
 from crawler.mirror.documents.edits import Edit, Rewritten, apply_edits
 from crawler.mirror.documents.elements import Elements, renamed
 from crawler.mirror.documents.html import read_html
-from crawler.mirror.documents.named_files import names_any, read_names
 from crawler.mirror.documents.places import LinkKind, Places
-from crawler.mirror.documents.scripts import SCRIPT_ENDINGS, SCRIPT_TYPES
+from crawler.mirror.documents.scripts import SCRIPT_ENDINGS, SCRIPT_TYPES, names_any, read_names
 from crawler.mirror.documents.xml import read_xml
 from crawler.mirror.endings import is_text_name
 from crawler.reading.content_types import why_not_html

@@ -20,7 +20,13 @@ from crawler.mirror.documents.attributes import (
 )
 from crawler.mirror.documents.edits import Edit
 from crawler.mirror.documents.tags import LAZY, LAZY_SETS
-from crawler.reading.link_kinds import FEED_TYPES, PAGE_TYPES, SEARCH_TYPE, SERIES
+from crawler.reading.link_kinds import (
+    FEED_TYPES,
+    PAGE_TYPES,
+    RESOURCES,
+    SEARCH_TYPE,
+    SERIES,
+)
 from crawler.reading.value_addresses import (
     may_hold_addresses,
     read_css,
@@ -52,10 +58,7 @@ class LinkKind(Enum):
     OTHER = "other"
 
 
-_NEEDED = frozenset(
-    "stylesheet icon apple-touch-icon apple-touch-icon-precomposed apple-touch-startup-image"
-    " mask-icon fluid-icon image_src preload modulepreload manifest".split()
-)
+_NEEDED = RESOURCES | {"manifest"}
 
 PAGE, FRAME, REQUISITE, FEED, FORM, NAMED, OTHER = LinkKind
 
