@@ -44,7 +44,7 @@ _OF_THE_PAGE = frozenset({b"base", b"meta"})
 _TEXT = re.compile(rb"\s*+(?:<!\[CDATA\[\s*+([^\]<>]*+)\]\]>|([^<]*+))")
 _ABSOLUTE = re.compile(r"https?://[^\s/]", re.IGNORECASE)
 # Elements of feeds whose text is a URL, within some others or any.
-_TEXT_ADDRESSES = {
+_TEXT_ADDRESSES: dict[bytes, tuple[LinkKind, tuple[bytes, ...]]] = {
     b"link": (LinkKind.PAGE, ()),
     b"comments": (LinkKind.PAGE, ()),
     b"url": (LinkKind.REQUISITE, (b"image",)),
@@ -209,9 +209,10 @@ class _XmlScan:
         if scope.name in _ENTRIES:
             self._identity, self._has_link = None, False
         if scope.name == b"link" and b"href" in attributes:
-            kind = _kind_of_atom_link(self._elements, attributes)
-            self._has_link |= kind is LinkKind.PAGE
-            self._places.address(attributes[b"href"], kind)
+            relation = self._places.value(attributes.get(b"rel")).strip().lower()
+            self._has_link |= relation in {"", "alternate"}
+            media_type = self._places.value(attributes.get(b"type")).strip().lower()
+            self._places.address(attributes[b"href"], _kind_of_atom_link(relation, media_type))
             return
         kinds = _OF_MODULES.get(scope.space, _OF_FEEDS)
         for key, attribute in attributes.items():
@@ -219,9 +220,10 @@ class _XmlScan:
                 self._places.address(attribute, kinds[scope.name, key])
         if scope.space in _OF_MODULES or self._text[span[1] - 1 : span[1]] == b"/":
             return
-        kind, within = _TEXT_ADDRESSES.get(scope.name, (None, ()))
-        place = None if kind is None else self._text_place(kind, at)
-        outer = self._open[-1]
+        if scope.name not in _TEXT_ADDRESSES:
+            return
+        kind, within = _TEXT_ADDRESSES[scope.name]
+        place, outer = self._text_place(kind, at), self._open[-1]
         is_there = not within or (outer.name in within and self._is_of_feed(outer))
         if place is None or not is_there:
             return
@@ -268,10 +270,7 @@ def _style_sheet(elements: Elements, start: int, end: int) -> None:
         elements.places.address(href, LinkKind.REQUISITE)
 
 
-def _kind_of_atom_link(elements: Elements, attributes: Attributes) -> LinkKind:
-    relation, media_type = (
-        elements.places.value(attributes.get(key)).strip().lower() for key in (b"rel", b"type")
-    )
+def _kind_of_atom_link(relation: str, media_type: str) -> LinkKind:
     if relation not in _READ:
         return LinkKind.OTHER
     return LinkKind.FEED if media_type in FEED_TYPES else LinkKind.PAGE

@@ -76,6 +76,8 @@ XHTML = "application/xhtml+xml"
         # What names an entry is its page, if it is a URL and nothing else leads there.
         ("<rss><item><guid>http://a/x</guid></item><item><guid isPermaLink='true'>https://a/y</guid>"
          "</item></rss>", RSS, [("http://a/x", PAGES), ("https://a/y", PAGES)]),
+        ("<rss><item><atom:link rel='enclosure' href='x'/><guid>http://a/y</guid></item></rss>",
+         RSS, [("x", PAGES), ("http://a/y", PAGES)]),
         ("<rss><item><guid isPermaLink='false'>http://a/no</guid></item><item><guid>tag:a,1:b</guid>"
          "</item><item><guid>http://a/no</guid><link>x</link></item><item><guid>12</guid></item>"
          "</rss>", RSS, [("x", PAGES)]),
