@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
-from losses_sites import sites
+from losses_sites import gates, sites
 from tests.sites.endless import SHAPES
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ class Case(Generic[Served]):
         visits: Arguments of each crawl.
         change: Change the site before a visit, given by its number; the first is 0.
         stopped: Processes that are stopped for a while, when half of the pages were asked for.
+        unfinished: Number of visits that are ended early, after which nothing counts as lost.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Case(Generic[Served]):
     visits: Sequence[Sequence[str]] = ((),)
     change: Callable[[Served, int], None] | None = None
     stopped: Stopped | None = None
+    unfinished: int = 0
 
 
 def _stopped(name: str, stopped: Stopped) -> Case[Site]:
@@ -53,6 +55,7 @@ _PROXIED = (
     "CONCURRENT_REQUESTS_PER_DOMAIN=8",
 )
 _PATIENT = ("-s", "READING_TIMEOUT_SECS=300")
+_SITEMAPS = ("-a", "sitemaps=yes")
 _UTM = "utm_source=nav"
 
 CASES: tuple[Case[Any], ...] = (
@@ -82,6 +85,25 @@ CASES: tuple[Case[Any], ...] = (
         Case(f"endless names: {shape}", partial(sites.Endless, shape), (_PROXIED,))
         for shape in SHAPES
     ),
+    *(
+        Case(
+            f"cookie at the entry, without it {kind}",
+            partial(gates.entry_cookie, kind),
+            (("-a", "max_pages=6"), (), _REVISIT),
+            unfinished=1,
+        )
+        for kind in gates.KINDS
+    ),
+    *(
+        Case(
+            f"cookie at the entry, without it {kind}, by a sitemap",
+            partial(gates.entry_cookie, kind, by_sitemap=True),
+            (_SITEMAPS, (*_SITEMAPS, *_REVISIT)),
+        )
+        for kind in gates.KINDS
+    ),
+    Case("pages that want a Referer", gates.referer, ((), _REVISIT)),
+    Case("packed sitemaps of several types", gates.packed_sitemaps, (_SITEMAPS,)),
     Case("pages half alike", sites.half_alike),
     Case("40,000 links on 40 pages to one text", partial(sites.hubs, 40, 1_000), (_CAP,)),
     Case("40,000 links on one page to one text", partial(sites.hubs, 1, 40_000), (_CAP,)),

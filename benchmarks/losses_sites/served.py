@@ -13,7 +13,7 @@ from tests.sites.prose import prose
 from tests.sites.serving import HTML, MadeSite, Response
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Set
+    from collections.abc import Callable, Iterable, Mapping, Set
 
     from tests.sites.serving import Request
 
@@ -56,6 +56,7 @@ class Page:
         content: Name of what a person would call one page; None where that does not count.
         body: As it is sent.
         delay_secs: Wait before the answer.
+        content_type: As it is declared.
     """
 
     content: str | None
@@ -63,6 +64,7 @@ class Page:
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     delay_secs: float = 0.0
+    content_type: str = HTML
 
 
 def page(content: str, links: Iterable[str] = (), text: str = "", extra: str = "") -> Page:
@@ -84,6 +86,7 @@ class Site(MadeSite):
             served on that address alone.
         limit: At most so many answers in so many seconds; the rest is 429 with Retry-After.
         outage: After so many answers, so many seconds in which connections are closed unanswered.
+        gate: Answers in place of a page, or returns None to let a request pass.
     """
 
     def __init__(self, addresses: int = 1) -> None:
@@ -92,6 +95,7 @@ class Site(MadeSite):
         self.pages: dict[str, Page] = {}
         self.limit: tuple[int, float] | None = None
         self.outage: tuple[int, float] | None = None
+        self.gate: Callable[[Request], Page | None] | None = None
         self._down_until = math.inf
         self._total = 0
         self._times: list[float] = []
@@ -136,7 +140,8 @@ class Site(MadeSite):
     def respond(self, request: Request) -> Response | None:
         """See ``MadeSite``."""
         host = request.host.partition(":")[0]
-        found = self.find(host, request.target) or Page(None, b"<p>not here</p>", 404)
+        gate = self.gate(request) if self.gate is not None else None
+        found = gate or self.find(host, request.target) or Page(None, b"<p>not here</p>", 404)
         if request.target == "/robots.txt":
             return Response(found.body, found.status, "text/plain")
         with self._lock:
@@ -154,4 +159,4 @@ class Site(MadeSite):
                 self._times.append(now)
         if found.delay_secs:
             time.sleep(found.delay_secs)
-        return Response(found.body, found.status, HTML, found.headers)
+        return Response(found.body, found.status, found.content_type, found.headers)

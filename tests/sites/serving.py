@@ -26,12 +26,16 @@ class Request:
         host: The ``Host`` header.
         agent: The ``User-Agent`` header.
         address: IP address of the interface that was asked.
+        cookie: The ``Cookie`` header, "" without one.
+        referer: The ``Referer`` header, "" without one.
     """
 
     target: str
     host: str
     agent: str
     address: str
+    cookie: str = ""
+    referer: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +113,8 @@ class _Handler(BaseHTTPRequestHandler):
             host=self.headers.get("Host", ""),
             agent=self.headers.get("User-Agent", ""),
             address=str(self.server.server_address[0]),
+            cookie=self.headers.get("Cookie", ""),
+            referer=self.headers.get("Referer", ""),
         )
         response = self.site.respond(asked)
         if response is None:
