@@ -28,8 +28,8 @@ import zstandard
 from measuring import made_texts, table
 
 from crawler.lab.choice import Choice
+from crawler.lab.crawl_source import LabPage
 from crawler.lab.session import Session
-from crawler.lab.sources.source import LabPage
 from neardup import Parameters
 from neardup.document import analyse
 

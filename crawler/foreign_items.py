@@ -9,14 +9,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import xxhash
-import zstandard
 from itemadapter import ItemAdapter
 from scrapy import signals
 
 from crawler.job_registry import job_of
 from crawler.options import Options
 from crawler.pages.page_context import Captured, Fetched
-from crawler.reading.reading import Reading, extract_of
+from crawler.reading.reading import reading_of_text
 from crawler.urls.canonical import MalformedUrl
 from neardup.fingerprints.digest import payload_digest
 
@@ -164,7 +163,8 @@ class ForeignItems:
         if recognised.text is None and fetched.body:
             captured = await archivist.capture(fetched, obey_robots_meta=False)
         else:
-            captured = await archivist.capture_read(fetched, self._reading(fetched))
+            reading = reading_of_text(fetched.url, fetched.body, self._job.options.parameters)
+            captured = await archivist.capture_read(fetched, reading)
         self._job.result.count(
             captured.verdict, captured.row.body_bytes, is_again=captured.is_again
         )
@@ -205,13 +205,6 @@ class ForeignItems:
         if len(self._claimed) > MAX_AHEAD:
             self._claimed.popitem(last=False)
         return key
-
-    def _reading(self, fetched: Fetched) -> Reading:
-        text = fetched.body.decode("utf-8", "replace")
-        packed = zstandard.compress(text.encode("utf-8", "replace"))
-        parameters = self._job.options.parameters
-        extract = extract_of(packed, is_main=True, visible_digest=None, parameters=parameters)
-        return Reading(fetched.url, extract=extract)
 
 
 def _first(adapter: ItemAdapter, names: tuple[str, ...]) -> Any:

@@ -12,6 +12,7 @@ from crawler.console.lab_options import (
     add_boilerplate_option,
     add_names_option,
     add_parameter_options,
+    paths_of,
     tried_parameters,
     whole,
 )
@@ -126,20 +127,23 @@ class CompareCommand(PlainCommand):
         if crawl is not None:
             if not urls:
                 raise CommandError("--crawl looks URLs up, and none is given")
-            found, running = self._looked_up(urls, Path(crawl))
+            found, running = self._looked_up(urls, paths_of([crawl]))
             sides |= found
         elif urls:
             sides |= self._fetched(urls)
         first, second = (sides[word if _is_url(word) else str(Path(word))] for word in args)
         return first, second, running
 
-    def _looked_up(self, urls: list[str], crawl: Path) -> tuple[dict[str, TextSide], Parameters]:
-        from crawler.lab.loading import loaded
+    def _looked_up(
+        self, urls: list[str], crawls: list[Path]
+    ) -> tuple[dict[str, TextSide], Parameters]:
+        from crawler.console.temporary_crawl import crawls_of
+        from crawler.lab.crawl_sources import loaded
         from crawler.lab.sides import stored_side
 
-        with loaded([crawl], self.progress) as found:
+        with crawls_of(crawls) as made:
+            found = loaded(crawls, self.progress, made=made)
             sides = {url: stored_side(found.session, found.sources, url) for url in urls}
-            self.say_notes(found.sources.notes)
             return sides, found.session.running
 
     def _fetched(self, urls: list[str]) -> dict[str, TextSide]:

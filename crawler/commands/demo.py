@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from contextlib import closing
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -87,11 +88,12 @@ def _is_of_a_demo(folder: Path) -> bool:
     from urllib.parse import urlsplit
 
     from crawler.demo import DUPLICATES
+    from crawler.pages.export import stored_urls
     from crawler.storage.database import open_for_reading
 
     planted = {*DUPLICATES, *DUPLICATES.values()}
     with closing(open_for_reading(folder)) as connection:
-        urls = [row["url"] for row in connection.execute("SELECT url FROM pages LIMIT 1000")]
+        urls = list(islice(stored_urls(connection), 1_000))
     return not urls or any(urlsplit(url).path in planted for url in urls)
 
 

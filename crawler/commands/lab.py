@@ -62,6 +62,7 @@ class ServeLabCommand(PlainCommand):
 
 def _serve(paths: list[Path], opts: argparse.Namespace) -> None:
     from crawler.console.page_options import page_selection
+    from crawler.console.temporary_crawl import crawls_of
     from crawler.lab.app.binding import BindingError, bind
     from crawler.lab.app.lab_server import make_app, open_browser, serve
     from crawler.lab.app.lab_state import Lab
@@ -71,8 +72,8 @@ def _serve(paths: list[Path], opts: argparse.Namespace) -> None:
         bound = bind(opts.host, opts.port)
     except BindingError as error:
         raise CommandError(str(error)) from None
-    with bound.listening:
-        lab = Lab(paths, selection)
+    with bound.listening, crawls_of(paths) as made:
+        lab = Lab(paths, selection, made)
 
         def announce() -> None:
             say(bound.address, flush=True)

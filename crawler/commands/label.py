@@ -89,21 +89,23 @@ class LabelCommand(PlainCommand):
 
     def _walk(self, paths: list[Path], opts: argparse.Namespace) -> None:
         from crawler.console.labelling import Labelling, page_through, typed_keys
+        from crawler.console.temporary_crawl import crawls_of
         from crawler.lab.choice import Choice
+        from crawler.lab.crawl_sources import loaded
         from crawler.lab.labels import read_labels
-        from crawler.lab.loading import loaded
 
         distances = distances_of(opts.distance, "--distance")
         limit = whole(opts.limit, "--limit", 1)
         from crawler.console.page_options import page_selection
 
-        with loaded(paths, self.progress, page_selection(opts)) as found:
+        with crawls_of(paths) as made:
+            found = loaded(paths, self.progress, page_selection(opts), made)
             choice = Choice(found.session.running)
             found.session.prepare(choice, self.progress)
-            labels = read_labels(found.sources)
+            labels = read_labels(found.sources.paths)
             pairs = found.session.pairs(choice, distances, limit, labels=labels)
             unlabelled = [pair for pair in pairs if pair.label is None]
-            self.say_notes(found.sources.notes)
+            self.progress.end()
             if not unlabelled:
                 why = (
                     "all pairs at these distances are labelled" if pairs else "no pair is that near"
@@ -122,32 +124,36 @@ class LabelCommand(PlainCommand):
             try:
                 walk.walk(typed_keys("d/n/s/b/r/m/q> "))
             finally:
-                total = many(len(read_labels(found.sources)), "label")
+                total = many(len(read_labels(found.sources.paths)), "label")
                 say(f"{walk.summary()}; {total} in all")
 
     def _change(self, paths: list[Path], opts: argparse.Namespace) -> None:
+        from crawler.console.temporary_crawl import crawls_of
+        from crawler.lab.crawl_sources import loaded
         from crawler.lab.labels import remove_label, store_labels
-        from crawler.lab.loading import loaded
         from crawler.lab.pair_label import DUPLICATE, label_of
         from crawler.lab.sides import place_of
 
         urls = opts.pair[:2] if opts.pair else opts.remove
-        with loaded(paths, self.progress) as found:
+        with crawls_of(paths) as made:
+            found = loaded(paths, self.progress, made=made)
             self.progress.end()
             pages = found.session.pages
             first, second = (pages[place_of(pages, url)] for url in urls)
             if opts.pair:
                 label = label_of(first, second, is_duplicate=opts.pair[2] == DUPLICATE)
-                store_labels(found.sources, [label])
+                store_labels(found.sources.paths, [label])
                 say(_line(label))
-            elif remove_label(found.sources, first.text_digest, second.text_digest):
+            elif remove_label(found.sources.paths, first.text_digest, second.text_digest):
                 say(f"label removed: {first.url} {second.url}")
             else:
                 raise CommandError(f"{first.url} and {second.url} are not labelled")
 
 
 def _list(paths: list[Path]) -> None:
-    labels = _labels(paths)
+    from crawler.lab.labels import read_labels
+
+    labels = read_labels(paths)
     for label in labels:
         say(_line(label))
     if not labels:
@@ -156,12 +162,13 @@ def _list(paths: list[Path]) -> None:
 
 def _export(paths: list[Path], name: str) -> None:
     refuse_format(name, "-o", "labels are lines of JSON")
+    from crawler.lab.labels import read_labels
     from crawler.lab.pair_label import export_labels
     from crawler.storage.output_files import check_output
 
     if name != "-":
         check_output(Path(name))
-    labels = _labels(paths)
+    labels = read_labels(paths)
     if name == "-":
         export_labels(labels, sys.stdout)
         return
@@ -176,7 +183,6 @@ def _export(paths: list[Path], name: str) -> None:
 def _import(paths: list[Path], name: str) -> None:
     from crawler.lab.labels import store_labels
     from crawler.lab.pair_label import import_labels
-    from crawler.lab.sources.several import open_sources
 
     try:
         if name == "-":
@@ -186,24 +192,9 @@ def _import(paths: list[Path], name: str) -> None:
                 labels = list(import_labels(file, name))
     except OSError as error:
         raise CommandError(f"--import {name}: {error.strerror}") from None
-    sources = open_sources(paths)
-    try:
-        store_labels(sources, labels)
-    finally:
-        sources.close()
+    store_labels(paths, labels)
     origin = "standard input" if name == "-" else name
     say(f"{many(len(labels), 'label')} taken from {origin}")
-
-
-def _labels(paths: list[Path]) -> list[Label]:
-    from crawler.lab.labels import read_labels
-    from crawler.lab.sources.several import open_sources
-
-    sources = open_sources(paths)
-    try:
-        return read_labels(sources)
-    finally:
-        sources.close()
 
 
 def _line(label: Label) -> str:

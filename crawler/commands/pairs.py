@@ -66,17 +66,19 @@ class PairsCommand(PlainCommand):
         paths, selection = paths_of(args), page_selection(opts)
         distances = distances_of(opts.distance, "--distance")
         limit = whole(opts.limit, "--limit", 1)
+        from crawler.console.temporary_crawl import crawls_of
         from crawler.lab.choice import SIMHASH
+        from crawler.lab.crawl_sources import loaded
         from crawler.lab.labels import read_labels
-        from crawler.lab.loading import loaded
         from crawler.lab.pair_details import details_of
 
-        with loaded(paths, self.progress, selection) as found:
+        with crawls_of(paths) as made:
+            found = loaded(paths, self.progress, selection, made)
             choice = tried_choice(opts, found.session.running)
             found.session.prepare(choice, self.progress)
-            labels = read_labels(found.sources)
+            labels = read_labels(found.sources.paths)
             pairs = found.session.pairs(choice, distances, limit, labels=labels)
-            self.say_notes(found.sources.notes)
+            self.progress.end()
             least = choice.parameters.min_similarity
             for number, pair in enumerate(pairs, start=1):
                 _show(details_of(found, pair), number, least, opts)

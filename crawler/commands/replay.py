@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 class ReplayCommand(CrawlCommand):
-    """Judges the pages of WARC and WACZ files as a crawl would."""
+    """Judges the pages of WARC and WACZ files, of HTML and of JSON lines as a crawl would."""
 
-    usage = "[options] WARC[,WARC...] [DIR]"
-    summary = "Make a crawl of WARC or WACZ files, to try other thresholds for example"
+    usage = "[options] WARC|FOLDER|FILE.jsonl[,...] [DIR]"
+    summary = "Make a crawl of WARC or WACZ files, a folder of HTML, or JSON lines"
     table = REPLAY
     first = "warc"
     spider = ("crawler.spiders.replay", "ReplaySpider")

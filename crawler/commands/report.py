@@ -9,14 +9,18 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rich.filesize import decimal
+
 from crawler.console.command_line import CommandError, PlainCommand, one_directory
+from crawler.pages.export import iso_time
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
     from crawler.frontier.link_counts import LinkCount
+    from crawler.maintenance.selection_report import SelectionReport
     from crawler.url_rules.render_kinds import RenderKind
 
 _ENDINGS = (".html", ".htm")
@@ -107,7 +111,6 @@ class ReportCommand(PlainCommand):
     def _report_selection(self, folder: str, words: str, opts: argparse.Namespace) -> None:
         """Print the counts of chosen pages alone: all else is of the crawl as a whole."""
         from crawler.console.page_options import page_selection
-        from crawler.console.selection_text import selection_lines
         from crawler.maintenance.selection_report import report_selection
         from crawler.storage.database import open_for_reading
 
@@ -136,3 +139,25 @@ def _check_page(name: str, args: Sequence[str]) -> None:
 
 def _plain(counts: Mapping[str, LinkCount] | Mapping[str, RenderKind]) -> dict[str, Any]:
     return {kind: count._asdict() for kind, count in counts.items()}
+
+
+def selection_lines(found: SelectionReport, folder: str, words: str) -> Iterator[str]:
+    """Yield the counts of chosen pages.
+
+    Args:
+        found: The counts.
+        folder: The crawl directory.
+        words: The options that chose the pages.
+    """
+    yield f"{folder}, {words}:"
+    if not found.pages or found.first_at is None or found.last_at is None:
+        yield "  no page"
+        return
+    yield f"  {found.pages:>9,}  URLs, {decimal(found.body_bytes)}"
+    yield f"  {found.kept:>9,}  kept"
+    yield f"  {found.duplicates:>9,}  duplicates"
+    yield f"fetched from {iso_time(found.first_at)} to {iso_time(found.last_at)}"
+    for name in ("verdicts", "statuses", "types", "languages"):
+        counts: dict[str, int] = getattr(found, name)
+        yield f"{name}:"
+        yield from (f"  {count:>9,}  {value}" for value, count in counts.items())

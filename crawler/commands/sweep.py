@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from crawler.lab.choice import Choice
+    from crawler.lab.crawl_sources import Loaded
     from crawler.lab.distance_evidence import DistanceEvidence, EvidenceLine
     from crawler.lab.figures import Sweep
     from crawler.lab.judgement import Judgement
-    from crawler.lab.loading import Loaded
     from neardup import Parameters
 
 _ALL_DISTANCES, _ALL_SIMILARITIES = range(9), "0.5..1"
@@ -81,23 +81,24 @@ class SweepCommand(PlainCommand):
         paths, selection = paths_of(args), page_selection(opts)
         _check_method(opts)
         from crawler.console.sweep_table import sweep_text
+        from crawler.console.temporary_crawl import crawls_of
         from crawler.lab.choice import Choice
+        from crawler.lab.crawl_sources import loaded
         from crawler.lab.figures import Sweep
         from crawler.lab.labels import read_labels
-        from crawler.lab.loading import loaded
 
         distances, similarities = _given_bounds(opts)
         plot = None if opts.plot is None else _plot_file(opts.plot)
-        with loaded(paths, self.progress, selection) as found:
+        with crawls_of(paths) as made:
+            found = loaded(paths, self.progress, selection, made)
             session = found.session
             choice = tried_choice(opts, session.running)
             session.prepare(choice, self.progress)
             bound, choices = _varied(choice, distances, similarities)
             sweep = Sweep(bound, session.sweep(choices))
-            evidence = session.evidence(choice, read_labels(found.sources)) if bound else None
+            evidence = session.evidence(choice, read_labels(found.sources.paths)) if bound else None
             if evidence is not None and sweep.is_same:
                 evidence = evidence.without_suggestion()
-            self.say_notes(found.sources.notes)
             running = session.judge(Choice(session.running))
             self.say_result(
                 opts,

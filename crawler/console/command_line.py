@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _LAB_ERRORS = (
     ("crawler.lab.pair_label", "LabelError"),
-    ("crawler.lab.sources.source", "SourceError"),
+    ("crawler.lab.crawl_source", "SourceError"),
 )
 """Errors of the lab, by module and name: to import them takes longer than most errors should."""
 
@@ -220,12 +220,6 @@ class PlainCommand(Command):
 
         self.progress.end()
         self.complain(COMPILING_MORE if is_complete() else COMPILING)
-
-    def say_notes(self, notes: Iterable[str]) -> None:
-        """Print notes on standard error about data that was left out of files."""
-        self.progress.end()
-        for note in notes:
-            say(note, to_stderr=True)
 
     def say_result(
         self, opts: argparse.Namespace, to_dict: Callable[[], Any], lines: Iterable[str]

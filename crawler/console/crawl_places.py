@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.console.command_line import CommandError
 from crawler.mirror.paths import STATE_FOLDER
-from crawler.pages.verdicts import FAILED
+from crawler.pages.export import stored_urls
+from crawler.pages.visits import has_page
 from crawler.spiders.arguments import scope_of, seeds_of
 from crawler.storage import meta_names
 from crawler.storage.database import FILE_NAME, open_for_reading
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 
     from crawler.spiders.page_spider import PageSpider
 
-_KEPT_URLS = "SELECT url FROM pages WHERE latest = 1 AND text IS NOT NULL"
-_HAS_PAGE = "SELECT 1 FROM pages WHERE verdict <> ? LIMIT 1"
 _HELD = "SELECT name, value FROM meta WHERE name IN (?, ?)"
 
 
@@ -92,7 +91,7 @@ def held_scopes(folder: Path) -> list[str]:
     if not (folder / FILE_NAME).is_file():
         return []
     with closing(open_for_reading(folder)) as connection:
-        if connection.execute(_HAS_PAGE, (FAILED,)).fetchone() is None:
+        if not has_page(connection.execute):
             return []  # of a misspelt URL there is nothing to keep apart
         found = dict(connection.execute(_HELD, (meta_names.SCOPES, meta_names.PLAN)).fetchall())
     scopes = json.loads(found.get(meta_names.SCOPES, "[]"))
@@ -105,4 +104,4 @@ def kept_outside(connection: sqlite3.Connection, arguments: Mapping[str, str]) -
     Complexity: O(pages).
     """
     scope = scope_of(seeds_of(arguments), dict(arguments))
-    return sum(not scope.allows(url) for (url,) in connection.execute(_KEPT_URLS))
+    return sum(not scope.allows(url) for url in stored_urls(connection, kept_only=True))

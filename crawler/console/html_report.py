@@ -12,6 +12,7 @@ from crawler.console.html_templates import template_environment
 from crawler.maintenance.crawl_report import make_report
 from crawler.maintenance.selection_report import report_selection
 from crawler.maintenance.site_faults import find_faults
+from crawler.pages.export import stored_urls
 from crawler.pages.page_selection import ALL
 from crawler.pages.verdicts import OUTCOMES, VERDICTS
 
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
 MOST_EXAMPLES = 100
 """Describe at most this many examples of a fault."""
-
-_FIRST = "SELECT url FROM pages ORDER BY id LIMIT 1"
 
 
 def html_report(
@@ -41,11 +40,11 @@ def html_report(
     Complexity: O(links * log pages), as of ``find_faults``.
     """
     counts = report_selection(connection, ALL)
-    first = connection.execute(_FIRST).fetchone()
+    first = next(stored_urls(connection), "")
     environment = template_environment()
     environment.filters |= {"number": _number, "percent": _percent, "link": _link}
     return environment.get_template("report.html").render(
-        site=urlsplit(first[0]).netloc if first else folder,
+        site=urlsplit(first).netloc if first else folder,
         folder=folder,
         first_day=_day(counts.first_at),
         last_day=_day(counts.last_at),

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from neardup import Features, Parameters
 
 _SOURCES = (
-    "a crawl directory, also of a crawl that is running, a .jsonl file, WARC files or a folder of "
-    "HTML files"
+    "a crawl directory, also of a crawl that is running, or what crawl-once replay takes: a .jsonl "
+    "file, WARC files or a folder of HTML files"
 )
 _FARTHEST = 8
 

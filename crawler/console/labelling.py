@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from crawler.lab.border_pairs import NearPair
-    from crawler.lab.loading import Loaded
+    from crawler.lab.crawl_sources import Loaded
 
 KEYS = "d = duplicate, n = not, s = skip, b = back, r = remove the label, m = all of it, q = quit"
 
@@ -150,13 +150,13 @@ class Labelling:
         pair = self.pairs[place]
         pages = self.found.session.pages
         label = label_of(pages[pair.first], pages[pair.second], is_duplicate=is_duplicate)
-        store_labels(self.found.sources, [label])
+        store_labels(self.found.sources.paths, [label])
         self.said[place] = label.name
 
     def _remove(self, place: int) -> None:
         pair, pages = self.pairs[place], self.found.session.pages
         first, second = pages[pair.first].text_digest, pages[pair.second].text_digest
-        remove_label(self.found.sources, first, second)
+        remove_label(self.found.sources.paths, first, second)
         self.said.pop(place, None)
 
 

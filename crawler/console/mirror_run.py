@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections import Counter
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -30,10 +29,10 @@ from crawler.mirror.folder import MirrorFolder
 from crawler.mirror.link_rewriting import finish
 from crawler.mirror.mirror_files import FileTable
 from crawler.mirror.paths import ARCHIVE, CHANGES, DUPLICATES, STATE_FOLDER
+from crawler.mirror.reports import missing_files
 from crawler.options import Options, is_fleet
 from crawler.page_rendering import wanted_rendering
-from crawler.pages.reasons import in_words
-from crawler.pages.verdicts import FAILED, WITHOUT_PAGE, listed
+from crawler.pages.verdicts import FAILED
 from crawler.pages.visits import YES
 from crawler.spiders.mirror import MirrorSpider
 from crawler.storage import meta_names
@@ -66,11 +65,6 @@ SELECT coalesce(sum(state = 'own' AND is_page), 0), coalesce(sum(state = 'own' A
        coalesce(sum(state <> 'own' AND stand_in IS NOT NULL), 0)
 FROM files
 """
-
-_MISSING = f"""
-SELECT verdict, reason, count(*) FROM pages WHERE latest = 1 AND verdict IN ({listed(WITHOUT_PAGE)})
-AND key NOT IN (SELECT key FROM files) GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2
-"""  # noqa: S608
 
 DONE, INCOMPLETE, INTERRUPTED = 0, 1, 130
 
@@ -364,7 +358,7 @@ def _mirror_lines(
             f"{many(report.skipped, 'request')} not made, by "
             f"{many(report.url_rules, 'learned URL rule')}: crawl-once rules {folder / '.mirror'}"
         )
-    if missing := _missing(connection):
+    if missing := missing_files(connection):
         yield "missing from the mirror:"
         for (verdict, why), count in missing.items():
             kind = "" if verdict == FAILED else f"{verdict}: "
@@ -399,14 +393,6 @@ def _gone_lines(gone: Gone) -> Iterator[str]:
             yield f"{pages} gone from the site and kept: for pages that are there and repeated them"
         else:
             yield f"{pages} gone from the site and kept; --gone remove takes them out"
-
-
-def _missing(connection: sqlite3.Connection) -> dict[tuple[str, str], int]:
-    """Return the numbers of URLs without a file by verdict and reason, the most first."""
-    counts: Counter[tuple[str, str]] = Counter()
-    for verdict, reason, count in connection.execute(_MISSING):
-        counts[verdict, in_words(reason) or "?"] += count
-    return dict(counts.most_common())
 
 
 def _first(paths: Sequence[str]) -> Iterator[str]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from contextlib import ExitStack, closing
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from mimetypes import guess_type
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import quote, unquote, urlsplit
 
 from twisted.internet import reactor
 from twisted.web.resource import Resource
@@ -15,11 +17,12 @@ from twisted.web.static import File
 from crawler.console.command_line import CommandError
 from crawler.console.escaping import say
 from crawler.lab.app.binding import BindingError, Door, bind
+from crawler.mirror.errors import MirrorError
 from crawler.mirror.folder import MirrorFolder
-from crawler.mirror.mirror_files import FileTable
-from crawler.mirror.paths import INDEX, STATE_FOLDER
-from crawler.mirror.serving import ServedFiles
+from crawler.mirror.mirror_files import OWN, FileTable
+from crawler.mirror.paths import INDEX, OUR_FILES, SEARCH_FOLDER, STATE_FOLDER
 from crawler.mirror.targets import Targets
+from crawler.mirror.versions import FOLDER as VERSIONS_FOLDER
 from crawler.mirror.versions import versions_folder
 from crawler.storage.database import open_for_reading
 from crawler.url_rules.page_keys import PageKeys
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from twisted.web.server import Request
+
 
 _UNKNOWN_TYPE = "application/octet-stream"
 _NOTHING = (
@@ -126,3 +130,131 @@ def _as_header(content_type: str | None) -> str:
     """Return a type that Twisted sends: of some sites it has other characters."""
     written = (content_type or _UNKNOWN_TYPE).encode("ascii", "ignore").decode()
     return "".join(filter(str.isprintable, written)) or _UNKNOWN_TYPE
+
+
+_VERSIONS = f"{STATE_FOLDER}/{VERSIONS_FOLDER}/"
+_OF_OUR_FILES = {"html": "text/html; charset=utf-8", "json": "application/json"}
+
+
+class ServedFile(NamedTuple):
+    """What answers a request.
+
+    Attributes:
+        path: Path of the file below the mirror's folder.
+        content_type: The type that the site sent with it; None if it sent none.
+        address: Address to which the browser is redirected, or "": relative links of the file are
+            right at its own address alone.
+    """
+
+    path: str
+    content_type: str | None
+    address: str = ""
+
+
+class ServedFiles:
+    """Answers by the paths of the files, and by the URLs that scripts make on the served site.
+
+    A script asks for ``/search.json`` or ``data.json?v=3`` as it did on its site. The host that it
+    means is that of the page which asks, and the file is the one to which a link with that URL
+    leads.
+
+    Args:
+        folder: Folder of the mirror.
+        table: Table of its files.
+        targets: Finds the file of a URL.
+        versions: Folder of the earlier versions; None: there is none.
+    """
+
+    def __init__(
+        self,
+        folder: MirrorFolder,
+        table: FileTable,
+        targets: Targets,
+        versions: MirrorFolder | None = None,
+    ) -> None:
+        self._folder = folder
+        self._table = table
+        self._targets = targets
+        self._versions = versions
+
+    def find(self, target: str, referer: str = "") -> ServedFile | None:
+        """Return what answers a request, or None. Complexity: O(redirects).
+
+        Args:
+            target: Path and query as the browser sends them, percent-encoded.
+            referer: The header of that name, or "".
+        """
+        path, _, query = target.partition("?")
+        if not query:
+            return self._at(path) or self._at_url(target, referer)
+        # The file without the query is the page whose script reads the query.
+        return self._at_url(target, referer) or self._at(path)
+
+    def _at(self, address: str) -> ServedFile | None:
+        path = unquote(address).removeprefix("/")
+        if not path or path.endswith("/"):
+            path += INDEX
+        if path in OUR_FILES:
+            kind = _OF_OUR_FILES[path.rpartition(".")[2]]
+            return ServedFile(path, kind) if self._is_there(path) else None
+        if path.startswith(_VERSIONS):
+            return self._of_version(path)
+        if path.startswith(f"{SEARCH_FOLDER}/"):
+            return ServedFile(path, "text/javascript") if self._is_there(path) else None
+        row = self._table.of_path(path)
+        if row is None or row.state != OWN or not self._is_there(path):
+            return None
+        return ServedFile(path, row.content_type)
+
+    def _of_version(self, path: str) -> ServedFile | None:
+        """Return a file of an earlier version, with the type that the newest one came with."""
+        named = path.removeprefix(_VERSIONS)
+        if self._versions is None or not _is_in(self._versions, named):
+            return None
+        within = named.partition("/")[2]
+        row = self._table.of_path(within) if within else None
+        kind = _OF_OUR_FILES.get(path.rpartition(".")[2]) or guess_type(path, strict=False)[0]
+        return ServedFile(path, kind if row is None else row.content_type)
+
+    def _at_url(self, target: str, referer: str) -> ServedFile | None:
+        """Return a redirect to the file of a URL on the host of the request, or of its referrer."""
+        whole = target.removeprefix("/")
+        folder, _, rest = whole.partition("/")
+        origin = self._origin(folder)
+        if origin is None:
+            origin, rest = self._origin(_first_folder(referer)), whole
+        if origin is None:
+            return None
+        found = self._targets.find(f"{origin}/{rest}")
+        row = None if found is None else self._table.get(found.id)
+        if row is None or not self._is_there(row.path):
+            return None
+        query = target.partition("?")[2]
+        address = f"/{quote(row.path)}" + (f"?{query}" if query else "")
+        return ServedFile(row.path, row.content_type, "" if address == target else address)
+
+    def _origin(self, folder: str) -> str | None:
+        """Return scheme and host of the URLs whose files are in a folder of the mirror."""
+        row = self._table.below(unquote(folder)) if folder else None
+        if row is None:
+            return None
+        parts = urlsplit(row.url)
+        return f"{parts.scheme}://{parts.netloc}"
+
+    def _is_there(self, path: str) -> bool:
+        return _is_in(self._folder, path)
+
+
+def _is_in(folder: MirrorFolder, path: str) -> bool:
+    """Return whether an ordinary file is there; what a symbolic link leads to is not served."""
+    try:
+        return folder.exists(path)
+    except MirrorError:
+        return False
+
+
+def _first_folder(url: str) -> str:
+    try:
+        return urlsplit(url).path.removeprefix("/").partition("/")[0]
+    except ValueError:
+        return ""

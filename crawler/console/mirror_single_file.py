@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import re
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -11,10 +13,18 @@ from crawler.console.command_line import INTERRUPTED, CommandError
 from crawler.console.crawl_run import problems
 from crawler.console.escaping import say_or_go_on
 from crawler.console.temporary_mirror import temporary_mirror
+from crawler.mirror.documents.linked_document import (
+    DocumentType,
+    absolute_address,
+    document_type,
+    read_document,
+)
+from crawler.mirror.documents.places import LinkKind
+from crawler.mirror.errors import MirrorError
+from crawler.mirror.file_store import media_type, original
 from crawler.mirror.folder import MirrorFolder
 from crawler.mirror.mirror_files import FileTable
 from crawler.mirror.paths import STATE_FOLDER
-from crawler.mirror.single_file import SingleFile
 from crawler.mirror.targets import Targets
 from crawler.spiders.mirror import MirrorSpider
 from crawler.storage.database import open_for_reading
@@ -27,6 +37,9 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import CrawlerProcessBase
     from scrapy.settings import BaseSettings
+
+    from crawler.mirror.documents.linked_document import DocumentLink
+    from crawler.mirror.mirror_files import FileRow
 
 _DONE, _INCOMPLETE = 0, 1
 _SHOWN = 5
@@ -95,3 +108,109 @@ def _say_missing(urls: Sequence[str]) -> None:
         say_or_go_on(f"  {url}")
     if len(urls) > _SHOWN:
         say_or_go_on(f"  and {len(urls) - _SHOWN:,} more")
+
+
+MAX_BYTES = 2**29
+"""A page with all it needs has at most so many bytes."""
+
+_NEEDED = frozenset({LinkKind.REQUISITE, LinkKind.FRAME})
+_NOTHING = {LinkKind.REQUISITE: "data:,", LinkKind.FRAME: "about:blank"}
+_TYPES = {DocumentType.CSS: "text/css", DocumentType.SCRIPT: "text/javascript"}
+_TYPE = re.compile(r"[a-z0-9!#$&^_.+-]+/[a-z0-9!#$&^_.+-]+")
+_BYTES = "application/octet-stream"
+_VAGUE_TYPES = frozenset({"", "application/octet-stream", "binary/octet-stream", "text/plain"})
+
+
+class SingleFile:
+    """Makes one document of a page of a mirror and of the files that it needs.
+
+    Styles come with their imports, fonts and pictures, frames with all that their pages need. What
+    leads back to a document that it is within is left out, and what the mirror does not hold leads
+    to the network.
+
+    Args:
+        folder: Folder of the mirror.
+        table: Table of its files.
+        targets: Finds the file of a URL.
+
+    Attributes:
+        missing: URLs of which the mirror holds no file.
+        files: Number of files within.
+    """
+
+    def __init__(self, folder: MirrorFolder, table: FileTable, targets: Targets) -> None:
+        self.missing: set[str] = set()
+        self._folder = folder
+        self._table = table
+        self._targets = targets
+        self._data: dict[int, str] = {}
+        self._room = MAX_BYTES
+
+    @property
+    def files(self) -> int:
+        return len(self._data)
+
+    def document(self, row: FileRow) -> bytes:
+        """Return the page of a row with all it needs.
+
+        Complexity: O(bytes), of which all are in memory.
+
+        Raises:
+            MirrorError: It is no document, is changed, or is too large with what it needs.
+        """
+        return self._whole(row, original(self._folder, row), ())
+
+    def _whole(self, row: FileRow, body: bytes, around: tuple[int, ...]) -> bytes:
+        document = read_document(body, row.url, row.content_type)
+        if document is None:
+            return body
+
+        def address(link: DocumentLink) -> str | None:
+            if link.url is None:
+                return None
+            found = self._targets.find(link.url)
+            if found is not None and found.id == row.id and link.kind not in _NEEDED:
+                # Within the page, whose URL is that of the file.
+                return f"#{link.fragment}" if "#" in link.written else absolute_address(link)
+            if link.kind not in _NEEDED:
+                return absolute_address(link)
+            if found is None:
+                self.missing.add(link.url)
+                return absolute_address(link)
+            if found.id == row.id or found.id in around:
+                return _NOTHING[link.kind]
+            data = self._data_url(found.id, (*around, row.id))
+            return f"{data}#{link.fragment}" if link.fragment else data
+
+        return document.rewrite(address).body
+
+    def _data_url(self, file_id: int, around: tuple[int, ...]) -> str:
+        known = self._data.get(file_id)
+        if known is None:
+            row = self._table.get(file_id)
+            assert row is not None  # a target is a file
+            body = original(self._folder, row)
+            kind = _data_type(row, body)
+            whole = base64.b64encode(self._whole(row, body, around)).decode()
+            known = self._data[file_id] = f"data:{kind};base64,{whole}"
+        self._room -= len(known)
+        if self._room < 0:
+            raise MirrorError(f"with all it needs the page has more than {MAX_BYTES:,} bytes")
+        return known
+
+
+def _data_type(row: FileRow, body: bytes) -> str:
+    """Return the type of a ``data:`` URL, with the encoding that the server's header says."""
+    declared, _, parameters = (row.content_type or "").partition(";")
+    essence = declared.strip().lower()
+    if essence in _VAGUE_TYPES:
+        kind = document_type(body, row.url, row.content_type)
+        essence = _TYPES.get(kind, essence) if kind is not None else essence
+    essence = media_type(essence, body) or essence
+    if essence and _TYPE.fullmatch(essence) is None:  # a comma would begin the data
+        essence = _BYTES
+    name, equals, charset = parameters.strip().partition("=")
+    if name.strip().lower() != "charset" or not equals:
+        return essence
+    plain = "".join(char for char in charset if char.isalnum() or char in "-_.")
+    return f"{essence};charset={plain}"

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crawler.lab.choice import Choice
+    from crawler.lab.crawl_source import LabPage
     from crawler.lab.figures import WeighedPairs
     from crawler.lab.page_columns import PageColumns
     from crawler.lab.page_filter import ListFilter
-    from crawler.lab.sources.source import LabPage
 
 _MAX_WEIGHED = 200_000
 _RELATED = 0.5

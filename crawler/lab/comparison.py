@@ -24,7 +24,7 @@ from neardup.verification import JaccardVerifier, compared_with, containment
 from neardup.whole import part_of
 
 if TYPE_CHECKING:
-    from crawler.lab.sources.source import Blocks
+    from crawler.lab.crawl_source import Blocks
     from neardup import Parameters
     from neardup.fingerprints.estimate import Estimate
 

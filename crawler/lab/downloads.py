@@ -14,9 +14,9 @@ from crawler.lab.pair_label import label_fields
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from crawler.lab.crawl_source import LabPage
     from crawler.lab.judgement import Judgement, VerdictChanges
     from crawler.lab.pair_label import Label
-    from crawler.lab.sources.source import LabPage
 
 CSV, JSON_LINES = FORMATS = ("csv", "jsonl")
 """The formats of a table, which are the endings of its file too."""

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from crawler.lab.sources.source import LabPage
+    from crawler.lab.crawl_source import LabPage
 
 _NO_BYTES = payload_digest(b"")
 UNREAD = -2

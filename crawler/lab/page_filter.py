@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from crawler.lab.sources.source import LabPage
+    from crawler.lab.crawl_source import LabPage
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from crawler.lab.border_pairs import NearPair
-    from crawler.lab.loading import Loaded
-    from crawler.lab.sources.source import LabPage
+    from crawler.lab.crawl_source import LabPage
+    from crawler.lab.crawl_sources import Loaded
     from neardup.comparison.diff import WordRun
 
 MAX_SHINGLES = 20

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from crawler.lab.sources.source import LabPage
+    from crawler.lab.crawl_source import LabPage
 
 DUPLICATE, DIFFERENT = NAMES = ("duplicate", "different")
 """The written names of the two labels."""

@@ -18,7 +18,7 @@ from neardup.storage.signatures import memory_passages
 from neardup.whole import part_of
 
 if TYPE_CHECKING:
-    from crawler.lab.sources.source import Blocks
+    from crawler.lab.crawl_source import Blocks
     from neardup import Parameters
 
 Spans = list[tuple[int, int]]

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from crawler.lab.crawl_source import Blocks, PageBoilerplate
     from crawler.lab.page_columns import PageColumns
     from crawler.lab.prepared import Watch
-    from crawler.lab.sources.source import Blocks, PageBoilerplate
     from crawler.lab.text_shelf import TextShelf
     from neardup.evaluation.near_arrays import Lists
 

@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
     from crawler.lab.border_pairs import NearPair
+    from crawler.lab.crawl_source import LabPage
     from crawler.lab.distance_evidence import DistanceEvidence
     from crawler.lab.page_filter import ListFilter
     from crawler.lab.pair_label import Label
     from crawler.lab.prepared import Watch
     from crawler.lab.rests import ReadBoilerplate
-    from crawler.lab.sources.source import LabPage
     from crawler.lab.text_shelf import Texts
     from neardup.evaluation.distinct_pairs import NearestCounts
 

@@ -9,8 +9,7 @@ from enum import StrEnum
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from crawler.lab.sources.crawl_directory import CrawlSource
-from crawler.lab.sources.source import SourceError
+from crawler.lab.crawl_source import CrawlSource, SourceError
 from crawler.reading.content.content_text import shown_text
 from crawler.reading.content.content_xml import ContentError
 from crawler.reading.content_types import why_not_html
@@ -26,9 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from crawler.lab.crawl_source import Blocks, LabPage
+    from crawler.lab.crawl_sources import Sources
     from crawler.lab.session import Session
-    from crawler.lab.sources.several import Sources
-    from crawler.lab.sources.source import Blocks, LabPage
     from crawler.reading.content.content_xml import PackedContent
 
 MAX_BYTES = 32 * 1024 * 1024
@@ -150,7 +149,7 @@ def sides_of(pages: Sequence[LabPage], sources: Sources) -> list[TextSide | None
     Raises:
         SourceError: They cannot be read.
     """
-    boilerplate = sources.boilerplate() or (lambda _: None)
+    boilerplate = sources.boilerplate()
     ids = [page.id for page in pages]
     sides: list[TextSide | None] = []
     for page, text, content in zip(pages, sources.texts(ids), sources.contents(ids), strict=True):

@@ -18,7 +18,8 @@ SELECT (SELECT count(*) FROM requests WHERE state = {WAITING})
      + (SELECT count(*) FROM requests WHERE state IN ({UNFINISHED}) AND tries < ?)
 """
 _DUPLICATES = ", ".join(f"'{verdict}'" for verdict in sorted(DUPLICATES))
-_KEPT = "SELECT count(*) FROM pages WHERE latest = 1 AND text IS NOT NULL"
+KEPT_PAGES = "SELECT count(*) FROM pages WHERE latest = 1 AND text IS NOT NULL"
+ALL_PAGES = "SELECT count(*) FROM pages WHERE latest = 1"
 _REPEATING = f"SELECT count(*) FROM pages WHERE latest = 1 AND verdict IN ({_DUPLICATES})"
 
 
@@ -50,7 +51,7 @@ def make_tally(connection: sqlite3.Connection, visit: int) -> Tally:
     """
     return Tally(
         verdicts=_count_verdicts(connection, visit),
-        kept=scalar(connection, _KEPT),
+        kept=scalar(connection, KEPT_PAGES),
         duplicates=scalar(connection, _REPEATING),
         queued=count_queued(connection),
         saved_bytes=_sum_bytes(connection, visit, f"verdict IN ({_DUPLICATES})"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections import Counter
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +53,10 @@ FROM files AS one
 LEFT JOIN files AS other ON other.id = one.stand_in
 LEFT JOIN pages ON pages.key = one.key AND pages.latest = 1
 WHERE one.state <> 'own' ORDER BY one.id
+"""
+_MISSING = f"""
+SELECT verdict, reason, count(*) FROM pages WHERE latest = 1 AND verdict IN ({listed(WITHOUT_PAGE)})
+AND key NOT IN (SELECT key FROM files) GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2
 """
 
 
@@ -173,3 +178,11 @@ def _object(
 
 def _json(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
+
+
+def missing_files(connection: sqlite3.Connection) -> dict[tuple[str, str], int]:
+    """Return the numbers of URLs without a file by verdict and reason, the most first."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for verdict, reason, count in connection.execute(_MISSING):
+        counts[verdict, in_words(reason) or "?"] += count
+    return dict(counts.most_common())

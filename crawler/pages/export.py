@@ -64,6 +64,13 @@ class PageFilter(NamedTuple):
 ALL_PAGES = PageFilter()
 
 
+def stored_urls(connection: sqlite3.Connection, *, kept_only: bool = False) -> Iterator[str]:
+    """Yield the URLs of captures by id; of kept pages alone where that is asked for."""
+    condition = "latest = 1 AND text IS NOT NULL" if kept_only else "1"
+    for (url,) in connection.execute(f"SELECT url FROM pages WHERE {condition} ORDER BY id"):
+        yield str(url)
+
+
 def export_pages(
     connection: sqlite3.Connection,
     chosen: PageFilter = ALL_PAGES,

@@ -11,6 +11,7 @@ from crawler.pages.verdicts import FAILED as FAILURE
 from crawler.storage import meta_names
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Callable, Iterator, Mapping
 
     from crawler.frontier.seen import SeenSet
@@ -230,9 +231,7 @@ class Visits:
 
     @property
     def has_page(self) -> bool:
-        """Whether any URL ever gave a page. Complexity: O(failed URLs)."""
-        sql = "SELECT EXISTS (SELECT 1 FROM pages WHERE verdict <> ?)"
-        return bool(self._database.read(sql, (FAILURE,)).fetchone()[0])
+        return has_page(self._database.read)
 
     @property
     def is_revisit(self) -> bool:
@@ -278,3 +277,9 @@ class Visits:
     def end_queueing(self) -> None:
         """Note that every known page was queued, or is not to be."""
         self._database.set_meta(meta_names.QUEUEING, "0")
+
+
+def has_page(read: Callable[..., sqlite3.Cursor]) -> bool:
+    """Return whether any URL ever gave a page. Complexity: O(failed URLs)."""
+    found = read("SELECT EXISTS (SELECT 1 FROM pages WHERE verdict <> ?)", (FAILURE,))
+    return bool(found.fetchone()[0])

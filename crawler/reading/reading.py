@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
+import zstandard
+
 from crawler.reading.content.content_xml import (
     PackedContent,
     StoredText,
@@ -386,3 +388,10 @@ def extract_of(
         document.signature,
         sample=document.sample,
     )
+
+
+def reading_of_text(url: str, text: bytes, parameters: Parameters, title: str = "") -> Reading:
+    """Return the reading of a text in UTF-8 that came without a page."""
+    packed = zstandard.compress(text.decode("utf-8", "replace").encode("utf-8", "replace"))
+    extract = extract_of(packed, is_main=True, visible_digest=None, parameters=parameters)
+    return Reading(url, metadata=NO_METADATA._replace(title=title or None), extract=extract)

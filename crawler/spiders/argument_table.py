@@ -110,7 +110,9 @@ URLS: Mapping[str, Argument] = {
 }
 
 REPLAY: Mapping[str, Argument] = {
-    "warc": Argument("WARC", "WARC or WACZ files, or folders of them, separated by commas"),
+    "warc": Argument(
+        "WARC", "WARC, WACZ, HTML or .jsonl files, or folders of WARC or HTML, separated by commas"
+    ),
 }
 
 MIRROR: Mapping[str, Argument] = {

@@ -12,6 +12,7 @@ from crawler.downloading.hours import Hours
 from crawler.pages.visits import NO, REVISITS
 from crawler.reading.link_kinds import followed_kinds
 from crawler.render_choice import render_choice
+from crawler.spiders.file_pages import page_files
 from crawler.suggestions import did_you_mean
 from crawler.url_rules.rule_files import RuleFileError, read_rules
 from crawler.urls.scope import Scope
@@ -248,10 +249,11 @@ def check_archive(arguments: Mapping[str, str], known: Mapping[str, Argument]) -
     """Check the arguments of a crawl of an archive.
 
     Raises:
-        ValueError: One of them is unknown, or there are no WARC files.
+        ValueError: One of them is unknown, or there is nothing to read.
     """
     check_arguments(arguments, known)
-    sources_of(arguments)
+    if not page_files(arguments.get("warc", "")):
+        sources_of(arguments)
 
 
 def sources_of(arguments: Mapping[str, str]) -> list[WarcFile]:
@@ -262,7 +264,7 @@ def sources_of(arguments: Mapping[str, str]) -> list[WarcFile]:
     """
     word = arguments.get("warc", "")
     if not word:
-        raise ValueError("which archive? give -a warc=FILE, a folder of WARC files, or a WACZ file")
+        raise ValueError("which archive? give -a warc=FILE, a folder of WARC files, or a WACZ")
     try:
         sources = find_sources(word)
     except ArchiveError as error:

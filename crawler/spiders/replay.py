@@ -1,10 +1,11 @@
-"""The spider that judges the pages of a WARC archive, without a network."""
+"""The spider that judges the pages of an archive, or of other files, without a network."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 from collections import deque
+from dataclasses import replace
 from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -20,15 +21,19 @@ from crawler.downloading.encodings import AnswerError
 from crawler.items import page_of_capture
 from crawler.large_bodies import DATA_LOSS
 from crawler.options import Options
-from crawler.pages.page_context import Way
+from crawler.pages.page_context import Fetched, Way
 from crawler.pages.reasons import Reason, Stored
 from crawler.pages.verdicts import FAILED, UNREADABLE
+from crawler.reading.reading import reading_of_text
 from crawler.spiders.argument_table import REPLAY
 from crawler.spiders.arguments import check_archive, sources_of
+from crawler.spiders.file_pages import FilePage, PageFiles, page_files
 from crawler.spiders.page_spider import PageSpider
 from crawler.storage import meta_names
 from crawler.storage.errors import CrawlStorageError
-from crawler.urls.canonical import TRIED
+from crawler.urls.canonical import TRIED, MalformedUrl
+from neardup.errors import InputError
+from neardup.fingerprints.digest import payload_digest
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Mapping
@@ -53,7 +58,7 @@ RECORDED_IN = "warc"
 
 
 class ReplaySpider(PageSpider):
-    """Yields every page of an archive in the order of its records, judged as in a crawl.
+    """Yields every page of an archive, or of other files, in their order, judged as in a crawl.
 
     Pages are read by all workers and judged one after the other, so that differences between
     two replays come from their settings.
@@ -67,7 +72,7 @@ class ReplaySpider(PageSpider):
 
     warc: str
 
-    _captures: Captures
+    _captures: Captures | PageFiles
     _max_bytes: int
     _ahead: int
 
@@ -99,7 +104,12 @@ class ReplaySpider(PageSpider):
         spider._max_bytes = crawler.settings.getint("DOWNLOAD_MAXSIZE") or _NO_LIMIT
         workers = Options(crawler.settings).integer("READING_WORKERS") or os.cpu_count() or 1
         spider._ahead = _AHEAD * workers
-        spider._captures = Captures(sources_of(kwargs), spider._max_bytes)
+        files = page_files(kwargs["warc"])
+        spider._captures = (
+            PageFiles(files, spider._max_bytes, lambda url: spider._named(url)[1])
+            if files
+            else Captures(sources_of(kwargs), spider._max_bytes)
+        )
         spider.job.callbacks.at_close.append(spider._captures.close)
         return spider
 
@@ -107,8 +117,12 @@ class ReplaySpider(PageSpider):
         """Yield the items of all pages; no request is ever made."""
         for _ in self._captures.look_through():
             await asyncio.sleep(0)
-        async for page in self._judged(self._captures.pages(self._position)):
-            yield page
+        try:
+            async for page in self._judged(self._captures.pages(self._position)):
+                yield page
+        except (InputError, OSError) as error:
+            self.result.stop(str(error))
+            raise CloseSpider("input") from error
         if self._captures.skipped:
             self.logger.warning("%s records were skipped, see above", self._captures.skipped)
 
@@ -118,7 +132,7 @@ class ReplaySpider(PageSpider):
             self.job.database.meta(meta_names.replayed(source.path.resolve(), source.start)) or 0
         )
 
-    async def _judged(self, captures: Iterator[Capture]) -> AsyncIterator[Page]:
+    async def _judged(self, captures: Iterator[Capture | FilePage]) -> AsyncIterator[Page]:
         """Read some pages ahead, judge each when the one before it is judged."""
         waiting: deque[asyncio.Task[Page]] = deque()
         before = asyncio.Event()
@@ -136,9 +150,14 @@ class ReplaySpider(PageSpider):
             for task in waiting:
                 task.cancel()
 
-    async def _judge(self, capture: Capture, before: asyncio.Event, own: asyncio.Event) -> Page:
+    async def _judge(
+        self, capture: Capture | FilePage, before: asyncio.Event, own: asyncio.Event
+    ) -> Page:
         try:
-            captured = await self._take(capture, before)
+            if isinstance(capture, FilePage):
+                captured = await self._take_file(capture, before)
+            else:
+                captured = await self._take(capture, before)
             self.job.database.set_meta(
                 meta_names.replayed(capture.source.path.resolve(), capture.source.start),
                 str(capture.end),
@@ -164,6 +183,27 @@ class ReplaySpider(PageSpider):
         assert captured is not None  # what was not modified comes with what it was
         self._count(captured, captured.row.body_bytes)
         return captured
+
+    async def _take_file(self, page: FilePage, before: asyncio.Event) -> Captured:
+        canonical_url, key = self._named(page.url)
+        fetched = Fetched(page.url, canonical_url, key, 0, HTTPStatus.OK, page.body)
+        if page.content_type is not None:
+            fetched = replace(fetched, content_type=page.content_type)
+            captured = await self.archivist.capture(fetched, turn=before.wait())
+        else:
+            await before.wait()
+            parameters = self.job.options.parameters
+            reading = reading_of_text(page.url, page.body, parameters, page.title)
+            captured = await self.archivist.capture_read(fetched, reading)
+        self._count(captured, captured.row.body_bytes)
+        return captured
+
+    def _named(self, url: str) -> tuple[str, bytes]:
+        """Return the canonical URL and the key of a page that may have any name."""
+        try:
+            return self.job.canonicalizer(url), self.job.canonicalizer.key(url)
+        except MalformedUrl:
+            return url, payload_digest(url.encode("utf-8", "surrogatepass"))
 
     def _failure(self, capture: Capture, verdict: str, reason: Stored, status: int) -> Captured:
         self.crawler.stats.inc_value(f"neardup/{verdict}")

@@ -70,7 +70,7 @@ _MODULES = (
     "crawler.console.report_text",
     "crawler.extensions",
     "crawler.feeds.feed_files",
-    "crawler.lab.loading",
+    "crawler.lab.crawl_sources",
     "crawler.maintenance.crawl_report",
     "crawler.pipelines",
     "crawler.scheduler",

@@ -12,13 +12,11 @@ import struct
 import subprocess
 import sys
 import termios
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from tests.crawler.commands.test_tune import is_stored, wait_for_line
-from tests.crawler.commands.test_verify import opened_by_a_reader
 from tests.crawls.command import PROJECT, pages, scrapy, start_scrapy
 from tests.crawls.kills import KilledCrawl, children, wait_for
 from tests.sites.many import ManyPages, page_path
@@ -78,45 +76,31 @@ def test_every_command_works_beside_a_crawl_that_is_running(tmp_path: Path) -> N
     assert json.loads(scrapy("sweep", folder, "--json").stdout)["pages"] == 400
 
 
-@pytest.mark.parametrize("command", ["sweep", "pairs", "label"])
-def test_ctrl_c_ends_it_with_one_line(tmp_path: Path, command: str) -> None:
-    file = tmp_path / "pages.jsonl"
-    os.mkfifo(file)
-    process = start_scrapy(command, str(file))
-    first = os.fdopen(opened_by_a_reader(file), "wb")
-    # It waits for what is never written, the second time that it opens the file.
-    with first, os.fdopen(opened_by_a_reader(file), "wb"):
-        process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=30)
-    assert process.returncode == 130
-    assert errors.strip() == f"scrapy {command}: interrupted"
-
-
-def read_bytes(pid: int, file: Path) -> int:
-    """How far a process has read in a file, as Linux tells it."""
-    for opened in Path(f"/proc/{pid}/fd").iterdir():
-        with suppress(OSError):  # it was closed by now
-            if opened.readlink() == file:
-                told = Path(f"/proc/{pid}/fdinfo/{opened.name}").read_text(encoding="ascii")
-                return int(told.split()[1])
-    return 0
-
-
-def test_ctrl_c_among_pages_that_are_read_leaves_no_worker(tmp_path: Path) -> None:
-    file = tmp_path / "pages.jsonl"
+@pytest.mark.parametrize("command", ["sweep", "pairs", "label", "lab"])
+def test_ctrl_c_removes_what_was_made_of_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    file, place = tmp_path / "pages.jsonl", tmp_path / "temporary"
     rows = (
         {"url": f"http://x/{number}", "html": document(str(number)).decode()}
         for number in range(5_000)
     )
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    process = start_scrapy("sweep", str(file))
-    workers = wait_until(lambda: set(children(process.pid)), process)
-    wait_until(lambda: read_bytes(process.pid, file) > file.stat().st_size // 4, process)
+    place.mkdir()
+    monkeypatch.setenv("TMPDIR", str(place))
+    process = start_scrapy(command, str(file))
+    wait_until(lambda: list(place.glob("*/crawl/crawl.db")), process)
+    (child,) = children(process.pid)
+    workers = wait_until(lambda: set(children(child)), process)
     os.killpg(process.pid, signal.SIGINT)
     _, errors = process.communicate(timeout=30)
     assert process.returncode == 130
-    assert errors.strip() == "scrapy sweep: interrupted"
-    assert not any((Path("/proc") / str(pid)).exists() for pid in workers)
+    assert errors.splitlines()[0] == (
+        f"{file}: no crawl directory, so that a temporary crawl is made of it"
+    )
+    assert "Traceback" not in errors
+    assert not list(place.glob("crawl-once-*"))
+    wait_until(lambda: not any((Path("/proc") / str(pid)).exists() for pid in {child, *workers}))
 
 
 def test_ctrl_c_pressed_twice_does_not_wait_for_an_answer() -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawler.lab.choice import Choice
+from crawler.lab.crawl_sources import loaded
 from crawler.lab.labels import store_labels
-from crawler.lab.loading import loaded
 from crawler.lab.pair_label import label_of
 from tests.crawls.lab import Page, lab
-from tests.crawls.test_lab_threshold import key, write_families
+from tests.crawls.test_lab_threshold import key, make_families
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,27 +21,29 @@ if TYPE_CHECKING:
 LEAST, BITS = 0.7, 5
 
 
-def label_pairs(file: Path, is_duplicate: Callable[[NearPair], bool]) -> None:
+def label_pairs(folder: Path, is_duplicate: Callable[[NearPair], bool]) -> None:
     """Say of pairs whether they are duplicates, in place of what was said before."""
-    with loaded([file], lambda _share, _words: None) as found:
-        pages = found.session.pages
-        store_labels(
-            found.sources,
-            [
-                label_of(pages[pair.first], pages[pair.second], is_duplicate=is_duplicate(pair))
-                for pair in found.session.pairs(Choice(), range(9))
-            ],
-        )
+    session = loaded([folder], lambda _share, _words: None).session
+    store_labels(
+        [folder],
+        [
+            label_of(
+                session.pages[pair.first],
+                session.pages[pair.second],
+                is_duplicate=is_duplicate(pair),
+            )
+            for pair in session.pairs(Choice(), range(9))
+        ],
+    )
 
 
 def test_labels_suggest_bounds_which_can_be_tried(browsers: Browsers, tmp_path: Path) -> None:
-    file = tmp_path / "pages.jsonl"
-    write_families(file)
-    with lab(str(file)) as running:
+    folder = make_families(tmp_path)
+    with lab(str(folder)) as running:
         page = Page(browsers.online, running.address)
         page.tab("Evidence")
         page.wait(lambda: "Nothing is labelled yet" in page.text())
-        label_pairs(file, lambda pair: (pair.similarity or 0) >= LEAST)
+        label_pairs(folder, lambda pair: (pair.similarity or 0) >= LEAST)
         page.wait(lambda: f"Suggested min_similarity: {LEAST:g}" in page.text())
         assert f"No pair labelled different from {LEAST:g} on" in page.text()
         # The one that Jaccard suggested is not drawn any more.
@@ -54,7 +56,7 @@ def test_labels_suggest_bounds_which_can_be_tried(browsers: Browsers, tmp_path: 
             lambda: key(page) == "simhash/word-1-log_count/3/0.7/50/verified/names/aside/parts"
         )
         page.tab("Evidence")
-        label_pairs(file, lambda pair: pair.distance <= BITS)
+        label_pairs(folder, lambda pair: pair.distance <= BITS)
         page.wait(lambda: f"Suggested max_distance: {BITS}" in page.text())
         page.press(f"Try {BITS}")
         page.tab("Threshold")

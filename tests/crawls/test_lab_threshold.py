@@ -10,8 +10,8 @@ import pytest
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
+from crawler.lab.app.controls import HINTS
 from crawler.lab.app.outcome import LAYER_WORDS
-from crawler.lab.hints import HINTS
 from tests.crawls.command import scrapy
 from tests.crawls.lab import Page, lab
 from tests.neardup.texts import changed, prose
@@ -42,18 +42,17 @@ FIGURES = {
 
 
 class Served(NamedTuple):
-    """A file, and where its lab is."""
+    """A crawl directory, and where its lab is."""
 
-    file: Path
+    folder: Path
     address: str
 
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    file = tmp_path_factory.mktemp("lab") / "pages.jsonl"
-    write_families(file)
-    with lab(str(file)) as running:
-        yield Served(file, running.address)
+    folder = make_families(tmp_path_factory.mktemp("lab"))
+    with lab(str(folder)) as running:
+        yield Served(folder, running.address)
 
 
 @pytest.fixture(scope="module")
@@ -82,8 +81,8 @@ def lines(served: Served) -> Lines:
     return sweep(served)
 
 
-def write_families(file: Path) -> None:
-    """Texts of which some are farther from their kin than others."""
+def make_families(folder: Path) -> Path:
+    """Make a crawl of texts of which some are farther from their kin than others."""
     texts = []
     for family in range(FAMILIES):
         text = f"{HOSTILE} {prose(family, 240)}"
@@ -92,12 +91,16 @@ def write_families(file: Path) -> None:
         json.dumps({"url": f"http://site.example/{number}", "text": text, "title": HOSTILE})
         for number, text in enumerate(texts)
     ]
+    file, jobdir = folder / "pages.jsonl", folder / "job"
     file.write_text("\n".join(lines))
+    done = scrapy("crawl", "replay", "-a", f"warc={file}", "-s", f"JOBDIR={jobdir}")
+    assert done.returncode == 0, done.stderr
+    return jobdir
 
 
 def sweep(served: Served, *arguments: str) -> Lines:
     """What ``crawl-once sweep --json`` prints, by ``max_distance``."""
-    done = scrapy("sweep", str(served.file), "--json", "--max-distance", "0..8", *arguments)
+    done = scrapy("sweep", str(served.folder), "--json", "--max-distance", "0..8", *arguments)
     assert done.returncode == 0, done.stderr
     return {line["max_distance"]: line for line in json.loads(done.stdout)["lines"]}
 

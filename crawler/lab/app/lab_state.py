@@ -9,27 +9,28 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from crawler.lab.choice import Choice
+from crawler.lab.crawl_source import SourceError
+from crawler.lab.crawl_sources import open_sources
 from crawler.lab.labels import read_labels
 from crawler.lab.live import LiveCrawl
 from crawler.lab.session import Session
 from crawler.lab.sides import sides_of
-from crawler.lab.sources.several import open_sources
-from crawler.lab.sources.source import SourceError
 from crawler.pages.page_selection import ALL
 from crawler.storage.directory import is_in_use
 from crawler.storage.errors import JobError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from crawler.lab.crawl_sources import Sources
     from crawler.lab.judgement import Judgement
     from crawler.lab.pair_label import Label
     from crawler.lab.sides import TextSide
-    from crawler.lab.sources.several import Sources
     from crawler.pages.page_selection import PageSelection
     from neardup import Parameters
 
@@ -93,7 +94,7 @@ class Lab:
 
     Attributes:
         sources: All sources as one.
-        crawls: The sources that are crawl directories, as they go on.
+        crawls: The crawl directories, as they go on.
         session: The session over their pages.
         labels: The labels by both digests, the smaller one first; another object after a label was
             made elsewhere.
@@ -106,15 +107,21 @@ class Lab:
         is_running: Whether a process writes to one of the crawls.
 
     Args:
-        paths: Crawl directories, files of documents, archives.
-        selection: The pages of crawl directories that are looked at.
+        paths: As ``open_sources`` takes them.
+        selection: The pages that are looked at.
+        made: As ``open_sources`` takes it.
 
     Raises:
         SourceError: One of them cannot be opened.
     """
 
-    def __init__(self, paths: Sequence[Path], selection: PageSelection = ALL) -> None:
-        self._paths = tuple(paths)
+    def __init__(
+        self,
+        paths: Sequence[Path],
+        selection: PageSelection = ALL,
+        made: Mapping[Path, Path] = MappingProxyType({}),
+    ) -> None:
+        self._paths, self._made = tuple(paths), made
         self._selection = selection
         self._thread = ThreadPoolExecutor(1, "lab")
         self._lookout = ThreadPoolExecutor(1, "live")
@@ -129,11 +136,9 @@ class Lab:
         self._labels_due = 0.0
         self.labels: dict[tuple[bytes, bytes], Label] = {}
         self.crawls: list[LiveCrawl] = []
-        self._is_open = False
         try:
             self._thread.submit(self._open).result()
-            folders = [part.folder for part in self.sources.parts if part.folder]
-            self.crawls = [LiveCrawl(folder) for folder in folders]
+            self.crawls = [LiveCrawl(part.folder) for part in self.sources.parts]
         except BaseException:
             self.close()
             raise
@@ -144,25 +149,19 @@ class Lab:
 
     def _open(self) -> None:
         """Open the sources, in place of those that were open: all of them or none."""
-        sources = open_sources(self._paths, self._selection)
-        try:
-            running = sources.parameters()
-            self._read_labels(sources)
-        except BaseException:
-            sources.close()
-            raise
-        if self._is_open:
-            self.sources.close()
+        sources = open_sources(self._paths, self._selection, self._made)
+        running = sources.parameters()
+        self._read_labels(sources)
         self.sources, self.running = sources, running
         self.session = Session(sources.texts, running, sources.boilerplate)
-        self._is_open, self.is_outdated = True, False
+        self.is_outdated = False
         self._effort = Effort()
         self.reading += 1
 
     def _read_labels(self, sources: Sources) -> None:
         """Take over what was labelled elsewhere, such as by ``crawl-once label``."""
         started = time.monotonic()
-        labels = {label.pair: label for label in read_labels(sources)}
+        labels = {label.pair: label for label in read_labels(sources.paths)}
         if labels != self.labels:
             self.labels = labels
         now = time.monotonic()
@@ -321,10 +320,7 @@ class Lab:
         return any(news), any(is_in_use(crawl.folder) for crawl in self.crawls)
 
     def close(self) -> None:
-        """Stop what is running and close the sources; closing twice is allowed."""
+        """Stop what is running; closing twice is allowed."""
         self._is_stopping = True
         self._lookout.shutdown()
-        if self._is_open:
-            self._is_open = False
-            self._thread.submit(self.sources.close).result()
         self._thread.shutdown()

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from nicegui import run, ui
 
 from crawler.lab.app.crawled_text import plain
+from crawler.lab.crawl_source import SourceError
 from crawler.lab.sides import ComparedText
-from crawler.lab.sources.source import SourceError
 from crawler.lab.words import content_words
 
 if TYPE_CHECKING:

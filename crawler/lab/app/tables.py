@@ -10,9 +10,9 @@ from nicegui import run, ui
 from crawler.lab.app.crawled_text import inert_link, plain
 from crawler.lab.app.lab_state import StoppedError
 from crawler.lab.app.page_text import PageText
+from crawler.lab.crawl_source import SourceError
 from crawler.lab.downloads import FORMATS, MEDIA_TYPES, table_bytes
 from crawler.lab.page_filter import EVERY_PAGE, ListFilter
-from crawler.lab.sources.source import SourceError
 from crawler.lab.words import NOTHING
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def crawl_choice(lab: Lab, chosen: Callable[[int], Awaitable[None]]) -> None:
     """
     if len(lab.crawls) < 2:
         return
-    names = {place: plain(str(one.folder), 100) for place, one in enumerate(lab.crawls)}
+    names = {place: plain(one.name, 100) for place, one in enumerate(lab.sources.parts)}
     choice = ui.select(names, value=0, on_change=lambda event: chosen(int(event.value)))
     choice.props("dense outlined options-dense aria-label=crawl").classes("crawl-choice")
 

@@ -8,14 +8,13 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from crawler.maintenance.crawl_directory import CrawlDirectory
-from crawler.maintenance.merge import lost_originals, merged_captures, parted_keys, resembled_pages
+from crawler.maintenance.merge import lost_originals, merged_captures, parted_keys
 from crawler.maintenance.merge.lost_originals import FleetTexts, LostOriginals
 from crawler.maintenance.merge.merged_captures import Copier, name_originals, number_captures
 from crawler.maintenance.merge.merged_crawls import blamed, made_whole, opened
 from crawler.maintenance.merge.merged_rules import merge_url_rules
 from crawler.maintenance.merge.missing_workers import LostPages, fleet_of
 from crawler.maintenance.merge.parted_keys import PartedKeys
-from crawler.maintenance.merge.resembled_pages import name_resembled
 from crawler.maintenance.merge.small_tables import (
     merge_known,
     merge_links,
@@ -26,17 +25,27 @@ from crawler.maintenance.merge.small_tables import (
     merge_walls,
 )
 from crawler.maintenance.verify.capture_checks import find_originals
-from crawler.maintenance.verify.repairer import Repairer
+from crawler.maintenance.verify.finding import Repairer
 from crawler.pages.boilerplate import CountedBoilerplate
 from crawler.pages.live_parameters import newest
+from crawler.pages.page_row import to_unsigned
 from crawler.pages.page_store import PageStore
 from crawler.pages.promotion import Promotion
+from crawler.pages.reasons import Reason, detail_of, without
 from crawler.pages.stored_texts import PageDocuments
+from crawler.pages.verdicts import (
+    CHANGED,
+    CONTAINED,
+    KEPT,
+    PART_OF_NOTHING,
+    SAME_TEMPLATE,
+    listed,
+)
 from crawler.pages.walls import Walls
 from crawler.storage import meta_names
 from crawler.storage.database import Database
 from crawler.storage.errors import CrawlStorageError
-from neardup import Deduplicator, Parameters
+from neardup import Deduplicator, Parameters, hamming
 from neardup.storage.catch_up import open_index
 from neardup.storage.signatures import open_passages, open_signatures
 
@@ -53,7 +62,7 @@ _SCRATCH = "".join(
         merged_captures.SCRATCH,
         parted_keys.SCRATCH,
         lost_originals.SCRATCH,
-        resembled_pages.SCRATCH,
+        "CREATE TABLE scratch.resembled (page INTEGER PRIMARY KEY, url TEXT NOT NULL);",
     )
 )
 _COUNTS = """
@@ -243,3 +252,63 @@ class _Merging:
         self._database.commit()
         self._database.read("DETACH DATABASE scratch")
         self._scratch.unlink()
+
+
+# Two crawls kept the same text: the later page is a duplicate now, and resembles nothing.
+_DUPLICATES_RESEMBLE_NOTHING = f"""
+UPDATE pages SET resembles = NULL
+WHERE resembles IS NOT NULL AND verdict NOT IN ('{SAME_TEMPLATE}', '{CHANGED}')
+"""
+_RESEMBLE_ORIGINALS = """
+UPDATE pages SET resembles = kept.duplicate_of FROM pages AS kept
+WHERE kept.id = pages.resembles AND kept.duplicate_of IS NOT NULL
+"""
+# Of equal texts one stays, and each part of it is a part of that one.
+_PARTS_OF_ORIGINALS = """
+UPDATE pages SET part_of = kept.duplicate_of FROM pages AS kept
+WHERE kept.id = pages.part_of AND kept.duplicate_of IS NOT NULL
+"""
+_PARTS_OF_NOTHING = f"""
+{PART_OF_NOTHING}
+WHERE (part_of IS NOT NULL OR containment IS NOT NULL) AND verdict <> '{CONTAINED}'
+  AND (verdict NOT IN ({listed(KEPT)}) OR part_of IS NULL OR part_of = id
+       OR key = (SELECT key FROM pages AS whole WHERE whole.id = pages.part_of))
+"""
+_ELSEWHERE = f"""
+SELECT id, reason FROM pages
+WHERE verdict = '{SAME_TEMPLATE}' AND resembles IS NULL AND latest = 1 AND reason IS NOT NULL
+"""
+_HERE = """
+SELECT pages.id, pages.reason, pages.distance, pages.fingerprint, kept.id, kept.fingerprint
+FROM scratch.resembled JOIN pages ON pages.id = resembled.page
+JOIN pages AS kept ON kept.url = resembled.url AND kept.latest = 1 AND kept.text IS NOT NULL
+"""
+
+
+def name_resembled(database: Database) -> None:
+    """Set the resembled page of each page that crawls of a fleet knew by its URL alone.
+
+    A page that has another text by now, as its fingerprint tells, is not named. A part of a page
+    that is a duplicate now is one of its original.
+
+    Complexity: O(pages * log n).
+    """
+    for sql in (
+        _DUPLICATES_RESEMBLE_NOTHING,
+        _RESEMBLE_ORIGINALS,
+        _PARTS_OF_ORIGINALS,
+        _PARTS_OF_NOTHING,
+    ):
+        database.write(sql)
+    for page, reason in database.read(_ELSEWHERE).fetchall():
+        url = detail_of(reason, Reason.RESEMBLES)
+        if url is not None:
+            database.write("INSERT INTO scratch.resembled VALUES (?, ?)", (page, url))
+    for page, reason, distance, fingerprint, kept, other in database.read(_HERE).fetchall():
+        one, two = to_unsigned(fingerprint), to_unsigned(other)
+        if one is not None and two is not None and hamming(one, two) == distance:
+            database.write(
+                "UPDATE pages SET resembles = ?, reason = ? WHERE id = ?",
+                (kept, without(reason, Reason.RESEMBLES), page),
+            )
+    database.commit()

@@ -17,7 +17,7 @@ from crawler.maintenance.verify.file_checks import (
     make_text_index,
     remove_index,
 )
-from crawler.maintenance.verify.repairer import QueueAgain
+from crawler.maintenance.verify.finding import QueueAgain
 from crawler.pages.judge import is_better
 from crawler.pages.live_parameters import current
 from crawler.pages.page_row import to_unsigned
@@ -164,7 +164,7 @@ class Application:
         self._store.store_verdict(row)
         if judged.is_awaited and self._can_queue:
             self._queue = self._queue or QueueAgain(self._database)
-            self._queue.push(row.id)
+            self._queue.push_url(row.url, row.key, row.depth)
 
     def _move_text(self, row: PageRow, source: TextSource) -> None:
         """Move the text of a kept page to its row, that of a duplicate to ``near_texts``."""

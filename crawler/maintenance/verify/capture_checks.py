@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from crawler.maintenance.crawl_directory import CrawlDirectory
-    from crawler.maintenance.verify.finding import CheckWatch, Finding
-    from crawler.maintenance.verify.repairer import Repairer
+    from crawler.maintenance.verify.finding import CheckWatch, Finding, Repairer
     from crawler.pages.page_row import PageRow
 
 

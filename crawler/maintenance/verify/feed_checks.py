@@ -17,6 +17,7 @@ import numpy as np
 import xxhash
 
 from crawler.maintenance.verify.finding import MAX_EXAMPLES, Rule
+from crawler.pages.export import stored_urls
 from crawler.storage.errors import JobError
 from neardup.installing import install_command
 
@@ -160,7 +161,6 @@ _READERS: dict[str, Callable[[IO[bytes]], Iterator[Any]]] = {
     "parquet": _parquet,
 }
 
-_KEPT = "SELECT url FROM pages WHERE latest = 1 AND text IS NOT NULL ORDER BY id"
 _NAMED = 10_000
 _ADVICE = "write it again: crawl-once pages DIR --verdict kept -o FILE"
 
@@ -180,7 +180,7 @@ def find_misfed(directory: CrawlDirectory, feed: Path, watch: CheckWatch) -> Ite
     """
 
     def kept_urls() -> Iterator[str]:
-        return (str(url) for (url,) in directory.connection.execute(_KEPT))
+        return stored_urls(directory.connection, kept_only=True)
 
     watch.begin("feed", 2)
     try:

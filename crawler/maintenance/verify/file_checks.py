@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from crawler.maintenance.crawl_directory import CrawlDirectory
-    from crawler.maintenance.verify.finding import CheckWatch, Finding
-    from crawler.maintenance.verify.repairer import Repairer
+    from crawler.maintenance.verify.finding import CheckWatch, Finding, Repairer
     from crawler.storage.database import Database
 
     Read = Callable[..., sqlite3.Cursor]

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.frontier.queue import MAX_TRIES
 from crawler.frontier.request_records import MalformedRequestError, decode_parts
-from crawler.maintenance.verify.finding import NoWatch, Rule, Stage
-from crawler.maintenance.verify.repairer import encoded_request
+from crawler.maintenance.verify.finding import NoWatch, Rule, Stage, encoded_request
 from crawler.storage import meta_names
 from crawler.storage.states import (
     FAILED,
@@ -30,8 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from crawler.maintenance.crawl_directory import CrawlDirectory
-    from crawler.maintenance.verify.finding import CheckWatch, Finding
-    from crawler.maintenance.verify.repairer import Repairer
+    from crawler.maintenance.verify.finding import CheckWatch, Finding, Repairer
     from crawler.urls.canonical import Canonicalizer
 
 _NOT_HELD = f"""

@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from crawler.maintenance.crawl_directory import CrawlDirectory
-    from crawler.maintenance.verify.finding import CheckWatch, Finding
-    from crawler.maintenance.verify.repairer import Repairer
+    from crawler.maintenance.verify.finding import CheckWatch, Finding, Repairer
     from neardup import Parameters
 
     Read = Callable[..., sqlite3.Cursor]

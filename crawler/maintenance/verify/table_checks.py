@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from crawler.maintenance.crawl_directory import CrawlDirectory
-    from crawler.maintenance.verify.finding import CheckWatch, Finding
-    from crawler.maintenance.verify.repairer import Repairer
+    from crawler.maintenance.verify.finding import CheckWatch, Finding, Repairer
     from crawler.urls.canonical import Canonicalizer
 
 _KNOWN_ONLY = f"""

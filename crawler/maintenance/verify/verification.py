@@ -6,9 +6,9 @@ import sqlite3
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from crawler.maintenance.tally import ALL_PAGES, KEPT_PAGES
 from crawler.maintenance.verify.capture_checks import find_misplaced
 from crawler.maintenance.verify.column_checks import VALUES
-from crawler.maintenance.verify.content_checks import find_misshown
 from crawler.maintenance.verify.feed_checks import find_misfed
 from crawler.maintenance.verify.file_checks import (
     BLOOM,
@@ -23,14 +23,13 @@ from crawler.maintenance.verify.file_checks import (
     make_index,
     make_text_index,
 )
+from crawler.maintenance.verify.finding import Repairer
+from crawler.maintenance.verify.named_page_checks import find_parts, find_resemblances
 from crawler.maintenance.verify.near_checks import find_near
-from crawler.maintenance.verify.part_checks import find_parts
 from crawler.maintenance.verify.queue_checks import SEEN, find_misruled, find_unqueued
-from crawler.maintenance.verify.repairer import Repairer
 from crawler.maintenance.verify.repeat_checks import find_repeats
-from crawler.maintenance.verify.resemblance_checks import find_resemblances
 from crawler.maintenance.verify.table_checks import find_strange
-from crawler.maintenance.verify.text_checks import find_misread
+from crawler.maintenance.verify.text_checks import find_misread, find_misshown
 from crawler.storage.database import Database
 
 if TYPE_CHECKING:
@@ -116,8 +115,8 @@ def verify(directory: CrawlDirectory, watch: CheckWatch, feed: Path | None = Non
         checked.append(Checked(name, findings))
         if any(finding.broken in {WHOLE, VALUES} for finding in findings):
             return Verification(str(directory.folder), 0, 0, tuple(checked))
-    pages = directory.count("SELECT count(*) FROM pages WHERE latest = 1")
-    kept = directory.count("SELECT count(*) FROM pages WHERE latest = 1 AND text IS NOT NULL")
+    pages = directory.count(ALL_PAGES)
+    kept = directory.count(KEPT_PAGES)
     return Verification(str(directory.folder), pages, kept, tuple(checked))
 
 

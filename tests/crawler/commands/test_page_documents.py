@@ -17,7 +17,7 @@ import pytest
 import zstandard
 from lxml import etree
 
-from crawler.feeds.page_files import PagePaths
+from crawler.console.page_export import PagePaths
 from crawler.job import Job
 from crawler.mirror.paths import path_key
 from crawler.reading.content.content_xml import PackedContent, pack_content

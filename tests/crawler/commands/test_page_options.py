@@ -66,14 +66,6 @@ def test_the_lab_judges_the_chosen_pages(folder: Path) -> None:
         assert done.stderr.endswith("no chosen page with a text in it\n")
 
 
-def test_files_are_not_chosen_from(folder: Path, tmp_path: Path) -> None:
-    file = tmp_path / "pages.jsonl"
-    run("pages", str(folder), "-o", str(file))
-    done = run("sweep", str(file), "--since", "1d")
-    assert done.returncode == 2
-    assert "pages are chosen in crawl directories alone" in done.stderr
-
-
 @pytest.mark.parametrize(
     ("option", "value", "said"),
     [

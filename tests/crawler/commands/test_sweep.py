@@ -165,7 +165,7 @@ def test_several_sources_and_files_are_judged_together(folder: Path, tmp_path: P
     assert run("pages", str(folder), "-o", str(exported)).returncode == 0
     done = run("sweep", str(exported), "--json")
     alone = json.loads(done.stdout)
-    assert "lines left out" in done.stderr
+    assert done.stderr.startswith(f"{exported}: no crawl directory, so that a temporary crawl is")
     both = sweep(str(folder), str(exported))
     assert both["pages"] == 8 + alone["pages"]
     # What the file repeats is dropped.
@@ -215,6 +215,4 @@ def test_archive_without_a_page_says_why_there_is_none(tmp_path: Path) -> None:
     file.write_text("junk\n")
     done = run("sweep", str(file))
     assert done.returncode == 2
-    assert done.stderr.count("\n") == 1
-    assert "no page with a text in it" in done.stderr
-    assert "damaged at byte 0" in done.stderr
+    assert done.stderr.endswith(f"{file}: no page with a text in it\n")

@@ -46,7 +46,7 @@ _WORDS = (
     " crawler.console.escaping crawler.console.lab_options neardup.plurals"
     " crawler.console.profile crawler.program crawler.console.progress_line"
     " crawler.console.scrapy_adapter"
-    " crawler.console.scrapy_start crawler.console.spider_command"
+    " crawler.scrapy_commands crawler.console.spider_command"
     " crawler.frontier crawler.frontier.redis crawler.mirror crawler.mirror.errors"
     " crawler.spiders crawler.spiders.argument_table"
     " crawler.storage crawler.storage.errors crawler.suggestions"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from crawler.lab.crawl_source import LabPage
 from crawler.lab.session import Session
-from crawler.lab.sources.source import LabPage
 from neardup.document import Document, analyse
 from neardup.names import name_of
 from neardup.parameters import DEFAULTS, Parameters

@@ -6,11 +6,10 @@ from dataclasses import fields
 
 import pytest
 
-from crawler.lab.app.bar import shown_values
-from crawler.lab.app.controls import SWITCHES
+from crawler.lab.app.controls import HINTS, SWITCHES
+from crawler.lab.app.frame import shown_values
 from crawler.lab.app.parameter_trial import SCALES
 from crawler.lab.choice import Choice
-from crawler.lab.hints import HINTS
 from crawler.pages.live_parameters import TUNABLE
 from neardup import Features
 

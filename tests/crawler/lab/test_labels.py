@@ -10,19 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawler.lab.crawl_source import SourceError
 from crawler.lab.labels import read_labels, remove_label, store_labels
 from crawler.lab.pair_label import Label, LabelError, export_labels, import_labels, label_of
-from crawler.lab.sources.several import open_sources
-from crawler.lab.sources.source import SourceError
-from tests.crawler.lab.sources.reading import read_all
-from tests.crawler.pages.test_capture import LONG, OTHER, html
+from tests.crawler.lab.pages import Book, Made
+from tests.crawler.pages.test_capture import LONG, html
 from tests.crawler.pages.test_revisits import Visiting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-
-    from crawler.lab.sources.several import Sources
 
 A, B, C = b"a" * 16, b"b" * 16, b"c" * 16
 
@@ -32,67 +29,53 @@ def label(first: bytes = A, second: bytes = B, *, is_duplicate: bool = True) -> 
 
 
 @pytest.fixture(params=["crawl", "file", "folder", "several"])
-def source(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Sources]:
+def paths(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[list[Path]]:
     """Each kind; the crawl is running."""
     visiting = Visiting(tmp_path / "job")
     visiting.get("/a", html(LONG))
-    visiting.job.commit()
-    visiting.get("/b", html(OTHER))
-    (tmp_path / "pages.jsonl").write_text('{"text": "a"}\n')
-    (tmp_path / "warc").mkdir()
-    (tmp_path / "warc" / "empty.warc").touch()
-    paths = {"crawl": ["job"], "file": ["pages.jsonl"], "folder": ["warc"]}
-    names = paths.get(request.param, ["job", "pages.jsonl"])
     # What the crawl has not committed yet would keep everybody else from writing.
     visiting.job.commit()
-    opened = open_sources([tmp_path / name for name in names])
-    yield opened
-    opened.close()
+    (tmp_path / "pages.jsonl").touch()
+    (tmp_path / "warc").mkdir()
+    names = {"crawl": ["job"], "file": ["pages.jsonl"], "folder": ["warc"]}
+    yield [tmp_path / name for name in names.get(request.param, ["job", "pages.jsonl"])]
     visiting.close()
 
 
 class TestLabels:
-    def test_what_was_said_is_there_for_whoever_comes_later(self, source: Sources) -> None:
-        store_labels(source, [label()])
-        for part in source.parts:
-            assert read_labels(open_sources([part.path])) == [label()]
-        assert read_labels(source) == [label()]
+    def test_what_was_said_is_there_for_whoever_comes_later(self, paths: list[Path]) -> None:
+        store_labels(paths, [label()])
+        for path in paths:
+            assert read_labels([path]) == [label()]
+        assert read_labels(paths) == [label()]
 
-    def test_second_thoughts_take_the_place_of_first_ones(self, source: Sources) -> None:
-        store_labels(source, [label()])
-        store_labels(source, [label(is_duplicate=False)])
-        assert read_labels(source) == [label(is_duplicate=False)]
+    def test_second_thoughts_take_the_place_of_first_ones(self, paths: list[Path]) -> None:
+        store_labels(paths, [label()])
+        store_labels(paths, [label(is_duplicate=False)])
+        assert read_labels(paths) == [label(is_duplicate=False)]
 
-    def test_label_is_taken_back_in_either_order(self, source: Sources) -> None:
-        store_labels(source, [label(), label(A, C)])
-        assert remove_label(source, B, A)
-        assert not remove_label(source, B, A)
-        assert read_labels(source) == [label(A, C)]
+    def test_label_is_taken_back_in_either_order(self, paths: list[Path]) -> None:
+        store_labels(paths, [label(), label(A, C)])
+        assert remove_label(paths, B, A)
+        assert not remove_label(paths, B, A)
+        assert read_labels(paths) == [label(A, C)]
 
-    def test_there_are_none_at_first(self, source: Sources) -> None:
-        assert read_labels(source) == []
-        assert not remove_label(source, A, B)
+    def test_there_are_none_at_first(self, paths: list[Path]) -> None:
+        assert read_labels(paths) == []
+        assert not remove_label(paths, A, B)
 
 
 def test_of_several_sources_the_newest_word_counts(tmp_path: Path) -> None:
-    for name in ("one", "other"):
-        (tmp_path / f"{name}.jsonl").write_text('{"text": "a"}\n')
-    one, other = (open_sources([tmp_path / f"{name}.jsonl"]) for name in ("one", "other"))
+    one, other = tmp_path / "one.jsonl", tmp_path / "other.jsonl"
     older = Label(A, B, True, "", "", 5.0)
     newer = Label(A, B, False, "", "", 6.0)
-    store_labels(one, [newer])
-    store_labels(other, [older])
-    both = open_sources([tmp_path / "one.jsonl", tmp_path / "other.jsonl"])
-    assert read_labels(both) == [newer]
-    for opened in (one, other, both):
-        opened.close()
+    store_labels([one], [newer])
+    store_labels([other], [older])
+    assert read_labels([one, other]) == [newer]
 
 
-def test_pages_are_labelled_by_their_texts(tmp_path: Path) -> None:
-    lines = [{"url": f"http://{name}/", "text": name} for name in ("one", "two", "ONE")]
-    (tmp_path / "pages.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    source = open_sources([tmp_path / "pages.jsonl"])
-    one, two, again = read_all(source)
+def test_pages_are_labelled_by_their_texts() -> None:
+    one, two, again = Book([Made("one"), Made("two"), Made("ONE")]).pages()
     said = label_of(one, two, is_duplicate=False)
     assert said.pair == label_of(two, one, is_duplicate=False).pair
     assert said.first < said.second
@@ -100,19 +83,15 @@ def test_pages_are_labelled_by_their_texts(tmp_path: Path) -> None:
     assert urls == {one.text_digest: one.url, two.text_digest: two.url}
     with pytest.raises(LabelError, match="say the same, word for word"):
         label_of(one, again, is_duplicate=True)
-    source.close()
 
 
 def test_labels_that_cannot_be_kept_are_named(tmp_path: Path) -> None:
     path = tmp_path / "pages.jsonl"
-    path.write_text('{"text": "a"}\n')
     (tmp_path / "pages.jsonl.labels.jsonl").write_text("[1]\n")
-    source = open_sources([path])
-    for deed in (lambda: read_labels(source), lambda: store_labels(source, [label()])):
+    for deed in (lambda: read_labels([path]), lambda: store_labels([path], [label()])):
         with pytest.raises(SourceError, match=r"labels\.jsonl, line 1: no label: an object"):
             deed()
     assert (tmp_path / "pages.jsonl.labels.jsonl").read_text() == "[1]\n"
-    source.close()
 
 
 @pytest.mark.parametrize(

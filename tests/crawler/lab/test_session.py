@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from crawler.lab.app.tabs.clusters_tab import largest_clusters
 from crawler.lab.choice import Choice
-from crawler.lab.clusters import largest_clusters
 from crawler.lab.judgement import KEEPING, LAYERS
 from crawler.lab.page_columns import PageColumns
 from crawler.lab.page_filter import ListFilter

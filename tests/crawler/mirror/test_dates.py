@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.mirror.dates import said_time
+from crawler.mirror.link_rewriting import said_time
 
 NINES = "9" * 20
 

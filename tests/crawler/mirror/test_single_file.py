@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from crawler.console.mirror_single_file import _data_type
 from crawler.mirror.mirror_files import FileRow
-from crawler.mirror.single_file import _data_type
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 from crawler.frontier.order import NewRequest, host_number
 from crawler.job import Job
-from crawler.maintenance.verify.repairer import encoded_request
+from crawler.maintenance.verify.finding import encoded_request
 from crawler.pages.page_row import to_unsigned
 from crawler.pages.reasons import Reason
 from crawler.pages.stored_texts import unpack

@@ -8,7 +8,7 @@ import pytest
 
 from crawler.frontier.frontier import Redirects
 from crawler.frontier.request_records import decode_parts
-from crawler.maintenance.verify.repairer import QueueAgain
+from crawler.maintenance.verify.finding import QueueAgain
 from crawler.pages.page_context import Fetched, blank_row
 from crawler.pages.page_store import PageStore
 from crawler.pages.reasons import Reason, Stored

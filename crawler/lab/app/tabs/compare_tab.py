@@ -18,8 +18,8 @@ from crawler.lab.app.pair_view import (
 from crawler.lab.app.side_views import SideRows
 from crawler.lab.app.tables import FigureTable
 from crawler.lab.comparison import Comparison, compare
+from crawler.lab.crawl_source import SourceError
 from crawler.lab.sides import TextSide, stored_side
-from crawler.lab.sources.source import SourceError
 from crawler.lab.words import NOTHING, content_words, count, in_bits, share, spaced
 from neardup.names import name_of
 
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from crawler.lab.app.lab_state import Lab
     from crawler.lab.app.parameter_trial import Trial
     from crawler.lab.comparison import Side
+    from crawler.lab.crawl_sources import Sources
     from crawler.lab.session import Session
     from crawler.lab.sides import ComparedText
-    from crawler.lab.sources.several import Sources
     from neardup import Parameters
 
 _BITS = 64

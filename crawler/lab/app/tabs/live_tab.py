@@ -7,7 +7,6 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-import numpy as np
 from nicegui import ui
 from rich.filesize import decimal
 
@@ -33,19 +32,15 @@ from crawler.lab.app.tables import (
     crawl_choice,
     page_dialog,
 )
-from crawler.lab.judgement import LAYERS
+from crawler.lab.crawl_source import SourceError
 from crawler.lab.sides import stored_texts
 from crawler.lab.snapshot import RATE_SECS, LivePage
-from crawler.lab.sources.source import SourceError
 from crawler.lab.words import NOTHING, clock, count, in_bits, share, spaced
 from crawler.pages.live_parameters import SETTINGS
 from crawler.pages.reasons import in_words
 from crawler.pages.verdicts import (
     DUPLICATES,
-    EXACT_DUPLICATE,
-    NEAR_DUPLICATE,
     OF_TEXTS,
-    TEXT_DUPLICATE,
     VERDICTS,
 )
 from crawler.pages.verdicts import KEPT as KEPT_VERDICTS
@@ -56,16 +51,7 @@ if TYPE_CHECKING:
 
     from crawler.lab.app.lab_state import Lab
     from crawler.lab.app.parameter_trial import Trial
-    from crawler.lab.judgement import Judgement
     from crawler.lab.snapshot import Snapshot, Step
-
-_VERDICTS = {
-    "payload": EXACT_DUPLICATE,
-    "text": TEXT_DUPLICATE,
-    "simhash": NEAR_DUPLICATE,
-    "candidate": NEAR_DUPLICATE,
-}
-"""The verdict of a crawl on a page that a layer drops."""
 
 _ALL = ""
 _MAX_HOSTS = 200
@@ -124,86 +110,10 @@ _FIGURES = {
 }
 
 
-class _FilesView:
-    """The pages of files in their order, judged by what is tried."""
+class LiveTab:
+    """One crawl directory as it goes on, chosen among several."""
 
     def __init__(self, lab: Lab, trial: Trial) -> None:
-        self._lab = lab
-        self._trial = trial
-        self._judged: Judgement | None = None
-
-        with ui.element().classes("stack"):
-            ui.label(
-                "Nothing is being crawled here: these pages were read from files, and the "
-                "verdicts are those that the parameters above would give them."
-            ).classes("note")
-            self._figures = FigureRow(
-                {"pages": "pages", "kept": "kept", "dropped": "dropped", "saved": "saved"}
-            )
-            self._notes = ui.label().classes("note")
-            with ui.element().classes("line"):
-                self._shown = ui.label().classes("title")
-                ui.element().classes("spacer")
-                self._field = SearchField(self.refresh)
-            self._table = PageTable(self._open)
-
-    async def refresh(self) -> None:
-        judged = self._judged = await self._lab.judge(self._trial.choice)
-        self._figures.show(
-            {
-                "pages": count(len(judged)),
-                "kept": count(judged.kept_count),
-                "dropped": count(judged.dropped_count),
-                "saved": decimal(judged.saved_bytes),
-            }
-        )
-        search = self._field.search
-        found = await self._lab.run(search.mask, self._lab.session.pages[: len(judged)])
-        places = np.flatnonzero(found)
-        newest = places[-MAX_ROWS:][::-1].tolist()
-        least = self._trial.choice.parameters.min_similarity
-        self._table.show([_row(self._page(place, judged), least) for place in newest])
-        self._shown.text = _newest_words(len(newest), len(places), is_search=bool(search))
-        self._notes.text = plain("; ".join(self._lab.sources.notes), 1_000)
-
-    def _page(self, place: int, judged: Judgement) -> LivePage:
-        """Return a page as if it had been crawled, with its place as id."""
-        page, layer = self._lab.session.pages[place], LAYERS[judged.layer[place]]
-        bits = int(judged.distance[place])
-        return LivePage(
-            id=place,
-            url=page.url,
-            title=page.title,
-            verdict=_VERDICTS.get(layer, layer),
-            reason=None,
-            words=page.words,
-            distance=None if bits < 0 else bits,
-            similarity=float(judged.similarity[place]),
-            fetched_at=page.fetched_at,
-            body_bytes=page.body_bytes,
-            duplicate_of=None,
-            parameters=None,
-        )
-
-    async def _open(self, place: int) -> None:
-        judged = self._judged
-        if judged is None or not 0 <= place < len(judged):
-            return
-        layer = ("layer", spaced(LAYERS[judged.layer[place]]))
-        least = self._trial.choice.parameters.min_similarity
-        facts = [*_facts(self._page(place, judged), least), layer]
-        pages = self._lab.session.pages
-        named = max(int(judged.original[place]), int(judged.resembles[place]))
-        side = None
-        with suppress(SourceError, StoppedError):
-            (side,) = await self._lab.sides([place])
-        await page_dialog(pages[place].url, facts, pages[named].url if named >= 0 else None, side)
-
-
-class _CrawlView:
-    """One crawl directory, chosen among several."""
-
-    def __init__(self, lab: Lab) -> None:
         self._lab = lab
         self._crawl = lab.crawls[0]
         self._verdict = self._host = _ALL
@@ -302,13 +212,6 @@ class _CrawlView:
         await page_dialog(page.url, facts, original, side)
 
 
-def _newest_words(shown: int, found: int, *, is_search: bool) -> str:
-    pages = "page" if found == 1 else "pages"
-    if is_search:
-        return f"{count(found)} {pages} found, {count(shown)} shown"
-    return f"The last {count(shown)} {pages}"
-
-
 def _figures(seen: Snapshot) -> dict[str, str]:
     return {
         "fetched": count(seen.fetched),
@@ -401,8 +304,3 @@ def _facts(page: LivePage, min_similarity: float | None) -> list[tuple[str, str]
         ("similarity", share(page.similarity, min_similarity)),
         ("parameters", NOTHING if page.parameters is None else f"#{page.parameters}"),
     ]
-
-
-def live_tab(lab: Lab, trial: Trial) -> _CrawlView | _FilesView:
-    """Make the tab Live: a crawl as it goes on, or the pages read from files."""
-    return _CrawlView(lab) if lab.crawls else _FilesView(lab, trial)

@@ -12,10 +12,10 @@ from crawler.lab.app.controls import DistanceRange
 from crawler.lab.app.crawled_text import plain
 from crawler.lab.app.pair_view import PairView
 from crawler.lab.app.tables import Downloads, SearchField
+from crawler.lab.crawl_source import SourceError
 from crawler.lab.downloads import label_rows
 from crawler.lab.labels import remove_label, store_labels
 from crawler.lab.pair_label import label_of, pair_of
-from crawler.lab.sources.source import SourceError
 from crawler.lab.words import measures_of
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class WindowLabels:
         """
         pages = self._lab.session.pages
         label = label_of(pages[pair.first], pages[pair.second], is_duplicate=is_duplicate)
-        await self._lab.run(store_labels, self._lab.sources, [label])
+        await self._lab.run(store_labels, self._lab.sources.paths, [label])
         self._lab.labels[label.pair] = label
         self._forget_places()
         self._made.append(pair)
@@ -139,7 +139,7 @@ class WindowLabels:
             SourceError: It cannot be removed.
         """
         key = self._key(pair)
-        await self._lab.run(remove_label, self._lab.sources, *key)
+        await self._lab.run(remove_label, self._lab.sources.paths, *key)
         self._lab.labels.pop(key, None)
 
     def _forget_places(self) -> None:

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+import sqlite3
 from typing import TYPE_CHECKING, NamedTuple
 
 from nicegui import run, ui
 
 from crawler.lab.app.answers import Answers
 from crawler.lab.app.crawled_text import inert_link, plain
-from crawler.lab.app.rule_cards import RuleCards
+from crawler.lab.app.lab_state import StoppedError
 from crawler.lab.app.tables import FigureTable, SearchField, crawl_choice
-from crawler.lab.site_links import read_site
-from crawler.lab.url_templates import templates_of
+from crawler.lab.site_links import read_site, templates_of
+from crawler.storage.errors import JobError
+from crawler.url_rules.rule_report import evidence_lines
+from crawler.url_rules.rule_store import forget_rule
 from neardup.plurals import many
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from pathlib import Path
+
     from crawler.lab.app.lab_state import Lab
     from crawler.lab.app.parameter_trial import Trial
     from crawler.lab.choice import Choice
     from crawler.lab.judgement import Judgement
-    from crawler.lab.site_links import CrawledSite
-    from crawler.lab.url_templates import TemplatePages
+    from crawler.lab.site_links import CrawledSite, TemplatePages
     from crawler.maintenance.broken_links import BrokenLink
+    from crawler.url_rules.rule_report import RuleReport, StoredRule
 
 _MAX_TEMPLATES = 50
 _MAX_BROKEN = 100
@@ -64,24 +70,17 @@ class SiteTab:
                 self._again = again.props("flat dense").classes("plain")
                 self._again.set_visibility(False)
             with ui.element().classes("cards") as self._cards:
-                if lab.crawls:
-                    self._build_links()
+                self._build_links()
                 with ui.element().classes("card"):
                     ui.label("Duplicates by template of the URL").classes("title")
                     heads = ("Template", "#Pages", "#Dropped", "#Originals")
                     self._templates = FigureTable(heads, "templates")
                     ui.label(_TEMPLATES_SHOW).classes("note")
                     self._templates_note = ui.label().classes("note")
-                if lab.crawls:
-                    with ui.element().classes("card whole"):
-                        self._broken = _BrokenPages()
-                    with ui.element().classes("card whole"):
-                        self._rules = RuleCards(lab, self._count_again)
-            if not lab.crawls:
-                ui.label(
-                    "Links, broken pages and learned rules are those of a crawl directory; these "
-                    "pages were read from files."
-                ).classes("note")
+                with ui.element().classes("card whole"):
+                    self._broken = _BrokenPages()
+                with ui.element().classes("card whole"):
+                    self._rules = RuleCards(lab, self._count_again)
             self._cards.set_visibility(False)
 
     def _build_links(self) -> None:
@@ -112,14 +111,13 @@ class SiteTab:
         return _Question(self._trial.choice, lab.reading, self._place, self._times, pages)
 
     async def _answer(self, asked: _Question) -> None:
-        if self._lab.crawls:
-            folder = self._lab.crawls[asked.crawl].folder
-            site = await run.io_bound(read_site, folder)
-            if site is None:  # the lab is being closed
-                return
-            self._show(site)
-            self._rules.show(folder, site.rules)
-            self._cards.set_visibility(True)
+        folder = self._lab.crawls[asked.crawl].folder
+        site = await run.io_bound(read_site, folder)
+        if site is None:  # the lab is being closed
+            return
+        self._show(site)
+        self._rules.show(folder, site.rules)
+        self._cards.set_visibility(True)
         judgement = await self._lab.judge(asked.choice)
         self._show_templates(await self._lab.run(self._count_templates, judgement), len(judgement))
         self._pages = len(judgement)
@@ -204,3 +202,100 @@ def _broken_words(found: int, count: int) -> str:
     urls = many(count, "URL")
     told = urls if found == count else f"{found:,} found of {urls}"
     return told if found <= _MAX_BROKEN else f"{told}, the first {_MAX_BROKEN} are shown"
+
+
+_SHOW = (
+    "Which parts of URLs do not matter on this site? By these rules the crawl does not request "
+    "what it holds already. A rule that is wrong here can be forgotten."
+)
+_EMPTY = (
+    "No rule was learned. One comes when enough texts were met under two URLs each that differ in "
+    "the same part, and none speaks against it."
+)
+_HOLDS = "holds"
+
+
+class RuleCards:
+    """The rules of one crawl directory.
+
+    Args:
+        lab: The lab that looks at the crawl.
+        forgotten: Called after a rule was forgotten.
+    """
+
+    def __init__(self, lab: Lab, forgotten: Callable[[], Awaitable[None]]) -> None:
+        self._lab = lab
+        self._forgotten = forgotten
+        self._shown: tuple[Path, tuple[StoredRule, ...]] | None = None
+        ui.label("Learned URL rules").classes("title")
+        ui.label(_SHOW).classes("note")
+        self._rows = ui.element().classes("rule-list")
+        self._note = ui.label().classes("note")
+
+    def show(self, folder: Path, report: RuleReport) -> None:
+        """Show the rules of a crawl directory, those that hold first."""
+        shown = folder, report.rules
+        if shown == self._shown:
+            return
+        self._shown = shown
+        self._rows.clear()
+        with self._rows:
+            for rule in report.rules:
+                self._row(folder, rule)
+        count = len(report.rules)
+        waiting = f"; {report.waiting:,} requests are skipped now" if report.waiting else ""
+        self._note.text = f"{many(count, 'rule')}{waiting}" if count else _EMPTY
+
+    def _row(self, folder: Path, rule: StoredRule) -> None:
+        with ui.element().classes("rule-row").props(f"data-rule={rule.id}"):
+            with ui.element().classes("line"):
+                ui.label(f"#{rule.id}").classes("soft")
+                ui.label(plain(rule.what, 300)).classes("crawled rule-what")
+                ui.element().classes("spacer")
+                if rule.state == _HOLDS:
+                    button = ui.button("Forget…", color=None)
+                    button.on_click(lambda: self._ask(folder, rule))
+                    button.props("flat dense").classes("plain forget")
+                else:
+                    ui.label(rule.state).classes("badge")
+            ui.label(plain(rule.where, 300)).classes("crawled soft mono")
+            lines = evidence_lines(rule) if rule.state == _HOLDS else [rule.reason or ""]
+            for line in lines:
+                ui.label(plain(line, 300)).classes("crawled soft")
+
+    def _ask(self, folder: Path, rule: StoredRule) -> None:
+        """Ask before a rule is forgotten: the crawl does not learn it again."""
+        is_running = self._lab.is_running
+        with ui.dialog(value=True) as dialog, ui.card():
+            ui.label(f"Forget rule #{rule.id}?").classes("title")
+            ui.label(plain(rule.what, 300)).classes("crawled")
+            ui.label(plain(rule.where, 300)).classes("crawled soft mono")
+            ui.label(
+                "The requests that it skips wait again, and the next run of the crawl makes them. "
+                "The crawl does not learn this rule again."
+            ).classes("effect")
+            ui.label("The crawl is running: stop it first.").classes("note").set_visibility(
+                is_running
+            )
+            fault = ui.label().classes("fault").props("role=alert")
+            with ui.element().classes("line"):
+                ui.element().classes("spacer")
+                cancel = ui.button("Cancel", on_click=dialog.close, color=None)
+                cancel.props("flat").classes("plain")
+                forget = ui.button("Forget", color=None).props("flat").classes("main confirm")
+                forget.set_enabled(not is_running)
+        forget.on_click(lambda: self._forget(folder, rule, dialog, fault))
+        dialog.on("hide", dialog.delete)
+
+    async def _forget(
+        self, folder: Path, rule: StoredRule, dialog: ui.dialog, fault: ui.label
+    ) -> None:
+        try:
+            again = await self._lab.look(forget_rule, folder, rule.id)
+        except (JobError, StoppedError, OSError, sqlite3.Error) as error:
+            fault.text = plain(str(error), 500)
+            return
+        dialog.close()
+        requests = "1 request waits" if again == 1 else f"{again:,} requests wait"
+        ui.notify(f"Rule #{rule.id} is forgotten; {requests} again.")
+        await self._forgotten()

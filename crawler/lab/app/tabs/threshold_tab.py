@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING, NamedTuple
 from nicegui import ui
 
 from crawler.lab.app.answers import Answers
-from crawler.lab.app.charts import ChartWords, ExplainedChart, move, redraw
-from crawler.lab.app.controls import Controls
-from crawler.lab.app.near_charts import (
+from crawler.lab.app.charts import (
+    ChartWords,
+    ExplainedChart,
     distance_histogram,
+    move,
     moved_area,
     moved_bounds,
+    redraw,
     similarity_scatter,
     size_bars,
 )
+from crawler.lab.app.controls import Controls
 from crawler.lab.app.outcome import Beside, OutcomeFigures, PageList
 from crawler.lab.app.pair_view import open_pair
 from crawler.lab.app.tables import Downloads

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,6 +11,7 @@ from nicegui import Client, ui
 from crawler.lab.app.answers import Answers
 from crawler.lab.app.lab_state import Lab
 from crawler.lab.app.parameter_trial import Trial
+from tests.crawler.lab.crawls import make_text_crawl
 from tests.sites.prose import prose
 
 if TYPE_CHECKING:
@@ -25,9 +25,8 @@ class _Question(NamedTuple):
 
 
 def test_what_a_closed_lab_does_not_answer_is_not_asked_again(tmp_path: Path) -> None:
-    file = tmp_path / "texts.jsonl"
-    file.write_text(json.dumps({"url": "http://a.example/", "text": prose("text", 100)}))
-    lab = Lab([file])
+    folder = make_text_crawl(tmp_path, [("http://a.example/", prose("text", 100))])
+    lab = Lab([folder])
     asked = []
 
     async def told() -> None:

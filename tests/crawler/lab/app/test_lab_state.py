@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import json
+import shutil
 import time
 from contextlib import closing
 from dataclasses import replace
@@ -18,11 +18,12 @@ from crawler.lab.app.parameter_trial import Trial
 from crawler.lab.app.tabs.pairs_tab import WindowLabels
 from crawler.lab.border_pairs import NearPair
 from crawler.lab.choice import Choice
+from crawler.lab.crawl_source import SourceError
+from crawler.lab.crawl_sources import open_sources
 from crawler.lab.labels import remove_label, store_labels
 from crawler.lab.pair_label import label_of
-from crawler.lab.sources.several import open_sources
-from crawler.lab.sources.source import SourceError
 from neardup import Parameters
+from tests.crawler.lab.crawls import make_text_crawl
 from tests.crawler.pages.test_capture import html
 from tests.crawler.pages.test_revisits import Visiting
 from tests.sites.prose import prose
@@ -37,20 +38,14 @@ PAGES = {f"/{name}": prose(name, 100) for name in "abc"}
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> Path:
-    """Texts of which every second one repeats the one before it."""
-    path = tmp_path / "texts.jsonl"
-    path.write_text("".join(map(_line, range(COUNT))))
-    return path
-
-
-def _line(number: int) -> str:
-    row = {"url": f"http://a.example/{number}", "text": prose(f"text {number // 2}", 100)}
-    return f"{json.dumps(row)}\n"
+def folder(tmp_path: Path) -> Path:
+    """A crawl of texts of which every second one repeats the one before it."""
+    rows = ((f"http://a.example/{n}", prose(f"text {n // 2}", 100)) for n in range(COUNT))
+    return make_text_crawl(tmp_path / "texts", rows)
 
 
 class TestLab:
-    def test_pages_are_read_judged_and_shown(self, file: Path) -> None:
+    def test_pages_are_read_judged_and_shown(self, folder: Path) -> None:
         async def use(lab: Lab) -> None:
             assert await lab.grow() == COUNT
             assert await lab.grow() == 0
@@ -61,11 +56,11 @@ class TestLab:
             texts = [None if side is None else side.text for side in sides]
             assert texts == [prose("text 0", 100), prose("text 2", 100)]
 
-        with closing(Lab([file])) as lab:
+        with closing(Lab([folder])) as lab:
             asyncio.run(use(lab))
 
-    def test_nothing_is_begun_when_it_is_closed(self, file: Path) -> None:
-        lab = Lab([file])
+    def test_nothing_is_begun_when_it_is_closed(self, folder: Path) -> None:
+        lab = Lab([folder])
         lab.close()
         lab.close()
         for begun in (lab.grow, lambda: lab.judge(Choice()), lambda: lab.look(print)):
@@ -73,7 +68,7 @@ class TestLab:
                 asyncio.run(_awaited(begun()))
 
     def test_what_cannot_be_opened_says_why(self, tmp_path: Path) -> None:
-        with pytest.raises(SourceError, match="no such file or directory"):
+        with pytest.raises(SourceError, match="no such directory"):
             Lab([tmp_path / "nowhere"])
 
 
@@ -124,22 +119,22 @@ class TestLabBesideOthers:
             assert not lab.is_outdated
 
     def test_where_it_cannot_be_read_anew_what_was_read_stays(
-        self, visiting: Visiting, file: Path, tmp_path: Path
+        self, visiting: Visiting, folder: Path, tmp_path: Path
     ) -> None:
-        away = file.with_suffix(".away")
-        with closing(Lab([tmp_path / "crawl", file])) as lab:
+        away = folder.with_suffix(".away")
+        with closing(Lab([tmp_path / "crawl", folder])) as lab:
             grown(lab)
             session, texts = lab.session, asyncio.run(_awaited(lab.sides([0, 1])))
             self.again(visiting)
-            file.rename(away)
-            with pytest.raises(SourceError, match="no such file"):
+            folder.rename(away)
+            with pytest.raises(SourceError, match="no such directory"):
                 grown(lab)
             assert lab.session is session
             assert asyncio.run(_awaited(lab.sides([0, 1]))) == texts
-            away.rename(file)
+            away.rename(folder)
             assert grown(lab) == len(PAGES) + COUNT
 
-    def test_labels_of_other_processes_come_and_go(self, file: Path) -> None:
+    def test_labels_of_other_processes_come_and_go(self, folder: Path) -> None:
         async def use(lab: Lab) -> None:
             async def has_labels(pairs: list[object]) -> bool:
                 await lab.grow()
@@ -148,43 +143,40 @@ class TestLabBesideOthers:
             await lab.grow()
             first, second = lab.session.pages[0], lab.session.pages[2]
             label = label_of(first, second, is_duplicate=True)
-            with closing(open_sources([file])) as other:
-                store_labels(other, [label])
-                await eventually(partial(has_labels, [label.pair]))
-                remove_label(other, *label.pair)
-                await eventually(partial(has_labels, []))
+            store_labels([folder], [label])
+            await eventually(partial(has_labels, [label.pair]))
+            remove_label([folder], *label.pair)
+            await eventually(partial(has_labels, []))
 
-        with closing(Lab([file])) as lab:
+        with closing(Lab([folder])) as lab:
             asyncio.run(use(lab))
 
-    def test_of_several_sources_the_newest_label_counts(self, file: Path, tmp_path: Path) -> None:
-        other = tmp_path / "other.jsonl"
-        other.write_bytes(file.read_bytes())
-        with closing(open_sources([file])) as one, closing(open_sources([other])) as two:
-            pages = one.read_new()
-            old = label_of(pages[0], pages[2], is_duplicate=False)
-            new = replace(old, is_duplicate=True, labelled_at=old.labelled_at + 1)
-            store_labels(one, [new])
-            store_labels(two, [old])
-        with closing(Lab([file, other])) as lab:
+    def test_of_several_sources_the_newest_label_counts(self, folder: Path, tmp_path: Path) -> None:
+        other = shutil.copytree(folder, tmp_path / "other")
+        pages = open_sources([folder]).read_new()
+        old = label_of(pages[0], pages[2], is_duplicate=False)
+        new = replace(old, is_duplicate=True, labelled_at=old.labelled_at + 1)
+        store_labels([folder], [new])
+        store_labels([other], [old])
+        with closing(Lab([folder, other])) as lab:
             assert [one.is_duplicate for one in lab.labels.values()] == [True]
 
     def test_what_cannot_be_read_is_said_once(
-        self, visiting: Visiting, file: Path, tmp_path: Path
+        self, visiting: Visiting, folder: Path, tmp_path: Path
     ) -> None:
-        with closing(Lab([tmp_path / "crawl", file])) as lab:
+        with closing(Lab([tmp_path / "crawl", folder])) as lab:
             grown(lab)
             self.again(visiting)
-            file.unlink()
+            (folder / "crawl.db").unlink()
             asyncio.run(lab._grow_once())
-            assert "no such file" in str(lab.fault)
+            assert "no crawl in it" in str(lab.fault)
             growth = lab.growth
             asyncio.run(lab._grow_once())
             assert lab.growth == growth
 
 
 class TestLabelling:
-    def test_no_label_is_taken_back_by_places_that_name_other_pages(self, file: Path) -> None:
+    def test_no_label_is_taken_back_by_places_that_name_other_pages(self, folder: Path) -> None:
         async def use(lab: Lab) -> None:
             await lab.grow()
             labelling = WindowLabels(lab)
@@ -195,7 +187,7 @@ class TestLabelling:
             await lab.grow()
             assert labelling.last is None
 
-        with closing(Lab([file])) as lab:
+        with closing(Lab([folder])) as lab:
             asyncio.run(use(lab))
 
 

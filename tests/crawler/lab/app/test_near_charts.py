@@ -5,8 +5,10 @@ import re
 
 import pytest
 
-from crawler.lab.app.charts import DROPPED, KEPT, Options
-from crawler.lab.app.near_charts import (
+from crawler.lab.app.charts import (
+    DROPPED,
+    KEPT,
+    Options,
     distance_histogram,
     doublings,
     moved_area,

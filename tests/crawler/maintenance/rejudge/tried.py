@@ -6,9 +6,9 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from crawler.lab.choice import Choice
+from crawler.lab.crawl_source import CrawlSource
 from crawler.lab.judgement import LAYERS
 from crawler.lab.session import Session
-from crawler.lab.sources.crawl_directory import CrawlSource
 from crawler.maintenance.rejudge.new_verdicts import JUDGED
 from crawler.storage.database import open_for_reading
 
@@ -30,13 +30,10 @@ Verdicts = list[tuple[int, str, int | None]]
 
 def tried(folder: Path, parameters: Parameters) -> Verdicts:
     """What the lab says of each page: its id, a verdict, the page that it repeats."""
-    with closing(CrawlSource(folder)) as source:
-        session = Session(source.texts, source.parameters(), source.boilerplate)
-        while slice_ := source.read_new():
-            session.extend(slice_)
-        found = session.judge(Choice(parameters))
-        ids = [page.id for page in session.pages]
-        assert found.unknown == 0
+    session = _session(folder)
+    found = session.judge(Choice(parameters))
+    ids = [page.id for page in session.pages]
+    assert found.unknown == 0
     layers = [LAYERS[layer] for layer in found.layer]
     originals = [None if place < 0 else ids[place] for place in found.original.tolist()]
     kinds = [VERDICT_OF.get(layer, layer) for layer in layers]
@@ -45,12 +42,17 @@ def tried(folder: Path, parameters: Parameters) -> Verdicts:
 
 def changes(folder: Path, parameters: Parameters) -> tuple[int, int]:
     """Count what the lab says would be kept, and what would be dropped, otherwise than it is."""
-    with closing(CrawlSource(folder)) as source:
-        session = Session(source.texts, source.parameters(), source.boilerplate)
-        while slice_ := source.read_new():
-            session.extend(slice_)
-        found = session.judge(Choice(parameters)).changes_from(session.stored())
+    session = _session(folder)
+    found = session.judge(Choice(parameters)).changes_from(session.stored())
     return len(found.now_kept), len(found.now_dropped)
+
+
+def _session(folder: Path) -> Session:
+    source = CrawlSource(folder)
+    session = Session(source.texts, source.parameters(), source.boilerplate)
+    while slice_ := source.read_new():
+        session.extend(slice_)
+    return session
 
 
 def stored(folder: Path) -> Verdicts:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,9 +17,10 @@ from crawler.lab.app.tabs.compare_tab import (
     verdict_lines,
 )
 from crawler.lab.comparison import compare
+from crawler.lab.crawl_source import SourceError
+from crawler.lab.crawl_sources import open_sources
 from crawler.lab.session import Session
-from crawler.lab.sources.several import open_sources
-from crawler.lab.sources.source import SourceError
+from tests.crawler.lab.crawls import make_text_crawl
 from tests.sites.prose import prose
 
 if TYPE_CHECKING:
@@ -30,31 +30,26 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> Path:
-    rows = [
-        {"id": number, "url": f"http://a.example/{number % 2}", "text": f"text {number} is here"}
-        for number in range(4)
-    ]
-    path = tmp_path / "texts.jsonl"
-    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    return path
+def folder(tmp_path: Path) -> Path:
+    rows = ((f"http://a.example/{n % 2}", f"text {n} is here") for n in range(4))
+    return make_text_crawl(tmp_path, rows)
 
 
-def found(given: str, file: Path) -> TextSide:
-    sources = open_sources([file])
+def found(given: str, folder: Path) -> TextSide:
+    sources = open_sources([folder])
     session = Session(sources.texts, sources.parameters())
     while pages := sources.read_new():
         session.extend(pages)
     return find(given, session, sources)
 
 
-def test_a_text_is_what_it_is(file: Path) -> None:
-    one = found("  some words\nand more ", file)
+def test_a_text_is_what_it_is(folder: Path) -> None:
+    one = found("  some words\nand more ", folder)
     assert (one.text, one.name) == ("  some words\nand more ", "")
 
 
-def test_a_url_is_its_newest_page(file: Path) -> None:
-    one = found(" http://a.example/1\n", file)
+def test_a_url_is_its_newest_page(folder: Path) -> None:
+    one = found(" http://a.example/1\n", folder)
     assert one.text == "text 3 is here"
     assert one.name == "http://a.example/1"
 
@@ -69,9 +64,9 @@ def test_a_url_is_its_newest_page(file: Path) -> None:
         ("http://a.example/\u202e", "⟨U\\+202E⟩"),
     ],
 )
-def test_nothing_is_found_elsewhere(given: str, words: str, file: Path) -> None:
+def test_nothing_is_found_elsewhere(given: str, words: str, folder: Path) -> None:
     with pytest.raises(SourceError, match=words):
-        found(given, file)
+        found(given, folder)
 
 
 def test_a_text_that_begins_with_an_address_is_a_text() -> None:

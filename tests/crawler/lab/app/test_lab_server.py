@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from crawler.lab.app.binding import Door
-from crawler.lab.app.guard import Guard
-from crawler.lab.app.lab_server import SecurityHeaders
+from crawler.lab.app.lab_server import Guard, SecurityHeaders
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

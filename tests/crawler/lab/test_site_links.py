@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from crawler.lab.choice import Choice
-from crawler.lab.url_templates import TemplatePages, templates_of
+from crawler.lab.site_links import TemplatePages, templates_of
 from tests.crawler.lab.pages import Book, Made
 from tests.neardup.texts import prose
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from crawler.lab.sources.several import Sources
-    from crawler.lab.sources.source import LabPage, PageSource
+    from crawler.lab.crawl_source import CrawlSource, LabPage
+    from crawler.lab.crawl_sources import Sources
 
 
-def read_all(source: PageSource | Sources) -> list[LabPage]:
+def read_all(source: CrawlSource | Sources) -> list[LabPage]:
     """Everything that is there now."""
     found: list[LabPage] = []
     while pages := source.read_new():
@@ -17,7 +17,7 @@ def read_all(source: PageSource | Sources) -> list[LabPage]:
     return found
 
 
-def texts_of(source: PageSource | Sources, pages: list[LabPage]) -> list[str | None]:
+def texts_of(source: CrawlSource | Sources, pages: list[LabPage]) -> list[str | None]:
     """What pages say."""
     return list(source.texts([page.id for page in pages]))
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crawler.warc.page_lists import PageLists
+from crawler.warc.wacz import PageLists
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

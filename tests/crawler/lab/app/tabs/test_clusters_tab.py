@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.lab.clusters import Teaching, rules_taught_by
+from crawler.lab.app.tabs.clusters_tab import Teaching, rules_taught_by
 from crawler.url_rules.learning.context import Context
 from crawler.url_rules.learning.transforms import DropArguments, LowerPath, Transform
 from crawler.url_rules.rule_report import StoredRule

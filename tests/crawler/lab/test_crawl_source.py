@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawler.lab.sources.crawl_directory import CrawlSource
-from crawler.lab.sources.source import SourceError
+from crawler.lab.crawl_source import CrawlSource, SourceError
 from crawler.reading.content.content_text import shown_text
 from neardup import Parameters
-from tests.crawler.lab.sources.reading import paths_of, read_all, texts_of
+from tests.crawler.lab.reading import paths_of, read_all, texts_of
 from tests.crawler.pages.test_capture import LONG, OTHER, html
 from tests.crawler.pages.test_near_texts import INDEX
 from tests.crawler.pages.test_revisits import NEAR, OPTIONS, PDF, Visiting

@@ -1,1 +1,0 @@
-"""Sources of the lab's pages: crawl directories, files of texts, archives."""

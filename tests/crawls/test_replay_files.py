@@ -1,0 +1,145 @@
+"""Crawls that are made of HTML files and of JSON lines, without a network."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from neardup import analyse
+from tests.crawler.pages.test_capture import LONG, OTHER, html
+from tests.crawls.command import pages, scrapy
+from tests.sites.prose import prose
+
+if TYPE_CHECKING:
+    import subprocess
+    from pathlib import Path
+
+
+def write(file: Path, *rows: Any) -> Path:
+    content = "".join(json.dumps(row) + "\n" for row in rows).encode()
+    file.write_bytes(gzip.compress(content) if file.suffix == ".gz" else content)
+    return file
+
+
+def replay(source: Path, jobdir: Path) -> subprocess.CompletedProcess[str]:
+    return scrapy("crawl", "replay", "-a", f"warc={source}", "-s", f"JOBDIR={jobdir}")
+
+
+def test_each_line_is_a_page(tmp_path: Path) -> None:
+    page = html(prose("page", 100), "A title").decode()
+    file = write(
+        tmp_path / "PAGES.JL.gz",
+        {"url": "http://example.com/a", "title": "A", "text": LONG},
+        {"url": "http://example.com/a#part", "text": OTHER},  # one passage of several
+        {"url": "no URL", "text": "\ud800 half"},
+        {"text": ""},
+        {"url": "http://example.com/h", "html": page, "title": "its own counts"},
+        {"url": "http://example.com/copy", "html": page},
+        {"url": "http://example.com/t", "html": "<p>No title of its own.", "title": "T & <x>"},
+        {"html": "<meta name=robots content=noindex><p>mine"},
+        {"url": "http://example.com/none", "text": None},
+    )
+    file.rename(tmp_path / "pages.jsonl.gz")
+    done = replay(tmp_path / "pages.jsonl.gz", tmp_path / "job")
+    assert done.returncode == 0, done.stderr
+    assert "lines without text or html: 1" in done.stderr
+    place = (tmp_path / "pages.jsonl.gz").as_uri()
+    found = {page["url"]: page for page in pages(tmp_path / "job")}
+    assert {url: page["verdict"] for url, page in found.items()} == {
+        "http://example.com/a": "new",
+        f"{place}#2": "new",
+        "no URL": "too_short",
+        f"{place}#4": "too_short",
+        "http://example.com/h": "new",
+        "http://example.com/copy": "exact_duplicate",
+        "http://example.com/t": "too_short",
+        f"{place}#8": "noindex",
+    }
+    first = found["http://example.com/a"]
+    assert (first["title"], first["text"]) == ("A", LONG)
+    assert first["words"] == analyse(LONG).words
+    assert found["no URL"]["text"] == "? half"
+    assert found["http://example.com/h"]["title"] == "A title"
+    assert found["http://example.com/t"]["title"] == "T & <x>"
+
+
+def test_lines_that_are_added_are_judged_by_the_same_command(tmp_path: Path) -> None:
+    rows = [{"text": LONG}, {"url": "http://example.com/b", "text": OTHER}]
+    file, jobdir = tmp_path / "pages.jsonl", tmp_path / "job"
+    replay(write(file, *rows), jobdir)
+    done = replay(write(file, *rows, rows[1], {"text": LONG}), jobdir)
+    assert done.returncode == 0, done.stderr
+    found = pages(jobdir)
+    assert [(page["url"].rpartition("/")[2], page["verdict"]) for page in found] == [
+        ("pages.jsonl#1", "new"),
+        ("b", "new"),
+        ("pages.jsonl#3", "exact_duplicate"),
+        ("pages.jsonl#4", "exact_duplicate"),
+    ]
+
+
+def test_each_html_file_of_a_folder_is_a_page(tmp_path: Path) -> None:
+    saved = tmp_path / "saved site"
+    (saved / "below").mkdir(parents=True)
+    (saved / ".git").mkdir()
+    polish = f"<meta charset=iso-8859-2><title>Łódź</title><p>{'żółw ' * 60}"
+    (saved / "a.html").write_bytes(polish.encode("iso-8859-2"))
+    (saved / "below" / "B.HTM").write_bytes(html(OTHER, "Second"))
+    (saved / "below" / "c.html?view=1").write_bytes(html(OTHER, "Second"))
+    (saved / ".git" / "hidden.html").write_bytes(html(LONG, "Hidden"))
+    (saved / "gone.html").symlink_to(saved / "nowhere")
+    (saved / "style.css").write_text("html {}")
+    with (saved / "huge.html").open("wb") as file:
+        file.truncate(2**25 + 1)
+    done = replay(saved, tmp_path / "job")
+    assert done.returncode == 0, done.stderr
+    assert "gone.html: no file, or a link that leads nowhere" in done.stderr
+    assert "huge.html: larger than 32 MiB" in done.stderr
+    (saved / "aa.html").write_bytes(html(LONG, "Added"))
+    assert replay(saved, tmp_path / "job").returncode == 0
+    found = {page["url"]: (page["title"], page["verdict"]) for page in pages(tmp_path / "job")}
+    assert found == {
+        (saved / "a.html").as_uri(): ("Łódź", "new"),
+        (saved / "aa.html").as_uri(): ("Added", "new"),
+        (saved / "below" / "B.HTM").as_uri(): ("Second", "new"),
+        (saved / "below" / "c.html?view=1").as_uri(): ("Second", "exact_duplicate"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        (b'{"url": "u"}\n', 'line 1: a field "text" or "html" expected, there are url'),
+        (b'{"text": "a"}\n{"text": 7}\n', 'line 2: field "text" must be a text, got a number'),
+        (b'{"text": "a"}\nno\n', "line 2: no JSON"),
+        (gzip.compress(b'{"text": "a"}\n' * 9)[:-9], "damaged gzip"),
+    ],
+)
+def test_bad_line_is_named(tmp_path: Path, content: bytes, complaint: str) -> None:
+    file = tmp_path / f"pages.jsonl{'.gz' if content[:1] == bytes([31]) else ''}"
+    file.write_bytes(content)
+    done = scrapy("sweep", str(file))
+    assert done.returncode == 2
+    assert complaint in done.stderr
+    assert done.stderr.endswith("no crawl could be made of it, see above\n")
+
+
+@pytest.mark.parametrize(
+    ("named", "complaint"),
+    [
+        ("empty", "empty: no WARC files and no HTML files in it"),
+        ("nowhere.jsonl", "nowhere.jsonl: No such file or directory"),
+        ("a.jsonl,b.warc", "archives and other files cannot be replayed together"),
+    ],
+)
+def test_what_holds_no_pages_is_refused(tmp_path: Path, named: str, complaint: str) -> None:
+    (tmp_path / "empty").mkdir()
+    for name in ("a.jsonl", "b.warc"):
+        (tmp_path / name).touch()
+    source = ",".join(str(tmp_path / name) for name in named.split(","))
+    done = scrapy("crawl", "replay", "-a", f"warc={source}", "-s", f"JOBDIR={tmp_path / 'job'}")
+    assert done.returncode == 2
+    assert complaint in done.stderr
