@@ -36,7 +36,7 @@ ADDED = (
     ("DOWNLOADER_MIDDLEWARES", "crawler.link_depths.StoredLinks", 10),
     ("DOWNLOADER_MIDDLEWARES", "crawler.downloadermiddlewares.limits.PrivateAddresses", 60),
     ("DOWNLOADER_MIDDLEWARES", "crawler.downloadermiddlewares.limits.ScopedRedirects", 65),
-    ("DOWNLOADER_MIDDLEWARES", "crawler.downloadermiddlewares.redirects.ReadRedirects", 620),
+    ("DOWNLOADER_MIDDLEWARES", "crawler.downloadermiddlewares.limits.ReadRedirects", 620),
     (
         "DOWNLOADER_MIDDLEWARES",
         "crawler.downloadermiddlewares.conditional_requests.ConditionalRequests",

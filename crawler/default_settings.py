@@ -149,7 +149,7 @@ CRAWL_SKIPPED_EXTENSIONS = (
     "m4a mid mkv mov mp3 mp4 mpeg mpg odp ods odt ogg otf pdf png pps ppt pptx ps rar rpm rss svg "
     "tar tgz tif tiff ttf wav webm webp wmv woff woff2 xls xlsx xz zip zst"
 ).split()
-"""Links that end so are asked for last, and files cut off; not at all where many were files."""
+"""Links that end so are asked for last, and not at all where many were files."""
 
 CRAWL_REVISIT_INTERVAL_SECS = 604_800.0
 """Time after which a page that was just found is due for --revisit due: a week."""

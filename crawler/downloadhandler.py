@@ -29,9 +29,9 @@ from twisted.web.http import _ChunkedTransferDecoder, _MalformedChunkedDataError
 from twisted.web.http_headers import InvalidHeaderName
 
 from crawler.downloading.encodings import HeadTooLargeError
-from crawler.downloading.tls import tls_facts
+from crawler.downloading.message_head import tls_facts
 from crawler.exchange_heads import Crossed, exchange_heads_of
-from crawler.large_bodies import DATA_LOSS, large_bodies_of
+from crawler.large_bodies import DATA_LOSS, EndlessAnswerError, large_bodies_of
 from crawler.options import Options
 from crawler.pacing import PacedConnection
 from crawler.request_meta import DONT_CACHE
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.internet.defer import Deferred
 
-    from crawler.downloading.tls import TlsFacts
+    from crawler.downloading.message_head import TlsFacts
     from crawler.exchange_heads import ExchangeHeads
 
 
@@ -124,9 +124,11 @@ class BoundedHeadHandler(HTTP11DownloadHandler):
             return await super().download_request(request)
         except DownloadTimeoutError:
             response = self._bodies.timed_out(request)
-            if response is None:
-                raise
-            return response
+            if response is not None:
+                return response
+            if request in self._bodies.begun:
+                raise EndlessAnswerError from None
+            raise
 
 
 def _is_of_one_request(request: Request, response: Response) -> bool:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
 
-    from crawler.downloading.tls import TlsFacts
+    from crawler.downloading.message_head import TlsFacts
 
 _heads: WeakKeyDictionary[Crawler, ExchangeHeads] = WeakKeyDictionary()
 

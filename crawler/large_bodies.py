@@ -10,15 +10,16 @@ from contextlib import suppress
 from http import HTTPStatus
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, Protocol
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
+from scrapy.exceptions import DownloadTimeoutError
 from scrapy.http import Headers, Response
 from scrapy.responsetypes import responsetypes
 
 from crawler.downloading.encodings import AnswerError, Opening, codings
 from crawler.downloading.message_head import range_in
 from crawler.pages.page_context import LARGE_BYTES, BodyFile, PartFile, StoredPart
-from crawler.reading.content_types import SNIFFED_BYTES
+from crawler.reading.content_types import SNIFFED_BYTES, is_media
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,11 +31,18 @@ if TYPE_CHECKING:
 DATA_LOSS = "dataloss"
 """Flag of a response, which Scrapy sets: the server sent less than it declared."""
 
+STOPPED = "download_stopped"
+"""Flag of a response, which Scrapy sets: the crawl closed the connection before all of it came."""
+
 _CODED_BYTES = 2**16
 """Keep smaller bodies in a coding in memory: they may have a thousand times as many bytes."""
 
 _ZSTD_BYTES = 2**17 + 2**10
 """Likewise of zstd, which opens whole blocks alone: nothing is known of a body before the first."""
+
+
+class EndlessAnswerError(DownloadTimeoutError):
+    """An answer began, and did not end in time: that says nothing against its host."""
 
 
 class Download(PartFile, Protocol):
@@ -101,6 +109,7 @@ class LargeBodies:
 
     Attributes:
         parts: The stored part that each request under way continues.
+        begun: The requests of which a body began to come.
 
     Raises:
         RuntimeError: This version of Scrapy collects bodies otherwise.
@@ -118,10 +127,12 @@ class LargeBodies:
         self._crawler = crawler
         self._buffers: WeakKeyDictionary[Request, _Buffer] = WeakKeyDictionary()
         self.parts: WeakKeyDictionary[Request, StoredPart] = WeakKeyDictionary()
+        self.begun: WeakSet[Request] = WeakSet()
 
     def deliver(self, deliver: Callable[[Any], None], reader: Any) -> None:
         """Let an answer's body be delivered to Scrapy's reader; replaces ``deliverBody``."""
         request, response = reader._request, reader._txresponse
+        self.begun.add(request)
         self._bound_joined(reader)
         spider: Any = self._crawler.spider
         store = getattr(spider, "large_bodies", None)
@@ -196,6 +207,10 @@ class LargeBodies:
             return None
         reader = buffer.reader
         answer = reader._txresponse
+        if not isinstance(answer.length, int) and is_media(
+            _text(_header(answer, b"Content-Type")) or ""
+        ):
+            request.meta["dont_retry"] = True  # nothing says that it ever ends
         headers = Headers(answer.headers.getAllRawHeaders())
         if isinstance(answer.length, int):
             headers[b"Content-Length"] = str(answer.length)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from twisted.internet.base import DelayedCall
 
-    from crawler.downloading.transfer_rate import TransferRate
+    from crawler.downloading.pace import TransferRate
 
 _LOOK_SECS = 1.0
 """Look at the clock so often."""

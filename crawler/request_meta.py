@@ -38,6 +38,9 @@ LINK_KIND: Final = "crawl_link_kind"
 GUESS: Final = "crawl_guess"
 """bool: the URL may be no page, so that an answer 4xx is no failure."""
 
+LIST: Final = "crawl_list"
+"""bool: the file is a sitemap, read for the URLs that it lists; a link to it leads to a page."""
+
 AGAIN: Final = "crawl_again"
 """bool: the page was fetched, and only its links are to be followed."""
 
@@ -89,10 +92,8 @@ def is_apart(meta: Mapping[str, Any]) -> bool:
     Such are files that are read for the pages they name, and what may be the name of a file: of
     that an answer may be dropped.
     """
-    if GUESS not in meta:
-        return False
-    kind = meta.get(LINK_KIND)
-    return kind in DESCRIPTIONS or (kind == SCRIPT and FOR_A_PAGE in meta)
+    kind = meta.get(LINK_KIND) if GUESS in meta else None
+    return LIST in meta or kind in DESCRIPTIONS or (kind == SCRIPT and FOR_A_PAGE in meta)
 
 
 def for_another_spelling(meta: Mapping[str, Any]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from neardup import Parameters
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from crawler.downloading.hours import Hours
+    from crawler.downloading.pace import Hours
     from crawler.pages.page_context import Captured
     from crawler.pages.reasons import Stored
     from crawler.url_rules.learning.hypothesis import LearningPolicy

@@ -7,11 +7,8 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
-from weakref import WeakKeyDictionary
 
 from rich.filesize import decimal
-from scrapy import signals
-from scrapy.exceptions import StopDownload
 
 from crawler.console.command_line import INTERRUPTED, CommandError
 from crawler.console.count_tables import table_lines
@@ -37,9 +34,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Self
 
-    from scrapy import Request
     from scrapy.crawler import Crawler, CrawlerProcessBase
-    from scrapy.http import Headers, Response
+    from scrapy.http import Response
     from scrapy.settings import BaseSettings
 
     from crawler.job import Job
@@ -47,9 +43,6 @@ if TYPE_CHECKING:
     from crawler.pages.page_context import Captured, Fetched
 
 _DONE, _INCOMPLETE = 0, 1
-_READ_BYTES = 2**16
-"""Read a file of at most this size to its end: its connection then serves the next request."""
-
 _HEADINGS = ("host", "pages", "other files", "bytes")
 _HELD = "SELECT url, is_page, size FROM files WHERE state = 'own'"
 
@@ -86,8 +79,6 @@ class CountingSpider(MirrorSpider):
     received: int
     _max_file_bytes: int
     _counted: set[bytes]
-    _sizes: WeakKeyDictionary[Request, int]
-    _unclear: WeakKeyDictionary[Request, tuple[str, int]]
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -96,45 +87,26 @@ class CountingSpider(MirrorSpider):
         spider.counts, spider.received = defaultdict(HostCount), 0
         spider._max_file_bytes = crawler.settings.getint("DOWNLOAD_MAXSIZE")
         spider._counted = set()
-        spider._sizes = WeakKeyDictionary()
-        spider._unclear = WeakKeyDictionary()
-        crawler.signals.connect(spider._head_came, signals.headers_received)
-        crawler.signals.connect(spider._bytes_came, signals.bytes_received)
         return spider
 
-    def _head_came(self, headers: Headers, body_length: int, request: Request) -> None:
-        """Stop the download of a large file that holds no links.
+    def is_unwanted(self, content_type: str, size: int | None) -> bool | None:
+        """Return whether an answer is a large file that holds no links."""
+        if 0 < self._max_file_bytes < (size or 0) or not may_hold_links(content_type):
+            return True
+        return None
 
-        Raises:
-            StopDownload: It is one.
-        """
-        if request.callback is not None or 0 <= body_length <= _READ_BYTES:
-            return  # robots.txt, a sitemap, or small
-        kind = (headers.get(b"Content-Type") or b"").decode("latin-1")
-        is_too_large = 0 < self._max_file_bytes < body_length
-        if is_too_large or not may_hold_links(kind):
-            self._sizes[request] = body_length
-            raise StopDownload(fail=False)
-        if b"Content-Encoding" not in headers:
-            self._unclear[request] = kind, body_length
-
-    def _bytes_came(self, data: bytes, request: Request) -> None:
-        """Stop the download of what the first bytes show to hold no links.
-
-        Raises:
-            StopDownload: They show it.
-        """
-        kind, size = self._unclear.pop(request, (None, 0))
-        if kind is not None and not may_be_document(data, request.url, kind):
-            self._sizes[request] = size
-            raise StopDownload(fail=False)
+    def begins_unwanted(self, content_type: str, start: bytes, url: str) -> bool:
+        """Return whether an answer holds no links by its first bytes."""
+        return not may_be_document(start, url, content_type)
 
     async def captured(
         self, fetched: Fetched, response: Response, turn: Awaitable[object] | None = None
     ) -> Captured:
-        assert response.request is not None
         self.received += len(fetched.body)
-        size = self._sizes.pop(response.request, len(fetched.body))
+        size = len(fetched.body)
+        if fetched.is_stopped:
+            declared = response.headers.get(b"Content-Length") or b""
+            size = int(declared) if declared.isdigit() else -1
         self.result.fetched_bytes[BYTES] += max(size - len(fetched.body), 0)
         if fetched.key not in self._counted:
             self._counted.add(fetched.key)

@@ -22,7 +22,7 @@ from crawler.page_rendering import render_options
 from crawler.rendering.browser import Browser
 from crawler.rendering.rendered_pages import NoBrowserError
 from crawler.storage.database import open_for_reading
-from crawler.url_rules.page_keys import PageKeys
+from crawler.url_rules.variants import PageKeys
 from neardup.plurals import many
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from crawler.mirror.targets import Targets
 from crawler.mirror.versions import FOLDER as VERSIONS_FOLDER
 from crawler.mirror.versions import versions_folder
 from crawler.storage.database import open_for_reading
-from crawler.url_rules.page_keys import PageKeys
+from crawler.url_rules.variants import PageKeys
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -28,7 +28,7 @@ from crawler.mirror.paths import STATE_FOLDER
 from crawler.mirror.targets import Targets
 from crawler.spiders.mirror import MirrorSpider
 from crawler.storage.database import open_for_reading
-from crawler.url_rules.page_keys import PageKeys
+from crawler.url_rules.variants import PageKeys
 from neardup.plurals import many
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from crawler.downloading.encodings import (
 from crawler.downloading.message_head import ContentRange, range_in
 from crawler.downloading.private import AddressGuard
 from crawler.job_registry import CrawlerComponent, job_of
-from crawler.large_bodies import DATA_LOSS, FileResponse
+from crawler.large_bodies import DATA_LOSS, STOPPED, FileResponse
 from crawler.options import Options
 from crawler.pages.reasons import Reason
 from crawler.request_meta import led_by
@@ -114,6 +114,41 @@ class ScopedRedirects(CrawlerComponent):
             return
         if not self._spider.may_be_led(request.url, request.meta):
             raise OutOfScopeError("redirected out of the scope")
+
+
+class ReadRedirects(CrawlerComponent):
+    """Lets Scrapy read redirects as others do: HTTP 300, backslashes, an empty Location.
+
+    Answers name their requests, of which the target of a redirect has the Referer. The Location of
+    HTTP 300 is the page that the server prefers. An answer is left as it came where the spider
+    wants to see its status.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        if not crawler.settings.getbool("REDIRECT_ENABLED"):
+            raise NotConfigured
+        self._handled = frozenset(getattr(crawler.spider, "handle_httpstatus_list", ()))
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        location = response.headers.get(b"Location")
+        if location is None or self._is_for_spider(request, response):
+            return response
+        response.request = response.request or request
+        if not location.strip():  # it would be the URL itself, again and again
+            del response.headers[b"Location"]
+            return response
+        path, mark, query = location.partition(b"?")
+        if b"\\" in path:
+            response.headers[b"Location"] = path.replace(b"\\", b"/") + mark + query
+        if response.status == HTTPStatus.MULTIPLE_CHOICES:
+            return response.replace(status=HTTPStatus.FOUND)
+        return response
+
+    def _is_for_spider(self, request: Request, response: Response) -> bool:
+        meta = request.meta
+        if meta.get("dont_redirect") or meta.get("handle_httpstatus_all"):
+            return True
+        return response.status in self._handled.union(meta.get("handle_httpstatus_list", ()))
 
 
 _MAX_NAMES = 1000
@@ -295,7 +330,9 @@ def _unopened(response: Response, error: DamagedBodyError) -> Response:
 
 
 def why_cut(request: Request | None, response: Response) -> Reason | None:
-    """Return why an answer is known to be partial; None where it is not."""
+    """Return why an answer is known to be partial; None where it is not, or is to be no more."""
+    if STOPPED in response.flags:
+        return None
     asked_for_part = request is not None and b"Range" in request.headers
     if response.status in _OF_RANGES and not asked_for_part:
         found = content_range(response)
@@ -311,6 +348,8 @@ def content_range(response: Response) -> ContentRange | None:
 
 def why_unopened(response: Response) -> str | None:
     """Return why nothing of a body could be decompressed; None for any other body."""
+    if STOPPED in response.flags:
+        return None
     flags = (flag for flag in response.flags if flag.startswith(_UNOPENED))
     return next((flag.removeprefix(_UNOPENED) for flag in flags), None)
 

@@ -28,6 +28,7 @@ from crawler.downloadermiddlewares.limits import (
 from crawler.downloading.robots_groups import RobotsUnreachableError
 from crawler.frontier.pauses import retry_after_secs
 from crawler.job_registry import CrawlerComponent, job_of
+from crawler.large_bodies import EndlessAnswerError
 from crawler.pages.reasons import in_words
 from crawler.request_meta import DONT_CACHE, DOWNLOAD_SLOT, RETRY_TIMES, WAITED, host_name
 from crawler.scheduler import FrontierScheduler
@@ -158,7 +159,9 @@ class PatientRetry(RetryMiddleware):
         reason = in_words(explain_error(exception)) or ""
         if isinstance(exception, RobotsUnreachableError):
             return self._refused(request, host, reason, exception.wanted_secs)
-        if isinstance(exception, _NOBODY_ANSWERS):
+        if isinstance(exception, EndlessAnswerError):
+            self._pauses.answered(host)
+        elif isinstance(exception, _NOBODY_ANSWERS):
             self._rest(request, host, reason, None, is_silent=True)
         return self.ask_again(request, reason)
 

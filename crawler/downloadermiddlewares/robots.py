@@ -32,14 +32,17 @@ from twisted.python.failure import Failure
 from crawler.downloadermiddlewares.failures import explain
 from crawler.downloadermiddlewares.limits import ForbiddenByRobotsError, is_for_robots
 from crawler.downloadermiddlewares.retries import wanted_secs
-from crawler.downloading.robots_groups import RobotsUnreachableError, lines_for
+from crawler.downloading.robots_groups import RobotsUnreachableError, lines_for, product_token
 from crawler.job_registry import CrawlerComponent, job_of
 from crawler.options import Options
 from crawler.pages.reasons import Reason, in_words, together
 from crawler.request_meta import ROBOTS_BYTES
 from crawler.storage.errors import CrawlStorageError
+from crawler.urls.parts import MalformedUrl
+from crawler.urls.requested import DEFAULT_PORTS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Self
 
     from scrapy.crawler import Crawler
@@ -62,6 +65,12 @@ takes a quarter of a millisecond.
 _PRIORITY = 1000
 # A partial robots.txt still has rules.
 _META = {"dont_obey_robotstxt": True, "download_fail_on_dataloss": False}
+
+MAX_AGE_SECS = 86_400.0
+"""Request a robots.txt again whose rules are so old, in seconds (RFC 9309, section 2.4)."""
+
+_KEPT_ON_SECS = 3_600.0
+"""Keep old rules so much longer where the robots.txt cannot be had again, in seconds."""
 
 ASK_AGAIN_SECS = 1.0
 """Request a robots.txt that could not be had again after this many seconds.
@@ -105,11 +114,11 @@ class FirstRules(RobotParser):
 
     def allowed(self, url: str | bytes, user_agent: str | bytes) -> bool:
         agent = to_unicode(user_agent)
-        return self._for(agent).can_fetch(to_unicode(url), agent)
+        return self._for(agent).can_fetch(to_unicode(url), product_token(agent))
 
     def crawl_delay(self, user_agent: str | bytes) -> float | None:
         agent = to_unicode(user_agent)
-        return self._for(agent).crawl_delay(agent)
+        return self._for(agent).crawl_delay(product_token(agent))
 
     def _for(self, agent: str) -> Protego:
         """Return the rules for an agent: mostly the crawl's, but a request may have another."""
@@ -144,6 +153,13 @@ def _parsed(text: str, agent: str) -> Protego:
     return Protego.parse(lines_for(text, agent).as_text())
 
 
+class _Rules(NamedTuple):
+    """The rules of a site, and the time until which they hold."""
+
+    parser: RobotParser
+    until: float
+
+
 class _Unreachable(NamedTuple):
     """The reason why no rules could be had, and the time until which none are requested."""
 
@@ -151,7 +167,7 @@ class _Unreachable(NamedTuple):
     until: float
 
 
-_Found: TypeAlias = RobotParser | _Unreachable
+_Found: TypeAlias = _Rules | _Unreachable
 
 
 class RobotsRules(CrawlerComponent):
@@ -160,7 +176,8 @@ class RobotsRules(CrawlerComponent):
     As RFC 9309 has it, section 2.3.1: an answer 4xx forbids nothing, whatever its body says, but
     429 and 5xx, and no answer, forbid everything: a page is refused then, as where its host answers
     429 (``crawler.downloadermiddlewares.retries``). Up to five redirects are followed; more of
-    them, or a bad one, forbid nothing.
+    them, or a bad one, forbid nothing. Rules belong to a scheme, a host and a port (2.3), and are
+    asked for again after a day; where they cannot be had then, the old ones hold on (2.4).
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -175,7 +192,8 @@ class RobotsRules(CrawlerComponent):
         build_from_crawler(self._parser, crawler, b"")  # it may lack a library
         self._limit = Options(settings).integer("CRAWL_MAX_ROBOTS_BYTES")
         self._job = job_of(crawler)
-        self._hosts: dict[str, _Found | asyncio.Future[_Found | None]] = {}
+        self._canonicalizer = self._job.canonicalizer
+        self._sites: dict[str, _Found | asyncio.Future[_Found | None]] = {}
         self._lately = LatelyAsked()
         self._moved: set[str] = set()
         crawler.signals.connect(self._count, signals.bytes_received)
@@ -195,7 +213,7 @@ class RobotsRules(CrawlerComponent):
         rules = await self._rules_for(request)
         self._lately.note(rules)
         agent = self._agent or request.headers.get(b"User-Agent") or self._default_agent
-        if not rules.allowed(request.url, agent):
+        if not all(rules.allowed(url, agent) for url in self._spellings(request.url)):
             self._stats.inc_value("robotstxt/forbidden")
             raise ForbiddenByRobotsError("Forbidden by robots.txt")
 
@@ -206,34 +224,46 @@ class RobotsRules(CrawlerComponent):
         if "redirect_urls" in request.meta:
             self._moved.add(request.meta["redirect_urls"][0])
 
+    def _spellings(self, url: str) -> Iterator[str]:
+        """Yield a URL as it is asked, and as a server may read its path."""
+        yield url
+        if "%" in url or "/." in url:
+            with suppress(MalformedUrl):
+                yield self._canonicalizer.exact(url)
+
     async def _rules_for(self, request: Request) -> RobotParser:
-        netloc = urlparse_cached(request).netloc
-        found = self._hosts.get(netloc)
-        if isinstance(found, asyncio.Future):
-            found = await asyncio.shield(found)
-        elif isinstance(found, _Unreachable) and found.until <= time.monotonic():
-            found = None
+        parts = urlparse_cached(request)
+        port = DEFAULT_PORTS[parts.scheme]
+        site = f"{parts.scheme}://{parts.netloc.lower().removesuffix(port)}"
+        known = self._sites.get(site)
+        found = None
+        if isinstance(known, asyncio.Future):
+            found, known = await asyncio.shield(known), None
+        elif known is not None and known.until > time.monotonic():
+            found = known
         if found is None:
-            found = await self._look_up(netloc, request)
+            found = await self._look_up(site, request, known)
         if isinstance(found, _Unreachable):
             raise found.error.with_traceback(None)
-        return found
+        return found.parser
 
-    async def _look_up(self, netloc: str, request: Request) -> _Found:
-        asking = self._hosts[netloc] = asyncio.get_running_loop().create_future()
-        found: _Found | None = None
+    async def _look_up(self, site: str, request: Request, before: _Found | None) -> _Found:
+        asking = self._sites[site] = asyncio.get_running_loop().create_future()
+        found = before
         try:
-            found = await self._ask(netloc, request)
+            found = await self._ask(site, request)
+            if isinstance(found, _Unreachable) and isinstance(before, _Rules):
+                found = _Rules(before.parser, time.monotonic() + _KEPT_ON_SECS)
         finally:
             if found is None:  # cancelled
-                del self._hosts[netloc]
+                del self._sites[site]
             else:
-                self._hosts[netloc] = found
+                self._sites[site] = found
             asking.set_result(found)
         return found
 
-    async def _ask(self, netloc: str, request: Request) -> _Found:
-        url = f"{urlparse_cached(request).scheme}://{netloc}/robots.txt"
+    async def _ask(self, site: str, request: Request) -> _Found:
+        url = f"{site}/robots.txt"
         asked = Request(url, priority=_PRIORITY, meta=dict(_META), callback=NO_CALLBACK)
         self._stats.inc_value("robotstxt/request_count")
         try:
@@ -271,7 +301,7 @@ class RobotsRules(CrawlerComponent):
         until = time.monotonic() + min(ASK_AGAIN_SECS, first_secs)
         return _Unreachable(RobotsUnreachableError(reason, wanted_secs), until)
 
-    async def _parse(self, body: bytes, request: Request) -> RobotParser:
+    async def _parse(self, body: bytes, request: Request) -> _Rules:
         if issubclass(self._parser, FirstRules) and len(body) > _QUICKLY_READ_BYTES:
             read = self._parser.from_crawler
             rules: RobotParser = await asyncio.to_thread(read, self._crawler, body)
@@ -280,7 +310,7 @@ class RobotsRules(CrawlerComponent):
         await self._crawler.signals.send_catch_log_async(
             signal=signals.robots_parsed, robotparser=rules, request=request
         )
-        return rules
+        return _Rules(rules, time.monotonic() + MAX_AGE_SECS)
 
     def _count(self, data: bytes, request: Request) -> None:
         received = request.meta.get(ROBOTS_BYTES)

@@ -19,7 +19,7 @@ from twisted.internet.abstract import isIPAddress, isIPv6Address
 from crawler.downloadermiddlewares.limits import is_for_robots
 from crawler.exchange_heads import exchange_heads_of
 from crawler.job_registry import CrawlerComponent, job_of
-from crawler.large_bodies import DATA_LOSS, FileResponse
+from crawler.large_bodies import DATA_LOSS, STOPPED, FileResponse
 from crawler.options import Options
 from crawler.pages import verdicts
 from crawler.pages.reasons import Stored, in_words
@@ -40,13 +40,11 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
 
-    from crawler.downloading.message_head import Head
-    from crawler.downloading.tls import TlsFacts
+    from crawler.downloading.message_head import Head, TlsFacts
     from crawler.pages.page_context import Captured
 
 _SECRETS = frozenset({b"authorization", b"proxy-authorization"})
 _CACHED = "cached"
-_STOPPED = "download_stopped"
 
 _prepared: dict[Path, Archive] = {}
 
@@ -240,5 +238,5 @@ def _pairs(headers: ScrapyHeaders) -> Headers:
 
 
 def _truncated(flags: Iterable[str]) -> str | None:
-    reasons = {DATA_LOSS: "disconnect", _STOPPED: "length"}
+    reasons = {DATA_LOSS: "disconnect", STOPPED: "length"}
     return next((reasons[flag] for flag in flags if flag in reasons), None)

@@ -17,7 +17,9 @@ _RULE = re.compile(
     r"|visit[- ]time",
     re.IGNORECASE,
 )
-_OF_A_TOKEN = re.compile(r"[\w-]")
+# What stands behind a token, such as a version or a comment, is no part of it.
+_TOKEN = re.compile(r"[^\s/(;,]+")
+_COMPATIBLE = re.compile(r"mozilla/[\d.]+\s*\(compatible;\s*([^\s/(;,)]+)", re.IGNORECASE)
 _EVERYBODY = "*"
 
 
@@ -59,8 +61,8 @@ class _Group(NamedTuple):
 def lines_for(text: str, agent: str) -> RobotsLines:
     """Return the lines of a robots.txt that are meant for a crawler.
 
-    The groups of the longest product token in the crawler's name, whatever its case, are chosen;
-    those of ``*`` if there is none.
+    The groups of the crawler's product token, whatever its case, are chosen; those of ``*`` if
+    there is none.
 
     Args:
         text: The file.
@@ -69,17 +71,10 @@ def lines_for(text: str, agent: str) -> RobotsLines:
     Complexity: O(len(text)). Reference: RFC 9309, section 2.2.
     """
     groups, site_wide = _groups(text)
-    name = agent.lower()
-    named: dict[str, int] = {}
-    for group in groups:
-        for token in group.agents:
-            if token not in named:
-                named[token] = _score(token, name)
-    best = max(named.values(), default=0)
-    chosen = {token for token, score in named.items() if score == best} if best else set()
-    rules = [
-        rule for group in groups if not chosen.isdisjoint(group.agents) for rule in group.rules
-    ]
+    token = product_token(agent)
+    is_named = any(token in group.agents for group in groups)
+    chosen = token if is_named else _EVERYBODY
+    rules = [rule for group in groups if chosen in group.agents for rule in group.rules]
     # If there are two Crawl-delays, the last one holds.
     return RobotsLines([*dict.fromkeys(reversed(rules))][::-1], [*dict.fromkeys(site_wide)])
 
@@ -106,24 +101,21 @@ def _groups(text: str) -> tuple[list[_Group], list[str]]:
     return groups, site_wide
 
 
+def product_token(agent: str) -> str:
+    """Return the name of a crawler in its user agent, in small letters.
+
+    It is the first one, or what follows "compatible" where the crawler calls itself a browser:
+    words of a comment, such as those of a URL, are none.
+    """
+    found = _COMPATIBLE.match(agent.strip())
+    name = _TOKEN.match(agent.strip()) if found is None else found
+    return "" if name is None else name[name.re.groups].lower()
+
+
 def _tokens(line: str) -> list[str]:
     """Return the product token of a user-agent line in a list, empty without a value."""
     value = _USER_AGENT.sub("", line, count=1).lstrip(": \t").lower()
     if value.strip() == _EVERYBODY:
         return [_EVERYBODY]
-    token = value.partition("/")[0].replace("*", "").strip()
-    return [token] if token else []
-
-
-def _score(token: str, name: str) -> int:
-    """Return how well a token fits a crawler's name: 0 not at all, 1 as ``*``."""
-    if token == _EVERYBODY:
-        return 1
-    start = name.find(token)
-    while start != -1:
-        end = start + len(token)
-        around = name[start - 1 : start] + name[end : end + 1]
-        if not _OF_A_TOKEN.search(around):
-            return 1 + len(token)
-        start = name.find(token, start + 1)
-    return 0
+    token = _TOKEN.match(value.replace("*", "").strip())
+    return [] if token is None else [token[0]]

@@ -45,9 +45,9 @@ from crawler.storage import meta_names
 from crawler.storage.database import Database
 from crawler.storage.states import HOLDS
 from crawler.url_rules.learning.address import Address
-from crawler.url_rules.page_keys import PageKeys
 from crawler.url_rules.rule_set import RuleSet
 from crawler.url_rules.rule_store import RuleStore
+from crawler.url_rules.variants import PageKeys
 from crawler.urls.parts import MalformedUrl
 from neardup.fingerprints.digest import payload_digest
 

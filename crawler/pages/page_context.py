@@ -101,6 +101,8 @@ class Fetched:
     """Why the body is known to be only a part of the page."""
     referer: str | None = None
     """The header of that name that was sent."""
+    is_stopped: bool = False
+    """Whether the crawl closed the connection, since the answer began as what is no page."""
     file: BodyFile | None = None
     """Where the whole body is; ``body`` is its beginning then."""
 
@@ -184,7 +186,7 @@ def blank_row(number: int, fetched: Fetched, visit: int) -> PageRow:
         depth=fetched.depth,
         status=fetched.status or None,
         content_type=fetched.content_type,
-        body_bytes=fetched.size,
+        body_bytes=0 if fetched.is_stopped else fetched.size,
     )
 
 
@@ -263,7 +265,7 @@ class PageContext:
         One that is not whole may be told from others by what is missing: it is no copy of a page,
         and none is one of it.
         """
-        if self.fetched.is_cut:
+        if self.fetched.is_cut or self.fetched.is_stopped:
             return False
         if self.rendered is not None:
             return self.rendered.is_whole
@@ -333,7 +335,8 @@ class PageContext:
             row.etag, row.last_modified = fetched.etag, fetched.last_modified
         row.title, row.author, row.date, row.language, row.declared_url = reading.metadata[:5]
         row.metadata, row.name = self._packed_metadata()
-        row.payload_digest = row.last_payload_digest = self.payload
+        if not fetched.is_stopped:  # of all bytes, or of none
+            row.payload_digest = row.last_payload_digest = self.payload
         row.visible_digest = reading.visible_digest
         return row
 

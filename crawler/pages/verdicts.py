@@ -32,7 +32,7 @@ VERDICTS: dict[str, str] = {
     TOO_SHORT: "too few words to compare, and no kept page has this text: kept",
     SAME_TEMPLATE: "nearly the words of a kept page of another name or content: kept",
     UNCHANGED: "fetched before, the same text as then",
-    EXACT_DUPLICATE: "byte for byte a page that is kept",
+    EXACT_DUPLICATE: "byte for byte a page that is kept, or a file met before",
     TEXT_DUPLICATE: "word for word a page that is kept",
     NEAR_DUPLICATE: "nearly the words of a page that is kept",
     CONTAINED: "a part of a page that is kept",

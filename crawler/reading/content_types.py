@@ -18,6 +18,8 @@ _VAGUE_TYPES = frozenset(
     }
 )
 _XML_TYPES = frozenset({"application/xml", "text/xml"})
+_ENDLESS_TYPES = frozenset({"text/event-stream", "multipart/x-mixed-replace"})
+_MEDIA = frozenset({"audio", "font", "image", "video"})
 SNIFFED_BYTES = 2048
 """Inspect this many bytes at the beginning of a body."""
 
@@ -99,6 +101,16 @@ def is_told_by_type(content_type: str) -> bool:
     """Return whether the declared type alone is enough for ``why_not_html``."""
     declared = _declared(content_type)
     return declared not in _VAGUE_TYPES | _XML_TYPES
+
+
+def is_endless(content_type: str) -> bool:
+    """Return whether an answer of the declared type goes on until somebody ends it."""
+    return _declared(content_type) in _ENDLESS_TYPES
+
+
+def is_media(content_type: str) -> bool:
+    """Return whether the declared type is of sounds, pictures or letters, never of text."""
+    return _declared(content_type).partition("/")[0] in _MEDIA
 
 
 def _looks_like_html(start: bytes) -> bool:

@@ -108,7 +108,7 @@ KINDS: Final = (
     LinkKind(SEARCH, "OpenSearch: `rel=search`, and the page that it names", _LAST, _NO),
     LinkKind(
         SITEMAP,
-        "`/sitemap.xml` and `/sitemap_index.xml` where robots.txt names none",
+        "`/sitemap.xml`, `/sitemap_index.xml` and `/sitemap.xml.gz` where robots.txt names none",
         _LAST,
         _LAST,
     ),

@@ -1,18 +1,21 @@
-"""Read the URLs of a sitemap, whatever arrives under its name."""
+"""Read the URLs of a sitemap, and the pages that feeds, manifests and search descriptions name."""
 
 from __future__ import annotations
 
+import json
 import re
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
+from lxml import etree
 from lxml.etree import LxmlError, XMLParser
 
 from crawler.downloading.encodings import GZIP_MAGIC, AnswerError, open_body
 from crawler.reading.link_extraction import resolve
-from crawler.reading.link_kinds import is_feed_namespace
+from crawler.reading.link_kinds import FEED, MANIFEST, is_feed_namespace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,10 +27,13 @@ _ADDRESSES = (["url", "loc"], ["sitemap", "loc"], ["item", "link"])
 _IDENTITY = ["item", "guid"]
 _FEEDS = frozenset({"rss", "RDF", "feed"})
 _BASE = "{http://www.w3.org/XML/1998/namespace}base"
+# Those of the elements with an attribute: of an entry in Atom, of a page in a sitemap.
+_REFERENCES = (["entry", "link"], ["url", "link"])
 _LINE = re.compile(rb"[^\r\n]+")
 _ABSOLUTE = re.compile(rb"\s*https?://", re.IGNORECASE)
 _BOM = b"\xef\xbb\xbf"
 _CHUNK_BYTES = 2**16
+_MAX_PACKINGS = 3  # a file that is packed, and once more by a server that does not look at it
 # Elements a URL that may be taken; a URL of a site in fifty languages has as many children.
 _ELEMENTS_PER_URL = 20
 # An ampersand that does not begin a reference that XML predefines.
@@ -92,8 +98,9 @@ def read_sitemap(body: bytes, limits: SitemapLimits) -> SitemapContent | None:
         limits: Limits on the file.
     """
     try:
-        if body.startswith(GZIP_MAGIC):
-            body = open_body(body, ["gzip"], limits.max_bytes).body
+        for _ in range(_MAX_PACKINGS):
+            if body.startswith(GZIP_MAGIC):
+                body = open_body(body, ["gzip"], limits.max_bytes).body
     except AnswerError:
         return None
     if _ABSOLUTE.match(body.removeprefix(_BOM)):
@@ -178,9 +185,10 @@ class _Listener:
         self._elements -= 1
         if self._elements < 0:
             self._stop()
-        # In Atom other links of an entry lead to comments, to an edit form or to a file.
+        # In Atom other links of an entry lead to comments, to an edit form or to a file. In a
+        # sitemap they name the same page in other languages.
         is_page = attributes.get("rel", "alternate") == "alternate"
-        if is_page and self._path[-2:] == ["entry", "link"]:
+        if is_page and self._path[-2:] in _REFERENCES:
             # libxml2 leaves an ampersand of an attribute in this form to the caller.
             self._take(attributes.get("href", "").replace("&#38;", "&"))
 
@@ -220,3 +228,77 @@ class _Listener:
     def _stop(self) -> None:
         self.is_cut = True
         raise _EnoughError
+
+
+_MAX_BYTES = 1 << 20
+_MAX_URLS = 200
+_NOTHING = SitemapContent(is_index=False, locations=())
+
+
+def read_description(kind: str, body: bytes, limits: SitemapLimits) -> SitemapContent:
+    """Return the addresses of the pages that a description names; none of any other file.
+
+    Args:
+        kind: ``FEED``, ``MANIFEST`` or ``SEARCH``.
+        body: Body of the answer.
+        limits: Limits on a feed, which is a sitemap too.
+    """
+    if kind == FEED and not body.lstrip().startswith(b"{"):
+        feed = read_sitemap(body, limits)
+        return _NOTHING if feed is None or feed.is_index else feed
+    read = {FEED: _of_json_feed, MANIFEST: _of_manifest}.get(kind, _of_search)
+    most = limits.max_urls if kind == FEED else _MAX_URLS
+    size = limits.max_bytes if kind == FEED else _MAX_BYTES
+    addresses = (each for each in read(body[:size]) if len(each) <= limits.max_url_length)
+    found = tuple(islice(dict.fromkeys(addresses), most))
+    return SitemapContent(is_index=False, locations=found)
+
+
+def _of_manifest(body: bytes) -> Iterator[str]:
+    """Yield the start page, the shortcuts and the scope; see https://w3.org/TR/appmanifest/."""
+    manifest = _json_object(body)
+    named = [manifest.get("start_url"), manifest.get("scope"), manifest.get("id")]
+    named += [one.get("url") for one in _dicts(manifest.get("shortcuts"))]
+    named += [one.get("action") for one in _dicts([manifest.get("share_target")])]
+    yield from filter(_is_address, named)
+
+
+def _of_json_feed(body: bytes) -> Iterator[str]:
+    """Yield the home page, the next part and the entries; see https://jsonfeed.org/version/1.1."""
+    feed = _json_object(body)
+    if "jsonfeed.org" in str(feed.get("version")):
+        named = [feed.get("home_page_url"), feed.get("next_url")]
+        named += [one.get("url") for one in _dicts(feed.get("items"))]
+        yield from filter(_is_address, named)
+
+
+def _json_object(body: bytes) -> dict[str, Any]:
+    try:
+        found: Any = json.loads(body)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _is_address(value: object) -> bool:
+    return isinstance(value, str) and bool(value)
+
+
+def _dicts(values: Any) -> list[dict[str, Any]]:
+    return [one for one in values if isinstance(one, dict)] if isinstance(values, list) else []
+
+
+def _of_search(body: bytes) -> Iterator[str]:
+    """Yield the search form, and the pages of the templates without what is searched for."""
+    parser = XMLParser(recover=True, resolve_entities=False, no_network=True)
+    try:
+        root = etree.fromstring(body, parser)
+    except etree.XMLSyntaxError:
+        return
+    if root is None or etree.QName(root).localname != "OpenSearchDescription":
+        return
+    for element in root.iter("{*}Url", "{*}SearchForm"):
+        if etree.QName(element).localname == "SearchForm":
+            yield (element.text or "").strip()
+        elif element.get("type", "text/html").startswith(("text/html", "application/xhtml")):
+            yield element.get("template", "").partition("?")[0].partition("{")[0]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawler.downloading.cookie_files import read_cookies
-from crawler.downloading.hours import Hours
+from crawler.downloading.pace import Hours
 from crawler.pages.visits import NO, REVISITS
 from crawler.reading.link_kinds import followed_kinds
 from crawler.render_choice import render_choice

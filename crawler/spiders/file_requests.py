@@ -1,18 +1,20 @@
-"""Adapt ``crawler.frontier.file_links`` to Scrapy: requests for links that may lead to no page."""
+"""Request links that may lead to no page last, and stop answers that turn out to be none."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from weakref import WeakKeyDictionary
 
 from scrapy import signals
 from scrapy.exceptions import DontCloseSpider, StopDownload
 from scrapy.http.request import NO_CALLBACK
 
-from crawler.frontier.file_links import FILE_PRIORITY, FileLinks, ending_of
+from crawler.downloading.encodings import codings
+from crawler.frontier.file_links import FILE_PRIORITY, FileLinks
+from crawler.large_bodies import start_of, telling_bytes
 from crawler.pages.verdicts import DUPLICATES, KEPT, NOT_HTML, UNCHANGED
-from crawler.reading.content_types import SNIFFED_BYTES, is_told_by_type, why_not_html
-from crawler.reading.documents.kinds import ENDINGS, may_be_document, may_begin_document
+from crawler.reading.content_types import SNIFFED_BYTES, is_endless, is_media
+from crawler.reading.documents.kinds import ENDINGS
 from crawler.request_meta import FOR_A_PAGE, GUESS, LINK_KIND
 
 if TYPE_CHECKING:
@@ -25,10 +27,11 @@ if TYPE_CHECKING:
     from crawler.frontier.file_links import Released
     from crawler.job import Job
     from crawler.pages.page_context import Captured
+    from crawler.spiders.page_spider import PageSpider
 
 
 class FileRequests:
-    """Requests links last that may lead to no page, and stops answers that turn out to be files.
+    """Requests links last that may lead to no page.
 
     Args:
         crawler: The crawler of the answers.
@@ -44,20 +47,15 @@ class FileRequests:
         endings: frozenset[str],
         make: Callable[[Released], Request | None],
     ) -> None:
-        self._documents = job.options.reading.documents
-        read = {ending for ending, kind in ENDINGS.items() if kind in self._documents}
+        documents = job.options.reading.documents
+        read = {ending for ending, kind in ENDINGS.items() if kind in documents}
         self._links = FileLinks(job.database, endings - read)
-        self._endings = endings
         self._crawler = crawler
         self._job = job
         self._make = make
-        self._looked_at: WeakKeyDictionary[Request, tuple[str, bytearray]] = WeakKeyDictionary()
         # Even if nothing looks like a file any more: links put aside before are released.
         crawler.signals.connect(self._idle, signals.spider_idle)
         job.callbacks.after_capture.append(self._note)
-        if endings:
-            crawler.signals.connect(self._headers_received, signals.headers_received)
-            crawler.signals.connect(self._bytes_received, signals.bytes_received)
 
     def is_put_aside(self, url: str, key: bytes, depth: int, source: str) -> bool:
         """Put a link aside where many of its kind were files; return whether it was.
@@ -122,30 +120,61 @@ class FileRequests:
             is_page = row.verdict != NOT_HTML and not is_copy
             self._links.note(kind, is_page=is_page)
 
-    def _headers_received(self, headers: Headers, request: Request) -> None:
-        # What a rendered page requests has no callback, and is wanted whole.
-        if request.callback is NO_CALLBACK or ending_of(request.url) not in self._endings:
+
+_READ_BYTES: Final = 2**16
+"""Take a body of at most this size to its end: its connection then serves the next request."""
+
+
+class StoppedAnswers:
+    """Closes the connection of an answer whose head, or whose first bytes, show that it is no page.
+
+    The spider says by ``is_unwanted`` and ``begins_unwanted`` what is none. What only it reads
+    itself, such as a sitemap, is never judged by its URL, and stopped only where nothing could be
+    read of it; so is what a rendered page requests, which has bounds of its own.
+    """
+
+    def __init__(self, spider: PageSpider) -> None:
+        self._spider = spider
+        self._begun: WeakKeyDictionary[Request, _Begun] = WeakKeyDictionary()
+        spider.crawler.signals.connect(self._headers_received, signals.headers_received)
+        spider.crawler.signals.connect(self._bytes_received, signals.bytes_received)
+
+    def _headers_received(self, headers: Headers, body_length: Any, request: Request) -> None:
+        is_told = isinstance(body_length, int)
+        if request.callback is NO_CALLBACK or (is_told and body_length <= _READ_BYTES):
             return
-        said = headers.get(b"Content-Type") or b""
-        content_type = said.decode("latin-1")
-        by_type = is_told_by_type(content_type)
-        if by_type and not (self._documents and may_be_document(content_type)):
-            if why_not_html(content_type, b"") is not None:
+        content_type = (headers.get(b"Content-Type") or b"").decode("latin-1")
+        if is_endless(content_type) or b"Icy-Name" in headers or b"Icy-Br" in headers:
+            raise StopDownload(fail=False)
+        if request.callback is not None and request.callback != self._spider.parse:
+            if is_media(content_type):
                 raise StopDownload(fail=False)
-        elif b"Content-Encoding" not in headers:
-            self._looked_at[request] = (content_type, bytearray())
+            return
+        is_unwanted = self._spider.is_unwanted(content_type, body_length if is_told else None)
+        if is_unwanted:
+            raise StopDownload(fail=False)
+        if is_unwanted is None:
+            declared = headers.getlist(b"Content-Encoding")
+            layers = codings(value.decode("latin-1") for value in declared)
+            self._begun[request] = _Begun(content_type, layers, bytearray())
 
     def _bytes_received(self, data: bytes, request: Request) -> None:
-        if request not in self._looked_at:
+        begun = self._begun.get(request)
+        if begun is None:
             return
-        content_type, start = self._looked_at[request]
-        start += data
-        if len(start) >= SNIFFED_BYTES:
-            del self._looked_at[request]
-            if self._is_file(content_type, bytes(start)):
-                raise StopDownload(fail=False)
+        content_type, layers, came = begun
+        came += data
+        start = start_of(bytes(came), layers)
+        if len(start) < SNIFFED_BYTES and len(came) < telling_bytes(layers, is_long=True):
+            return
+        del self._begun[request]
+        if start and self._spider.begins_unwanted(content_type, start, request.url):
+            raise StopDownload(fail=False)
 
-    def _is_file(self, content_type: str, start: bytes) -> bool:
-        if why_not_html(content_type, start) is None:
-            return False
-        return not may_begin_document(content_type, start, self._documents)
+
+class _Begun(NamedTuple):
+    """The beginning of an answer of which the first bytes are to tell what it is."""
+
+    content_type: str
+    layers: list[str]
+    came: bytearray

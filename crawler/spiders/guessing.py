@@ -1,4 +1,4 @@
-"""Request links that may lead to no page: after all pages, and only as long as some lead to one."""
+"""Request what is no page itself, or may be none: guesses after all pages, and sitemaps."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
+from scrapy import Request
 from scrapy.spidermiddlewares.httperror import HttpError
 
 from crawler.downloadermiddlewares.failures import explain
@@ -15,13 +16,14 @@ from crawler.frontier.file_links import FILE_PRIORITY
 from crawler.frontier.link_counts import LinkCounts
 from crawler.frontier.seen import RecentDepths
 from crawler.other_spellings import ask_another
-from crawler.pages.verdicts import KEPT
+from crawler.pages.reasons import Reason, Stored, in_words
+from crawler.pages.verdicts import KEPT, UNREADABLE
 from crawler.reading.link_extraction import resolve
-from crawler.reading.link_kinds import ANCHOR, DESCRIPTIONS, WELL_KNOWN, Follow
+from crawler.reading.link_kinds import ANCHOR, DESCRIPTIONS, SITEMAP, WELL_KNOWN, Follow
 from crawler.reading.metadata.declared_headers import header_links
 from crawler.reading.reading import Link
-from crawler.reading.site_descriptions import read_description
-from crawler.request_meta import GUESS, LINK_KIND, SEED
+from crawler.reading.sitemaps import SitemapContent, read_description, read_sitemap
+from crawler.request_meta import FIXED, GUESS, LED_BY, LINK_KIND, LIST, SEED
 from crawler.spiders.wall_probes import ProbingSpider
 from crawler.storage.errors import CrawlStorageError
 from crawler.urls.parts import MalformedUrl
@@ -29,13 +31,13 @@ from crawler.urls.parts import MalformedUrl
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from scrapy import Request
     from scrapy.http import Response
+    from scrapy.robotstxt import RobotParser
     from twisted.python.failure import Failure
 
     from crawler.pages.page_context import Captured, Fetched
     from crawler.pages.visits import VisitNotes
-    from crawler.reading.sitemaps import SitemapContent, SitemapLimits
+    from crawler.reading.sitemaps import SitemapLimits
     from crawler.spiders.file_requests import FileRequests
     from crawler.urls.scope import Scope
 
@@ -215,3 +217,136 @@ class GuessingSpider(ProbingSpider):
         if SEED not in meta:
             is_new = captured.verdict in KEPT
             self.link_counts.note_answer(meta.get(LINK_KIND, ANCHOR), is_new=is_new)
+
+
+# An index of sitemaps names sitemaps and no further index, says sitemaps.org; some sites do.
+_MAX_SITEMAP_DEPTH = 2
+_GUESSED = ("/sitemap.xml", "/sitemap_index.xml", "/sitemap.xml.gz")
+_MAX_GUESSED_HOSTS = 29
+_MIN_SHARE_FOUND = 1 / 20
+
+
+class SitemapSpider(GuessingSpider):
+    """Requests sitemaps once the robots.txt of a host is read, and the pages that they list."""
+
+    max_sitemaps: int
+    _guessed_hosts = 0
+    _found_by_guess = 0
+
+    def robots_parsed(self, robotparser: RobotParser, request: Request) -> None:
+        """Queue the sitemaps that robots.txt names, but not those of a host that is not crawled."""
+        if SEED not in request.meta and not self.within.allows(request.url):
+            return
+        parser = getattr(robotparser, "rp", None)
+        named = SitemapContent(is_index=True, locations=tuple(getattr(parser, "sitemaps", ())))
+        found: dict[str, dict[str, Any]] = {url: {} for url in named.urls(request.url)}
+        if not found and self._may_guess(is_seed=SEED in request.meta):
+            guess = {GUESS: True, "depth": 1}
+            found = {urljoin(request.url, path): guess for path in _GUESSED}
+        for url, meta in found.items():
+            sitemap = self._sitemap_request(url, {**meta, LED_BY: request.url})
+            if sitemap is not None:
+                self.crawler.engine.crawl(sitemap)
+
+    def _may_guess(self, *, is_seed: bool) -> bool:
+        """Return whether to look for a sitemap that robots.txt does not name.
+
+        Beyond the hosts of seeds that ends after ``_MAX_GUESSED_HOSTS`` unless some have one: a
+        domain may have hosts without end.
+        """
+        if self.link_kinds[SITEMAP] is Follow.NO:
+            return False
+        is_many = self._guessed_hosts >= _MAX_GUESSED_HOSTS
+        is_vain = self._found_by_guess < self._guessed_hosts * _MIN_SHARE_FOUND
+        if not is_seed and is_many and is_vain:
+            return False
+        self._guessed_hosts += 1
+        return True
+
+    async def parse_sitemap(self, response: Response) -> Iterator[Request]:
+        """Return requests for the pages within the scope, and for further sitemaps."""
+        sitemap = await asyncio.to_thread(read_sitemap, response.body, self.sitemap_limits)
+        return self._listed(response, sitemap)
+
+    def _listed(self, response: Response, sitemap: SitemapContent | None) -> Iterator[Request]:
+        if sitemap is None:
+            if GUESS not in response.meta:  # what only we guessed is no fault of the site
+                reason = Reason.NOT_SITEMAP.stored()
+                self._note_sitemap(response.url, UNREADABLE, reason, response.status)
+            return
+        if GUESS in response.meta:
+            self._found_by_guess += 1
+            response.meta["depth"] = 0
+            self._count_sitemap()
+        if sitemap.is_cut:
+            taken = Reason.SITEMAP_CUT.stored(f"{len(sitemap.locations):,}")
+            self._note_sitemap(response.url, UNREADABLE, taken, response.status)
+        if not sitemap.is_index:
+            # One step from the start, however deep the sitemap hangs.
+            response.meta["depth"] = 0
+            is_cut = False
+            for url in sitemap.urls(response.url):
+                if not is_cut and not self.within.allows(url):
+                    is_cut = True
+                    self.note_cut_list(response.url, SITEMAP)
+                # What a sitemap names is a page of its own, whatever was learned of its URL.
+                wanted = self._is_listed(url, response.url)
+                meta = {FIXED: True, LINK_KIND: SITEMAP}
+                request = self.page_request(url, meta) if wanted else None
+                if request is not None:
+                    yield self.files.rank(request)
+        elif response.meta.get("depth", 0) < _MAX_SITEMAP_DEPTH:
+            requests = map(self._sitemap_request, sitemap.urls(response.url))
+            yield from filter(None, requests)
+
+    def _is_listed(self, url: str, source: str) -> bool:
+        """Return whether a page that a sitemap lists is to be asked for."""
+        if not self.within.allows(url):
+            return False
+        with suppress(ValueError):
+            key = self.job.canonicalizer.key(url)
+            if key not in self.job.frontier.seen:
+                self.link_counts.note_found(SITEMAP)
+            return not self.files.is_put_aside(url, key, 1, source)
+        return False
+
+    def _sitemap_request(self, url: str, meta: Mapping[str, Any] | None = None) -> Request | None:
+        try:
+            if self.notes.sitemaps >= self.max_sitemaps:
+                return None
+            if self.job.canonicalizer.description_key(url) in self.job.frontier.seen:
+                return None
+            request = Request(
+                url,
+                callback=self.parse_sitemap,
+                errback=self.sitemap_failed,
+                meta={FIXED: True, LIST: True, **(meta or {})},
+            )
+        except ValueError as error:
+            self.logger.warning("%s: no sitemap: %s", url, error)
+            return None
+        if GUESS not in request.meta:  # of those it counts only what turns out to be one
+            self._count_sitemap()
+        return request
+
+    def _count_sitemap(self) -> None:
+        with suppress(CrawlStorageError):  # the job remembers it, and the crawl ends
+            if self.notes.count_sitemap() == self.max_sitemaps:
+                self.logger.warning("no more sitemaps are fetched: CRAWL_MAX_SITEMAPS is reached")
+
+    def sitemap_failed(self, failure: Any) -> None:
+        """A sitemap that is not there takes nothing away from the crawl."""
+        if GUESS in failure.request.meta:  # that there is none is no failure of the site
+            return
+        verdict, reason, status = explain(failure, self.settings)
+        self._note_sitemap(
+            failure.request.url, verdict, Reason.NO_SITEMAP.stored(in_words(reason)), status
+        )
+
+    def _note_sitemap(self, url: str, verdict: str, reason: Stored, status: int) -> None:
+        self.logger.warning("%s: %s", url, in_words(reason))
+        with suppress(ValueError):
+            if self.job.canonicalizer.key(url) in self.job.frontier.seen:
+                return  # it is a page as well, whose own answer is stored
+        with suppress(CrawlStorageError):  # the job remembers it, and the crawl ends
+            self.job.store_failure(url, verdict, reason, status=status)

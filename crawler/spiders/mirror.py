@@ -159,6 +159,10 @@ class MirrorSpider(SiteSpider):
     def file_endings(cls, options: Options) -> frozenset[str]:
         return frozenset()
 
+    def is_unwanted(self, content_type: str, size: int | None) -> bool | None:
+        """Return that no answer is: files are wanted as pages are."""
+        return False
+
     async def captured(
         self, fetched: Fetched, response: Response, turn: Awaitable[object] | None = None
     ) -> Captured:
@@ -187,6 +191,8 @@ class MirrorSpider(SiteSpider):
         return self._keep(fetched, is_seed=is_seed)
 
     def _keep(self, fetched: Fetched, *, is_seed: bool) -> LinkedDocument | None:
+        if fetched.is_stopped:  # there is no end of it
+            return None
         try:
             document = self.mirror.keep(fetched, is_seed=is_seed)
         except (MirrorError, OSError) as error:

@@ -15,7 +15,7 @@ from crawler.downloadermiddlewares.failures import explain
 from crawler.downloadermiddlewares.limits import NOT_GZIP, why_cut
 from crawler.items import page_of_capture
 from crawler.job_registry import job_of
-from crawler.large_bodies import FileResponse, body_size
+from crawler.large_bodies import STOPPED, FileResponse, body_size
 from crawler.lean_parts import refer
 from crawler.link_depths import follow_again, take_shortest_way
 from crawler.options import Options
@@ -24,6 +24,8 @@ from crawler.pages import verdicts
 from crawler.pages.page_context import Captured, Fetched, StoredPart, Way
 from crawler.pages.reasons import Reason, codes, in_words, together
 from crawler.pages.visits import NO
+from crawler.reading.content_types import is_told_by_type, why_not_html
+from crawler.reading.documents.kinds import may_be_document, may_begin_document
 from crawler.reading.metadata.metadata_record import PageHeaders
 from crawler.reading.metadata.robots_directives import robots_words
 from crawler.reading.worker_pool import ReadingError
@@ -41,6 +43,7 @@ from crawler.request_meta import (
     without,
 )
 from crawler.spiders.arguments import check_arguments, rules_of
+from crawler.spiders.file_requests import StoppedAnswers
 from crawler.storage.errors import CrawlStorageError
 from crawler.urls.canonical import MalformedUrl
 from crawler.urls.requested import requestable
@@ -97,6 +100,7 @@ class PageSpider(Spider):
     result: RunResult
     follow_duplicates: bool
     _agent: str
+    _stopped: StoppedAnswers
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
@@ -172,6 +176,7 @@ class PageSpider(Spider):
         cls.take_rules(kwargs, spider.job)
         if "render" in cls.arguments:
             render_pages(spider, cls.render_choice(kwargs))
+        spider._stopped = StoppedAnswers(spider)
         settings = crawler.settings
         spider._agent = str(settings["ROBOTSTXT_USER_AGENT"] or settings["USER_AGENT"])
         spider.follow_duplicates = Options(settings).boolean("NEARDUP_FOLLOW_DUPLICATES")
@@ -293,6 +298,23 @@ class PageSpider(Spider):
             raise CloseSpider("reading") from error
         return captured
 
+    def is_unwanted(self, content_type: str, size: int | None) -> bool | None:
+        """Return whether an answer is no page by its head; None: its first bytes tell.
+
+        Args:
+            content_type: The type that it declares.
+            size: The bytes that it declares; None if it does not.
+        """
+        if is_told_by_type(content_type) and not may_be_document(content_type):
+            return why_not_html(content_type, b"") is not None
+        return None
+
+    def begins_unwanted(self, content_type: str, start: bytes, url: str) -> bool:
+        """Return whether an answer is no page, nor a document that is read, by its first bytes."""
+        if why_not_html(content_type, start) is None:
+            return False
+        return not may_begin_document(content_type, start, self.job.options.reading.documents)
+
     async def captured(
         self, fetched: Fetched, response: Response, turn: Awaitable[object] | None = None
     ) -> Captured:
@@ -396,6 +418,7 @@ class PageSpider(Spider):
             last_modified=_text(header(b"Last-Modified")),
             cut=why_cut(response.request, response),
             referer=_text(request.headers.get(b"Referer")),
+            is_stopped=STOPPED in response.flags,
             robots=robots_words(
                 [value.decode("latin-1") for value in headers(b"X-Robots-Tag")], self._agent
             ),

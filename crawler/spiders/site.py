@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from scrapy import Request, signals
 
 from crawler.downloadermiddlewares.limits import OutOfScopeError
-from crawler.downloading.transfer_rate import TransferRate
+from crawler.downloading.pace import TransferRate
 from crawler.options import Options
 from crawler.pages.page_context import Way
 from crawler.pages.reasons import Reason
 from crawler.pages.verdicts import FAILED
 from crawler.reading.link_kinds import ANCHOR, SITEMAP, Follow
 from crawler.reading.sitemaps import SitemapLimits
-from crawler.request_meta import FIXED, LED_BY, LINK_KIND, SEED, SPELLING
+from crawler.request_meta import FIXED, LED_BY, LINK_KIND, LIST, SEED, SPELLING
 from crawler.spiders.argument_table import SITE
 from crawler.spiders.arguments import (
     check_site,
@@ -30,7 +30,7 @@ from crawler.spiders.arguments import (
     yes_or_no,
 )
 from crawler.spiders.file_requests import FileRequests
-from crawler.spiders.sitemaps import SitemapSpider
+from crawler.spiders.guessing import SitemapSpider
 from crawler.storage.errors import CrawlStorageError
 from crawler.urls.parts import MalformedUrl
 from crawler.urls.scope import RULED_OUT, Scope, may_lead_back, moved_scope
@@ -187,6 +187,7 @@ class SiteSpider(SitemapSpider):
     def _list_request(self, url: str, kind: str, meta: dict[str, Any]) -> Request | None:
         if kind != SITEMAP:
             return self.guess_request(url, kind, meta)
+        meta[LIST] = True
         return Request(url, self.parse_sitemap, errback=self.sitemap_failed, meta=meta)
 
     def leads_further(self, key: bytes) -> bool:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from crawler.frontier.order import Skip, host_number
 from crawler.url_rules.learned_rule import gained, weakest
 from crawler.url_rules.learning.context import AddressInContext
-from crawler.url_rules.sample_sizes import ENOUGH
 from crawler.url_rules.skipped import TRY
 from crawler.url_rules.url_groups import forms_of
+from crawler.url_rules.validation import ENOUGH
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

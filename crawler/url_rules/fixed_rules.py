@@ -14,9 +14,7 @@ from urllib.parse import urlsplit
 
 from crawler.frontier.seen import RecentDepths
 from crawler.storage.states import VariantState
-from crawler.url_rules.page_keys import standing_for
-from crawler.url_rules.variant_comparison import VariantComparison
-from crawler.url_rules.variant_trials import VariantTrial, VariantTrials
+from crawler.url_rules.variant_trials import VariantComparison, VariantTrial, VariantTrials
 from crawler.url_rules.variants import (
     ANY_OF,
     MAX_OF_SESSIONS,
@@ -28,6 +26,7 @@ from crawler.url_rules.variants import (
     releasing_hosts,
     separate_keys,
     separate_of,
+    standing_for,
     tried_rules,
 )
 

@@ -8,10 +8,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from crawler.storage import meta_names
-from crawler.url_rules.known_transforms import KnownTransforms, common_rules
 from crawler.url_rules.learning.address import Address
 from crawler.url_rules.learning.learner import RuleLearner
-from crawler.url_rules.rule_set import RuleSet
+from crawler.url_rules.rule_set import KnownTransforms, RuleSet, common_rules
 from crawler.url_rules.rule_store import RuleStore
 from crawler.url_rules.skipped import SkippedRequests
 from crawler.url_rules.url_groups import UrlGroups

@@ -30,6 +30,27 @@ def drop_empty(query: str) -> str:
     return "&".join(filter(None, query.split("&")))
 
 
+def drop_blank(query: str) -> str:
+    """Drop arguments that have a name and no value, which most programs take for absent."""
+    if "=&" not in query and not query.endswith("="):
+        return query
+    return "&".join(argument for argument in query.split("&") if not _BLANK.fullmatch(argument))
+
+
+def decode_escapes(query: str) -> str:
+    """Decode escapes of characters that may stand for themselves and separate no arguments."""
+    return _PLAIN_ESCAPE.sub(_decoded, query) if "%" in query else query
+
+
+def _decoded(escape: re.Match[str]) -> str:
+    return chr(int(escape[1], 16))
+
+
+_BLANK = re.compile("[^=;]+=")
+# The characters ! $ ( ) * , / : ? @; forms escape most of them, and people write them as they are.
+_PLAIN_ESCAPE = re.compile("%(2[1489ACF]|3[AF]|40)")
+
+
 @dataclass(frozen=True)
 class Removal:
     """Removes arguments from a query.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["RULES", "TRIED", "VERSION", "Canonicalizer", "MalformedUrl"]
 
 #: Raised with every change after which some URL has another canonical form.
-VERSION = 1
+VERSION = 2
 #: All rules, in the order in which they are applied.
 RULES: tuple[Rule[str] | Rule[Parts], ...] = TEXT_RULES + PARTS_RULES
 

@@ -11,7 +11,7 @@ from crawler.urls.hosts import canonical_host
 from crawler.urls.parts import PLAIN_HOST, MalformedUrl
 
 _PLAIN_HOST = re.compile(rf"https?://{PLAIN_HOST}(?::\d+)?(?=[/?#]|$)")
-_DEFAULT_PORTS = {"http": ":80", "https": ":443"}
+DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 
 
 def requestable(url: str) -> str:
@@ -50,5 +50,5 @@ def sent(url: str) -> str:
         MalformedUrl: No request can be made for it.
     """
     parts = urlsplit(safe_url_string(requestable(url)))
-    host = parts.netloc.lower().removesuffix(_DEFAULT_PORTS.get(parts.scheme, ":"))
+    host = parts.netloc.lower().removesuffix(DEFAULT_PORTS.get(parts.scheme, ":"))
     return parts._replace(netloc=host, path=parts.path or "/", fragment="").geturl()

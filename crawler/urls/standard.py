@@ -254,6 +254,7 @@ PARTS_RULES: tuple[Rule[Parts], ...] = (
         _canonical_escapes,
         on_query=canonical_query,
     ),
+    _of_query("query_escapes", ": / , @ ! $ ( ) * ? in a query, escaped", arguments.decode_escapes),
     Rule(
         "jsessionid",
         "Java sessions, in the path or the query",
@@ -285,6 +286,7 @@ PARTS_RULES: tuple[Rule[Parts], ...] = (
         _SID_NAMES,
         session=True,
     ),
+    _of_query("blank_arguments", "an argument without a value", arguments.drop_blank),
     _of_query("empty_arguments", "&& or & at an end of the query", arguments.drop_empty),
     _of_query("sort_arguments", "the order of the arguments", arguments.sort_arguments),
     Rule("empty_query", "a ? with nothing behind it", _drop_empty_query, is_tried=True),

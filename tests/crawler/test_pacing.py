@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from scrapy.utils.test import get_crawler
 from twisted.internet.task import Clock
 
-from crawler.downloading.hours import Hours
-from crawler.downloading.transfer_rate import TransferRate
+from crawler.downloading.pace import Hours, TransferRate
 from crawler.job_registry import job_of
 from crawler.pacing import OpenHours, PacedConnection
 

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import json
 import signal
+from collections import Counter
+from contextlib import suppress
+from functools import partial
+from io import BytesIO
 from threading import Event
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
+from zipfile import ZipFile
 
 from crawler.frontier.file_links import MIN_FILES, SAMPLED_OF
 from crawler.urls.canonical import Canonicalizer
+from tests.crawler.reading.documents.made import pdf
 from tests.crawls.command import scrapy, start_scrapy
 from tests.crawls.crawled import crawl_site
 from tests.crawls.fleet import Fleet, end
+from tests.crawls.mirrored import check, mirror
+from tests.crawls.test_documents import pages_of, word
 from tests.sites.hostile import HostileSite
 from tests.sites.prose import prose
 from tests.waiting import wait_until
@@ -67,6 +75,84 @@ def test_files_are_not_taken_whole(tmp_path: Path) -> None:
     # What the system takes in advance is not known; the whole is not taken.
     assert len(sent) == len(files)
     assert max(sent) < SIZE
+
+
+STREAMS = {
+    "/listen/1": "audio/mpeg",
+    "/listen/2": "Text/Event-Stream; charset=utf-8",
+    "/listen/3": "multipart/x-mixed-replace;boundary=frame",
+    "/listen/4": "VIDEO/MP2T",
+    "/listen/5": "application/ogg",
+    "/listen/6": "application/octet-stream",
+}
+
+
+def stream(content_type: str) -> Callable[[Exchange], None]:
+    """An answer without end, in chunks of no declared length."""
+
+    def play(exchange: Exchange) -> None:
+        exchange.head(200, {"Content-Type": content_type, "Connection": "close"})
+        with suppress(OSError):
+            while not exchange.stage.closing.wait(0.01):
+                exchange.wfile.write(b"\xff\xfb\x90\0" * 300)
+        exchange.close_connection = True
+
+    return play
+
+
+def test_what_the_head_says_is_no_page_is_stopped_there_whatever_its_url(tmp_path: Path) -> None:
+    """The time is short, so that waiting for the end of a stream would be a failure."""
+    sent: list[int] = []
+    types = "application/zip", "video/mp4", "image/jpeg", "application/octet-stream"
+    files = {f"/get/{number}?id={number}": kind for number, kind in enumerate(types)}
+    documents = {"/get/docx?id=1": "application/zip", "/get/pdf": "application/octet-stream"}
+    with HostileSite() as site:
+        site.linked = ("/go", *STREAMS, *files, *documents, "/plain/1")
+        site.added = {path: stream(kind) for path, kind in STREAMS.items()}
+        site.added |= {path.partition("?")[0]: file(kind, sent) for path, kind in files.items()}
+        site.added["/go"] = lambda exchange: exchange.redirect("/listen/1")
+        for path, kind in documents.items():
+            body = document_of(path)
+            site.added[path.partition("?")[0]] = partial(_answer, body, kind)
+        found = crawl_site(site, tmp_path, "-s", "DOWNLOAD_TIMEOUT=9")
+    gone = {*STREAMS, *files}
+    assert {path: found.rows[path]["verdict"] for path in gone} == dict.fromkeys(gone, "not_html")
+    assert found.kept == {"/", "/plain/1", *documents}
+    assert (found.report.failed, found.report.rested) == (0, ())
+    assert Counter(found.asked).most_common(1)[0][1] == 1
+    assert max(sent) < SIZE
+
+
+def _answer(body: bytes, content_type: str, exchange: Exchange) -> None:
+    exchange.answer(body, content_type)
+
+
+def document_of(path: str) -> bytes:
+    """A large PDF, or a large Word document whose first entry is none of the usual ones."""
+    if path.startswith("/get/pdf"):
+        return pdf(pages_of(prose("a report", 6_000)))
+    made = BytesIO()
+    with ZipFile(BytesIO(word(prose("a letter", 200)))) as plain, ZipFile(made, "w") as other:
+        other.writestr("customXml/item9.xml", bytes(2**17))
+        for name in plain.namelist():
+            other.writestr(name, plain.read(name))
+    return made.getvalue()
+
+
+def test_a_mirror_has_files_and_no_streams(tmp_path: Path) -> None:
+    with HostileSite() as site:
+        endless = {path: STREAMS[path] for path in ("/listen/2", "/listen/3")}
+        site.linked = (*endless, "/get", "/plain/1")
+        site.added = {path: stream(kind) for path, kind in endless.items()}
+        picture = b"\xff\xd8\xff" + bytes(2**17)
+        site.added["/get"] = partial(_answer, picture, "image/jpeg")
+        mirrored = mirror(site.url, tmp_path)
+        assert Counter(site.paths()).most_common(1)[0][1] == 1
+        path = mirrored.path_of(site.at("/get"))
+    assert path is not None
+    assert mirrored.read(path) == picture
+    assert [mirrored.path_of(site.at(path)) for path in endless] == [None, None]
+    assert check(tmp_path).returncode == 0
 
 
 def gallery(site: HostileSite, *, pages: tuple[int, ...] = ()) -> set[str]:

@@ -121,6 +121,30 @@ def test_a_handful_of_requests_try_fixed_rules_that_are_right(tmp_path: Path) ->
         assert len(asked(crawled, name)) <= 3 * PAGES + 5
 
 
+def wiki_links(number: int) -> list[str]:
+    """Links of a wiki to a page: as people write them, and as its forms do."""
+    return [f"/doku?id=a:{number}{rest}" for rest in ("", "&do=")] + [f"/doku?id=a%3A{number}&do="]
+
+
+@pytest.mark.parametrize("is_wrong", [False, True])
+def test_escapes_and_blank_arguments_of_a_query_are_tried(
+    tmp_path: Path, *, is_wrong: bool
+) -> None:
+    def same(query: str) -> str:
+        return unquote(query).removesuffix("&do=")
+
+    links = [link for number in range(3 * PAGES) for link in wiki_links(number)]
+    with ChangingSite(tuple(links)) as site:
+        site.robots_txt = ""
+        site.added["/doku"] = of_query("wiki", whole if is_wrong else same)
+        crawled = crawl_site(site, tmp_path)
+    if is_wrong:
+        assert set(links) <= crawled.kept
+    else:
+        assert len(crawled.kept & set(links)) == 3 * PAGES
+        assert len(asked(crawled, "doku")) <= 3 * PAGES + 2 * MAX_PLACES
+
+
 def test_a_killed_crawl_keeps_all_pages(tmp_path: Path) -> None:
     chance = random.Random(23)
     with open_site(whole, range(PAGES)) as site:

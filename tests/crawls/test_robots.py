@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import socket
+from itertools import product
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 
 from crawler.console.report_text import report_lines
-from tests.crawls.command import scrapy
+from tests.crawls.command import crawl, pages, scrapy
 from tests.crawls.crawled import crawl_site, read_back
+from tests.crawls.test_warc_network import SecureSite
 from tests.sites.hostile import HostileSite
+from tests.sites.prose import prose
+from tests.sites.serving import Request, Response
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from http.server import HTTPServer
     from pathlib import Path
 
     from tests.crawls.crawled import Crawled
@@ -126,6 +132,83 @@ def test_half_a_megabyte_of_user_agents_and_rules_is_read_in_every_process(tmp_p
         assert first.kept == {"/"}
         found = crawl_site(site, tmp_path / "job")
     assert found.kept == {"/", "/plain/1"}
+    assert found.rows["/plain/2"]["reason"] == "forbidden by robots.txt"
+
+
+class TwoDoors(SecureSite):
+    """One port that speaks http and https, each with a robots.txt of its own; six pages."""
+
+    rules: ClassVar = {False: "/plain", True: "/secret"}
+
+    def secure(self, server: HTTPServer) -> None:
+        accept = server.get_request
+
+        def get_request() -> Any:
+            connection, address = accept()
+            is_tls = connection.recv(1, socket.MSG_PEEK) == b"\x16"
+            if is_tls:
+                connection = self.context.wrap_socket(connection, server_side=True)
+            return connection, address
+
+        server.get_request = get_request  # type: ignore[method-assign]
+
+    def respond(self, request: Request) -> Response:
+        if request.target == "/robots.txt":
+            rules = f"\ufeffUser-Agent: *\r\nDisallow: {self.rules[request.is_secure]}\r\n"
+            return Response(rules.encode(), content_type="text/plain")
+        origins = [f"{scheme}://localhost:{self.port}" for scheme in ("http", "https")]
+        links = "".join(
+            f'<a href="{origin}{path}">a</a>'
+            for origin, path in product(origins, ("/", "/plain", "/secret"))
+        )
+        words = prose(f"{request.is_secure} {request.target}", 200)
+        return Response(f"<main>{words}</main>{links}".encode())
+
+
+def test_rules_are_those_of_a_scheme_a_host_and_a_port(tmp_path: Path) -> None:
+    with TwoDoors(tmp_path) as site:
+        crawl(f"http://localhost:{site.port}/", tmp_path / "job")
+    kept = {row["url"] for row in pages(tmp_path / "job") if row["verdict"] == "new"}
+    open_paths = ("http", "/"), ("http", "/secret"), ("https", "/"), ("https", "/plain")
+    assert kept == {f"{scheme}://localhost:{site.port}{path}" for scheme, path in open_paths}
+
+
+@pytest.mark.parametrize("path", ["/x/%2e%2e/closed/a", "/x/%2E./closed/a", "/%63losed/a"])
+def test_a_path_is_compared_as_a_server_reads_it_too(tmp_path: Path, path: str) -> None:
+    with HostileSite("User-agent: *\nDisallow: /closed/\n", (path, "/plain/1")) as site:
+        found = crawl_site(site, tmp_path / "job")
+    assert found.asked == ["/", "/plain/1"]
+    assert found.rows["/closed/a"]["reason"] == "forbidden by robots.txt"
+
+
+# Rules are old as soon as they are read.
+HASTE = """
+from crawler.downloadermiddlewares import robots
+
+robots.MAX_AGE_SECS = 0.0
+HastyRules = robots.FirstRules
+"""
+
+
+def test_rules_are_asked_for_again_and_stay_where_they_cannot_be_had(tmp_path: Path) -> None:
+    """First nothing is forbidden, then a page is, and then there is no robots.txt to be had."""
+
+    def robots(exchange: Exchange) -> None:
+        times = asked_for_robots(site)
+        closed = b"Disallow: /plain/2" if times > 1 else b"Allow: /"
+        exchange.answer(b"User-agent: *\n" + closed, status=200 if times < 3 else 503)
+
+    (tmp_path / "hasty.py").write_text(HASTE, encoding="utf-8")
+    with HostileSite(robots, LINKED) as site:
+        done = scrapy(
+            *("crawl", "site", "-a", f"url={site.url}", "-s", f"JOBDIR={tmp_path / 'job'}"),
+            *("-s", "ROBOTSTXT_PARSER=hasty.HastyRules", "-s", "CONCURRENT_REQUESTS=1"),
+            environment={"PYTHONPATH": str(tmp_path)},
+        )
+        assert done.returncode == 0, done.stderr
+        found = read_back(done, tmp_path / "job", site.origin, site.paths())
+        assert asked_for_robots(site) == 3, "it is not asked for again and again"
+    assert found.asked == ["/", "/plain/1"]
     assert found.rows["/plain/2"]["reason"] == "forbidden by robots.txt"
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
+import random
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.crawls.crawled import crawl_site
 from tests.sites.hostile import HostileSite
+from tests.sites.prose import prose
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,3 +63,61 @@ def test_so_many_are_fetched_however_often_the_crawl_is_stopped(tmp_path: Path) 
         crawl_site(site, tmp_path, *bound)
         again = crawl_site(site, tmp_path, "-a", "revisit=yes", *bound)
         assert len([path for path in again.asked if path in maps]) == 6
+
+
+LISTED = tuple(f"/plain/{number}" for number in range(1, 7))
+LONG = random.Random(1).randbytes(2**17).hex()
+"""What makes a file large, also a packed one."""
+
+
+def sitemap(*urls: str, inside: str = "") -> bytes:
+    space = "http://www.sitemaps.org/schemas/sitemap/0.9"
+    names = f'xmlns="{space}" xmlns:xhtml="http://www.w3.org/1999/xhtml"'
+    entries = "".join(f"<url><loc>{url}</loc>{inside}</url>" for url in urls)
+    return f"<urlset {names}>{entries}<!--{LONG}--></urlset>".encode()
+
+
+def test_packed_sitemaps_are_read_whatever_they_are_called_and_declared(tmp_path: Path) -> None:
+    """By their name, behind a redirect, in an index and as a text, packed once and twice."""
+    names = "/a.xml.gz", "/old.xml", "/twice.xml.gz", "/index.xml.gz", "/list.txt.gz", "/page.html"
+    with HostileSite() as site:
+        site.robots_txt = "".join(f"Sitemap: {site.at(name)}\n" for name in names)
+        site.linked = ("/page.html",)
+
+        def packed(content: bytes, content_type: str) -> Callable[[Exchange], None]:
+            return lambda exchange: exchange.answer(gzip.compress(content), content_type)
+
+        index = f"<sitemapindex><sitemap><loc>{site.at('/part')}</loc></sitemap></sitemapindex>"
+        other = f'<xhtml:link rel="alternate" hreflang="de" href="{site.at(LISTED[5])}"/>'
+        site.added = {
+            "/a.xml.gz": packed(sitemap(site.at(LISTED[0])), "application/x-gzip"),
+            "/old.xml": lambda exchange: exchange.redirect("/new.xml.gz"),
+            "/new.xml.gz": packed(sitemap(site.at(LISTED[1])), "APPLICATION/GZIP; charset=binary"),
+            "/twice.xml.gz": packed(gzip.compress(sitemap(site.at(LISTED[2]))), "application/zip"),
+            "/index.xml.gz": packed(index.encode(), "application/x-gzip"),
+            "/part": packed(sitemap(site.at(LISTED[3]), inside=other), "application/x-gzip"),
+            "/list.txt.gz": packed(f"{site.at(LISTED[4])}\n{LONG}".encode(), "text/csv"),
+            "/page.html": page_of("a page that robots.txt takes for a sitemap"),
+        }
+        found = crawl_site(site, tmp_path)
+    assert found.kept == {"/", "/page.html", *LISTED}
+
+
+def test_what_only_we_guessed_is_no_page(tmp_path: Path) -> None:
+    """An application answers each URL with its shell; one of them is linked too."""
+    with HostileSite(linked=("/sitemap.xml", "/plain/1")) as site:
+        shell = page_of("the shell of an application")
+        packed = gzip.compress(sitemap(site.at("/plain/2")))
+        site.added = {
+            "/sitemap.xml": page_of("all pages of this site, for its readers"),
+            "/sitemap_index.xml": shell,
+            "/sitemap.xml.gz": lambda exchange: exchange.answer(packed, "application/gzip"),
+        }
+        found = crawl_site(site, tmp_path)
+    assert found.kept == {"/", "/sitemap.xml", "/plain/1", "/plain/2"}
+    assert "/sitemap_index.xml" not in found.rows
+    assert not found.report.failed
+
+
+def page_of(words: str) -> Callable[[Exchange], None]:
+    return lambda exchange: exchange.answer(f"<main><p>{prose(words, 200)}</p></main>".encode())

@@ -20,6 +20,7 @@ from tests.sites.prose import prose
 from tests.sites.serving import MadeSite, Request, Response
 
 if TYPE_CHECKING:
+    from http.server import HTTPServer
     from pathlib import Path
 
 pytestmark = pytest.mark.slow
@@ -50,10 +51,14 @@ class SecureSite(MadeSite):
         both.write_bytes(
             key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()) + self.certificate
         )
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(both)
+        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.context.load_cert_chain(both)
         for server in self._servers:
-            server.socket = context.wrap_socket(server.socket, server_side=True)
+            self.secure(server)
+
+    def secure(self, server: HTTPServer) -> None:
+        """Have a server that does not listen yet speak TLS."""
+        server.socket = self.context.wrap_socket(server.socket, server_side=True)
 
     def respond(self, request: Request) -> Response:
         if request.target == "/robots.txt":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from ssl import SSLSocket
 from threading import Thread
 from typing import TYPE_CHECKING, Self
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 HTML = "text/html; charset=utf-8"
 
-OF_EVERY_HOST = frozenset({"/robots.txt", "/sitemap.xml", "/sitemap_index.xml"})
+OF_EVERY_HOST = frozenset({"/robots.txt", "/sitemap.xml", "/sitemap_index.xml", "/sitemap.xml.gz"})
 """Paths that a crawl asks each host for, whatever its pages link to."""
 
 
@@ -26,6 +27,7 @@ class Request:
         host: The ``Host`` header.
         agent: The ``User-Agent`` header.
         address: IP address of the interface that was asked.
+        is_secure: Whether it came by TLS.
         cookie: The ``Cookie`` header, "" without one.
         referer: The ``Referer`` header, "" without one.
     """
@@ -34,6 +36,7 @@ class Request:
     host: str
     agent: str
     address: str
+    is_secure: bool = False
     cookie: str = ""
     referer: str = ""
 
@@ -113,6 +116,7 @@ class _Handler(BaseHTTPRequestHandler):
             host=self.headers.get("Host", ""),
             agent=self.headers.get("User-Agent", ""),
             address=str(self.server.server_address[0]),
+            is_secure=isinstance(self.connection, SSLSocket),
             cookie=self.headers.get("Cookie", ""),
             referer=self.headers.get("Referer", ""),
         )

@@ -63,9 +63,10 @@ _TYPES = {
 }
 _FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml", "application/rdf+xml"})
 _XML_TYPES = _FEED_TYPES | {"application/xml", "text/xml"}
-_PACKED_TYPES = re.compile(
-    r"application/(?:zip|epub\+zip|vnd\.(?:openxmlformats|oasis|ms-(?:word|powerpoint)))"
+_DOCUMENT_TYPES = re.compile(
+    r"application/(?:epub\+zip|vnd\.(?:openxmlformats|oasis|ms-(?:word|powerpoint)))"
 )
+_ZIP_TYPES = frozenset({"application/zip", "application/x-zip", "application/x-zip-compressed"})
 _FEED_ROOT = re.compile(
     rb"(?:\xef\xbb\xbf)?(?:\s++|<!--(?:(?!-->).)*+-->|<\?[^>]*+>|<!DOCTYPE[^>\[]*+>)*+"
     rb"<(?:rss[\s>]|(?:\w+:)?feed\s[^>]*http://www\.w3\.org/2005/Atom"
@@ -79,8 +80,10 @@ _OPEN_DOCUMENT = re.compile(
     rb"application/vnd\.oasis\.opendocument\.(?:text|presentation|spreadsheet)"
 )
 _SIGNED_BYTES = 192
-_FIRST_ENTRY = re.compile(
-    rb"PK\x03\x04.{26}(?:mimetype|\[Content_Types\]|_rels/|word/|ppt/|docProps/|META-INF/)",
+# A writer of documents may put any of their entries first.
+_ENTRY = re.compile(
+    rb"PK\x03\x04.{26}(?:mimetype|\[Content_Types\]|_rels/|word/|ppt/|docProps/|docMetadata/"
+    rb"|customXml/|META-INF/|OEBPS/|OPS/|EPUB/)",
     re.DOTALL,
 )
 _TAIL_BYTES = 1 << 20
@@ -118,14 +121,15 @@ def document_kind(content_type: str | None, body: bytes) -> DocumentKind | None:
 def may_be_document(content_type: str) -> bool:
     """Return whether the declared type leaves it possible that a body is a document."""
     declared = content_type.partition(";")[0].strip().lower()
-    known = declared in _PDF_TYPES or declared in _TYPES or declared in _XML_TYPES
-    return known or _PACKED_TYPES.match(declared) is not None
+    known = _PDF_TYPES | _TYPES.keys() | _XML_TYPES | _ZIP_TYPES
+    return declared in known or _DOCUMENT_TYPES.match(declared) is not None
 
 
 def may_begin_document(content_type: str, start: bytes, kinds: frozenset[str]) -> bool:
     """Return whether a body may be a document of some kinds, by its first bytes alone."""
     if kinds and start.startswith(_ZIP):
-        return _FIRST_ENTRY.match(start) is not None
+        is_declared = _DOCUMENT_TYPES.match(content_type.strip().lower()) is not None
+        return is_declared or _ENTRY.search(start) is not None
     return document_kind(content_type, start) in kinds
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from crawler.downloading.robots_groups import product_token
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -14,7 +16,6 @@ _WITH_VALUE = frozenset(
 )
 # The time in "unavailable_after: Friday, 25-Jun-2027 15:00:00 GMT" has a colon and is no name.
 _NAMED = re.compile(r"\s*([a-z*][a-z0-9_.*-]*)\s*:(.*)", re.DOTALL)
-_NO_NAME = re.compile(r"[^a-z0-9_-]+")
 _SEPARATORS = re.compile(r"[\s,;]+")
 
 
@@ -26,11 +27,11 @@ def robots_words(headers: Iterable[str], agent: str) -> frozenset[str]:
 
     Args:
         headers: Values of all headers of that name.
-        agent: Our user agent; each of its words is a name of ours.
+        agent: Our user agent; its product token is our name.
 
     Reference: https://developers.google.com/search/docs/crawling-indexing/robots-meta-tag
     """
-    ours = {"*", *_NO_NAME.split(agent.lower())}
+    ours = {"*", product_token(agent)}
     words: set[str] = set()
     for header in headers:
         binding = True

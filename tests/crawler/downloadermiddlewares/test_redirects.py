@@ -9,7 +9,7 @@ from scrapy import Request
 from scrapy.http import Response
 from scrapy.utils.test import get_crawler
 
-from crawler.downloadermiddlewares.redirects import ReadRedirects
+from crawler.downloadermiddlewares.limits import ReadRedirects
 
 URL = "http://www.example.com/"
 

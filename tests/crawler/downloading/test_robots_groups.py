@@ -63,6 +63,8 @@ class TestRobotsGroupsProperties:
         ("crawl-once", True),
         ("CRAWL-Once", True),
         ("crawl-once/9.9", True),
+        ("crawl-once (our archive)", True),
+        ("crawl-once; v2", True),
         ("*", True),
         ("crawl", False),
         ("once", False),
@@ -76,9 +78,22 @@ def test_a_token_is_compared_whole_and_without_case(token: str, *, is_ours: bool
     assert found.rules == (["Disallow: /"] if is_ours else [])
 
 
-def test_the_token_may_stand_anywhere_in_a_long_name() -> None:
-    agent = "Mozilla/5.0 (compatible; Foobot/1.0)"
-    assert lines_for("User-agent: foobot\nDisallow: /x", agent).rules == ["Disallow: /x"]
+@pytest.mark.parametrize(
+    ("agent", "tokens"),
+    [
+        ("crawl-once/0.1 (+https://www.example.org/bot)", {"crawl-once"}),
+        ("Crawl-Once", {"crawl-once"}),
+        ("Mozilla/5.0 (compatible; Foobot/1.0; +https://example.org)", {"foobot"}),
+        ("Mozilla/5.0 (X11; Linux x86_64) Foobot/1.0", {"mozilla"}),
+        ("(a comment alone)", set()),
+        ("", set()),
+    ],
+)
+def test_of_an_agent_its_product_token_is_compared_alone(agent: str, tokens: set[str]) -> None:
+    names = {"crawl-once", "foobot", "mozilla", "example", "bot", "www", "comment", "linux"}
+    rule = "Disallow: /x"
+    ours = {name for name in names if lines_for(f"User-agent: {name}\n{rule}", agent).rules}
+    assert ours == tokens
 
 
 def test_groups_of_the_same_token_are_one_and_that_of_everybody_is_not_added() -> None:

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.downloading.hours import Hours
-from crawler.downloading.transfer_rate import TransferRate
+from crawler.downloading.pace import Hours, TransferRate
 
 
 @given(

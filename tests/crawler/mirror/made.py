@@ -11,7 +11,7 @@ from crawler.mirror.folder import MirrorFolder
 from crawler.mirror.link_rewriting import Finisher
 from crawler.pages.page_context import Fetched
 from crawler.storage.database import Database
-from crawler.url_rules.page_keys import PageKeys
+from crawler.url_rules.variants import PageKeys
 from crawler.urls.canonical import Canonicalizer
 
 if TYPE_CHECKING:

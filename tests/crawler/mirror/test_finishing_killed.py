@@ -16,7 +16,7 @@ from crawler.mirror.link_rewriting import Finisher
 from crawler.mirror.mirror_files import FileTable
 from crawler.pages.page_context import Fetched
 from crawler.storage.database import Database
-from crawler.url_rules.page_keys import PageKeys
+from crawler.url_rules.variants import PageKeys
 from crawler.urls.canonical import Canonicalizer
 from neardup.fingerprints.digest import payload_digest
 

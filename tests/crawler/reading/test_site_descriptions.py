@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.reading.link_kinds import FEED, MANIFEST, SEARCH
-from crawler.reading.site_descriptions import read_description
-from crawler.reading.sitemaps import SitemapLimits
+from crawler.reading.sitemaps import SitemapLimits, read_description
 
 URL = "https://host.example/folder/file"
 LIMITS = SitemapLimits(max_bytes=1 << 20)

@@ -14,9 +14,8 @@ from crawler.url_rules.learning.context import Context
 from crawler.url_rules.learning.transforms import ANYTHING, DropArguments, ReplaceSegments
 from crawler.url_rules.rule_report import rule_report
 from crawler.url_rules.rule_store import forget_rule
-from crawler.url_rules.sample_sizes import ENOUGH
 from crawler.url_rules.url_groups import MAX_TRIES
-from crawler.url_rules.validation import MAX_ASKED
+from crawler.url_rules.validation import ENOUGH, MAX_ASKED
 from tests.crawler.frontier.ruled import NAME, SOMEWHERE, RuledCrawl
 
 if TYPE_CHECKING:

@@ -20,8 +20,7 @@ from crawler.reading.content.content_xml import compress
 from crawler.storage.database import Database
 from crawler.storage.states import VariantState
 from crawler.url_rules.fixed_rules import FixedRules
-from crawler.url_rules.page_keys import PageKeys
-from crawler.url_rules.variants import MAX_PLACES
+from crawler.url_rules.variants import MAX_PLACES, PageKeys
 from crawler.urls.canonical import Canonicalizer
 
 HOST = "http://site.test"

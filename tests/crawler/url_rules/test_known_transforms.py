@@ -19,7 +19,6 @@ from crawler.run import JobOptions
 from crawler.spiders.site import SiteSpider
 from crawler.storage.database import open_for_reading
 from crawler.url_rules.engine import UrlRules
-from crawler.url_rules.known_transforms import CommonRule, KnownTransforms, common_rules
 from crawler.url_rules.learned_rule import LearnedRule
 from crawler.url_rules.learning.context import Context
 from crawler.url_rules.learning.evidence import CounterExample
@@ -34,7 +33,7 @@ from crawler.url_rules.learning.transforms import (
 )
 from crawler.url_rules.rule_files import from_json, rules_text, to_json
 from crawler.url_rules.rule_report import rule_report
-from crawler.url_rules.rule_set import RuleSet
+from crawler.url_rules.rule_set import CommonRule, KnownTransforms, RuleSet, common_rules
 from tests.crawler.frontier.ruled import RuledCrawl
 from tests.crawler.url_rules.learning.strategies import transforms
 from tests.crawler.url_rules.learning.test_hypothesis import hypothesis, pairs, seen

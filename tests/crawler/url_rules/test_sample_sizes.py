@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.url_rules.sample_sizes import DOUBT, EXCEPTIONS, growth, trials_of_all
+from crawler.url_rules.validation import DOUBT, EXCEPTIONS, growth, trials_of_all
 
 
 def missed(cases: int, exceptions: int, trials: int) -> float:

@@ -22,8 +22,13 @@ from crawler.url_rules.learning.transforms import (
     SortSegments,
 )
 from crawler.url_rules.rule_report import UNEXAMINED
-from crawler.url_rules.sample_sizes import ENOUGH, MIN_OF_A_VALUE, pages_wanted, trials_of_all
-from crawler.url_rules.validation import MAX_ASKED
+from crawler.url_rules.validation import (
+    ENOUGH,
+    MAX_ASKED,
+    MIN_OF_A_VALUE,
+    pages_wanted,
+    trials_of_all,
+)
 from tests.crawler.frontier.ruled import NAME, SOMEWHERE, RuledCrawl
 from tests.crawler.url_rules.test_engine import SID, argument, by_id, report, tried
 

@@ -74,6 +74,9 @@ CHANGED = [
     ("sid", f"http://h/?a=1&s={MD5}", "http://h/?a=1"),
     ("sid", "http://h/?session_id=k3v8u1fs92hq0n7l5m4c6d2e1b&a=1", "http://h/?a=1"),
     ("sid", f"http://h/?sessionid={MD5}{MD5}&osCsid={MD5.upper()}", "http://h/"),
+    ("query_escapes", "http://h/?id=a%3ab%2Fc&b=%26%3D%3B%2B", "http://h/?b=%26%3D%3B%2B&id=a:b/c"),
+    ("blank_arguments", "http://h/?a=1&do=&b=&c", "http://h/?c&a=1"),
+    ("blank_arguments", "http://h/?do=", "http://h/"),
     ("empty_arguments", "http://h/?&a=1&&b=2&", "http://h/?a=1&b=2"),
     ("empty_arguments", "http://h/?&&", "http://h/"),
     ("sort_arguments", "http://h/?c=1&a=2&b=3", "http://h/?a=2&b=3&c=1"),
@@ -104,7 +107,6 @@ APART = [
     ("http://u@h/", "http://h/"),
     ("http://h/index.html", "http://h/"),
     ("http://h/?a=", "http://h/?a"),
-    ("http://h/?a=", "http://h/"),
     ("http://h/?q=a+b", "http://h/?q=a%20b"),
     ("http://h/?q=a%2Bb", "http://h/?q=a+b"),
     ("http://h/?a=1&a=2", "http://h/?a=2&a=1"),
@@ -226,7 +228,7 @@ class TestKey:
 
     def test_key_is_pinned(self) -> None:
         # A store holds these: a change here needs another VERSION.
-        assert VERSION == 1
+        assert VERSION == 2
         assert (
             canonical.key("https://docs.python.org/3/").hex() == "b7586d870d90d93367e1cf65220979b4"
         )

@@ -278,6 +278,8 @@ BROWSER_LIKE = "Mozilla/5.0 (compatible; crawl-once/0.1; +https://example.org/ab
         # A part of our name, or of nobody's, is not our name.
         (["crawl: noindex"], set()),
         (["o: noindex"], set()),
+        (["bot: noindex"], set()),
+        (["example: noindex"], set()),
         # A colon in a directive's own value names no robot.
         (["max-snippet: -1, noindex"], {"max-snippet: -1", "noindex"}),
         (["otherbot: max-snippet: 20, nofollow"], set()),

@@ -1,13 +1,15 @@
-"""Tell whether a crawl may run at an hour of the day."""
+"""Tell at which hours of a day a crawl may run, and when it may read more bytes."""
 
 from __future__ import annotations
 
 import re
+import time as clocks
 from dataclasses import dataclass
 from datetime import time
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import datetime
 
 _TIME = r"([0-9]{1,2})(?::([0-9]{2}))?(?::([0-9]{2}))?"
@@ -68,3 +70,30 @@ def _clock(parts: list[int]) -> time | None:
 
 def _secs(at: time) -> int:
     return at.hour * 3600 + at.minute * 60 + at.second
+
+
+class TransferRate:
+    """Tells after how long a connection may read again.
+
+    Bytes that came are paid for with time: until ``bytes / rate`` seconds are over, nothing more is
+    read. What a connection holds in its buffers goes beyond the rate at first, and is paid for.
+
+    Args:
+        bytes_per_sec: The rate.
+        clock: Function that returns seconds, and never goes back.
+    """
+
+    def __init__(self, bytes_per_sec: int, clock: Callable[[], float] = clocks.monotonic) -> None:
+        self.bytes_per_sec = bytes_per_sec
+        self._clock = clock
+        self._free_at = clock()
+
+    def take(self, count: int) -> float:
+        """Count bytes that came; return the seconds until more may be read."""
+        now = self._clock()
+        self._free_at = max(self._free_at, now) + count / self.bytes_per_sec
+        return self._free_at - now
+
+    def secs_to_wait(self) -> float:
+        """Return the seconds until more may be read: 0 where that is now."""
+        return max(self._free_at - self._clock(), 0.0)
