@@ -82,6 +82,9 @@ OF_ONE_ANSWER: Final = frozenset({"download_latency", RETRY_TIMES, WAITED})
 _OF_ONE_SPELLING = OF_REDIRECTS | OF_ONE_ANSWER | {DOWNLOAD_SLOT, "dont_retry"}
 
 
+_MAX_HEADER = 1024
+
+
 def without(meta: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
     return {name: value for name, value in meta.items() if name not in names}
 
@@ -153,3 +156,8 @@ def led_by(request: Request) -> str | None:
 def _referer(request: Request) -> str | None:
     referer = request.headers.get(b"Referer")
     return None if referer is None else referer.decode("latin-1")
+
+
+def header_text(value: bytes | None) -> str | None:
+    """Return a header as text, None for one that is too long."""
+    return None if value is None or len(value) > _MAX_HEADER else value.decode("latin-1")

@@ -39,6 +39,7 @@ from crawler.request_meta import (
     SEED,
     SPELLING,
     WHOLE,
+    header_text,
     link_source,
     without,
 )
@@ -66,8 +67,6 @@ if TYPE_CHECKING:
 
 BREATH = 100
 """Pause after this many start requests, so that downloads continue meanwhile."""
-
-_MAX_HEADER = 1024
 
 
 class PageSpider(Spider):
@@ -352,13 +351,7 @@ class PageSpider(Spider):
     def page_request(
         self, url: str, meta: dict[str, Any] | None = None, source: str | None = None
     ) -> Request | None:
-        """Return the request for a page, None for a URL that no request can be made for.
-
-        Args:
-            url: The URL.
-            meta: The ``meta`` of the request.
-            source: The URL that led to it, where that is not the page whose callback yields it.
-        """
+        """Return the request for a page that a source led to; None where none can be made."""
         try:
             request = Request(requestable(url), errback=self.failed, meta=meta)
         except ValueError:  # a link that browsers do not follow either
@@ -413,11 +406,11 @@ class PageSpider(Spider):
             status=response.status,
             body=response.body,
             file=response.file if isinstance(response, FileResponse) else None,
-            content_type=_text(header(b"Content-Type")),
-            etag=_text(header(b"ETag")),
-            last_modified=_text(header(b"Last-Modified")),
+            content_type=header_text(header(b"Content-Type")),
+            etag=header_text(header(b"ETag")),
+            last_modified=header_text(header(b"Last-Modified")),
             cut=why_cut(response.request, response),
-            referer=_text(request.headers.get(b"Referer")),
+            referer=header_text(request.headers.get(b"Referer")),
             is_stopped=STOPPED in response.flags,
             robots=robots_words(
                 [value.decode("latin-1") for value in headers(b"X-Robots-Tag")], self._agent
@@ -452,8 +445,3 @@ class PageSpider(Spider):
             self.result.forget_dead_seed(seed or "")
         if seed is not None and captured.verdict in {verdicts.UNREADABLE, verdicts.NOT_HTML}:
             self.result.note_dead_seed(seed, in_words(captured.row.reason) or captured.verdict)
-
-
-def _text(value: bytes | None) -> str | None:
-    """Return a header as text, None for one that is too long."""
-    return None if value is None or len(value) > _MAX_HEADER else value.decode("latin-1")
