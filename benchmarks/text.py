@@ -33,10 +33,10 @@ from measuring import ROOT, installed, named, table, write
 sys.path.insert(0, str(ROOT))  # the sites of the tests are no part of an installed package
 
 from crawler.reading.content.content_text import plain_text
+from crawler.reading.content.content_xml import decompress
 from crawler.reading.content.main_content import EXTRACTORS, read_content
 from crawler.reading.decoding import decode
 from crawler.reading.flat_page import flatten
-from crawler.reading.frames import decompress
 from crawler.reading.html_parsing import parse
 from crawler.reading.page_reading import PageReader
 from crawler.reading.process import ONE_THREAD

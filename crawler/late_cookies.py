@@ -90,7 +90,8 @@ class LateCookies:
 
     def _ask_again(self, key: bytes, url: str) -> bool:
         depth = self._job.frontier.seen.depth(key) or 0
-        request = self._spider.known_request(StoredUrl(0, key, url, depth, NEW))
+        referer = self._job.visits.known.referer(key)
+        request = self._spider.known_request(StoredUrl(0, key, url, depth, NEW, referer))
         if request is None:
             return False
         self._job.frontier.redirects.forget(key)

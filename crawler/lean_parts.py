@@ -27,7 +27,8 @@ class DepthsAndReferers(RefererMiddleware):
 
     Each middleware wraps the output of a callback into three asynchronous generators, which asyncio
     notes when they begin and end, and resumes them for every request. Redirects ask it for the
-    referer alone, so that it is a ``RefererMiddleware``.
+    referer alone, so that it is a ``RefererMiddleware``, and get what browsers send: the page that
+    led to the redirect, where Scrapy sends the URL that redirects.
     """
 
     _depths: DepthMiddleware
@@ -67,13 +68,37 @@ class DepthsAndReferers(RefererMiddleware):
         if not isinstance(output, Request):
             return output
         kept = self._depths.get_processed_request(output, response)
-        return None if kept is None else self.get_processed_request(kept, response)
+        if kept is None or not self._has_referers:
+            return kept
+        return super().get_processed_request(kept, response)
 
     def get_processed_request(self, request: Request, response: Response | None) -> Request | None:
-        """Set the referer of a request, unless ``REFERER_ENABLED`` is off."""
-        if not self._has_referers:
-            return request
-        return super().get_processed_request(request, response)
+        """Set the referer of a redirected request to that of the request that was redirected."""
+        source = None if response is None or response.request is None else response.request.headers
+        referer = None if source is None else source.get(b"Referer")
+        if self._has_referers and referer is not None:
+            led_by = referer.decode("latin-1")
+            sent = self.policy(response, request).referrer(led_by, request.url)
+            if sent is not None:
+                request.headers["Referer"] = sent
+        return request
+
+
+def refer(crawler: Crawler, request: Request, source: str | None) -> Request:
+    """Set the Referer of a request that no callback yields, as ``REFERRER_POLICY`` has it.
+
+    Args:
+        crawler: The crawler that is to make the request.
+        request: The request, which is returned.
+        source: The URL that led to it; None: that is not known.
+    """
+    if source and crawler.settings.getbool("REFERER_ENABLED"):
+        middleware = crawler.get_spider_middleware(RefererMiddleware)
+        policy = None if middleware is None else middleware.default_policy()
+        referer = None if policy is None else policy.referrer(source, request.url)
+        if referer is not None:
+            request.headers.setdefault("Referer", referer)
+    return request
 
 
 class PlainStats(MemoryStatsCollector):

@@ -15,6 +15,7 @@ from scrapy.http import TextResponse
 
 from crawler.frontier.order import ShorterWay, host_number
 from crawler.job_registry import CrawlerComponent
+from crawler.lean_parts import refer
 from crawler.pages.page_store import StoredUrl
 from crawler.pages.reasons import Reason, codes
 from crawler.request_codec import UnstorableError
@@ -75,13 +76,16 @@ def follow_again(spider: PageSpider, response: Response) -> Iterator[Request]:
         if spider.follows(captured):
             yield from spider.follow(response, captured)
         return
-    target = spider.page_request(spider.job.frontier.redirects.target_url(key) or response.url)
+    url = spider.job.frontier.redirects.target_url(key) or response.url
+    target = spider.page_request(url, source=spider.job.visits.known.referer(key))
     response.meta["depth"] -= 1  # Scrapy takes it for a link of the page
     if target is not None:
         yield target
 
 
-def links_request(spider: Any, url: str, depth: int, source_url: str) -> Request | None:
+def links_request(
+    spider: Any, url: str, depth: int, source_url: str, referer: str | None = None
+) -> Request | None:
     """Return a request for the links of a page, without a download where they are stored.
 
     Args:
@@ -89,10 +93,10 @@ def links_request(spider: Any, url: str, depth: int, source_url: str) -> Request
         url: URL of the page, or of the end of a redirect.
         depth: Number of links that lead to it from a seed.
         source_url: URL of the page that leads there.
+        referer: What to send as the Referer, if it has to be fetched after all.
     """
-    request = spider.page_request(
-        url, {"depth": depth, LED_BY: source_url, FIXED: True, AGAIN: True}
-    )
+    meta = {"depth": depth, LED_BY: source_url, FIXED: True, AGAIN: True}
+    request = spider.page_request(url, meta, referer)
     # Its key counts as seen: of a page that was read, or of the end of a redirect.
     return None if request is None else request.replace(dont_filter=True)
 
@@ -117,6 +121,7 @@ class ShorterWays:
         self._crawler = crawler
         self._seen = job.frontier.seen
         self._rules = job.url_rules
+        self._known = job.visits.known
         self._stored = stored
         self._lower = lower
 
@@ -129,6 +134,8 @@ class ShorterWays:
         self._seen.lower(key, depth)
         spider: Any = self._crawler.spider
         again = request_again(request, spider)
+        if again is not None and b"Referer" not in again.headers:
+            refer(self._crawler, again, self._known.referer(key))
         try:
             stored = None if again is None else self._stored(again)
         except UnstorableError as error:
@@ -154,7 +161,8 @@ class ShorterWays:
 
 
 _LOOKED_AT = """
-SELECT id, key, url, depth, verdict, reason FROM pages
+SELECT id, key, url, depth, verdict, (SELECT referer FROM known WHERE known.key = pages.key), reason
+FROM pages
 WHERE id > ? AND (latest = 1 OR reason = ?) ORDER BY id LIMIT ?
 """
 _MAX_LOOKED_AT = 20
@@ -214,7 +222,7 @@ class UnfollowedLinks:
 
     def _ask(self, url: str, source: StoredUrl) -> bool:
         """Queue a request that needs no download where links of its page are stored."""
-        request = links_request(self._spider, url, source.depth, source.url)
+        request = links_request(self._spider, url, source.depth, source.url, source.referer)
         return request is not None and self._enqueue(request)
 
     def _end(self, key: bytes | None) -> str | None:

@@ -91,6 +91,9 @@ OF_ONE_ANSWER: Final = frozenset({"download_latency", RETRY_TIMES, WAITED})
 _OF_ONE_SPELLING = OF_REDIRECTS | OF_ONE_ANSWER | {DOWNLOAD_SLOT, "dont_retry"}
 
 
+_MAX_HEADER = 1024
+
+
 def without(meta: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
     return {name: value for name, value in meta.items() if name not in names}
 
@@ -142,15 +145,12 @@ def link_source(request: Request) -> str | None:
     """Return the URL of the page on which a link was met, or None of a seed.
 
     A request that is made again (``FIXED``) is led by itself or by a seed, which need not have a
-    link to it; one for links that are followed again (``AGAIN``) by the page that has them.
+    link to it, nor need the page that its Referer names; one for links that are followed again
+    (``AGAIN``) is led by the page that has them.
     """
-    referer = request.headers.get(b"Referer")
-    if referer is not None:
-        return referer.decode("latin-1")
-    if FIXED in request.meta and AGAIN not in request.meta:
+    if FIXED in request.meta and LED_BY in request.meta and AGAIN not in request.meta:
         return None
-    noted: str | None = request.meta.get(LED_BY)
-    return noted
+    return _referer(request) or request.meta.get(LED_BY)
 
 
 def led_by(request: Request) -> str | None:
@@ -158,8 +158,15 @@ def led_by(request: Request) -> str | None:
     redirected: list[str] = request.meta.get("redirect_urls", [])
     if redirected:
         return redirected[0]
-    referer = request.headers.get(b"Referer")
-    if referer is not None:
-        return referer.decode("latin-1")
     noted: str | None = request.meta.get(LED_BY)
-    return noted
+    return noted if noted and FIXED in request.meta else _referer(request) or noted
+
+
+def _referer(request: Request) -> str | None:
+    referer = request.headers.get(b"Referer")
+    return None if referer is None else referer.decode("latin-1")
+
+
+def header_text(value: bytes | None) -> str | None:
+    """Return a header as text, None for one that is too long."""
+    return None if value is None or len(value) > _MAX_HEADER else value.decode("latin-1")

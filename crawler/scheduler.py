@@ -217,7 +217,8 @@ class FrontierScheduler(BaseScheduler):
         source, target = of(request.replace(url=source_url)), of(request)
         # Where two spellings lead to the same place, it is not for how they are spelled.
         is_for_spelling = target not in {source, self._frontier.redirects.target(source)}
-        self._frontier.redirects.note(source, source_url, target)
+        fragment = request.url.partition("#")[2]
+        self._frontier.redirects.note(source, source_url, target, fragment)
         self._variants.note_redirect(source, target, request.url)
         if is_for_spelling and not is_same_place(source_url, request.url):
             self.ask_another(source_of(request))

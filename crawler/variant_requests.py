@@ -11,6 +11,7 @@ from scrapy import Request
 
 from crawler.frontier.request_records import MalformedRequestError
 from crawler.job_registry import job_of
+from crawler.lean_parts import refer
 from crawler.request_codec import UnstorableError, decode_request, encode_request
 from crawler.request_meta import AGAIN, CONTROL, FIXED, SPELLING, depth_of, is_apart
 from crawler.storage.states import VariantState
@@ -149,7 +150,9 @@ class VariantRequests:
                 continue
             failed = getattr(self._spider, "control_failed", None)
             meta = {FIXED: True, CONTROL: key.hex()}
-            yield Request(url, parse, errback=failed, meta=meta, dont_filter=True)
+            control = Request(url, parse, errback=failed, meta=meta, dont_filter=True)
+            known_key = self._crawler.request_fingerprinter.fingerprint(control)
+            yield refer(self._crawler, control, self._job.visits.known.referer(known_key))
         for variant in self._rules.release() if self.is_releasing else ():
             try:
                 request = decode_request(

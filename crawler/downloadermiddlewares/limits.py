@@ -119,8 +119,9 @@ class ScopedRedirects(CrawlerComponent):
 class ReadRedirects(CrawlerComponent):
     """Lets Scrapy read redirects as others do: HTTP 300, backslashes, an empty Location.
 
-    The Location of HTTP 300 is the page that the server prefers. An answer is left as it came where
-    the spider wants to see its status.
+    Answers name their requests, of which the target of a redirect has the Referer. The Location of
+    HTTP 300 is the page that the server prefers. An answer is left as it came where the spider
+    wants to see its status.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -132,6 +133,7 @@ class ReadRedirects(CrawlerComponent):
         location = response.headers.get(b"Location")
         if location is None or self._is_for_spider(request, response):
             return response
+        response.request = response.request or request
         if not location.strip():  # it would be the URL itself, again and again
             del response.headers[b"Location"]
             return response

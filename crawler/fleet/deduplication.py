@@ -13,7 +13,7 @@ import zstandard
 from crawler.fleet.membership import prefix_of
 from crawler.pages.page_row import OriginalPage
 from crawler.pages.shared_verdicts import FleetKeptText, PageVerdict
-from crawler.reading.frames import compress, decompress
+from crawler.reading.content.content_xml import compress, decompress
 from crawler.storage.errors import CrawlStorageError
 from neardup import Parameters
 from neardup.storage.redis.connecting import connect

@@ -54,7 +54,8 @@ ON CONFLICT (name) DO UPDATE SET asked = asked + excluded.asked, files = files +
     pages = pages + excluded.pages
 """
 _PUT_ASIDE = """
-INSERT INTO file_links (key, kind, host, ending, url, depth) VALUES (?, ?, ?, ?, ?, ?)
+INSERT INTO file_links (key, kind, host, ending, url, depth, source)
+VALUES (?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (key) DO UPDATE SET depth = min(depth, excluded.depth),
     kind = iif(substr(ending, 1, 1) = ':', excluded.kind, kind),
     host = iif(substr(ending, 1, 1) = ':', excluded.host, host),
@@ -66,9 +67,12 @@ _IS_OF_PLACE = f"substr(ending, 1, 1) = '{_PLACE}'"
 _LEADS_TO_PAGES = f"pages > 0 AND (NOT {_IS_OF_PLACE} OR pages * {PAGES_OF} >= files)"
 _LEAST = f"(CASE WHEN {_IS_OF_PLACE} THEN {MIN_GUESSES} ELSE {MIN_FILES} END)"
 _OF_PAGES = f"""
-SELECT key, url, depth, ending FROM file_links
+SELECT key, url, depth, ending, source FROM file_links
 WHERE (host, ending) IN (SELECT host, ending FROM file_kinds WHERE {_LEADS_TO_PAGES}) LIMIT ?
 """  # noqa: S608
+_OF_KIND = """
+SELECT key, url, depth, ending, source FROM file_links WHERE kind = ? ORDER BY key LIMIT ?
+"""
 _IS_UNKNOWN = f"files < {_LEAST} AND (NOT {_IS_OF_PLACE} OR asked < {2 * MIN_GUESSES})"
 _UNKNOWN = f"""
 SELECT name, iif({_IS_OF_PLACE}, min({_LEAST} - files, {2 * MIN_GUESSES} - asked), {_LEAST} - files)
@@ -129,11 +133,13 @@ class Released(NamedTuple):
         url: Its URL.
         depth: Links that lead there from a seed.
         place: The kind of the places where it stood; None for one that looks like a file.
+        source: URL of the page on which it was met; empty: that is not known.
     """
 
     url: str
     depth: int
     place: str | None
+    source: str
 
 
 def has_releasable(database: Database) -> bool:
@@ -193,11 +199,11 @@ class FileLinks:
         sampled_of = GUESSES_SAMPLED_OF if kind.is_of_place else SAMPLED_OF
         return not (int.from_bytes(key[:4]) % sampled_of == 0 or self._is_known(key))
 
-    def put_aside(self, kind: Kind, url: str, key: bytes, depth: int) -> bool:
+    def put_aside(self, kind: Kind, url: str, key: bytes, depth: int, source: str = "") -> bool:
         """Store a link that need not be requested; return whether it is one."""
         if not self.is_spent(kind, key):
             return False
-        row = (key, kind.name, kind.host, kind.ending, url, depth)
+        row = (key, kind.name, kind.host, kind.ending, url, depth, source)
         self._database.write(_PUT_ASIDE, row)
         return True
 
@@ -219,14 +225,14 @@ class FileLinks:
         """
         rows = self._database.read(_OF_PAGES, (_BATCH,)).fetchall()
         for name, missing in self._database.read(_UNKNOWN, (_BATCH,)).fetchall():
-            sql = (
-                "SELECT key, url, depth, ending FROM file_links WHERE kind = ? ORDER BY key LIMIT ?"
-            )
-            found = self._database.read(sql, (name, missing)).fetchall()
+            found = self._database.read(_OF_KIND, (name, missing)).fetchall()
             rows += found
             self._count_asked(name, len(found))
         self._database.write_many("DELETE FROM file_links WHERE key = ?", [row[:1] for row in rows])
-        return [Released(url, depth, _place_of(ending)) for _, url, depth, ending in rows]
+        return [
+            Released(url, depth, _place_of(ending), source)
+            for _, url, depth, ending, source in rows
+        ]
 
     def _count_asked(self, name: str, count: int) -> None:
         """Count links of a kind that are requested after all."""

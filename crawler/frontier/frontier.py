@@ -29,10 +29,11 @@ class Redirects:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def note(self, source: bytes, source_url: str, target: bytes) -> None:
-        """Remember a redirect; both are request fingerprints."""
+    def note(self, source: bytes, source_url: str, target: bytes, fragment: str = "") -> None:
+        """Remember a redirect, with the fragment that it leads to; keys are fingerprints."""
         self._database.write(
-            "INSERT OR REPLACE INTO redirects VALUES (?, ?, ?)", (source, source_url, target)
+            "INSERT OR REPLACE INTO redirects VALUES (?, ?, ?, ?)",
+            (source, source_url, target, fragment),
         )
 
     def forget(self, source: bytes) -> None:

@@ -6,6 +6,8 @@ from contextlib import suppress
 from http import HTTPStatus
 from typing import TYPE_CHECKING, NamedTuple
 
+import zstandard
+
 from crawler.downloading.encodings import GZIP_MAGIC
 from crawler.mirror.documents.edits import PatchError, undo
 from crawler.mirror.documents.linked_document import XML_TYPES, read_document
@@ -18,6 +20,7 @@ from crawler.pages.page_context import LARGE_BYTES, StoredPart
 from crawler.pages.page_store import StoredUrl
 from crawler.pages.reasons import Reason
 from crawler.reading.content_types import type_of_foreign, why_not_html
+from crawler.reading.reading import Extract, Reading
 from crawler.storage import meta_names
 from crawler.storage.schema import FILE_PARTS
 from neardup.fingerprints.digest import payload_digest
@@ -31,12 +34,14 @@ if TYPE_CHECKING:
 
 _WITHOUT_CONTENT = frozenset({HTTPStatus.NO_CONTENT, HTTPStatus.RESET_CONTENT})
 _PARTS_OF_VISIT = """
-SELECT pages.id, pages.key, pages.url, pages.depth, pages.verdict FROM files
+SELECT pages.id, pages.key, pages.url, pages.depth, pages.verdict, known.referer FROM files
 JOIN known ON known.key = files.key AND known.visit = ?
 JOIN pages ON pages.key = files.key AND pages.latest = 1
 WHERE files.is_cut AND files.state = 'own' ORDER BY pages.id
 """
 
+
+_NO_TEXT = zstandard.ZstdCompressor().compress(b"")
 
 _ROOM_BYTES = 2**25
 """Hold documents of at most so many bytes, without their bodies."""
@@ -400,3 +405,22 @@ def _suffix(url: str, content_type: str | None, body: bytes) -> str:
     name = path_of(url, media_type(content_type, body, url)).rpartition("/")[2]
     stem, dot, ending = name.rpartition(".")
     return dot + ending if stem else ""
+
+
+def reading_without_text(
+    url: str, body: bytes, content_type: str | None, *, apart: bool
+) -> Reading:
+    """Return a reading that equals another only if the bytes are equal.
+
+    Args:
+        url: URL of the answer.
+        body: Bytes as they came.
+        content_type: Header of that name.
+        apart: Whether it equals none, as that of an answer which is not whole.
+    """
+    reason = why_not_html(content_type, body)
+    if reason is not None:
+        return Reading(url, not_html=reason)
+    digest = payload_digest(body + url.encode() if apart else body)
+    extract = Extract(_NO_TEXT, 0, digest, None, is_main=False, visible_digest=digest)
+    return Reading(url, visible_digest=digest, extract=extract)

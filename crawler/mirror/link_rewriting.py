@@ -10,6 +10,7 @@ from email.utils import parsedate_to_datetime
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING
+from urllib.parse import urljoin
 
 from crawler.mirror.documents.linked_document import DEAD, absolute_address, read_document
 from crawler.mirror.documents.places import LinkKind
@@ -23,7 +24,14 @@ from crawler.mirror.offline_search import (
     remove_search,
     write_search,
 )
-from crawler.mirror.paths import SEARCH, STATE_FOLDER, VERSIONS, address_between, is_at
+from crawler.mirror.paths import (
+    SEARCH,
+    STATE_FOLDER,
+    VERSIONS,
+    address_between,
+    is_at,
+    path_of,
+)
 from crawler.mirror.reports import write_changes, write_duplicates, write_entries
 from crawler.mirror.targets import (
     NOTHING_GONE,
@@ -58,7 +66,7 @@ _BATCH = 200
 # Redirects that are new or lead elsewhere, and the rules.
 _FOLLOWS_FROM = f"""
 SELECT (SELECT count(*) FROM redirects LEFT JOIN file_redirects AS once USING (key)
-        WHERE once.target IS NOT redirects.target),
+        WHERE (once.target, once.fragment) IS NOT (redirects.target, redirects.fragment)),
        (SELECT count(*) || ' ' || coalesce(max(id), 0) FROM url_rules WHERE state = {HOLDS}),
        (SELECT count(*) FROM fixed_rules WHERE reason NOTNULL)
 """
@@ -69,6 +77,9 @@ class Linker:
 
     With a <base> of a kilobyte a hundred thousand short links become long URLs: a document grows to
     three times its size and a megabyte at most, further links to the network lead nowhere.
+
+    The <base> of a page with scripts stays, as the same folder within the mirror: the router of an
+    application finds by it where it is, and scripts what they load.
     """
 
     def __init__(self, targets: Targets, highest_id: int) -> None:
@@ -77,6 +88,7 @@ class Linker:
 
     def rewritten(self, document: LinkedDocument, row: FileRow) -> Rewritten:
         room = 2 * document.size + _ROOM
+        source, base = _seen_from(document, row.path)
 
         def address(link: DocumentLink) -> str | None:
             nonlocal room
@@ -84,17 +96,27 @@ class Linker:
                 return None
             target = self._targets.find(link.url)
             if link.kind is LinkKind.NAMED:  # it stays as written
-                if target is not None and is_at(row.path, link.written, target.path):
+                if target is not None and is_at(source, link.written, target.path):
                     self.is_linked[target.id] |= target.id != row.id
                 return None
             if target is not None:
                 self.is_linked[target.id] |= target.id != row.id
-                return address_between(row.path, target.path, link.fragment)
+                return address_between(source, target.path, target.fragment or link.fragment)
             found = absolute_address(link)
             room -= len(found) - len(link.written)
             return found if room >= 0 else DEAD
 
-        return document.rewrite(address)
+        return document.rewrite(address, base)
+
+
+def _seen_from(document: LinkedDocument, path: str) -> tuple[str, str | None]:
+    """Return the place as from which a copy's URLs are relative, and its ``<base href>`` if any."""
+    if document.keeps_base:
+        with suppress(ValueError):
+            folder = path_of(urljoin(document.base, ".")).rpartition("/")[0] + "/"
+            if folder.partition("/")[0] == path.partition("/")[0]:
+                return folder, address_between(path, folder) or "./"
+    return path, None
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +252,7 @@ class Finisher:
 
     def _note_redirects(self) -> None:
         self._database.write(
-            "INSERT OR REPLACE INTO file_redirects SELECT key, target FROM redirects"
+            "INSERT OR REPLACE INTO file_redirects SELECT key, target, fragment FROM redirects"
         )
         self._database.commit()
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.mirror.paths import CHANGES, CONTENTS, DUPLICATES, INDEX, address_between
 from crawler.pages.reasons import in_words
-from crawler.pages.verdicts import OUTCOMES, WITHOUT_PAGE, listed
+from crawler.pages.verdicts import FAILED, GONE, OUTCOMES, WITHOUT_PAGE, listed
 from crawler.storage import meta_names
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _NEEDS_SERVER = (
 )
 _END = "</body></html>\n"
 
-# Columns are named as in the files.
+# Columns are named as in the files. What never was there has failed, and is not gone.
 _CHANGES = f"""
 SELECT pages.url AS url, CASE files.state WHEN 'own' THEN files.path END AS path,
        known.distance AS distance, known.similarity AS similarity, known.reason AS reason,
@@ -40,8 +40,9 @@ SELECT pages.url AS url, CASE files.state WHEN 'own' THEN files.path END AS path
 FROM known
 JOIN pages ON pages.key = known.key AND pages.latest = 1
 LEFT JOIN files ON files.key = known.key
-WHERE known.visit = ? AND known.outcome = ?
-  AND (pages.verdict NOT IN ({listed(WITHOUT_PAGE)}) OR files.is_cut = 1)
+WHERE known.visit = ? AND ? = iif(
+    known.outcome = '{GONE}' AND files.key IS NULL AND pages.verdict IN ({listed(WITHOUT_PAGE)}),
+    '{FAILED}', known.outcome)
 ORDER BY pages.id
 """
 

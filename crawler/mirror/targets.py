@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 _RECENT = 50_000
 _MAX_CHAIN = 20
 
-_REDIRECTS_NOW = "SELECT target FROM redirects WHERE key = ?"
-_REDIRECTED_ONCE = "SELECT target FROM file_redirects WHERE key = ?"
+_REDIRECTS_NOW = "SELECT target, fragment FROM redirects WHERE key = ?"
+_REDIRECTED_ONCE = "SELECT target, fragment FROM file_redirects WHERE key = ?"
 # The URL that represents one that a learned rule skipped.
 _SKIPPED = (
-    "SELECT url_groups.key FROM requests JOIN url_groups USING (group_digest)"
+    "SELECT url_groups.key, '' FROM requests JOIN url_groups USING (group_digest)"
     f" WHERE requests.key = ? AND requests.state = {SKIPPED}"
 )
 
@@ -149,8 +149,11 @@ NOTHING_GONE = Gone()
 
 
 class Target(NamedTuple):
+    """A file that a link leads to, and the fragment that redirects on the way named last."""
+
     id: int
     path: str
+    fragment: str = ""
 
 
 class Targets:
@@ -184,15 +187,22 @@ class Targets:
         if key in passed or len(passed) >= _MAX_CHAIN:
             return None
         passed.add(key)
-        now = self._one(_REDIRECTS_NOW, key)
-        found = None if now is None else self._of_key(now, passed)
+        found = self._behind(_REDIRECTS_NOW, key, passed)
         if found is not None:
             return found
         row = self._table.of_key(key)
         if row is not None:
             return self._standing(row)
-        further = self._one(_REDIRECTED_ONCE, key) or self._one(_SKIPPED, key)
-        return None if further is None else self._of_key(further, passed)
+        once = self._behind(_REDIRECTED_ONCE, key, passed)
+        return self._behind(_SKIPPED, key, passed) if once is None else once
+
+    def _behind(self, sql: str, key: bytes, passed: set[bytes]) -> Target | None:
+        """Return the file of the key to which a query says that another one leads."""
+        row = self._read(sql, (key,)).fetchone()
+        found = None if row is None else self._of_key(bytes(row[0]), passed)
+        if found is None or found.fragment:
+            return found
+        return found._replace(fragment=row[1])
 
     def _standing(self, row: FileRow) -> Target | None:
         for _ in range(_MAX_CHAIN):
@@ -203,7 +213,3 @@ class Targets:
                 return None
             row = other
         return None
-
-    def _one(self, sql: str, key: bytes) -> bytes | None:
-        row = self._read(sql, (key,)).fetchone()
-        return None if row is None else bytes(row[0])

@@ -402,7 +402,7 @@ class Archivist:
         if previous is not None and row.latest and previous.text is not None:
             self._supersede(previous)
         outcome = self._judge.comparer.outcome(previous, row, document, is_cut=fetched.is_cut)
-        self.known.note(row.key, self.visit, outcome, row.fetched_at)
+        self.known.note(row.key, self.visit, outcome, row.fetched_at, fetched.referer)
         if row.latest:
             self._store_links(page, nofollow=nofollow)
         captured = self.captured_of(row, row.verdict, reading.links, nofollow=nofollow)

@@ -99,6 +99,8 @@ class Fetched:
     """Ids of captures of the same page under another name, which never are its originals."""
     cut: Reason | None = None
     """Why the body is known to be only a part of the page."""
+    referer: str | None = None
+    """The header of that name that was sent."""
     is_stopped: bool = False
     """Whether the crawl closed the connection, since the answer began as what is no page."""
     made_at: float | None = None

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 from crawler.pages.verdicts import EXACT_DUPLICATE, TEXT_DUPLICATE
-from crawler.reading.stored_text import StoredText
+from crawler.reading.content.content_xml import StoredText
 
 if TYPE_CHECKING:
     from crawler.pages.reasons import Stored

@@ -16,7 +16,7 @@ from crawler.pages.verdicts import (
     says_less,
 )
 from crawler.pages.volatile import VolatileSlots
-from crawler.reading.stored_text import StoredText
+from crawler.reading.content.content_xml import StoredText
 from crawler.storage import meta_names
 
 if TYPE_CHECKING:
@@ -73,6 +73,7 @@ class StoredUrl(NamedTuple):
     url: str
     depth: int
     verdict: str
+    referer: str | None
 
     @property
     def is_page(self) -> bool:
@@ -300,8 +301,9 @@ class PageStore:
     def urls_after(self, page_id: int, limit: int) -> list[StoredUrl]:
         """Return the next URLs after a capture, each with its newest capture, by id."""
         rows = self.database.read(
-            "SELECT id, key, url, depth, verdict FROM pages WHERE id > ? AND latest = 1"
-            " ORDER BY id LIMIT ?",
+            "SELECT id, key, url, depth, verdict,"
+            " (SELECT referer FROM known WHERE known.key = pages.key)"
+            " FROM pages WHERE id > ? AND latest = 1 ORDER BY id LIMIT ?",
             (page_id, limit),
         )
         return [StoredUrl(*row) for row in rows]

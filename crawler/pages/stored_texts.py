@@ -11,10 +11,8 @@ import numpy as np
 from crawler.pages.page_row import to_unsigned
 from crawler.pages.verdicts import KEPT, listed
 from crawler.pages.wall_clusters import host_of
-from crawler.reading.content.content_xml import FROM_LINES, PackedContent
-from crawler.reading.frames import decompress
+from crawler.reading.content.content_xml import FROM_LINES, PackedContent, StoredText, decompress
 from crawler.reading.reading import Extract, extract_of
-from crawler.reading.stored_text import StoredText
 from neardup import Document
 from neardup.kept_facts import StoredFacts
 from neardup.whole import part_of

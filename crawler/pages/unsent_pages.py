@@ -140,7 +140,8 @@ class UnsentPages:
         if is_known:
             self._archivist.gates.note_answered()
         if fetched.depth or is_known:
-            self._known.note(row.key, self._archivist.visit, Outcome(kind, reason), row.fetched_at)
+            visit, outcome = self._archivist.visit, Outcome(kind, reason)
+            self._known.note(row.key, visit, outcome, row.fetched_at, linked_from)
         return Captured(row, verdict, is_again=is_again)
 
     def note_moved(self, key: bytes, target: str, *, status: int, permanent: bool) -> None:

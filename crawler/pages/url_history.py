@@ -170,8 +170,10 @@ class KnownUrls:
         self._database = database
         self._policy = policy
 
-    def note(self, key: bytes, visit: int, outcome: Outcome, now: float) -> None:
-        """Store the outcome of a URL, and the time of its next visit.
+    def note(
+        self, key: bytes, visit: int, outcome: Outcome, now: float, referer: str | None = None
+    ) -> None:
+        """Store the outcome of a URL, the time of its next visit, and a Referer that was sent.
 
         Within one visit a page that was fetched stays fetched, and a changed one changed: the work
         of a killed process is repeated, and finds the page unchanged. If there are several calls,
@@ -179,14 +181,17 @@ class KnownUrls:
         page.
         """
         row = self._database.read(
-            "SELECT visit, outcome, since, interval_secs, is_near, was_away FROM known"
+            "SELECT visit, outcome, since, interval_secs, is_near, was_away, referer FROM known"
             " WHERE key = ?",
             (key,),
         ).fetchone()
         if row is None:
-            self._write(key, visit, outcome, visit, self._policy.first(), now, was_away=False)
+            first_secs = self._policy.first()
+            self._write(
+                key, visit, outcome, visit, first_secs, now, was_away=False, referer=referer
+            )
             return
-        last_visit, last, since, interval_secs, was_near, was_away = row
+        last_visit, last, since, interval_secs, was_near, was_away, last_referer = row
         stays = last == NEW or outcome.kind != CHANGED
         if last_visit == visit and last in READ and stays:
             return
@@ -196,7 +201,12 @@ class KnownUrls:
         else:
             was_away = outcome.kind in {CHANGED, UNCHANGED} and last in AWAY
         interval_secs = self._next_secs(outcome, interval_secs)
-        self._write(key, visit, outcome, since, interval_secs, now, was_away=was_away)
+        # One that led to a page is not lost to one that led to none.
+        if referer is None or (last_referer is not None and outcome.kind not in READ):
+            referer = last_referer
+        self._write(
+            key, visit, outcome, since, interval_secs, now, was_away=was_away, referer=referer
+        )
 
     def _next_secs(self, outcome: Outcome, interval_secs: float) -> float:
         if outcome.kind == NEW:
@@ -222,9 +232,10 @@ class KnownUrls:
         now: float,
         *,
         was_away: bool,
+        referer: str | None,
     ) -> None:
         self._database.write(
-            "INSERT OR REPLACE INTO known VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO known VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 key,
                 visit,
@@ -239,6 +250,7 @@ class KnownUrls:
                 was_away,
                 interval_secs,
                 now + interval_secs,
+                referer,
             ),
         )
 
@@ -263,7 +275,7 @@ class KnownUrls:
         secs = self._policy.first()
         self._database.write(
             "INSERT OR REPLACE INTO known SELECT key, ?1, 'moved', ?1, NULL, NULL, NULL, NULL,"
-            " 0, 0, 0, ?2, ?3 FROM redirects WHERE key NOT IN (SELECT key FROM pages)",
+            " 0, 0, 0, ?2, ?3, NULL FROM redirects WHERE key NOT IN (SELECT key FROM pages)",
             (visit, secs, now + secs),
         )
 
@@ -292,6 +304,11 @@ class KnownUrls:
     def __contains__(self, key: bytes) -> bool:
         row = self._database.read("SELECT 1 FROM known WHERE key = ?", (key,)).fetchone()
         return row is not None
+
+    def referer(self, key: bytes) -> str | None:
+        """Return the Referer that a URL was asked for with, or None. Complexity: O(log n)."""
+        row = self._database.read("SELECT referer FROM known WHERE key = ?", (key,)).fetchone()
+        return None if row is None else row[0]
 
     def failed(self) -> int:
         """Count the failed URLs that have a row in ``pages``. Complexity: O(URLs)."""

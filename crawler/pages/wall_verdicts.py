@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from crawler.pages.promotion import Promotion
     from crawler.pages.reasons import Stored
     from crawler.pages.wall_clusters import WallClusters
-    from crawler.reading.stored_text import StoredText
+    from crawler.reading.content.content_xml import StoredText
     from neardup import Deduplicator
 
 BATCH = 200

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from crawler.pages.page_store import PageStore
     from crawler.pages.promotion import Promotion
     from crawler.pages.wall_clusters import WallCluster
-    from crawler.reading.stored_text import StoredText
+    from crawler.reading.content.content_xml import StoredText
     from neardup import Deduplicator
 
 MIN_NAMES = 8

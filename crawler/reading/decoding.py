@@ -42,6 +42,16 @@ _MANY_BYTES = ("gb", "big5", "cp932", "cp949", "cp950", "euc", "shift", "johab")
 # This many characters beyond ASCII in valid UTF-8 are no accident of a double-byte encoding.
 _NO_ACCIDENT = 8
 _SAMPLE_BYTES = 1024
+_MAX_HEAD_BYTES = 2**20
+# What may stand in a head before its declaration, its end, and a declaration: each byte is looked
+# at once, since what is not closed reaches to the end.
+_HEAD_PARTS = re.compile(
+    rb"<(?:!--.*?(?:-->|\Z)"
+    rb"|(script|style|title|noscript|template)(?=[\s/>]).*?(?:</\1(?=[\s/>])|\Z)"
+    rb"|(?P<end>/head(?=[\s/>])|(?:body|frameset)(?=[\s/>]))"
+    rb"|(?P<declaration>(?:meta(?=[\s/])|\?xml\s)[^>]*+(?:>|\Z)))",
+    re.IGNORECASE | re.DOTALL,
+)
 # With fewer bytes beyond ASCII the detection may take French for Arabic.
 _ENOUGH_TO_GUESS = 16
 _HIGH = bytes(range(128, 256))
@@ -85,13 +95,13 @@ def _found(body: bytes, content_type: str | None) -> tuple[str, int, bool]:
     wide = _wide_encoding(body[:_SAMPLE_BYTES])
     if wide is not None:
         return wide, 0, False
-    header, meta = header_encoding(content_type), declared_encoding(body)
-    declared = header or meta
+    header = header_encoding(content_type)
+    declared = header or declared_encoding(body)
     if declared is not None and declared.startswith(_SEVEN_BITS):
         return declared, 0, False
     if _is_utf8(body, declared):
         return "utf-8", 0, True
-    return _by_declaration(body, header, meta), 0, False
+    return _by_declaration(body, header, declared_encoding(body)), 0, False
 
 
 def header_encoding(content_type: str | None) -> str | None:
@@ -100,8 +110,16 @@ def header_encoding(content_type: str | None) -> str | None:
 
 
 def declared_encoding(body: bytes) -> str | None:
-    """Return the encoding that a page names in its first bytes, if it can be in it."""
-    return _usable(html_body_declared_encoding(body))
+    """Return the encoding that a page names in its head, if it can be in it.
+
+    Complexity: O(length of the head), of which a mebibyte is read.
+    """
+    for part in _HEAD_PARTS.finditer(body, 0, _MAX_HEAD_BYTES):
+        if part["end"]:
+            break
+        if part["declaration"] and (declared := html_body_declared_encoding(part[0])):
+            return _usable(declared)
+    return None
 
 
 def _by_declaration(body: bytes, header: str | None, meta: str | None) -> str:

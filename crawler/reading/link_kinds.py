@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -145,7 +146,7 @@ _OTHER_PAGES = frozenset(
     " appendix glossary start archives tag payment me import prerender prefetch privacy-policy"
     " terms-of-service service-doc service-desc describedby edit".split()
 )
-_RESOURCES = frozenset(
+RESOURCES: Final = frozenset(
     "stylesheet icon apple-touch-icon apple-touch-icon-precomposed apple-touch-startup-image"
     " mask-icon fluid-icon image_src preload modulepreload".split()
 )
@@ -161,6 +162,21 @@ FEED_TYPES: Final = frozenset(
 )
 
 
+_ATOM = ("http://www.w3.org/2005/atom", "http://purl.org/atom/ns#")
+_RSS = re.compile(r"(?<![a-z])rss|rdf/simple/")
+
+
+def is_feed_namespace(namespace: str) -> bool:
+    """Return whether elements of a namespace are those of RSS or Atom, and not of a module.
+
+    RSS 2.0 has no namespace, and feeds that name one do not agree on which.
+    """
+    namespace = namespace.lower()
+    path = namespace.rpartition("//")[2].partition("/")[2]
+    is_rss = _RSS.search(path) is not None and "module" not in path
+    return not namespace or namespace in _ATOM or is_rss
+
+
 def kind_of_relation(relations: Collection[str], media_type: str) -> str | None:
     """Return the kind of a ``link`` element or of an entry of the header ``Link``.
 
@@ -173,7 +189,7 @@ def kind_of_relation(relations: Collection[str], media_type: str) -> str | None:
     """
     media_type = media_type.partition(";")[0].strip().lower()
     is_page = media_type in PAGE_TYPES
-    is_resource = not _RESOURCES.isdisjoint(relations)
+    is_resource = not RESOURCES.isdisjoint(relations)
     is_alternate = "alternate" in relations and not is_resource
     is_related = is_alternate or not SERIES.isdisjoint(relations)
     cases = (

@@ -12,8 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import zstandard
 
-from crawler.reading.content.content_xml import PackedContent, content_of_lines
-from crawler.reading.frames import decompress
+from crawler.reading.content.content_xml import (
+    PackedContent,
+    StoredText,
+    content_of_lines,
+    decompress,
+)
 from crawler.reading.link_kinds import ANCHOR
 from crawler.reading.metadata.metadata_record import (
     NO_HEADERS,
@@ -21,7 +25,6 @@ from crawler.reading.metadata.metadata_record import (
     Metadata,
     PageHeaders,
 )
-from crawler.reading.stored_text import StoredText
 from neardup import Document, analyse
 from neardup.features.shingles import count_words
 from neardup.features.tokens import folded_bytes, word_bytes

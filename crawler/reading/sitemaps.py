@@ -8,13 +8,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urljoin
 
 from lxml import etree
 from lxml.etree import LxmlError, XMLParser
 
 from crawler.downloading.encodings import GZIP_MAGIC, AnswerError, open_body
 from crawler.reading.link_extraction import resolve
-from crawler.reading.link_kinds import FEED, MANIFEST
+from crawler.reading.link_kinds import FEED, MANIFEST, is_feed_namespace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 _ROOTS = frozenset({"urlset", "sitemapindex", "rss", "RDF", "feed"})
 # Paths of the elements whose text is a location: two of sitemaps, one of RSS.
 _ADDRESSES = (["url", "loc"], ["sitemap", "loc"], ["item", "link"])
+_IDENTITY = ["item", "guid"]
+_FEEDS = frozenset({"rss", "RDF", "feed"})
+_BASE = "{http://www.w3.org/XML/1998/namespace}base"
 # Those of the elements with an attribute: of an entry in Atom, of a page in a sitemap.
 _REFERENCES = (["entry", "link"], ["url", "link"])
 _LINE = re.compile(rb"[^\r\n]+")
@@ -36,6 +40,13 @@ _ELEMENTS_PER_URL = 20
 _STRAY = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos|#\d+|#x[0-9a-fA-F]+);)")
 # Signs of a file in which an ampersand may mean itself, or be two bytes.
 _NO_PLAIN_TEXT = (b"<![CDATA[", b"<!DOCTYPE", b"\x00")
+
+
+def _joined(base: str, address: str) -> str:
+    try:
+        return urljoin(base, address.strip())
+    except ValueError:  # http://[x
+        return address
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,13 +160,27 @@ class _Listener:
         self.is_cut = False
         self._limits = limits
         self._elements = limits.max_urls * _ELEMENTS_PER_URL
+        self._namespace = ""
         self._path: list[str] = []
+        self._bases = [""]
         self._text = ""
+        # Of the entry that is open: its name if that is a URL, and where its locations begin.
+        self._identity = ""
+        self._first = 0
+        self._is_identity = False
 
     def start(self, tag: str, attributes: Any) -> None:
-        name = tag.rpartition("}")[2]
+        namespace, _, name = tag.removeprefix("{").rpartition("}")
         self.root = self.root or name
-        self._path.append(name)
+        # What a module of feeds calls so is something else.
+        self._namespace = namespace if len(self._path) == 0 else self._namespace
+        is_own = namespace == self._namespace or is_feed_namespace(namespace)
+        self._path.append(name if is_own or self.root not in _FEEDS else "")
+        base = attributes.get(_BASE, "")[: self._limits.max_url_length]
+        self._bases.append(_joined(self._bases[-1], base) if base else self._bases[-1])
+        if name == "item":
+            self._identity, self._first = "", len(self.locations)
+        self._is_identity = attributes.get("isPermaLink", "true").strip().lower() != "false"
         self._text = ""
         self._elements -= 1
         if self._elements < 0:
@@ -172,25 +197,33 @@ class _Listener:
             self._text += text
 
     def end(self, tag: str) -> None:
-        if self._is_location():
+        if self._path[-2:] == _IDENTITY:
+            is_url = self._is_identity and _ABSOLUTE.match(self._text.encode("utf-8", "replace"))
+            self._identity = self._text if is_url else ""
+        elif self._is_location():
             self._take(self._text)
+        elif self._path[-1:] == ["item"] and len(self.locations) == self._first:
+            self._take(self._identity)
         self._text = ""
         if self._path:
             self._path.pop()
+            self._bases.pop()
 
     def close(self) -> None:
         """Do nothing: the parser calls it at the end."""
 
     def _take(self, text: str) -> None:
         location = text.strip()
+        if location and self._bases[-1]:
+            location = _joined(self._bases[-1], location)
         if 0 < len(location) <= self._limits.max_url_length:
             if len(self.locations) == self._limits.max_urls:
                 self._stop()
             self.locations.append(location)
 
     def _is_location(self) -> bool:
-        """Return whether this text is an entry's location; an image within one has its own."""
-        return self._path[-2:] in _ADDRESSES
+        """Return whether this text may be an entry's location; an image within has its own."""
+        return self._path[-2:] in _ADDRESSES or self._path[-2:] == _IDENTITY
 
     def _stop(self) -> None:
         self.is_cut = True

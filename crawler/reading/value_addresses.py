@@ -1,4 +1,4 @@
-"""Find the URLs within style sheets and within ``srcset``, and write others there.
+"""Find the URLs within style sheets, ``srcset`` and refreshes, and write others there.
 
 Those of a style sheet are ``url()``, ``src()``, ``@import`` and ``image-set()``. Tokens are those
 of CSS Syntax 3 (https://www.w3.org/TR/css-syntax-3/#tokenization), as far as they decide where a
@@ -57,6 +57,11 @@ _CANDIDATE = re.compile(rb"%b([^%b]++)(%b)" % (_BEFORE, _WS, _DESCRIPTORS))
 _NO_DESCRIPTORS = re.compile(rb"%b([^%b]++)" % (_BEFORE, _WS))
 
 
+_REFRESH = re.compile(
+    rb"[%b]*+(?:\d++|(?=\.))[\d.]*+(?:[%b]++[;,]?+|[;,])[%b]*+(?:[uU][rR][lL][%b]*+=[%b]*+)?+"
+    rb"(?:\"([^\"]*+)|'([^']*+)|(.*+))" % ((_WS,) * 5),
+    re.DOTALL,
+)
 # A name may be written with escapes. Colours and transformations are functions too, and stand in
 # a hundred attributes of a drawing.
 _MAY_HOLD = re.compile(rb"[@\\]|(?:url|src|image-set)\(", re.IGNORECASE)
@@ -175,6 +180,18 @@ def write_srcset(address: str) -> str:
         return address
     start = address.index(bare) if bare else len(address)
     return "%2C" * start + bare + "%2C" * (len(address) - start - len(bare))
+
+
+def read_refresh(content: bytes) -> tuple[int, int] | None:
+    """Return the position of the URL of a refresh; None where a page reloads itself, or never.
+
+    As in https://html.spec.whatwg.org/multipage/semantics.html#shared-declarative-refresh-steps:
+    without seconds at the front it is none.
+    """
+    found = _REFRESH.match(content)
+    if found is None or not found[found.lastindex or 0].strip():
+        return None
+    return found.span(found.lastindex or 0)
 
 
 def addresses_of_style(text: str) -> Iterator[str]:

@@ -57,7 +57,7 @@ class FileRequests:
         crawler.signals.connect(self._idle, signals.spider_idle)
         job.callbacks.after_capture.append(self._note)
 
-    def is_put_aside(self, url: str, key: bytes, depth: int) -> bool:
+    def is_put_aside(self, url: str, key: bytes, depth: int, source: str) -> bool:
         """Put a link aside where many of its kind were files; return whether it was.
 
         A worker of a fleet puts none aside: killed, it would lose them, since no other worker
@@ -66,9 +66,9 @@ class FileRequests:
         if self._job.fleet is not None:
             return False
         kind = self._links.kind(url)
-        return kind is not None and self._links.put_aside(kind, url, key, depth)
+        return kind is not None and self._links.put_aside(kind, url, key, depth, source)
 
-    def is_guess_put_aside(self, place: str, url: str, key: bytes, depth: int) -> bool:
+    def is_guess_put_aside(self, place: str, url: str, key: bytes, depth: int, source: str) -> bool:
         """Put a link aside where too few from such places led to pages; return whether it was.
 
         A worker of a fleet leaves it out altogether.
@@ -76,7 +76,7 @@ class FileRequests:
         kind = self._links.place(url, place)
         if self._job.fleet is not None:
             return self._links.is_spent(kind, key)
-        return self._links.put_aside(kind, url, key, depth)
+        return self._links.put_aside(kind, url, key, depth, source)
 
     def note_guess(self, meta: Mapping[str, Any], url: str, *, is_page: bool) -> None:
         """Note what came of a guess."""

@@ -85,27 +85,32 @@ class GuessingSpider(ProbingSpider):
         """Return whether a link may lead to a URL."""
         return self.within.allows(url)
 
-    def guess(self, link: Link, depth: int) -> Request | None:
+    def guess(self, link: Link, depth: int, source: str) -> Request | None:
         """Return the request for a link that may lead to no page, None where it may wait.
 
         Args:
             link: The link; nothing requested it yet.
             depth: Links that lead there from a seed.
+            source: URL of the page that has it.
         """
         if self.link_kinds[link.kind] is Follow.NO:
             return None
         if not self._guessed_lately.is_new(link.url, depth) or not self.may_follow(link.url):
             return None
         self.link_counts.note_found(link.kind)
-        if self.files.is_guess_put_aside(link.kind, link.url, link.key, depth):
+        if self.files.is_guess_put_aside(link.kind, link.url, link.key, depth, source):
             return None
         return self.guess_request(link.url, link.kind)
 
     def guess_request(
-        self, url: str, kind: str, meta: Mapping[str, Any] | None = None
+        self,
+        url: str,
+        kind: str,
+        meta: Mapping[str, Any] | None = None,
+        source: str | None = None,
     ) -> Request | None:
         """Return the request for a URL that may be no page, None for one that cannot be made."""
-        request = self.page_request(url, {**(meta or {}), LINK_KIND: kind, GUESS: True})
+        request = self.page_request(url, {**(meta or {}), LINK_KIND: kind, GUESS: True}, source)
         if request is None:
             return None
         if kind in DESCRIPTIONS:
@@ -192,7 +197,8 @@ class GuessingSpider(ProbingSpider):
         if self.link_kinds[kind] is not Follow.PAGE:
             if key in self.job.frontier.seen:
                 return None
-            return self.guess(Link(url, key, nofollow=False, kind=kind), answer.depth + 1)
+            link = Link(url, key, nofollow=False, kind=kind)
+            return self.guess(link, answer.depth + 1, answer.url)
         if self.has_met(url) or not self.may_follow(url):
             return None
         self.link_counts.note_found(kind)
@@ -284,7 +290,7 @@ class SitemapSpider(GuessingSpider):
                     is_cut = True
                     self.note_cut_list(response.url, SITEMAP)
                 # What a sitemap names is a page of its own, whatever was learned of its URL.
-                wanted = self._is_listed(url)
+                wanted = self._is_listed(url, response.url)
                 meta = {FIXED: True, LINK_KIND: SITEMAP}
                 request = self.page_request(url, meta) if wanted else None
                 if request is not None:
@@ -293,7 +299,7 @@ class SitemapSpider(GuessingSpider):
             requests = map(self._sitemap_request, sitemap.urls(response.url))
             yield from filter(None, requests)
 
-    def _is_listed(self, url: str) -> bool:
+    def _is_listed(self, url: str, source: str) -> bool:
         """Return whether a page that a sitemap lists is to be asked for."""
         if not self.within.allows(url):
             return False
@@ -301,7 +307,7 @@ class SitemapSpider(GuessingSpider):
             key = self.job.canonicalizer.key(url)
             if key not in self.job.frontier.seen:
                 self.link_counts.note_found(SITEMAP)
-            return not self.files.is_put_aside(url, key, 1)
+            return not self.files.is_put_aside(url, key, 1, source)
         return False
 
     def _sitemap_request(self, url: str, meta: Mapping[str, Any] | None = None) -> Request | None:

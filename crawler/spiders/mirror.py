@@ -13,14 +13,13 @@ from scrapy.spidermiddlewares.httperror import HttpError
 
 from crawler.downloadermiddlewares.limits import UnopenedBodyError
 from crawler.frontier.seen import RECENT_URLS, RecentDepths
-from crawler.mirror.documents.named_files import is_file_name
 from crawler.mirror.documents.places import LinkKind
+from crawler.mirror.documents.scripts import is_file_name
 from crawler.mirror.endings import WantedNames
 from crawler.mirror.errors import MirrorError
-from crawler.mirror.file_store import MirrorStore
+from crawler.mirror.file_store import MirrorStore, reading_without_text
 from crawler.mirror.folder import MirrorFolder
 from crawler.mirror.paths import STATE_FOLDER
-from crawler.mirror.readings import reading_without_text
 from crawler.options import Options
 from crawler.pages import verdicts
 from crawler.pages.page_context import Captured
@@ -263,12 +262,16 @@ class MirrorSpider(SiteSpider):
         self.mirror.downloads.drop_earlier(self.key_of(request))
 
     def guess_request(
-        self, url: str, kind: str, meta: Mapping[str, Any] | None = None
+        self,
+        url: str,
+        kind: str,
+        meta: Mapping[str, Any] | None = None,
+        source: str | None = None,
     ) -> Request | None:
         """Return the request for a URL that may be no page; that for a file's name is apart."""
         if kind == SCRIPT and is_file_name(url):
             meta = {FOR_A_PAGE: 1, **(meta or {})}
-        return super().guess_request(url, kind, meta)
+        return super().guess_request(url, kind, meta, source)
 
     def key_of(self, request: Request) -> bytes:
         """Return the key of a request's page, also where that of the request is another."""
@@ -277,8 +280,10 @@ class MirrorSpider(SiteSpider):
                 return self.job.canonicalizer.key(request.url)
         return super().key_of(request)
 
-    def page_request(self, url: str, meta: dict[str, Any] | None = None) -> Request | None:
-        request = super().page_request(url, meta)
+    def page_request(
+        self, url: str, meta: dict[str, Any] | None = None, source: str | None = None
+    ) -> Request | None:
+        request = super().page_request(url, meta, source)
         if request is not None and self.job.visits.number > 1:
             is_held = self.mirror.holds_whole(self.key_of(request))
             if self.job.run.wants_bodies or not is_held:
@@ -301,7 +306,8 @@ class MirrorSpider(SiteSpider):
         if request is None and self.within.excludes(known.url):
             return None
         if request is None and self.mirror.holds(known.key):
-            request = self.page_request(known.url, {"depth": known.depth, FOR_A_PAGE: 1})
+            meta = {"depth": known.depth, FOR_A_PAGE: 1}
+            request = self.page_request(known.url, meta, known.referer)
         if request is not None and self.mirror.is_no_page(known.key):
             request.meta[FOR_A_PAGE] = 1  # it may move to where it might have been
         return request
@@ -407,9 +413,9 @@ class MirrorSpider(SiteSpider):
                     if self.key_of(request) not in self.frontier.seen:
                         self.link_counts.note_found(ANCHOR)
                     yield request
-        yield from self._others(captured, depth)
+        yield from self._others(response.url, captured, depth)
 
-    def _others(self, captured: Captured, depth: int) -> Iterator[Request]:
+    def _others(self, page_url: str, captured: Captured, depth: int) -> Iterator[Request]:
         """Yield requests for links that are not in the markup as links, or may lead nowhere."""
         for link in captured.links:
             is_refused = link.nofollow and self.obey_nofollow
@@ -419,7 +425,7 @@ class MirrorSpider(SiteSpider):
                 continue
             request = None
             if not is_page:
-                request = self.guess(link, depth)
+                request = self.guess(link, depth, page_url)
             elif self._followed_lately.is_new(link.url, depth) and self.may_follow(link.url):
                 self.link_counts.note_found(link.kind)
                 request = self.page_request(link.url, {LINK_KIND: link.kind})

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from crawler.frontier.file_links import FILE_PRIORITY
 from crawler.frontier.seen import RECENT_URLS, RecentDepths
-from crawler.mirror.documents.named_files import is_file_name, other_form
 from crawler.mirror.documents.places import LinkKind
+from crawler.mirror.documents.scripts import is_file_name, other_form
 from crawler.reading.content_types import why_not_html
 from crawler.reading.link_extraction import resolve
 from crawler.reading.link_kinds import OPEN_FORM, SCRIPT, Follow
@@ -134,7 +134,7 @@ class NamedFiles:
             return None
         self._spider.link_counts.note_found(kind)
         key = self._spider.job.canonicalizer.key(urls[0])
-        if self._spider.files.is_guess_put_aside(kind, urls[0], key, depth):
+        if self._spider.files.is_guess_put_aside(kind, urls[0], key, depth, page):
             return None
         meta = {FURTHER: urls[1:], PAGE_OF: page}
         if is_file_name(urls[0]):

@@ -16,6 +16,7 @@ from crawler.downloadermiddlewares.limits import FALSE_CODING, why_cut
 from crawler.items import page_of_capture
 from crawler.job_registry import job_of
 from crawler.large_bodies import STOPPED, FileResponse, body_size
+from crawler.lean_parts import refer
 from crawler.link_depths import follow_again, take_shortest_way
 from crawler.options import Options
 from crawler.other_spellings import ask_another
@@ -40,6 +41,7 @@ from crawler.request_meta import (
     SEED,
     SPELLING,
     WHOLE,
+    header_text,
     link_source,
     without,
 )
@@ -68,8 +70,6 @@ if TYPE_CHECKING:
 
 BREATH = 100
 """Pause after this many start requests, so that downloads continue meanwhile."""
-
-_MAX_HEADER = 1024
 
 
 class PageSpider(Spider):
@@ -210,7 +210,8 @@ class PageSpider(Spider):
         if not known.is_page:
             return None
         # Led by itself: perhaps nothing else leads to it any more, and it keeps its permission.
-        return self.page_request(known.url, {"depth": known.depth, LED_BY: known.url, FIXED: True})
+        meta = {"depth": known.depth, LED_BY: known.url, FIXED: True}
+        return self.page_request(known.url, meta, known.referer)
 
     async def parse(self, response: Response) -> Iterable[Any]:
         """Capture a page; return it, then the requests for its links.
@@ -357,12 +358,15 @@ class PageSpider(Spider):
         response.meta["depth"] = meta.get("depth", 0) - 1  # Scrapy takes it for a link of the page
         return response.request.replace(meta=meta, dont_filter=True)
 
-    def page_request(self, url: str, meta: dict[str, Any] | None = None) -> Request | None:
-        """Return the request for a page, None for a URL that no request can be made for."""
+    def page_request(
+        self, url: str, meta: dict[str, Any] | None = None, source: str | None = None
+    ) -> Request | None:
+        """Return the request for a page that a source led to; None where none can be made."""
         try:
-            return Request(requestable(url), errback=self.failed, meta=meta)
+            request = Request(requestable(url), errback=self.failed, meta=meta)
         except ValueError:  # a link that browsers do not follow either
             return None
+        return request if source is None else refer(self.crawler, request, source)
 
     def has_met(self, url: str) -> bool:
         """Return whether a URL needs no request: its page was queued, and it tries no fixed rule.
@@ -403,18 +407,20 @@ class PageSpider(Spider):
     def fetched_of(self, response: Response) -> Fetched:
         """Return a response without Scrapy's types."""
         header, headers = response.headers.get, response.headers.getlist
+        request = response.request or Request(response.url)
         return Fetched(
             url=response.url,
             canonical_url=self._canonical(response.url),
-            key=self.key_of(response.request or Request(response.url)),
+            key=self.key_of(request),
             depth=response.meta.get("depth", 0),
             status=response.status,
             body=response.body,
             file=response.file if isinstance(response, FileResponse) else None,
-            content_type=_text(header(b"Content-Type")),
-            etag=_text(header(b"ETag")),
-            last_modified=_text(header(b"Last-Modified")),
+            content_type=header_text(header(b"Content-Type")),
+            etag=header_text(header(b"ETag")),
+            last_modified=header_text(header(b"Last-Modified")),
             cut=why_cut(response.request, response),
+            referer=header_text(request.headers.get(b"Referer")),
             is_stopped=STOPPED in response.flags,
             robots=robots_words(
                 [value.decode("latin-1") for value in headers(b"X-Robots-Tag")], self._agent
@@ -458,8 +464,3 @@ class PageSpider(Spider):
             self.result.forget_dead_seed(seed or "")
         if seed is not None and captured.verdict in {verdicts.UNREADABLE, verdicts.NOT_HTML}:
             self.result.note_dead_seed(seed, in_words(captured.row.reason) or captured.verdict)
-
-
-def _text(value: bytes | None) -> str | None:
-    """Return a header as text, None for one that is too long."""
-    return None if value is None or len(value) > _MAX_HEADER else value.decode("latin-1")

@@ -279,7 +279,7 @@ class SiteSpider(SitemapSpider):
         for seed, target in self.notes.moved_seeds().items():
             if target == known.url:
                 meta[SEED] = seed
-        return self.page_request(known.url, meta)
+        return self.page_request(known.url, meta, known.referer)
 
     async def parse(self, response: Response) -> Iterable[Any]:
         """Capture a page that is within the scope, wherever it was redirected to."""
@@ -358,7 +358,7 @@ class SiteSpider(SitemapSpider):
                 self.result.refuse_link(MARKED_NOFOLLOW)
                 continue
             if self.link_kinds[link.kind] is not Follow.PAGE:
-                guess = None if known is not None else self.guess(link, depth)
+                guess = None if known is not None else self.guess(link, depth, response.url)
                 if guess is not None:
                     yield guess
                 continue
@@ -373,7 +373,7 @@ class SiteSpider(SitemapSpider):
                     continue
                 if known is None and not is_seen:
                     self.link_counts.note_found(link.kind)
-                if not is_seen and self.files.is_put_aside(url, link.key, depth):
+                if not is_seen and self.files.is_put_aside(url, link.key, depth, response.url):
                     is_seen = True  # its other spellings are remembered
                     continue
                 request = self._spelled(url, link, first, is_seen=is_seen)
@@ -398,10 +398,10 @@ class SiteSpider(SitemapSpider):
         too_deep = self.depth_limit is not None and link.depth > self.depth_limit
         if too_deep or not self.within.allows(link.url):
             return None
-        meta = {"depth": link.depth, FIXED: True, LED_BY: self.seeds[0]}
+        meta = {"depth": link.depth, FIXED: True, LED_BY: link.source or self.seeds[0]}
         if link.place is not None:
-            return self.guess_request(link.url, link.place, meta)
-        return self.page_request(link.url, meta)
+            return self.guess_request(link.url, link.place, meta, link.source or None)
+        return self.page_request(link.url, meta, link.source or None)
 
     def _spelled(self, url: str, link: Link, first: str | None, *, is_seen: bool) -> Request | None:
         """Return the request for a link, for a further spelling only if it is wanted now.

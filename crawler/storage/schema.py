@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from crawler.storage.states import SKIPPED, UNFINISHED, WAITING, VariantState
 
-SCHEMA_VERSION = 23
+SCHEMA_VERSION = 24
 
 HOST_BLOCKS = """host_blocks (        -- in how many pages of a host each block of text stands
     host   INTEGER PRIMARY KEY,   -- as in wall_clusters
@@ -149,7 +149,8 @@ CREATE TABLE file_links (           -- those that were not asked for
     host   TEXT NOT NULL,
     ending TEXT NOT NULL,
     url    TEXT NOT NULL,
-    depth  INTEGER NOT NULL
+    depth  INTEGER NOT NULL,
+    source TEXT NOT NULL            -- URL of the page on which it was met; empty: not known
 ) WITHOUT ROWID;
 CREATE INDEX file_links_ending ON file_links (host, ending);
 CREATE INDEX file_links_kind ON file_links (kind);
@@ -157,7 +158,8 @@ CREATE INDEX file_links_kind ON file_links (kind);
 CREATE TABLE redirects (
     key    BLOB PRIMARY KEY,        -- request fingerprint of the URL that redirects
     url    TEXT NOT NULL,
-    target BLOB NOT NULL            -- request fingerprint of where it leads
+    target BLOB NOT NULL,           -- request fingerprint of where it leads
+    fragment TEXT NOT NULL DEFAULT '' -- of where it leads
 ) WITHOUT ROWID;
 
 CREATE TABLE spellings (
@@ -222,7 +224,8 @@ CREATE INDEX files_digest ON files (digest);
 {FILE_PARTS}
 CREATE TABLE file_redirects (
     key    BLOB PRIMARY KEY,        -- as in redirects, of every visit so far
-    target BLOB NOT NULL
+    target BLOB NOT NULL,
+    fragment TEXT NOT NULL DEFAULT ''
 ) WITHOUT ROWID;
 
 CREATE TABLE known (
@@ -238,7 +241,8 @@ CREATE TABLE known (
     not_sent      INTEGER NOT NULL, -- 1: the server said that it is unchanged, and sent nothing
     was_away      INTEGER NOT NULL, -- 1: at the visit before there was no page
     interval_secs REAL NOT NULL,    -- from one visit to the next
-    due_at        REAL NOT NULL     -- seconds since 1970
+    due_at        REAL NOT NULL,    -- seconds since 1970
+    referer       TEXT              -- sent with the last request that had one
 ) WITHOUT ROWID;
 
 CREATE TABLE links (

@@ -114,11 +114,23 @@ def test_messages_that_are_shown_are_those_of_scrapy(level: str | int) -> None:
     assert list(told[0]) == expected
 
 
-def test_redirects_find_it_and_get_referers_alone() -> None:
-    made = DepthsAndReferers.from_crawler(get_crawler(Spider))
-    assert isinstance(made, RefererMiddleware)
-    response = HtmlResponse(URL, request=Request(URL, meta={"depth": 4}))
-    request = made.get_processed_request(Request(TARGETS[0]), response)
+@pytest.mark.parametrize(
+    ("referer", "settings", "sent"),
+    [
+        ("http://own.test/a", {}, b"http://own.test/a"),
+        ("https://own.test/a", {}, None),  # the target is asked for without TLS
+        ("http://own.test/a", {"REFERRER_POLICY": "origin"}, b"http://own.test/"),
+        ("http://own.test/a", {"REFERER_ENABLED": False}, None),
+        (None, {}, None),
+    ],
+)
+def test_the_target_of_a_redirect_gets_the_referer_of_its_source(
+    referer: str | None, settings: dict[str, Any], sent: bytes | None
+) -> None:
+    made = DepthsAndReferers.from_crawler(get_crawler(Spider, settings))
+    assert isinstance(made, RefererMiddleware)  # by which redirects find it
+    source = Request(URL, meta={"depth": 4}, headers={"Referer": referer} if referer else None)
+    request = made.get_processed_request(Request(TARGETS[0]), HtmlResponse(URL, request=source))
     assert request is not None
-    assert request.headers["Referer"] == URL.encode()
+    assert request.headers.get("Referer") == sent
     assert "depth" not in request.meta

@@ -41,7 +41,7 @@ _PUSH = f"""
 INSERT OR IGNORE INTO requests (state, tries, priority, depth, host, url, key, fixed, request)
 VALUES ({WAITING}, ?, ?, ?, ?, ?, ?, ?, ?)
 """
-_REDIRECTS = "SELECT key, url, target FROM redirects"
+_REDIRECTS = "SELECT key, url, target, fragment FROM redirects"
 
 _WALLS = f"SELECT host, skeleton, id, {COLUMNS} FROM wall_clusters ORDER BY id"
 _WALL_PAGES = "SELECT page, replaced FROM wall_pages WHERE cluster = ?"
@@ -78,17 +78,18 @@ WHERE one.key = ?1 AND +one.source = ?2  -- by the key, of which there are few
 
 _ROWS = """
 SELECT key, visit + ?1, outcome, since + ?1, reason, moved_to, distance, similarity, is_near,
-       not_sent, was_away, interval_secs, due_at
+       not_sent, was_away, interval_secs, due_at, referer
 FROM known
 """
 _HAS_NEWEST = "SELECT 1 FROM scratch.captures WHERE key = ? AND latest = 1 AND +source = ?"
 _PUT = """
-INSERT INTO known VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO known VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (key) DO UPDATE SET visit = excluded.visit, outcome = excluded.outcome,
     since = excluded.since, reason = excluded.reason, moved_to = excluded.moved_to,
     distance = excluded.distance, similarity = excluded.similarity, is_near = excluded.is_near,
     not_sent = excluded.not_sent, was_away = excluded.was_away,
-    interval_secs = excluded.interval_secs, due_at = excluded.due_at
+    interval_secs = excluded.interval_secs, due_at = excluded.due_at,
+    referer = coalesce(excluded.referer, referer)
 WHERE excluded.due_at > known.due_at
 """
 
@@ -173,9 +174,10 @@ def merge_requests(
         of = partial(parted.key, source.number)
         watch.advance(database.write_many(_MARK, ((of(key), depth) for key, depth in seen)))
         redirects = (
-            (of(key), url, of(target)) for key, url, target in source.connection.execute(_REDIRECTS)
+            (of(key), url, of(target), fragment)
+            for key, url, target, fragment in source.connection.execute(_REDIRECTS)
         )
-        database.write_many("INSERT OR IGNORE INTO redirects VALUES (?, ?, ?)", redirects)
+        database.write_many("INSERT OR IGNORE INTO redirects VALUES (?, ?, ?, ?)", redirects)
         database.commit()
     for source in sources:
         if meta_names.FLEET not in source.meta:

@@ -184,7 +184,10 @@ class QueueAgain:
         if self._database.read(sql, (key,)).fetchone() is not None:
             return False
         self._database.write("DELETE FROM requests WHERE key = ?", (key,))
-        self.push_encoded(url, encoded_request(depth), key, depth)
+        sql = "SELECT referer FROM known WHERE key = ? AND referer IS NOT NULL"
+        referer = self._database.read(sql, (key,)).fetchone()
+        encoded = encoded_request(depth, *(referer or ()))
+        self.push_encoded(url, encoded, key, depth)
         return True
 
     def push_encoded(self, url: str, encoded: bytes, key: bytes | None, depth: int) -> None:
@@ -194,9 +197,12 @@ class QueueAgain:
         self.requests.push(NewRequest(host, url, 0, encoded, key, depth=depth))
 
 
-def encoded_request(depth: int) -> bytes:
+def encoded_request(depth: int, referer: str = "") -> bytes:
     """Return the stored form of a request for a page at this depth."""
-    return encode_parts({"errback": _ERRBACK, "meta": {"depth": depth}})
+    parts: dict[str, Any] = {"errback": _ERRBACK, "meta": {"depth": depth}}
+    if referer:
+        parts["headers"] = [["Referer", [referer]]]
+    return encode_parts(parts)
 
 
 class Repairer:

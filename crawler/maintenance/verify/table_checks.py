@@ -41,7 +41,8 @@ SELECT id, url FROM pages WHERE latest = 1 AND visit > 0
 """
 _DUE_NOW = """
 INSERT OR IGNORE INTO known
-SELECT key, max(visit, seen_visit), 'unchanged', visit, NULL, NULL, NULL, NULL, 0, 0, 0, 86400.0, ?
+SELECT key, max(visit, seen_visit), 'unchanged', visit, NULL, NULL, NULL, NULL, 0, 0, 0,
+       86400.0, ?, NULL
 FROM pages WHERE id = ?
 """
 

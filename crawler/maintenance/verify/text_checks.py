@@ -15,9 +15,13 @@ from crawler.maintenance.verify.capture_checks import (
 from crawler.maintenance.verify.finding import Culprits, Rule, Stage
 from crawler.pages.page_row import to_signed, to_unsigned
 from crawler.pages.stored_texts import unpack_judged
-from crawler.reading.content.content_xml import FROM_LINES, ContentError, unpack_content
-from crawler.reading.frames import decompress
-from crawler.reading.stored_text import StoredText
+from crawler.reading.content.content_xml import (
+    FROM_LINES,
+    ContentError,
+    StoredText,
+    decompress,
+    unpack_content,
+)
 from crawler.storage import meta_names
 from neardup import analyse
 from neardup.fingerprints.digest import words_digest

@@ -29,7 +29,7 @@ _DIGITS = 9  # more make no character
 
 _ENDS_OF_URLS = (b" ", b"\t", b"\n", b"\f", b"\r")
 
-DOUBLE, SINGLE, UNQUOTED = 2, 3, 4  # groups of _ATTRIBUTE
+QUOTINGS = DOUBLE, SINGLE, UNQUOTED = 2, 3, 4  # groups of _ATTRIBUTE
 _IN_QUOTES = {DOUBLE: ('"', "&quot;"), SINGLE: ("'", "&#39;")}
 _SPECIAL = re.compile(r"[\s\"'<>=`&]")
 

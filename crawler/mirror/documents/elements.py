@@ -46,21 +46,27 @@ class Elements:
     Attributes:
         places: Places of the URLs that were found.
         base: First ``<base href>``, as written.
+        base_href: Where it stands.
         nofollow: Whether a robots meta tag asks not to follow any link.
         has_modules: Whether a script is a module.
+        has_scripts: Whether there is any script.
         fixes: Edits that any copy on disk needs.
         script_type: ``type`` of the last ``script``, in lower case.
         srcdoc: The document that stands in the last ``iframe`` itself, or None.
+        linking: The attribute by which elements of XML link, with its prefix.
     """
 
     def __init__(self, places: Places) -> None:
         self.places = places
         self.base: str | None = None
+        self.base_href: Attribute | None = None
         self.nofollow = False
         self.has_modules = False
+        self.has_scripts = False
         self.fixes: list[Edit] = []
         self.script_type = ""
         self.srcdoc: Attribute | None = None
+        self.linking = b"xlink:href"
         self._media_checks: tuple[Edit, ...] = ()
 
     def html(self, name: bytes, start: int, end: int) -> Attributes:
@@ -82,7 +88,7 @@ class Elements:
         """Read a start tag of SVG or MathML; see ``html`` for the result."""
         attributes = read_attributes(self.places.text, start, end)
         for key, attribute in attributes.items():
-            kind = foreign_kind_of(name, key)
+            kind = foreign_kind_of(name, b"href" if key == self.linking else key)
             if kind is not None:
                 self.places.address(attribute, kind, nofollow=self._is_nofollow(attributes))
             elif key == b"style" or (key in _PAINTS and self._is_call(attribute)):
@@ -126,6 +132,7 @@ class Elements:
     def _script(self, name: bytes, attributes: Attributes) -> None:
         self.script_type = self._value(attributes, b"type").strip().lower()
         self.has_modules |= self.script_type == "module"
+        self.has_scripts = True
         self._generic(name, attributes)
 
     def _form(self, name: bytes, attributes: Attributes) -> None:
@@ -151,10 +158,10 @@ class Elements:
 
     def _base(self, _: bytes, attributes: Attributes) -> None:
         href = attributes.get(b"href")
-        if href is not None:
-            if self.base is None:
-                self.base = self.places.value(href)
-            self.fixes.append(_renamed(href, b"data-href"))
+        if href is not None and self.base is None:
+            self.base, self.base_href = self.places.value(href), href
+        elif href is not None:
+            self.fixes.append(renamed(href, b"data-href"))
 
     def _meta(self, _: bytes, attributes: Attributes) -> None:
         content = attributes.get(b"content")
@@ -166,7 +173,7 @@ class Elements:
                 self.places.refresh(content)
             case "content-security-policy":
                 assert equivalent is not None
-                self.fixes.append(_renamed(equivalent, b"data-http-equiv"))
+                self.fixes.append(renamed(equivalent, b"data-http-equiv"))
         name = self._value(attributes, b"name").strip().lower()
         relation = self._value(attributes, b"property").strip().lower()
         if relation in _PICTURES or name in _NAMED_PICTURES:
@@ -184,7 +191,7 @@ class Elements:
             is_list = name == b"applet" and "," in written  # several are left as they are
             if joined is not None and not is_list:
                 self.places.address(data, LinkKind.REQUISITE, written=joined)
-                self.fixes.append(_renamed(attributes[b"codebase"], b"data-codebase"))
+                self.fixes.append(renamed(attributes[b"codebase"], b"data-codebase"))
             if joined is not None or is_list:
                 attributes = {each: at for each, at in attributes.items() if each != key}
         self._generic(name, attributes)
@@ -238,11 +245,11 @@ _LOOKS = {
 
 def _checks(attributes: Attributes) -> tuple[Edit, ...]:
     return tuple(
-        _renamed(attributes[name], b"data-" + name) for name in _CHECKS if name in attributes
+        renamed(attributes[name], b"data-" + name) for name in _CHECKS if name in attributes
     )
 
 
-def _renamed(attribute: Attribute, name: bytes) -> Edit:
+def renamed(attribute: Attribute, name: bytes) -> Edit:
     return Edit(attribute.name_start, attribute.name_end, name)
 
 

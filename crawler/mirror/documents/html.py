@@ -6,9 +6,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from crawler.mirror.documents.elements import Elements, end_of_unquoted
-from crawler.mirror.documents.named_files import read_names
 from crawler.mirror.documents.places import LinkKind, LinkPlace, Places, write_double
-from crawler.mirror.documents.scripts import SCRIPT_TYPES, read_import_map
+from crawler.mirror.documents.scripts import SCRIPT_TYPES, read_import_map, read_names
 from crawler.mirror.documents.tags import (
     BREAKOUT,
     FOREIGN,

@@ -8,6 +8,7 @@ from sys import getsizeof
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote, urlsplit
 
+from crawler.mirror.documents.attributes import QUOTINGS, escape
 from crawler.mirror.documents.charsets import (
     View,
     css_charset,
@@ -16,11 +17,10 @@ from crawler.mirror.documents.charsets import (
     xml_charset,
 )
 from crawler.mirror.documents.edits import Edit, Rewritten, apply_edits
-from crawler.mirror.documents.elements import Elements
+from crawler.mirror.documents.elements import Elements, renamed
 from crawler.mirror.documents.html import read_html
-from crawler.mirror.documents.named_files import names_any, read_names
 from crawler.mirror.documents.places import LinkKind, Places
-from crawler.mirror.documents.scripts import SCRIPT_ENDINGS, SCRIPT_TYPES
+from crawler.mirror.documents.scripts import SCRIPT_ENDINGS, SCRIPT_TYPES, names_any, read_names
 from crawler.mirror.documents.xml import read_xml
 from crawler.mirror.endings import is_text_name
 from crawler.reading.content_types import why_not_html
@@ -244,6 +244,7 @@ class LinkedDocument:
         base: URL against which its URLs are resolved.
         nofollow: Whether a robots meta tag asks not to follow its links.
         has_modules: Whether it is a page that runs a script of type ``module``.
+        keeps_base: Whether its scripts may read its ``<base href>``: an application's router does.
         size: Size of the body in bytes.
         links: One link for each place, in the order of the bytes.
     """
@@ -251,6 +252,7 @@ class LinkedDocument:
     base: str
     nofollow: bool
     has_modules: bool
+    keeps_base: bool
     size: int
     links: Sequence[DocumentLink]
 
@@ -275,13 +277,16 @@ class LinkedDocument:
         self._places = places.found
         self._fixes = elements.fixes
         self._has_base = elements.base is not None
+        self._base_href = elements.base_href
+        is_written = elements.base_href is not None and elements.base_href.quotes in QUOTINGS
+        self.keeps_base = is_written and elements.has_scripts
         self.base = _base(url, elements.base)
         self.nofollow = elements.nofollow
         self.has_modules = elements.has_modules
         addresses = Addresses(self.base, charset.encoding).resolve
         self.links = [
             DocumentLink(*addresses(written), kind, nofollow, written)
-            for _, _, written, kind, nofollow, _, _ in self._places
+            for _, _, written, kind, nofollow, *_ in self._places
         ]
 
     def held_bytes(self) -> int:
@@ -307,26 +312,35 @@ class LinkedDocument:
         """Take the same body again."""
         self._body, self._view = body, View(body, self._encoding)
 
-    def rewrite(self, address_of: Callable[[DocumentLink], str | None]) -> Rewritten:
+    def rewrite(
+        self, address_of: Callable[[DocumentLink], str | None], base: str | None = None
+    ) -> Rewritten:
         """Replace the URLs of the document.
 
-        A ``<base>`` has no effect afterwards, so remaining URLs are written absolute if there was
-        one. Also without effect afterwards: a Content-Security-Policy of the page, and for each URL
-        that becomes relative ``integrity`` and ``crossorigin`` of its element, which browsers
-        refuse to check on files. A missing declaration of the encoding is added.
+        A ``<base>`` has no effect afterwards, unless it gets a URL of the copy. So remaining URLs
+        are written absolute if there was one. Also without effect afterwards: a
+        Content-Security-Policy of the page, and for each URL that becomes relative ``integrity``
+        and ``crossorigin`` of its element, which browsers refuse to check on files. A missing
+        declaration of the encoding is added.
 
         Args:
             address_of: Function that returns the new URL of a link, with its fragment, in
                 percent-encoded ASCII, or None to keep it. It is not called for links without a URL.
                 For a link that leaves the mirror it should return ``absolute_address``: ``/x`` and
                 ``//host/x`` mean another place on disk.
+            base: What ``<base href>`` says in the copy, where ``keeps_base``.
 
         Returns:
             The new body, and the patch with which ``undo`` restores the old one.
 
         Complexity: O(length + links).
         """
-        edits = list(self._view.in_body({*self._edits(address_of), *self._fixes}))
+        found = {*self._edits(address_of), *self._fixes}
+        if (href := self._base_href) is not None and base is None:
+            found.add(renamed(href, b"data-href"))
+        elif href is not None and base is not None:
+            found.add(Edit(href.start, href.end, escape(base, href.quotes)))
+        edits = list(self._view.in_body(found))
         if self._declaration is not None:
             edits.append(self._declaration)
         return apply_edits(self._body, edits)
@@ -339,10 +353,10 @@ class LinkedDocument:
                 continue
             address = _unresolved(link) if link.url is None else address_of(link)
             if address is None:
-                if link.url is None or not self._has_base:
+                if link.url is None or not (self._has_base or place.is_joined):
                     continue
                 address = absolute_address(link)
-            if address != link.written:
+            if address != link.written or place.is_joined:
                 yield Edit(place.start, place.end, place.write(address))
             if place.companions and (is_local(address) or address.startswith("data:")):
                 yield from place.companions

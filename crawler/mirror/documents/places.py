@@ -9,14 +9,29 @@ import re
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.mirror.documents.attributes import DOUBLE, SINGLE, UNQUOTED, Value, escape, read_value
+from crawler.mirror.documents.attributes import (
+    DOUBLE,
+    QUOTINGS,
+    SINGLE,
+    UNQUOTED,
+    Value,
+    escape,
+    read_value,
+)
 from crawler.mirror.documents.edits import Edit
 from crawler.mirror.documents.tags import LAZY, LAZY_SETS
-from crawler.reading.link_kinds import FEED_TYPES, PAGE_TYPES, SEARCH_TYPE, SERIES
+from crawler.reading.link_kinds import (
+    FEED_TYPES,
+    PAGE_TYPES,
+    RESOURCES,
+    SEARCH_TYPE,
+    SERIES,
+)
 from crawler.reading.value_addresses import (
     may_hold_addresses,
     read_css,
     read_escapes,
+    read_refresh,
     read_srcset,
     write_css,
     write_srcset,
@@ -28,12 +43,7 @@ if TYPE_CHECKING:
     from crawler.mirror.documents.attributes import Attribute
     from crawler.mirror.documents.scripts import ScriptAddress
 
-_QUOTINGS = (DOUBLE, SINGLE, UNQUOTED)
 _QUOTES = re.compile(r"[\"'`\\]")
-_REFRESH = re.compile(
-    rb"\s*\d*(?:\.\d*)?[\s;,]*(?:url\s*=\s*)?(?:\"([^\"]*)|'([^']*)|(.*))",
-    re.IGNORECASE | re.DOTALL,
-)
 
 
 class LinkKind(Enum):
@@ -48,10 +58,7 @@ class LinkKind(Enum):
     OTHER = "other"
 
 
-_NEEDED = frozenset(
-    "stylesheet icon apple-touch-icon apple-touch-icon-precomposed apple-touch-startup-image"
-    " mask-icon fluid-icon image_src preload modulepreload manifest".split()
-)
+_NEEDED = RESOURCES | {"manifest"}
 
 PAGE, FRAME, REQUISITE, FEED, FORM, NAMED, OTHER = LinkKind
 
@@ -129,6 +136,7 @@ class LinkPlace(NamedTuple):
         nofollow: Whether the document asks not to follow it.
         write: Function that writes a URL for this place.
         companions: Edits that accompany a local URL: removal of checks that it would not pass.
+        is_joined: Whether the URL was joined with a base that the copy has no more.
     """
 
     start: int
@@ -138,6 +146,7 @@ class LinkPlace(NamedTuple):
     nofollow: bool
     write: Callable[[str], bytes]
     companions: tuple[Edit, ...] = ()
+    is_joined: bool = False
 
 
 def write_double(address: str) -> bytes:
@@ -154,8 +163,8 @@ def _write_unquoted(address: str) -> bytes:
 
 
 _PLAIN = {DOUBLE: write_double, SINGLE: _writer(SINGLE, str), UNQUOTED: _write_unquoted}
-_CSS = {quotes: _writer(quotes, write_css) for quotes in _QUOTINGS}
-_SET = {quotes: _writer(quotes, write_srcset) for quotes in _QUOTINGS}
+_CSS = {quotes: _writer(quotes, write_css) for quotes in QUOTINGS}
+_SET = {quotes: _writer(quotes, write_srcset) for quotes in QUOTINGS}
 
 
 def write_raw_css(address: str) -> bytes:
@@ -249,12 +258,11 @@ class Places:
     def refresh(self, attribute: Attribute) -> None:
         """Add the target of a ``<meta http-equiv=refresh>``."""
         value = self.read(attribute)
-        match = _REFRESH.match(value.text)
-        if match is None or not match.lastindex or not match[match.lastindex].strip():
-            return
-        start, end = (attribute.start + value.place(at) for at in match.span(match.lastindex))
-        written, write = self.decode(match[match.lastindex]), _PLAIN[attribute.quotes]
-        self.add(LinkPlace(start, end, written, LinkKind.PAGE, False, write))
+        span = read_refresh(value.text)
+        if span is not None:
+            start, end = (attribute.start + value.place(at) for at in span)
+            written, write = self.decode(value.text[slice(*span)]), _PLAIN[attribute.quotes]
+            self.add(LinkPlace(start, end, written, LinkKind.PAGE, False, write))
 
     def srcdoc(
         self, attribute: Attribute, value: Value, inner: Iterable[LinkPlace], fixes: Iterable[Edit]

@@ -140,9 +140,11 @@ _XML_DOCTYPE = (
     rb"<!(?!--|\[CDATA\[)(?:[^>\[\"']++|\"[^\"]*+\"|'[^']*+'"
     rb"|\[(?:[^\]\"'<]++|\"[^\"]*+\"|'[^']*+'|<!--(?:[^-]++|-(?!->))*+-->|<)*+\])*+>"
 )
+# Groups: an end tag's name; the name and the attributes of a start tag; those of an instruction.
 XML_STOP = re.compile(
-    rb"(?:[^<]++|%b|%b|%b|%b|</[^>]*+>)*+(?:()<(%b)(%b)>|<\?(xml-stylesheet)((?:[^?]++|\?(?!>))*+)\?>)"
-    % (_CDATA, _XML_COMMENT, _XML_INSTRUCTION, _XML_DOCTYPE, _XML_NAME, ATTRIBUTES)
+    rb"(?:[^<]++|%b|%b|%b|%b)*+"
+    rb"(?:</([^>%b]*+)[^>]*+>|<(%b)(%b)>|<\?xml-stylesheet((?:[^?]++|\?(?!>))*+)\?>)"
+    % (_CDATA, _XML_COMMENT, _XML_INSTRUCTION, _XML_DOCTYPE, WS, _XML_NAME, ATTRIBUTES)
 )
 
 _RAW_ENDS = {name: re.compile(rb"</%b(?=[/>%b])" % (name, WS), re.IGNORECASE) for name in RAW} | {

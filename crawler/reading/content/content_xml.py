@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import zstandard
 from lxml.etree import XMLParser, XMLSyntaxError, XPath, fromstring, tostring
 
-from crawler.reading.frames import compress, decompress
+from neardup.whole import part_of
 
 Element = Any  # lxml has no types
 
@@ -29,6 +29,12 @@ PAGE_TYPES = ("article", "collection", "documentation", "forum", "listing", "pro
 
 DOCUMENT = "document"
 """The type of a page that is no HTML: PDF, a book, plain text."""
+
+MAX_BYTES = 1 << 30
+"""The largest size of what a frame may hold, in bytes.
+
+A flipped bit can make a frame say that it holds exabytes, for which no memory is there.
+"""
 
 FROM_LINES = "lines"
 """The source of a content that is made of the lines of a text."""
@@ -131,3 +137,42 @@ def unpack_content(packed: bytes, *, only_text: bool = False) -> Element:
     if body.tag != "body":
         raise ContentError(f"an element body expected, got {body.tag}")
     return body
+
+
+class StoredText(NamedTuple):
+    """The text of a page that is judged and the content that is shown, as they are stored.
+
+    Attributes:
+        text: As ``Extract.text_zstd``.
+        content: As ``PackedContent.xml_zstd``.
+    """
+
+    text: bytes
+    content: bytes
+
+    @classmethod
+    def of(cls, text: bytes, content: bytes | None) -> StoredText:
+        """Return a stored text; a content that is missing is made of its lines."""
+        if content is None:
+            try:
+                content = pack_lines(part_of(decompress(text).decode()))
+            except (zstandard.ZstdError, UnicodeDecodeError):
+                content = b""  # crawl-once verify finds both
+        return cls(text, content)
+
+
+def compress(data: bytes) -> bytes:
+    """Return bytes as one frame with a checksum, by which any damage is found."""
+    return zstandard.ZstdCompressor(write_checksum=True).compress(data)
+
+
+def decompress(packed: bytes) -> bytes:
+    """Return what a frame holds.
+
+    Raises:
+        zstandard.ZstdError: It is damaged, or says that it holds more than ``MAX_BYTES``.
+    """
+    size = zstandard.get_frame_parameters(packed).content_size
+    if size > MAX_BYTES:
+        raise zstandard.ZstdError(f"at most {MAX_BYTES:,} bytes expected, got {size:,}")
+    return zstandard.decompress(packed)

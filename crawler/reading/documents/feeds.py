@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass
 from html.entities import html5
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urljoin
+
+from lxml.etree import QName
 
 from crawler.reading.decoding import decode
 from crawler.reading.documents.document_metadata import DocumentProperties
@@ -17,7 +22,7 @@ from crawler.reading.documents.document_text import (
 )
 from crawler.reading.documents.hypertext import add_hypertext, parse_fragment
 from crawler.reading.documents.package import parse_xml
-from crawler.reading.documents.xml_mending import mended
+from crawler.reading.link_kinds import is_feed_namespace
 from crawler.reading.metadata.dates import iso_date
 
 if TYPE_CHECKING:
@@ -36,6 +41,7 @@ _AUTHORS = ("creator", "author", "managingEditor", "publisher")
 _MAILBOX = re.compile(r"[^\s@()]+@[^\s@()]+\s+\(([^()]+)\)")
 """An author of RSS: ``ann@example.com (Ann Example)``."""
 
+_ABSOLUTE = re.compile(r"https?://[^\s/]", re.IGNORECASE)
 _XML = "{http://www.w3.org/XML/1998/namespace}"
 _ATOM = "{http://www.w3.org/2005/Atom}"
 _TEXT_TYPES = frozenset({"text", "text/plain"})
@@ -44,6 +50,20 @@ _REFERENCE = re.compile(
     rb"<!\[CDATA\[.*?(?:\]\]>|\Z)|<!--.*?(?:-->|\Z)"
     rb"|&(?:#[0-9]{1,9};|#[xX][0-9A-Fa-f]{1,8};|([A-Za-z][A-Za-z0-9]{1,40};))?",
     re.DOTALL,
+)
+
+
+# Possessive, and no tag beyond the next "<": each character is looked at once or twice.
+_TOKEN = re.compile(
+    rb"<!\[CDATA\[.*?(?:\]\]>|\Z)|<!--.*?(?:-->|\Z)|<\?.*?(?:\?>|\Z)|<![A-Za-z]"
+    rb"|<(?P<end>/?)(?P<name>[A-Za-z_\x80-\xff][\w:.\x80-\xff-]*+)"
+    rb"(?P<rest>(?:[^<>\"']++|\"[^<\"]*+\"|'[^<']*+')*+|[^<>]*+)>"
+    rb"|<[^<>]*+\Z|<",
+    re.DOTALL,
+)
+
+_ATTRIBUTES = re.compile(
+    rb"(?:\s++[A-Za-z_:\x80-\xff][\w:.\x80-\xff-]*+\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'))*+\s*+/?"
 )
 
 
@@ -81,7 +101,7 @@ def read_feed(body: bytes, content_type: str | None) -> DocumentText:
     for name in ("description", "subtitle"):
         _add_content(_child(channel, name), lines)
     links, targets = list(_links(channel)), dict[int, str]()
-    entries = [_read_entry(one) for one in root.iter() if _name(one) in _ENTRIES]
+    entries = [_read_entry(one) for one in root.iter() if _name(one) in _ENTRIES and _is_own(one)]
     for entry in entries:
         start = len(lines.blocks)
         lines.add("h2", _title(_child(entry.element, "title")))
@@ -135,8 +155,17 @@ def _name(element: Element) -> str:
     return tag.rpartition("}")[2] if isinstance(tag, str) else ""
 
 
+def _is_own(element: Element) -> bool:
+    """Return whether an element is one of RSS or Atom, and not of a module of feeds."""
+    namespace = QName(element).namespace or ""
+    root = element.getroottree().getroot()
+    return is_feed_namespace(namespace) or namespace == QName(root).namespace
+
+
 def _child(element: Element, name: str) -> Element | None:
-    return next((one for one in element if _name(one) == name), None)
+    """Return the first child of a name; one of a module where the feed itself has none."""
+    found = [one for one in element if _name(one) == name]
+    return next(filter(_is_own, found), found[0] if found else None)
 
 
 def _text(element: Element | None) -> str:
@@ -171,12 +200,22 @@ def _type(element: Element) -> str:
 
 
 def _links(element: Element) -> Iterator[str]:
-    """Yield the pages that a feed or an entry is about."""
-    for one in element:
-        if _name(one) == "link" and one.get("rel", "alternate") == "alternate":
-            target = one.get("href") or one.text
-            if target and target.strip():
-                yield target.strip()
+    """Yield the pages that a feed or an entry is about, from the base that ``xml:base`` gives.
+
+    The name of an entry is its page where that is a URL, and where it has no link.
+    """
+    found = [one for one in element if _name(one) == "link" and _is_own(one)]
+    alternate = (one for one in found if one.get("rel", "alternate") == "alternate")
+    links = [(one, (one.get("href") or one.text or "").strip()) for one in alternate]
+    if not any(target for _, target in links) and _name(element) == "item":
+        guid = _child(element, "guid")
+        is_link = guid is not None and guid.get("isPermaLink", "true").strip().lower() != "false"
+        target = _text(guid).strip()
+        links = [(guid, target)] if is_link and _ABSOLUTE.match(target) else []
+    for one, target in links:
+        if target:
+            with suppress(ValueError):  # http://[x
+                yield urljoin(one.base or "", target)
 
 
 def _metadata(root: Element, channel: Element, entries: list[_Entry]) -> Metadata:
@@ -205,3 +244,54 @@ def _author(element: Element | None) -> str:
     said = " ".join(_text(element if name is None else name).split())
     mailbox = _MAILBOX.fullmatch(said)
     return mailbox[1].strip() if mailbox else said
+
+
+def mended(xml: bytes) -> bytes:
+    """Return XML whose tags match: stray end tags are left out, and missing ones written.
+
+    libxml2 recovers from one end tag too many; after a second one it drops all that follows.
+
+    A "<" that begins no tag becomes a reference, and a tag with faulty attributes loses them. The
+    root ends with the text, wherever its end tag stands.
+
+    Complexity: O(size).
+    """
+    parts: list[bytes] = []
+    waiting: list[bytes] = []
+    names = Counter[bytes]()
+    place = 0
+    for token in _TOKEN.finditer(xml):
+        parts.append(xml[place : token.start()])
+        place = token.end()
+        name = token["name"]
+        if name is None:
+            parts.append(_untagged(token[0], is_last=place == len(xml)))
+        elif not token["end"]:
+            is_whole = _ATTRIBUTES.fullmatch(token["rest"])
+            parts.append(token[0] if is_whole else _bare(name, token["rest"]))
+            if not token["rest"].endswith(b"/"):
+                waiting.append(name)
+                names[name] += 1
+        elif names[name] and waiting[0] != name:
+            while (inner := waiting.pop()) != name:
+                names[inner] -= 1
+                parts.append(b"</" + inner + b">")
+            names[name] -= 1
+            parts.append(token[0])
+    parts.append(xml[place:])
+    parts += (b"</" + name + b">" for name in reversed(waiting))
+    return b"".join(parts)
+
+
+def _bare(name: bytes, rest: bytes) -> bytes:
+    return b"<" + name + (b"/>" if rest.endswith(b"/") else b">")
+
+
+def _untagged(token: bytes, *, is_last: bool) -> bytes:
+    """Return what is no tag: closed where the text breaks off within it."""
+    if token.startswith(b"<![CDATA["):
+        return token if token.endswith(b"]]>") else token + b"]]>"
+    if token.startswith((b"<!", b"<?")):
+        is_whole = token.endswith((b"-->", b"?>")) or not token.startswith((b"<!--", b"<?"))
+        return token if is_whole else b""
+    return b"" if is_last else b"&#60;"

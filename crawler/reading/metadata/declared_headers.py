@@ -25,10 +25,14 @@ if TYPE_CHECKING:
 
 _MAX_CHARACTERS = 8192
 _MAX_URL = 2048
+# As RFC 8288, appendix B, reads them: a value without quotes reaches to the next mark.
+_QUOTED = r'"((?:[^"\\]|\\.)*+)(?:"|\Z)'
+_NAME = r'[^\s=;,"<>]'
 _LINK = re.compile(
-    r"""<([^<>]*+)>((?:\s*+;\s*+[\w*!-]++(?:\s*+=\s*+(?:"[^"]*+"|[^\s",;]*+))?+)*+)"""
+    rf"<([^<>]*+)>((?:\s*+;\s*+{_NAME}*+(?:\s*+=\s*+(?:{_QUOTED}|[^,;]*+))?+)*+)", re.DOTALL
 )
-_PARAMETER = re.compile(r"""([\w*!-]++)\s*+=\s*+(?:"([^"]*+)"|([^\s",;]*+))""")
+_PARAMETER = re.compile(rf"({_NAME}++)\s*+=\s*+(?:{_QUOTED}|([^,;]*+))", re.DOTALL)
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*")
 _HREFLANG = re.compile(r"x-default|[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{1,8})*")
 
@@ -93,11 +97,10 @@ def header_links(headers: PageHeaders, url: str) -> dict[str, str]:
 
 def _links(header: str, url: str) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield the absolute target of each link of a page, and its parameters."""
-    for target, written in _LINK.findall(header):
-        said = {
-            name.lower(): (quoted or bare).strip()
-            for name, quoted, bare in _PARAMETER.findall(written)
-        }
+    for target, written, _ in _LINK.findall(header):
+        said: dict[str, str] = {}
+        for name, quoted, bare in _PARAMETER.findall(written):
+            said.setdefault(name.lower(), (_ESCAPED.sub(r"\1", quoted) or bare).strip())
         if "anchor" in said or len(target) > _MAX_URL:  # of another page
             continue
         try:

@@ -27,6 +27,7 @@ from crawler.reading.metadata.page_titles import (
 )
 from crawler.reading.metadata.robots_directives import directives
 from crawler.reading.url_joining import PlainJoiner
+from crawler.reading.value_addresses import read_refresh
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -89,11 +90,7 @@ _XML_LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z0-9]{1,8})*", re.IGNORECASE)
 _HREFLANG = re.compile(r"x-default|[a-z]{2,3}(?:[-_][a-z0-9]{1,8})*", re.IGNORECASE)
 _PLAIN_URL = re.compile(r"https?://[!-Z^-~]+")
-# https://html.spec.whatwg.org/multipage/semantics.html#shared-declarative-refresh-steps
-_REFRESH = re.compile(
-    r"\s*(\d*(?:\.\d*)?)[\s;,]*(?:url\s*=\s*)?(?:\"([^\"]*)|'([^']*)|(.*))",
-    re.IGNORECASE | re.DOTALL,
-)
+_SECONDS = re.compile(r"\s*(\d*(?:\.\d*)?)")
 _MAX_CHARACTERS = 1000
 _MAX_WORD_CHARACTERS = 100
 _MAX_URL = 8192
@@ -337,11 +334,11 @@ def _words(facts: _Facts, name: str, metas: Iterable[str], repeated: list[str]) 
 
 def refresh_target(content: str) -> tuple[float, str] | None:
     """Return the seconds and the reference of a refresh, None where a page reloads itself."""
-    found = _REFRESH.match(content)
-    address = None if found is None else found[2] or found[3] or found[4]
-    if found is None or not address:
+    written = content.encode("utf-8", "replace")
+    span, secs = read_refresh(written), _SECONDS.match(content)
+    if span is None or secs is None:
         return None
-    return float(found[1].strip(".") or 0), address
+    return float(secs[1].rstrip(".") or 0), written[slice(*span)].decode("utf-8", "replace")
 
 
 def _refresh(content: str | None, base: str) -> tuple[float | None, str | None]:

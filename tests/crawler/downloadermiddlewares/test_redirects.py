@@ -30,8 +30,10 @@ class TestReadRedirects:
     ) -> None:
         headers = {} if location is None else {"Location": location}
         answer = Response(URL, status=status, headers=headers)
-        read = ReadRedirects.from_crawler(get_crawler()).process_response(Request(URL), answer)
+        request = Request(URL)
+        read = ReadRedirects.from_crawler(get_crawler()).process_response(request, answer)
         assert (read.status, read.headers.get(b"Location")) == found
+        assert location is None or read.request is request
 
     @pytest.mark.parametrize(
         "meta",

@@ -198,13 +198,13 @@ def test_a_file_that_was_guessed_first_is_released_as_a_file() -> None:
         assert file is not None
         for other in range(100, 100 + MIN_GUESSES):
             links.put_aside(place, url, key(other), 1)
-        assert links.put_aside(place, url, key(number), 2)
-        assert links.put_aside(file, url, key(number), 3)
+        assert links.put_aside(place, url, key(number), 2, "http://site.example/first")
+        assert links.put_aside(file, url, key(number), 3, "http://site.example/later")
         for _ in range(MIN_GUESSES):
             links.note(place, is_page=False)
         assert links.put_aside(place, url, key(number), 1)
         links.note(file, is_page=True)
-        assert links.release() == [Released(url, 1, None)]
+        assert links.release() == [Released(url, 1, None, "http://site.example/first")]
 
 
 class TestFileLinksProperties:

@@ -186,7 +186,7 @@ def test_keys_of_a_query_are_added_at_once(tmp_path: Path) -> None:
     database = Database(tmp_path)
     seen = SeenSet(database, tmp_path / "seen.bloom")
     rows = [(bytes([n]) * 16, "", bytes(16)) for n in range(5)]
-    database.write_many("INSERT INTO redirects VALUES (?, ?, ?)", rows)
+    database.write_many("INSERT INTO redirects VALUES (?, ?, ?, '')", rows)
     seen.add(rows[1][0])
     seen.add_selected("SELECT key, 3 AS depth FROM redirects WHERE key > ?", (rows[0][0],))
     assert seen.depth(rows[4][0]) == 3

@@ -73,7 +73,7 @@ def fill(
         store.put(key(number), found, nofollow=False)
     for source, target in redirects.items():
         redirect = (key(source), url(source), key(target))
-        database.write("INSERT INTO redirects VALUES (?, ?, ?)", redirect)
+        database.write("INSERT INTO redirects VALUES (?, ?, ?, '')", redirect)
     database.commit()
     return lists, pages
 

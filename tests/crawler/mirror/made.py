@@ -77,11 +77,11 @@ class MadeMirror:
         self.store.keep(fetched, is_seed=is_seed)
         self.database.commit()
 
-    def redirect(self, url: str, target: str) -> None:
+    def redirect(self, url: str, target: str, fragment: str = "") -> None:
         """Note a redirect of this visit."""
         self.database.write(
-            "INSERT OR REPLACE INTO redirects VALUES (?, ?, ?)",
-            (canonicalize.key(url), url, canonicalize.key(target)),
+            "INSERT OR REPLACE INTO redirects VALUES (?, ?, ?, ?)",
+            (canonicalize.key(url), url, canonicalize.key(target), fragment),
         )
         self.database.commit()
 

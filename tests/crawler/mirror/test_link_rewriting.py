@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import tracemalloc
 from typing import TYPE_CHECKING
 
@@ -140,6 +141,26 @@ class TestLinks:
         made.redirect(SITE + "old", SITE + "a")
         made.finish()
         assert made.read(SITE).endswith(b'<a href="b.html">m</a> <a href="a.html">old</a>')
+
+    def test_a_link_opens_where_the_last_redirect_with_a_fragment_leads(
+        self, made: MadeMirror
+    ) -> None:
+        serve_three(made)
+        for url, target, fragment in (
+            ("moved", "b", "part"),
+            ("twice", "moved", "no"),
+            ("far", "plain", "there"),
+            ("plain", "a", ""),
+        ):
+            made.redirect(SITE + url, SITE + target, fragment)
+        links = ("moved", "moved#own", "twice", "far#own", "plain#own")
+        made.serve(SITE, "".join(f'<a href="{link}">' for link in links).encode(), is_seed=True)
+        made.finish()
+        found = re.findall(r'href="([^"]*)', made.read(SITE).decode())
+        assert found == ["b.html#part"] * 3 + ["a.html#there", "a.html#own"]
+        made.redirect(SITE + "moved", SITE + "b", "other")
+        made.finish()
+        assert b'<a href="b.html#other">' in made.read(SITE)
 
     def test_redirects_in_a_circle_lead_to_the_network(self, made: MadeMirror) -> None:
         made.serve(SITE, b'<a href="/one">1</a>', is_seed=True)

@@ -12,7 +12,7 @@ import zstandard
 from crawler.job import Job
 from crawler.pages.shared_verdicts import FleetKeptText, PageVerdict
 from crawler.pages.stored_texts import unpack
-from crawler.reading.stored_text import StoredText
+from crawler.reading.content.content_xml import StoredText
 from neardup import Deduplicator, Document, Parameters, Verdict
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import zstandard
 from crawler.pages.page_context import Fetched, blank_row
 from crawler.pages.page_store import PageStore
 from crawler.pages.stored_texts import HeldTexts, TextSource
-from crawler.reading.stored_text import StoredText
+from crawler.reading.content.content_xml import StoredText
 from crawler.storage.database import Database
 
 if TYPE_CHECKING:

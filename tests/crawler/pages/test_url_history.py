@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from crawler.frontier.frontier import Redirects
+from crawler.frontier.request_records import decode_parts
+from crawler.maintenance.verify.finding import QueueAgain
 from crawler.pages.page_context import Fetched, blank_row
 from crawler.pages.page_store import PageStore
 from crawler.pages.reasons import Reason, Stored
@@ -68,6 +70,31 @@ def test_interval(known: KnownUrls, database: Database, visits: list[Outcome], s
     found, due_at = columns(database, "interval_secs, due_at")
     assert found == pytest.approx(secs)
     assert due_at == pytest.approx(1000.0 * len(visits) + secs)
+
+
+@pytest.mark.parametrize(
+    ("visits", "referer"),
+    [
+        ([(NEW, "/a"), (UNCHANGED, None)], "/a"),
+        ([(NEW, None), (UNCHANGED, "/b")], "/b"),
+        ([(NEW, "/a"), (CHANGED, "/b")], "/b"),
+        ([(NEW, "/a"), (MOVED, "/b"), (FAILED, "/c")], "/a"),
+        ([(FAILED, "/a"), (FAILED, None)], "/a"),
+        ([(NEW, None)], None),
+    ],
+)
+def test_the_referer_that_led_to_a_page_stays(
+    known: KnownUrls, database: Database, visits: list[tuple[Outcome, str | None]], referer: str
+) -> None:
+    for visit, (outcome, sent) in enumerate(visits, 1):
+        known.note(b"key", visit, outcome, 1000.0, sent)
+    assert known.referer(b"key") == referer
+    assert known.referer(b"other") is None
+    queue = QueueAgain(database)  # of a repair
+    queue.push_url("http://example.com/", b"key", 1)
+    ((request,),) = database.read("SELECT request FROM requests").fetchall()
+    headers = [["Referer", [referer]]] if referer else None
+    assert decode_parts(request).get("headers") == headers
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import codecs
+import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.reading.decoding import decode
+from crawler.mirror.documents.linked_document import read_document
+from crawler.reading.decoding import declared_encoding, decode
 
 GERMAN = "Grüße aus Köln, schöne Straße und süße Äpfel für alle"
 RUSSIAN = "Маяк на северных скалах построили давно, и книги о нём целы до сих пор"
@@ -115,3 +117,45 @@ class TestDecodeProperties:
         raw = text.replace("&#", "").replace("\ufffe", "").replace("\uffff", "").encode()
         if not raw.startswith(codecs.BOM_UTF8):
             assert decode(raw, "text/html; charset=utf-8").utf8 == raw
+
+
+SCRIPT = "<script>var c = {'id': 'module', 'html': '<meta charset=\"koi8-r\"></head>'};</script>"
+STYLES = "<link rel='stylesheet' href='/css/part.css?v=2024'><script src='/js/a.js'></script>"
+COMMENT = "<!-- <meta charset='iso-8859-5'><body> -->" * 3
+
+
+class TestLateDeclarations:
+    @pytest.mark.parametrize("before", [SCRIPT, STYLES, COMMENT, f"<style>{'a{b:c}' * 9}</style>"])
+    @pytest.mark.parametrize("size", [5_000, 20_000, 400_000])
+    @pytest.mark.parametrize(
+        ("text", "written", "meta"),
+        [
+            (RUSSIAN, "cp1251", "<meta charset=windows-1251>"),
+            (RUSSIAN, "iso8859-5",
+             "<META content='text/html; charset=iso-8859-5' http-equiv=Content-Type />"),
+            (CHINESE, "gbk", '<meta charset="gb2312">'),
+            (JAPANESE, "iso2022_jp", '<meta charset="iso-2022-jp">'),
+        ],
+    )  # fmt: skip
+    def test_a_declaration_counts_wherever_it_stands_in_the_head(
+        self, before: str, size: int, text: str, written: str, meta: str
+    ) -> None:
+        head = before * (size // len(before)) + meta
+        raw = f"<!DOCTYPE html><html><head>{head}</head><body>{text}</body>".encode(written)
+        assert text in decode(raw, "text/html").utf8.decode()
+        document = read_document(raw, "http://h.example/", "text/html")
+        assert document is not None
+        assert document.rewrite(lambda _: None).body == raw  # it declares itself
+
+    @pytest.mark.parametrize("behind", ["</head>", "<body class='a'>", "<script>"])
+    def test_none_counts_behind_the_head_or_in_a_script(self, behind: str) -> None:
+        head = STYLES * 60 + behind + '<meta charset="koi8-r">'
+        raw = f"<html><head>{head}</head><body>{RUSSIAN * 5}</body>".encode("cp1251")
+        assert declared_encoding(raw) is None
+
+    @pytest.mark.parametrize("opening", ["<script ", "<meta ", "<!--", "<?xml ", "<", "<style>"])
+    def test_what_is_never_closed_is_looked_at_once(self, opening: str) -> None:
+        raw = b"<html><head>" + opening.encode() * 100_000 + "ä".encode("cp1252")
+        began = time.perf_counter()
+        assert declared_encoding(raw) is None
+        assert time.perf_counter() - began < 2

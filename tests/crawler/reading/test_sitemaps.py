@@ -75,6 +75,30 @@ def test_feeds_are_sitemaps_too(body: bytes | str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("body", "locations"),
+    [
+        ('<rss xmlns:s="urn:s"><item><s:link>no</s:link><link>/a</link></item></rss>', ["/a"]),
+        ('<rss xmlns="http://b.org/rss2"><item><link>/a</link></item></rss>', ["/a"]),
+        ('<rss xmlns="urn:own"><item><link>/a</link></item></rss>', ["/a"]),
+        ("<rss><item><guid>http://a/1</guid></item><item><guid isPermaLink='true'>http://a/2</guid>"
+         "<link></link></item></rss>", ["http://a/1", "http://a/2"]),
+        ("<rss><item><guid isPermaLink='false'>http://a/1</guid></item><item><guid>tag:a</guid>"
+         "</item><item><guid>http://a/2</guid><link>/b</link></item></rss>", ["/b"]),
+        ('<feed xmlns="http://www.w3.org/2005/Atom" xml:base="/blog/"><entry xml:base="2024/">'
+         '<link href="a"/></entry><entry><link href="b"/></entry><entry><link href="/c"/></entry>'
+         "</feed>", ["/blog/2024/a", "/blog/b", "/c"]),
+        ('<rss xml:base="http://b/x/"><item><link>a</link></item></rss>', ["http://b/x/a"]),
+    ],
+)  # fmt: skip
+def test_entries_of_feeds_are_read_by_namespace_base_and_name(
+    body: str, locations: list[str]
+) -> None:
+    found = content(body)
+    assert found is not None
+    assert list(found.locations) == locations
+
+
+@pytest.mark.parametrize(
     "body", [TEXT, "\n" + TEXT, "\ufeff" + TEXT, gzip.compress(TEXT.encode(), mtime=0)]
 )
 def test_a_text_of_addresses_is_one(body: bytes | str) -> None:

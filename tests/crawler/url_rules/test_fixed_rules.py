@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from crawler.pages.page_row import PageRow
 from crawler.pages.page_store import PageStore
-from crawler.reading.frames import compress
+from crawler.reading.content.content_xml import compress
 from crawler.storage.database import Database
 from crawler.storage.states import VariantState
 from crawler.url_rules.fixed_rules import FixedRules

@@ -44,12 +44,12 @@ UNWITNESSED = {
         *("id", "name", "fetched", "new", "barren", "met", "counted", "deepest", "recent", "reason")
     },
     "file_kinds": {"name", "host", "ending", "asked", "files", "pages"},
-    "file_links": {"key", "kind", "host", "ending", "url", "depth"},
-    "redirects": {"target"},
-    "file_redirects": {"key", "target"},
+    "file_links": {"key", "kind", "host", "ending", "url", "depth", "source"},
+    "redirects": {"target", "fragment"},
+    "file_redirects": {"key", "target", "fragment"},
     "known": {
         *("visit", "reason", "moved_to", "distance", "similarity", "is_near", "not_sent"),
-        *("was_away", "interval_secs", "due_at"),
+        *("was_away", "interval_secs", "due_at", "referer"),
     },
     "links": {"id", "shared"},
     "link_dictionary": {"id", "urls"},
@@ -98,7 +98,8 @@ ABSENT = (
     "INSERT INTO host_pauses VALUES (1, 'example.com', 9.0, 1, 5.0, 1, 5.0, 'HTTP 503')",
     "INSERT INTO file_kinds VALUES ('example.com /a .pdf', 'example.com', 'pdf', 9, 8, 1)",
     "INSERT INTO file_links VALUES (zeroblob(16), 'example.com /a .pdf', 'example.com', 'pdf',"
-    " 'http://example.com/a/b.pdf', 1)",
+    " 'http://example.com/a/b.pdf', 1, 'http://example.com/')",
+    "UPDATE known SET referer = 'http://example.com/'",
     "INSERT INTO wall_clusters VALUES"
     " (99, 1, zeroblob(16), 'login', x'', x'', x'', 0, 'wall', 'asks who you are', 1)",
     "INSERT OR REPLACE INTO wall_pages SELECT id, 99, id FROM pages WHERE url LIKE '%/other'",
@@ -120,8 +121,8 @@ def make_whole(folder: Path) -> None:
         )
         url = "http://example.com/old"
         key = Canonicalizer().key(url)
-        write("INSERT INTO redirects VALUES (?, ?, ?)", (key, url, pages[0]))
-        write("INSERT INTO file_redirects VALUES (?, ?)", (key, pages[0]))
+        write("INSERT INTO redirects VALUES (?, ?, ?, '')", (key, url, pages[0]))
+        write("INSERT INTO file_redirects VALUES (?, ?, '')", (key, pages[0]))
         write("INSERT INTO link_dictionary VALUES (1, ?)", (_DICTIONARY,))
         for number, packer in enumerate((LinkPacker(), LinkPacker(_DICTIONARY))):
             packed = packer.pack(_LINKS, nofollow=False)

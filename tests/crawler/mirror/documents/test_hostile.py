@@ -42,6 +42,11 @@ MANY = 50_000
         b"<style>" + b"a" * MANY,
         b"<meta http-equiv=refresh content='" + b" " * MANY + b"'>",
         b"<base href=//" + b"a/" * MANY + b">",
+        b"<svg>" + b"<a xmlns:b='c' xml:base='d/' href='e'>" * MANY,
+        b"<rss "
+        + b" ".join(b"xmlns:a%d='b'" % number for number in range(MANY))
+        + b">"
+        + b"<a xmlns:b='c'>" * MANY,
         b"&" * MANY + b"<a href='" + b"&" * MANY + b"'>",
     ],
     ids=lambda body: body[:24].decode(),

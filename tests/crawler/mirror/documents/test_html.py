@@ -68,7 +68,8 @@ def rewritten(page: str, content_type: str = HTML) -> str:
         ("<div data-bg='url(a/x.png)' data-src='{\"a\":1.5}'>", [("a/x.png", NEEDED)]),
         ("<img data-srcset='a/x 1x, a/y 2x'>", [("a/x", NEEDED), ("a/y", NEEDED)]),
         ("<meta http-equiv=Refresh content='5; URL=&quot;x&quot;'>", [("x", PAGES)]),
-        ("<meta http-equiv=refresh content='5'>", []),
+        ("<meta http-equiv=refresh content='5'><meta http-equiv=refresh content='never'>"
+         "<meta http-equiv=refresh content='-1'><meta http-equiv=refresh content='url=x'>", []),
         ("<meta property=og:image content=x><meta property=og:type content=no>", [("x", OTHER)]),
         ("<q cite=x></q><img longdesc=y><a href=z ping=w>",
          [("x", OTHER), ("y", OTHER), ("z", PAGES), ("w", OTHER)]),

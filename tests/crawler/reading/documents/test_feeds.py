@@ -85,6 +85,20 @@ def test_entries_have_their_authors_days_and_links() -> None:
     }
 
 
+def test_elements_of_modules_stand_back_behind_those_of_the_feed() -> None:
+    body = (
+        '<rss xmlns:m="http://search.yahoo.com/mrss/" xmlns:s="urn:s" xml:base="http://a.test/b/">'
+        "<channel><title>News</title><item><m:title>no</m:title><title>One</title>"
+        "<m:description>no</m:description><description>First</description><s:link>5</s:link>"
+        "<link>c</link></item><item><title>Two</title><guid>http://a.test/2</guid></item>"
+        "<item><title>Three</title><guid isPermaLink='false'>http://a.test/3</guid></item>"
+        "</channel></rss>"
+    )
+    found = read_feed(body.encode(), "application/rss+xml")
+    assert found.text.split("\n") == ["News", "One", "First", "Two", "Three"]
+    assert found.links == ["http://a.test/b/c", "http://a.test/2"]
+
+
 @pytest.mark.parametrize(
     ("first", "second", "author"), [("Ann", "Ann", "Ann"), ("Ann", "Bob", None), ("Ann", "", None)]
 )

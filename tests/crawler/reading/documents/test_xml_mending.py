@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.reading.documents.document_text import UnreadableError
-from crawler.reading.documents.feeds import read_feed
-from crawler.reading.documents.xml_mending import mended
+from crawler.reading.documents.feeds import mended, read_feed
 
 ENTRY = "<item><title>Ferry {0}</title><link>http://a.test/{0}</link><description>{1}</description>"
 

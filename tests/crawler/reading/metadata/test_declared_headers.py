@@ -128,6 +128,24 @@ def test_headers_lead_to_other_pages() -> None:
     }
 
 
-@pytest.mark.parametrize("refresh", ["", "5", "5;", "url=", "5; url=''"])
+@pytest.mark.parametrize(
+    "link",
+    [
+        r'</b>; title="say \"hi\", <x>"; rel="next"',
+        r'</b>; rel="next"; title="ends in \\"',
+        "</b>; rel=next; rel=stylesheet",
+        '</b>; REL="next"; rel="canonical"',
+        '</b>; title=say "hi"; rel=next',
+        "</b> ;; ; rel = next ; x",
+        '</b>; title; rel="n\\ext"',
+        '</b>; rel=next; title="never closed, <x>; rel=prev',
+    ],
+)
+def test_parameters_are_read_as_their_standard_has_it(link: str) -> None:
+    found = header_links(PageHeaders(link=link), "http://host.example/a/")
+    assert found == {"http://host.example/b": "relation"}
+
+
+@pytest.mark.parametrize("refresh", ["", "5", "5;", "url=", "5; url=''", "never", "-1", "url=/x"])
 def test_a_page_that_reloads_itself_leads_nowhere(refresh: str) -> None:
     assert header_links(PageHeaders(refresh=refresh), "http://host.example/") == {}

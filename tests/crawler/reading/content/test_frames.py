@@ -7,8 +7,14 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.reading.content.content_xml import ContentError, pack_lines, unpack_content
-from crawler.reading.frames import MAX_BYTES, compress, decompress
+from crawler.reading.content.content_xml import (
+    MAX_BYTES,
+    ContentError,
+    compress,
+    decompress,
+    pack_lines,
+    unpack_content,
+)
 from tests.sites.prose import prose
 
 

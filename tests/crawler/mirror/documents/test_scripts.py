@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from crawler.mirror.documents.linked_document import read_document
-from crawler.mirror.documents.named_files import MAX_NAMES, is_file_name, other_form
 from crawler.mirror.documents.places import LinkKind
+from crawler.mirror.documents.scripts import MAX_NAMES, is_file_name, other_form
 
 FOLDER = "http://host.example/d/"
 
