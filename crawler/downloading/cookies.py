@@ -79,7 +79,7 @@ def write_cookies(path: Path, cookies: Iterable[Cookie]) -> int:
     Complexity: O(cookies).
     """
     # Arguments are checked without it.
-    from neardup.files.durable import TEMPORARY_SUFFIX, write_durably
+    from neardup.files.durable import TEMPORARY_SUFFIX, write_durably  # noqa: PLC0415
 
     lines = [line for line in map(_line, cookies) if line.count("\t") == _TABS]
     # The rights must hold before anything is written.
