@@ -14,11 +14,13 @@ from crawler.fleet.buffer import Buffer
 from crawler.fleet.deduplication import FleetVerdicts
 from crawler.fleet.membership import Membership, prefix_of, shown_url
 from crawler.fleet.news import News
-from crawler.fleet.outbox import Outbox, RecentKeys, RecentSpellings
+from crawler.fleet.outbox import Outbox
 from crawler.fleet.worker import Worker
 from crawler.frontier.queue import RequestQueue
 from crawler.frontier.redis import FleetError
 from crawler.frontier.redis.shared_frontier import RedisFrontier
+from crawler.frontier.seen import SeenKeys
+from crawler.frontier.spellings import Spellings
 from crawler.storage.errors import CrawlStorageError
 from neardup.errors import ServerError
 from neardup.plurals import many
@@ -91,7 +93,7 @@ class Fleet:
         self._job = job
         self.options = options
         self.membership = Membership(job.database, job.folder)
-        self.recent, self.recent_spellings = RecentKeys(), RecentSpellings()
+        self.recent, self.recent_spellings = SeenKeys(), Spellings()
         job.frontier.share(self.recent, self.recent_spellings)
         self.outbox: Outbox[Any] = Outbox()
         self.buffer = Buffer(job.database, job.frontier.queue, job.url_rules)
