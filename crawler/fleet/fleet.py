@@ -16,7 +16,6 @@ from crawler.fleet.membership import Membership, prefix_of, shown_url
 from crawler.fleet.news import News
 from crawler.fleet.outbox import Outbox
 from crawler.fleet.worker import Worker
-from crawler.frontier.queue import RequestQueue
 from crawler.frontier.redis import FleetError
 from crawler.frontier.redis.shared_frontier import RedisFrontier
 from crawler.frontier.seen import SeenKeys
@@ -88,7 +87,7 @@ class Fleet:
     """
 
     def __init__(self, job: Job, options: FleetOptions) -> None:
-        if job.folder is None or not isinstance(job.frontier.queue, RequestQueue):
+        if job.folder is None:
             raise FleetError("a worker of a fleet needs a JOBDIR of its own")
         self._job = job
         self.options = options

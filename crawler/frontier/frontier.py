@@ -12,8 +12,8 @@ from crawler.frontier.spellings import StoredSpellings
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
-    from crawler.frontier.order import Queue
     from crawler.frontier.pauses import PausePolicy
+    from crawler.frontier.queue import RequestQueue
     from crawler.frontier.seen import SeenKeys, SeenSet
     from crawler.frontier.spellings import Spellings
     from crawler.storage.database import Database
@@ -115,7 +115,7 @@ class LeasedRequests:
 class Frontier:
     """The requests of a crawl: those that wait, are under way, or were met before."""
 
-    queue: Queue
+    queue: RequestQueue
     seen: SeenKeys
     spellings: Spellings
     redirects: Redirects
@@ -139,7 +139,9 @@ class Frontier:
         self.pauses.begin_visit()
 
 
-def open_frontier(database: Database, queue: Queue, seen: SeenSet, policy: PausePolicy) -> Frontier:
+def open_frontier(
+    database: Database, queue: RequestQueue, seen: SeenSet, policy: PausePolicy
+) -> Frontier:
     """Open the frontier of a crawl that is alone."""
     return Frontier(
         queue, seen, StoredSpellings(database), Redirects(database), HostPauses(database, policy)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.frontier.queue import RequestQueue
+from crawler.frontier.memory_queue import MemoryQueue
 from crawler.storage import meta_names
 from crawler.url_rules.engine import UrlRules
 from crawler.url_rules.fixed_rules import FixedRules
@@ -15,7 +15,8 @@ from crawler.url_rules.url_groups import UrlGroups
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from crawler.frontier.order import Load, NewRequest, Queue, QueuedRequest
+    from crawler.frontier.order import Load, NewRequest, QueuedRequest
+    from crawler.frontier.queue import RequestQueue
     from crawler.pages.page_row import PageRow
     from crawler.storage.database import Database
     from crawler.url_rules.learning.hypothesis import LearningPolicy
@@ -57,7 +58,7 @@ class NoUrlRules:
     is_comparing_depths = False
 
     def __init__(
-        self, queue: Queue, fixed: FixedRules, why: str, earlier: EarlierRules | None = None
+        self, queue: RequestQueue, fixed: FixedRules, why: str, earlier: EarlierRules | None = None
     ) -> None:
         self._queue = queue
         self.fixed = fixed
@@ -142,7 +143,10 @@ class NoUrlRules:
 
 
 def open_rules(
-    database: Database, canonicalizer: Canonicalizer, queue: Queue, policy: LearningPolicy | None
+    database: Database,
+    canonicalizer: Canonicalizer,
+    queue: RequestQueue,
+    policy: LearningPolicy | None,
 ) -> UrlRules | NoUrlRules:
     """Open the learned rules, or the stand-in: from a queue in memory nothing can be put back.
 
@@ -153,7 +157,7 @@ def open_rules(
         policy: The conditions on which a rule is believed; None learns nothing.
     """
     fixed = FixedRules(database, canonicalizer)
-    if not isinstance(queue, RequestQueue):
+    if isinstance(queue, MemoryQueue):
         return NoUrlRules(queue, fixed, "a JOBDIR")
     if policy is None:
         earlier = EarlierRules(database, UrlGroups(database), SkippedRequests(database, queue))
