@@ -1,6 +1,6 @@
 """Learn which kinds of URLs have pages that show more in a browser than came.
 
-A kind is a pattern of host, path and arguments (``crawler.url_rules.traps``). Of each kind
+A kind is a pattern of host, path and arguments (``crawler.url_rules.cluster_names``). Of each kind
 a few pages are tried; the counts are written with the pages that they are of.
 """
 
@@ -10,8 +10,8 @@ import json
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from crawler.storage import meta_names
+from crawler.url_rules.cluster_names import ClusterNames
 from crawler.url_rules.learning.address import Address
-from crawler.url_rules.traps import ClusterNames
 
 if TYPE_CHECKING:
     import sqlite3
