@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from crawler.frontier.memory_queue import MemoryQueue
 from crawler.storage import meta_names
@@ -26,27 +26,13 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-class EarlierRules(NamedTuple):
-    """The groups and skipped requests that a process with rules left in the database of a crawl."""
-
-    database: Database
-    groups: UrlGroups
-    skipped: SkippedRequests
-
-    def is_unsettled(self) -> bool:
-        """Return whether skipped requests may still be needed: rules changed or were not tried."""
-        if not any(rule > 0 for rule in self.skipped.counts()):
-            return False
-        is_regrouping = self.database.meta(meta_names.REGROUPING) not in {None, "[]"}
-        return is_regrouping or not self.skipped.are_settled()
-
-
 class NoUrlRules:
     """Queues every request and learns nothing; else as ``crawler.url_rules.engine.UrlRules``.
 
     Args:
+        database: The crawl's database, in which a process that used rules may have left requests
+            that it skipped.
         why: The condition for learning rules, for the message of an error.
-        earlier: What an earlier process left that used rules; None where none can have.
 
     Attributes:
         is_unvalidated: Whether that process ended before it had settled what it skipped.
@@ -58,19 +44,27 @@ class NoUrlRules:
     is_comparing_depths = False
 
     def __init__(
-        self, queue: RequestQueue, fixed: FixedRules, why: str, earlier: EarlierRules | None = None
+        self, database: Database, queue: RequestQueue, fixed: FixedRules, why: str
     ) -> None:
+        self._database = database
         self._queue = queue
+        self._groups = UrlGroups(database)
+        self._skipped = SkippedRequests(database, queue)
         self.fixed = fixed
         self._why = why
-        self._earlier = earlier
-        self.is_unvalidated = earlier is not None and earlier.is_unsettled()
+        self.is_unvalidated = self._is_unsettled()
+
+    def _is_unsettled(self) -> bool:
+        """Return whether skipped requests may still be needed: rules changed or were not tried."""
+        if not any(rule > 0 for rule in self._skipped.counts()):
+            return False
+        is_regrouping = self._database.meta(meta_names.REGROUPING) not in {None, "[]"}
+        return is_regrouping or not self._skipped.are_settled()
 
     def begin_visit(self, visit: int) -> None:
         """Forget which requests stood for others: a process that uses rules may end this visit."""
         self.is_unvalidated = False
-        if self._earlier is not None:
-            self._earlier.groups.clear()
+        self._groups.clear()
 
     def continue_visit(self) -> None:
         """Let all requests wait again that a process with rules has skipped in this visit.
@@ -78,10 +72,8 @@ class NoUrlRules:
         What stands for them is forgotten: it may give no page while nothing is learned.
         """
         self.is_unvalidated = False
-        if self._earlier is None:
-            return
-        self._earlier.groups.clear()
-        again = self._earlier.skipped.put_all_back()
+        self._groups.clear()
+        again = self._skipped.put_all_back()
         if again:
             logger.info("%d requests are made that URL rules skipped before", again)
 
@@ -158,8 +150,7 @@ def open_rules(
     """
     fixed = FixedRules(database, canonicalizer)
     if isinstance(queue, MemoryQueue):
-        return NoUrlRules(queue, fixed, "a JOBDIR")
+        return NoUrlRules(database, queue, fixed, "a JOBDIR")
     if policy is None:
-        earlier = EarlierRules(database, UrlGroups(database), SkippedRequests(database, queue))
-        return NoUrlRules(queue, fixed, "CRAWL_LEARN_URL_RULES, which is off", earlier)
+        return NoUrlRules(database, queue, fixed, "CRAWL_LEARN_URL_RULES, which is off")
     return UrlRules(database, canonicalizer, queue, policy, fixed)
