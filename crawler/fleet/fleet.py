@@ -92,8 +92,8 @@ class Fleet:
         self._job = job
         self.options = options
         self.membership = Membership(job.database, job.folder)
-        self.recent, self.recent_spellings = SeenKeys(), Spellings()
-        job.frontier.share(self.recent, self.recent_spellings)
+        self.recent = job.frontier.seen = SeenKeys()
+        job.frontier.spellings = Spellings()
         self.outbox: Outbox[Any] = Outbox()
         self.buffer = Buffer(job.database, job.frontier.queue, job.url_rules)
         self.worker: Worker | None = None
@@ -163,7 +163,7 @@ class Fleet:
             return
         # Redis may have lost links with what this worker held: they are sent again where met again.
         frontier.before_return.append(self.recent.clear)
-        frontier.before_return.append(self.recent_spellings.clear)
+        frontier.before_return.append(self._job.frontier.spellings.clear)
         self.news = news
         self.worker = Worker(frontier, self.buffer, self.outbox, news, self.options, crawl)
         self.worker.start()

@@ -113,7 +113,10 @@ class LeasedRequests:
 
 @dataclass(slots=True)
 class Frontier:
-    """The requests of a crawl: those that wait, are under way, or were met before."""
+    """The requests of a crawl: those that wait, are under way, or were met before.
+
+    A fleet puts ``seen`` and ``spellings`` of its own in their places, before the crawl begins.
+    """
 
     queue: RequestQueue
     seen: SeenKeys
@@ -121,15 +124,6 @@ class Frontier:
     redirects: Redirects
     pauses: HostPauses
     leased: LeasedRequests = field(default_factory=LeasedRequests)
-
-    def share(self, seen: SeenKeys, spellings: Spellings) -> None:
-        """Leave keys and spellings to a fleet, before the crawl begins.
-
-        Args:
-            seen: Keys that were sent to the fleet lately.
-            spellings: Spellings that were sent there lately.
-        """
-        self.seen, self.spellings = seen, spellings
 
     def begin_visit(self) -> None:
         self.queue.clear()
