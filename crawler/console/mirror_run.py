@@ -46,7 +46,7 @@ from crawler.storage.database import FILE_NAME, open_for_reading
 from crawler.storage.directory import lock_held
 from crawler.storage.errors import JobError
 from crawler.urls.canonical import Canonicalizer
-from crawler.urls.scope_names import scope_folder
+from crawler.urls.scope import scope_folder
 from crawler.urls.seeds import host_folder, split_seeds
 from neardup.plurals import many, noun
 

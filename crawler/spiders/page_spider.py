@@ -50,7 +50,7 @@ from crawler.spiders.arguments import RenderChoice, check_arguments, render_choi
 from crawler.spiders.file_requests import StoppedAnswers
 from crawler.storage.errors import CrawlStorageError
 from crawler.urls.canonical import MalformedUrl
-from crawler.urls.requested import requestable
+from crawler.urls.hosts import requestable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Iterable, Iterator, Mapping
