@@ -15,8 +15,7 @@ from crawler.mirror.errors import MirrorError
 from crawler.mirror.folder import MirrorFolder
 from crawler.mirror.mirror_files import FileTable
 from crawler.mirror.paths import STATE_FOLDER
-from crawler.mirror.player import Player
-from crawler.mirror.proving import Prover
+from crawler.mirror.proving import Player, Prover
 from crawler.mirror.targets import Targets
 from crawler.page_rendering import render_options
 from crawler.rendering.browser import Browser

@@ -26,7 +26,7 @@ from crawler.reading.content.content_xml import (
 )
 from crawler.reading.content.main_content import TRAFILATURA, read_by_trafilatura, read_content
 from crawler.reading.decoding import decode
-from crawler.reading.documents.reader import read_document
+from crawler.reading.documents.document_text import read_document
 from crawler.reading.flat_page import flatten
 from crawler.reading.further_links import further_links
 from crawler.reading.html_parsing import parse
