@@ -108,7 +108,7 @@ class PageReader:
         self._body = job.body
         self._root = parse(decoded.utf8)
         page = collect(self._root)
-        self._base = base = base_url(page, job.url)
+        self._base = base = base_url(page.base, job.url)
         said = read_metadata(page, base, job.url)
         self._metadata = metadata = with_headers(said, job.headers, job.url)
         if self._options.extractor is not None:
