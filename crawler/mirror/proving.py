@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
     from pathlib import Path
 
-    from crawler.mirror.folder import MirrorFolder
-    from crawler.mirror.mirror_files import FileRow, FileTable
-    from crawler.mirror.targets import Targets
+    from crawler.mirror.mirror_files import FileRow
+    from crawler.mirror.targets import OpenMirror
     from crawler.rendering.browser import Browser
 
 PROGRAM = ("index.html", "ui.js", "sw.js")
@@ -231,24 +230,13 @@ class Prover:
 
     Args:
         browser: A browser that is started.
-        folder: Folder of the mirror.
-        table: Table of its files.
-        targets: Finds the file of a URL.
+        mirror: The mirror.
         player: Shows the pages of an archive, which are proved instead of the files.
     """
 
-    def __init__(
-        self,
-        browser: Browser,
-        folder: MirrorFolder,
-        table: FileTable,
-        targets: Targets,
-        player: Player | None = None,
-    ) -> None:
+    def __init__(self, browser: Browser, mirror: OpenMirror, player: Player | None = None) -> None:
         self._browser = browser
-        self._folder = folder
-        self._table = table
-        self._targets = targets
+        self._folder, self._table, self._targets = mirror
         self._player = player
         self._blank: Any = None
 

@@ -14,7 +14,6 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from crawler.mirror.errors import MirrorStorageError, SymbolicLinkError
-from crawler.mirror.mirror_files import is_chosen
 from crawler.mirror.paths import CHANGES, INDEX, OUR_FOLDERS, SEARCH, STATE_FOLDER, VERSIONS
 from crawler.mirror.reports import index_without
 
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from crawler.mirror.folder import MirrorFolder
-    from crawler.storage.database import Database
 
 FOLDER = "versions"
 """Name of the folder of the versions, in that of the mirror's state."""
@@ -35,11 +33,6 @@ _PAGE = (
     '<meta name="viewport" content="width=device-width">\n'
     "<title>Earlier versions</title></head>\n<body>\n<h1>Earlier versions</h1>\n"
 )
-
-
-def keeps_versions(database: Database) -> bool:
-    """Return whether the mirror is to keep its earlier versions."""
-    return is_chosen(database, "keep_versions")
 
 
 def versions_folder(root: Path) -> Path:
