@@ -22,6 +22,7 @@ from crawler.mirror.documents.places import LinkKind
 from crawler.mirror.errors import MirrorError
 from crawler.mirror.file_store import media_type, original
 from crawler.mirror.targets import open_mirror
+from crawler.reading.content_types import VAGUE_TYPES
 from crawler.spiders.mirror import MirrorSpider
 from neardup.plurals import many
 
@@ -100,7 +101,6 @@ _NOTHING = {LinkKind.REQUISITE: "data:,", LinkKind.FRAME: "about:blank"}
 _TYPES = {DocumentType.CSS: "text/css", DocumentType.SCRIPT: "text/javascript"}
 _TYPE = re.compile(r"[a-z0-9!#$&^_.+-]+/[a-z0-9!#$&^_.+-]+")
 _BYTES = "application/octet-stream"
-_VAGUE_TYPES = frozenset({"", "application/octet-stream", "binary/octet-stream", "text/plain"})
 
 
 class SingleFile:
@@ -181,7 +181,7 @@ def _data_type(row: FileRow, body: bytes) -> str:
     """Return the type of a ``data:`` URL, with the encoding that the server's header says."""
     declared, _, parameters = (row.content_type or "").partition(";")
     essence = declared.strip().lower()
-    if essence in _VAGUE_TYPES:
+    if essence in VAGUE_TYPES:
         kind = document_type(body, row.url, row.content_type)
         essence = _TYPES.get(kind, essence) if kind is not None else essence
     essence = media_type(essence, body) or essence

@@ -6,7 +6,7 @@ import re
 
 _HTML_TYPES = frozenset({"text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"})
 # Types that servers declare for files of unknown content.
-_VAGUE_TYPES = frozenset(
+VAGUE_TYPES = frozenset(
     {
         "",
         "*/*",
@@ -71,11 +71,11 @@ def why_not_html(content_type: str | None, body: bytes) -> str | None:
     for magic, name in _FOREIGN.items():
         if start.startswith(magic):
             return name
-    if declared in _HTML_TYPES or (not body and declared in _VAGUE_TYPES):
+    if declared in _HTML_TYPES or (not body and declared in VAGUE_TYPES):
         return None
     if declared in _XML_TYPES:
         return None if _XHTML.search(start) else declared
-    if declared in _VAGUE_TYPES:
+    if declared in VAGUE_TYPES:
         return None if _looks_like_html(start) else declared or "no HTML, and of no declared type"
     return declared
 
@@ -94,7 +94,7 @@ def _declared(content_type: str | None) -> str:
 def is_told_by_type(content_type: str) -> bool:
     """Return whether the declared type alone is enough for ``why_not_html``."""
     declared = _declared(content_type)
-    return declared not in _VAGUE_TYPES | _XML_TYPES
+    return declared not in VAGUE_TYPES | _XML_TYPES
 
 
 def is_endless(content_type: str) -> bool:

@@ -23,7 +23,7 @@ from crawler.mirror.documents.places import LinkKind, Places
 from crawler.mirror.documents.scripts import SCRIPT_ENDINGS, SCRIPT_TYPES, names_any, read_names
 from crawler.mirror.documents.xml import read_xml
 from crawler.mirror.endings import is_text_name
-from crawler.reading.content_types import why_not_html
+from crawler.reading.content_types import VAGUE_TYPES, why_not_html
 from crawler.reading.link_extraction import (
     ASCII_MARKS,
     DROPPED,
@@ -64,9 +64,6 @@ _DECLARED = (
     | dict.fromkeys(SCRIPT_TYPES, DocumentType.SCRIPT)
     | dict.fromkeys(XML_TYPES, DocumentType.XML)
 )
-_VAGUE_TYPES = frozenset(
-    {"", "*/*", "application/octet-stream", "binary/octet-stream", "text/plain"}
-)
 _SNIFFED_BYTES = 2048
 _XML_START = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*+(?:<\?xml\s|<(?:svg|rss|feed|rdf:RDF)[\s>])", re.IGNORECASE
@@ -96,7 +93,7 @@ def _type_by_start(start: bytes, url: str, content_type: str | None) -> Document
     is_text = declared == "text/plain" and is_text_name(url)
     if kind is None and not is_text and why_not_html(content_type, start) is None:
         kind = DocumentType.HTML
-    if kind is None and declared in _VAGUE_TYPES:
+    if kind is None and declared in VAGUE_TYPES:
         kind = _sniffed(start, url)
     return kind
 
@@ -104,7 +101,7 @@ def _type_by_start(start: bytes, url: str, content_type: str | None) -> Document
 def may_hold_links(content_type: str | None) -> bool:
     """Return whether a body of this type can hold links, as far as its head tells."""
     declared = (content_type or "").partition(";")[0].strip().lower()
-    is_known = declared in _DECLARED or declared in _VAGUE_TYPES
+    is_known = declared in _DECLARED or declared in VAGUE_TYPES
     return is_known or why_not_html(content_type, b"") is None
 
 
