@@ -17,7 +17,7 @@ from crawler.mirror.documents.places import (
     kind_of_relation,
 )
 from crawler.mirror.documents.tags import PAINTS
-from crawler.reading.metadata.robots_directives import directives
+from crawler.reading.metadata.metadata_record import directives
 
 if TYPE_CHECKING:
     from crawler.mirror.documents.attributes import Attribute

@@ -16,7 +16,7 @@ from crawler.reading.link_extraction import resolve
 from crawler.reading.metadata.bylines import read_byline
 from crawler.reading.metadata.dates import iso_date
 from crawler.reading.metadata.json_ld import MAX_LIST, described_by, schema_org_nodes
-from crawler.reading.metadata.metadata_record import Metadata
+from crawler.reading.metadata.metadata_record import Metadata, directives
 from crawler.reading.metadata.page_names import first_heading, identifiers, subheading
 from crawler.reading.metadata.page_titles import (
     folded_name,
@@ -25,7 +25,6 @@ from crawler.reading.metadata.page_titles import (
     title_of,
     without_site,
 )
-from crawler.reading.metadata.robots_directives import directives
 from crawler.reading.url_joining import PlainJoiner
 from crawler.reading.value_addresses import read_refresh
 
