@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from crawler.frontier.seen import RECENT_URLS, RecentDepths
 from crawler.storage.states import SpellingState
+from crawler.urls.hosts import sent
 from crawler.urls.parts import MalformedUrl
-from crawler.urls.requested import sent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
