@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from contextlib import ExitStack, closing, contextmanager
@@ -20,6 +21,7 @@ from neardup.plurals import many
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from types import FrameType
 
 _SETTINGS = ("FEEDS={}", "WARC_ENABLED=False", "METRICS_PORT=", "FLEET_ENABLED=False")
 """What a configuration may ask of each crawl, and nobody wants of this one."""
@@ -40,8 +42,15 @@ def crawls_of(paths: Sequence[Path]) -> Iterator[Mapping[Path, Path]]:
         for path in paths:
             if directory_of(path) is None:
                 place = stack.enter_context(TemporaryDirectory(prefix="crawl-once-"))
+                for number in (signal.SIGTERM, signal.SIGHUP):
+                    if signal.getsignal(number) is signal.SIG_DFL:  # nohup ignores one
+                        signal.signal(number, _leave)  # so that the directory goes
                 made[path] = _replayed(path, Path(place) / "crawl")
         yield made
+
+
+def _leave(number: int, _: FrameType | None) -> None:
+    sys.exit(128 + number)
 
 
 def _replayed(path: Path, folder: Path) -> Path:

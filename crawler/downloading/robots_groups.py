@@ -19,7 +19,7 @@ _RULE = re.compile(
 )
 # What stands behind a token, such as a version or a comment, is no part of it.
 _TOKEN = re.compile(r"[^\s/(;,]+")
-_COMPATIBLE = re.compile(r"mozilla/[\d.]+\s*\(compatible;\s*([^\s/(;,)]+)", re.IGNORECASE)
+_COMPATIBLE = re.compile(r"mozilla/.*[(;]\s*compatible;\s*([^\s/(;,)]+)", re.IGNORECASE)
 _EVERYBODY = "*"
 
 

@@ -197,8 +197,13 @@ class Captures:
 
     def _why_left_out(self, found: WholeRecord) -> str | None:
         """Return what an answer is that is no page, empty of what the crawl refused, or None."""
+        # Where several answers share an identity, a request does not tell which one is its own.
+        none = (
+            "SELECT why FROM none WHERE id = ?1 AND url = ?2 AND (why = '' OR "
+            "(SELECT count(*) FROM answers WHERE id = ?1 AND url = ?2) < 2)"
+        )
         for record in found.joined:
-            row = self._one("SELECT why FROM none WHERE id = ? AND url = ?", record, found.url)
+            row = self._one(none, record, found.url)
             if row is not None:
                 return str(row[0])
         return why_no_page(found)
@@ -286,8 +291,7 @@ def _may_be_page(found: WholeRecord) -> bool:
         return False
     declared = (found.content_type or "").lower()
     # What a vague type stands for is seen by the body.
-    is_told = is_told_by_type(declared) or "xml" in declared
-    return not is_told or why_not_html(declared, b"") is None
+    return not is_told_by_type(declared) or why_not_html(declared, b"") is None
 
 
 def _is_page(found: WholeRecord, held: WholeRecord | None) -> bool:
@@ -295,7 +299,7 @@ def _is_page(found: WholeRecord, held: WholeRecord | None) -> bool:
     if found.field(KIND_FIELD) is not None:
         return True
     declared = (found.content_type or (held and held.content_type) or "").lower()
-    if is_told_by_type(declared) or "xml" in declared:
+    if is_told_by_type(declared):
         return why_not_html(declared, b"") is None
     if held is None or held.payload is None:
         return not declared

@@ -18,7 +18,7 @@ from neardup.batch.corpus_task import input_options_of
 from neardup.batch.input_files import find_files, passed_over
 from neardup.batch.rows import DAMAGED
 from neardup.command_line.arguments import parameters_of
-from neardup.command_line.streams import named_input, print_json
+from neardup.command_line.streams import STANDARD_INPUT, named_input, print_json
 from neardup.errors import BadInputError, InputError
 from neardup.installing import install_command
 from neardup.verdict import NEAR_DUPLICATE, TEXT_DUPLICATE
@@ -73,7 +73,8 @@ def find(options: Namespace) -> None:
             print(f"neardup: {passed_over(others)}", file=sys.stderr)
         _run(options, task, target)
         if options.folder is None:
-            for cluster in _clusters(target, with_singles=options.all):
+            copy = source if source != options.file else None
+            for cluster in _clusters(target, copy, with_singles=options.all):
                 print_json(cluster)
         _check_read(target, options.folder or "standard output")
 
@@ -124,11 +125,12 @@ def _check_read(folder: Path, results: str) -> None:
         raise BadInputError(f"{damaged[0]}{more}; all that could be read is in {results}")
 
 
-def _clusters(folder: Path, *, with_singles: bool) -> Iterator[dict[str, Any]]:
+def _clusters(folder: Path, copy: str | None, *, with_singles: bool) -> Iterator[dict[str, Any]]:
     """Yield each kept text with those that repeat it, in their order.
 
     Args:
         folder: The tables of a run that goes on from no other.
+        copy: The temporary copy of standard input, which names texts without an id.
         with_singles: Whether kept texts come that nothing repeats.
     """
     import pyarrow as pa  # noqa: PLC0415  (optional)
@@ -138,6 +140,9 @@ def _clusters(folder: Path, *, with_singles: bool) -> Iterator[dict[str, Any]]:
 
     columns = ["id", "name", "duplicate_of", "resembles", "similarity", *_OF_VERDICT]
     table = pa.concat_tables(read_files(folder, "documents", columns)).combine_chunks()
+    if copy is not None:
+        names = pc.replace_substring(table["name"], f"{copy}#", f"{STANDARD_INPUT}#")
+        table = table.set_column(columns.index("name"), "name", names)
     kept = pc.coalesce(table["duplicate_of"], table["id"])
     resembled = table["name"].take(pc.index_in(table["resembles"], table["id"]))
     table = table.append_column("kept", kept).append_column("resembled", resembled)

@@ -105,7 +105,14 @@ def test_what_the_head_says_is_no_page_is_stopped_there_whatever_its_url(tmp_pat
     sent: list[int] = []
     types = "application/zip", "video/mp4", "image/jpeg", "application/octet-stream"
     files = {f"/get/{number}?id={number}": kind for number, kind in enumerate(types)}
-    documents = {"/get/docx?id=1": "application/zip", "/get/pdf": "application/octet-stream"}
+    documents = {
+        "/get/docx?id=1": "application/zip",
+        "/get/docx/2?id=2": "application/msword",
+        "/get/docx/3": "Application/Force-Download",
+        "/get/pdf": "application/octet-stream",
+        "/get/pdf/2": "application/x-download; name=a.pdf",
+        "/get/pdf/3": "image/pdf",
+    }
     with HostileSite() as site:
         site.linked = ("/go", *STREAMS, *files, *documents, "/plain/1")
         site.added = {path: stream(kind) for path, kind in STREAMS.items()}
@@ -130,9 +137,9 @@ def _answer(body: bytes, content_type: str, exchange: Exchange) -> None:
 def document_of(path: str) -> bytes:
     """A large PDF, or a large Word document whose first entry is none of the usual ones."""
     if path.startswith("/get/pdf"):
-        return pdf(pages_of(prose("a report", 6_000)))
+        return pdf(pages_of(prose(path, 20_000)))
     made = BytesIO()
-    with ZipFile(BytesIO(word(prose("a letter", 200)))) as plain, ZipFile(made, "w") as other:
+    with ZipFile(BytesIO(word(prose(path, 200)))) as plain, ZipFile(made, "w") as other:
         other.writestr("customXml/item9.xml", bytes(2**17))
         for name in plain.namelist():
             other.writestr(name, plain.read(name))

@@ -76,9 +76,16 @@ def test_every_command_works_beside_a_crawl_that_is_running(tmp_path: Path) -> N
     assert json.loads(scrapy("sweep", folder, "--json").stdout)["pages"] == 400
 
 
-@pytest.mark.parametrize("command", ["sweep", "pairs", "label", "lab"])
-def test_ctrl_c_removes_what_was_made_of_a_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+@pytest.mark.parametrize(
+    ("command", "number"),
+    [
+        *((command, signal.SIGINT) for command in ("sweep", "pairs", "label", "lab")),
+        ("lab", signal.SIGTERM),
+        ("sweep", signal.SIGHUP),
+    ],
+)
+def test_a_signal_removes_what_was_made_of_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, number: signal.Signals
 ) -> None:
     file, place = tmp_path / "pages.jsonl", tmp_path / "temporary"
     rows = (
@@ -92,9 +99,9 @@ def test_ctrl_c_removes_what_was_made_of_a_file(
     wait_until(lambda: list(place.glob("*/crawl/crawl.db")), process)
     (child,) = children(process.pid)
     workers = wait_until(lambda: set(children(child)), process)
-    os.killpg(process.pid, signal.SIGINT)
+    os.killpg(process.pid, number)
     _, errors = process.communicate(timeout=30)
-    assert process.returncode == 130
+    assert process.returncode == 128 + number
     assert errors.splitlines()[0] == (
         f"{file}: no crawl directory, so that a temporary crawl is made of it"
     )

@@ -66,7 +66,10 @@ _XML_TYPES = _FEED_TYPES | {"application/xml", "text/xml"}
 _DOCUMENT_TYPES = re.compile(
     r"application/(?:epub\+zip|vnd\.(?:openxmlformats|oasis|ms-(?:word|powerpoint)))"
 )
-_ZIP_TYPES = frozenset({"application/zip", "application/x-zip", "application/x-zip-compressed"})
+# Programs that hand out files declare documents as anything else, such as application/msword.
+_NO_DOCUMENT = re.compile(
+    r"(?:audio|font|image|model|text|video)/(?!.*pdf)|application/.*(?:json|javascript|mp4|ogg)"
+)
 _FEED_ROOT = re.compile(
     rb"(?:\xef\xbb\xbf)?(?:\s++|<!--(?:(?!-->).)*+-->|<\?[^>]*+>|<!DOCTYPE[^>\[]*+>)*+"
     rb"<(?:rss[\s>]|(?:\w+:)?feed\s[^>]*http://www\.w3\.org/2005/Atom"
@@ -121,8 +124,7 @@ def document_kind(content_type: str | None, body: bytes) -> DocumentKind | None:
 def may_be_document(content_type: str) -> bool:
     """Return whether the declared type leaves it possible that a body is a document."""
     declared = content_type.partition(";")[0].strip().lower()
-    known = _PDF_TYPES | _TYPES.keys() | _XML_TYPES | _ZIP_TYPES
-    return declared in known or _DOCUMENT_TYPES.match(declared) is not None
+    return declared in _TYPES.keys() | _XML_TYPES or _NO_DOCUMENT.match(declared) is None
 
 
 def may_begin_document(content_type: str, start: bytes, kinds: frozenset[str]) -> bool:

@@ -84,6 +84,8 @@ def test_a_token_is_compared_whole_and_without_case(token: str, *, is_ours: bool
         ("crawl-once/0.1 (+https://www.example.org/bot)", {"crawl-once"}),
         ("Crawl-Once", {"crawl-once"}),
         ("Mozilla/5.0 (compatible; Foobot/1.0; +https://example.org)", {"foobot"}),
+        ("Mozilla/5.0 AppleWebKit/5 (KHTML, like Gecko; compatible; Foobot/1.0)", {"foobot"}),
+        ("Mozilla/5.0 (Linux) Safari/5.3 (compatible; Foobot/1.0; +https://a.org)", {"foobot"}),
         ("Mozilla/5.0 (X11; Linux x86_64) Foobot/1.0", {"mozilla"}),
         ("(a comment alone)", set()),
         ("", set()),

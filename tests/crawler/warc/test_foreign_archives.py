@@ -183,6 +183,11 @@ class TestAnswersThatAreNoPages:
         (tmp_path / "x.warc").write_bytes(b"".join(ones) + answer("/f", b"<p>") + WHOLE)
         assert [page.body for page in pages(tmp_path)] == BODIES
 
+    def test_take_no_page_that_shares_identity_and_url(self, tmp_path: Path) -> None:
+        both = asked("/f", "POST") + answer("/f", b"<p>a") + asked("/f", "GET")
+        (tmp_path / "x.warc").write_bytes(both + answer("/f", b"<p>b"))
+        assert [page.body for page in pages(tmp_path)] == [b"<p>a", b"<p>b"]
+
     def test_leave_a_cut_page_the_last_of_its_url(self, tmp_path: Path) -> None:
         cut = answer("/f", b"<p>half", WARC_Truncated="disconnect")
         later = answer("/f", b"", "ETag: x", status="304 Not Modified", WARC_Date="2025")
@@ -266,6 +271,12 @@ class TestOtherRecordsOfPages:
         parts = (answer("/h", b"<html><p>h", *headers), answer("/t", b"text", *headers))
         (tmp_path / "x.warc").write_bytes(b"".join(parts))
         assert [page.body for page in pages(tmp_path)] == [b"<html><p>h"]
+
+    def test_xhtml_that_is_declared_as_xml_is_a_page(self, tmp_path: Path) -> None:
+        bodies = b'<html xmlns="http://www.w3.org/1999/xhtml"><p>h</p></html>', b"<urlset/>"
+        parts = (answer(f"/{len(body)}", body, "Content-Type: text/xml") for body in bodies)
+        (tmp_path / "x.warc").write_bytes(b"".join(parts))
+        assert [page.body for page in pages(tmp_path)] == [bodies[0]]
 
     @pytest.mark.parametrize(("length", "is_cut"), [(4, False), (9, True)])
     def test_a_body_as_long_as_declared_is_whole_whatever_the_record_says(

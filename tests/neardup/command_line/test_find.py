@@ -175,6 +175,12 @@ def test_without_a_folder_clusters_are_lines(packed: bytes, more: list[str]) -> 
     assert 'neardup: left out: 1: no text in the field "text"' in ended.err
 
 
+def test_rows_of_standard_input_without_an_id_are_named_by_their_place() -> None:
+    ended = neardup("-", "--processes", "1", stdin=json_lines([{"text": PAGE}] * 2))
+    (cluster,) = ended.lines
+    assert (cluster["kept"], cluster["duplicates"][0]["id"].partition("#")[0]) == ("-#0", "-")
+
+
 def test_near_texts_of_other_titles_are_kept_and_named(tmp_path: Path) -> None:
     rows: list[dict[str, Any]] = [
         {"id": 1, "name": {"of": "Widget 3000 | Shop"}, "text": PAGE},
