@@ -29,10 +29,8 @@ from crawler.reading.content_types import why_not_html
 from crawler.reading.link_kinds import ANCHOR, OPEN_FORM, SCRIPT, Follow
 from crawler.request_meta import FOR_A_PAGE, LINK_KIND, RETRY_TIMES, SEED, WHOLE, is_apart
 from crawler.spiders.argument_table import MIRROR
-from crawler.spiders.arguments import RenderChoice, yes_or_no
 from crawler.spiders.named_files import PAGE_OF, NamedFiles
 from crawler.spiders.site import SiteSpider
-from crawler.suggestions import did_you_mean
 from crawler.urls.parts import MalformedUrl
 from crawler.urls.scope import MARKED_NOFOLLOW, Scope
 
@@ -49,11 +47,7 @@ if TYPE_CHECKING:
     from crawler.pages.page_context import Fetched, StoredPart
     from crawler.pages.page_store import StoredUrl
     from crawler.spiders.argument_table import Argument
-
-REQUISITES = {
-    "host": "what pages need, from the hosts of the site",
-    "all": "what pages need, from any host",
-}
+    from crawler.spiders.arguments import RenderChoice
 
 NEEDED = 1
 """Priority of a file that a page needs: before further pages, so that stored pages are complete."""
@@ -101,16 +95,7 @@ class MirrorSpider(SiteSpider):
     @classmethod
     def check_arguments(cls, arguments: Mapping[str, str]) -> None:
         super().check_arguments(arguments)
-        requisites = arguments.get("requisites", "host")
-        if requisites not in REQUISITES:
-            hint = did_you_mean(requisites, REQUISITES)
-            raise ValueError(f"-a requisites must be host or all, got {requisites!r}{hint}")
-        gone = arguments.get("gone", "keep")
-        if gone not in MIRROR["gone"].choices:
-            hint = did_you_mean(gone, MIRROR["gone"].choices)
-            raise ValueError(f"-a gone must be keep or remove, got {gone!r}{hint}")
-        reads_text = yes_or_no("text", arguments.get("text", "yes"))
-        if not reads_text and cls.render_choice(arguments).mode != NO:
+        if arguments.get("text") == "no" and cls.render_choice(arguments).mode != NO:
             raise ValueError("-a text=no reads no page, and -a render needs what is read of it")
 
     @classmethod
@@ -132,7 +117,7 @@ class MirrorSpider(SiteSpider):
         spider.archivist.keep_links = False  # they are in the files
         spider.archivist.read_documents = False  # they are files
         spider.archivist.pool.show_lines()  # the files show the pages
-        spider.reads_text = yes_or_no("text", spider.text)
+        spider.reads_text = spider.text == "yes"
         told = replace(
             spider.job.run,
             needs_workers=spider.reads_text,

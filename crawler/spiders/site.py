@@ -29,8 +29,6 @@ from crawler.spiders.arguments import (
     secs_of,
     seeds_of,
     size_of,
-    whole_number,
-    yes_or_no,
 )
 from crawler.spiders.file_requests import FileRequests
 from crawler.spiders.guessing import SitemapSpider
@@ -144,7 +142,7 @@ class SiteSpider(SitemapSpider):
         options = Options(crawler.settings)
         spider.seeds = seeds_of(kwargs)
         spider.within = scope_of(spider.seeds, kwargs)
-        spider.depth_limit = whole_number("max_depth", spider.max_depth)
+        spider.depth_limit = int(spider.max_depth) if spider.max_depth else None
         spider.obey_nofollow = options.boolean("CRAWL_OBEY_NOFOLLOW")
         spider.files = FileRequests(
             crawler, spider.job, cls.file_endings(options), spider.file_request
@@ -155,11 +153,10 @@ class SiteSpider(SitemapSpider):
             max_url_length=crawler.settings.getint("URLLENGTH_LIMIT") or _MAX_URL,
         )
         spider.max_sitemaps = options.integer("CRAWL_MAX_SITEMAPS")
-        max_pages = whole_number("max_pages", spider.max_pages)
         spider.follow_kinds(cls.kinds_of_links(kwargs))
         told = replace(
             spider.job.run,
-            max_pages=max_pages,
+            max_pages=int(spider.max_pages) if spider.max_pages else None,
             max_secs=secs_of(kwargs),
             max_bytes=size_of(kwargs),
             hours=hours_of(kwargs),
@@ -174,7 +171,7 @@ class SiteSpider(SitemapSpider):
         for seed, target in spider.notes.moved_seeds().items():
             spider.within = moved_scope(spider.within, seed, target) or spider.within
         spider.notes.after_moved_seed.append(spider.move_scope)
-        if yes_or_no("sitemaps", spider.sitemaps) and spider.depth_limit != 0:
+        if spider.sitemaps == "yes" and spider.depth_limit != 0:
             crawler.signals.connect(spider.robots_parsed, signals.robots_parsed)
         return spider
 
