@@ -63,7 +63,7 @@ class ProbingSpider(ControllingSpider):
     def _note_probe(self, request: Request, signs: WallSigns | None) -> None:
         urls = request.meta.get("redirect_urls", ())
         try:
-            self.archivist.walls.note_probe((*urls, request.url)[0], signs, self.archivist.tuned.id)
+            self.archivist.walls.note_probe((*urls, request.url)[0], signs)
         except CrawlStorageError as error:
             self.result.stop(str(error))
             raise CloseSpider("storage") from error
