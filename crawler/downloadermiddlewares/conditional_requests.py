@@ -11,11 +11,11 @@ from scrapy.exceptions import NotConfigured
 from w3lib.url import safe_url_string
 
 from crawler.downloadermiddlewares.limits import content_range
+from crawler.downloadermiddlewares.retries import leased_host
 from crawler.job_registry import CrawlerComponent
 from crawler.large_bodies import DATA_LOSS, FileResponse, body_size, large_bodies_of, without_file
 from crawler.pages.gates import GateError
 from crawler.request_meta import ASKED_IF, WAITED, WHOLE
-from crawler.scheduler import FrontierScheduler
 from crawler.spiders.page_spider import PageSpider
 from crawler.storage.errors import CrawlStorageError
 from crawler.urls.parts import MalformedUrl
@@ -93,14 +93,13 @@ class ConditionalRequests(CrawlerComponent):
 
     def _must_wait(self, request: Request, target: str) -> bool:
         """Let the request of a known page that is led elsewhere wait, until it is no gate's."""
-        scheduler = self._crawler.engine.scheduler
-        if not self._is_for_known(request) or not isinstance(scheduler, FrontierScheduler):
+        if not self._is_for_known(request) or leased_host(self._crawler, request) is None:
             return False
         key = self._key_of_url((*request.meta.get("redirect_urls", ())[:1], request.url)[0])
         previous = self._job.store.previous(key)
-        if previous is None or scheduler.host_of(request) is None:
+        if previous is None or self._job.visits.known.moved_to(key) == target:
             return False
-        if self._job.visits.known.moved_to(key) == target or key == self._key_of_url(target):
+        if key == self._key_of_url(target):
             return False
         try:
             must = self._job.archivist.gates.must_wait(previous, target)
@@ -108,7 +107,8 @@ class ConditionalRequests(CrawlerComponent):
             self._job.result.stop(str(error))
             must = True
         # It then waits behind the other requests of its host.
-        return must and scheduler.ask_later(request, {WAITED: request.meta.get(WAITED, 0.0)})
+        notes = {WAITED: request.meta.get(WAITED, 0.0)}
+        return must and self._crawler.engine.scheduler.ask_later(request, notes)
 
     def _key_of_url(self, url: str) -> bytes:
         try:
