@@ -194,9 +194,6 @@ class Job:
         """Set the options of this run, before it begins."""
         self.run = run
 
-    def join(self, fleet: Fleet) -> None:
-        self.fleet = fleet
-
     def claim(self, plan: str, scope: str = "") -> None:
         """Store the plan of this crawl, so that another one does not take over its queue.
 
@@ -353,7 +350,7 @@ class Job:
         siblings = self.archivist.siblings
         promoted = siblings.judge_last() if is_last else siblings.judge_some()
         for captured in promoted or ():
-            self.result.note_promoted()
+            self.result.promoted += 1
             self.url_rules.observe(captured.row, is_first=False)
         return promoted
 

@@ -314,7 +314,7 @@ class FrontierScheduler(BaseScheduler):
         except MalformedRequestError as error:
             logger.error("%s cannot be taken up again: %s", queued.url, error)  # noqa: TRY400
             self._finish([queued.id], failed=True)
-            self._job.result.count_broken()
+            self._job.result.broken_requests += 1
             self._rules.note_failure([queued.url])
             return None
         return request

@@ -160,7 +160,7 @@ class VariantRequests:
                 )
             except MalformedRequestError as error:
                 logger.error("%s cannot be taken up again: %s", variant.url, error)  # noqa: TRY400
-                self._job.result.count_broken()
+                self._job.result.broken_requests += 1
                 continue
             self._fix(request, is_tried=variant.state == VariantState.TRIED)
             yield request

@@ -10,7 +10,8 @@ from urllib.parse import urljoin
 from scrapy.exceptions import NotConfigured
 from w3lib.url import safe_url_string
 
-from crawler.downloadermiddlewares.limits import content_range
+from crawler.downloadermiddlewares.failures import REDIRECTS
+from crawler.downloadermiddlewares.limits import OF_RANGES, content_range
 from crawler.downloadermiddlewares.retries import leased_host
 from crawler.job_registry import CrawlerComponent
 from crawler.large_bodies import DATA_LOSS, FileResponse, body_size, large_bodies_of, without_file
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
 _CONDITIONS = (b"If-None-Match", b"If-Modified-Since")
 _OF_PARTS = (b"If-Range", b"Range")
 _PERMANENT = frozenset({301, 308})
-_OF_RANGES = frozenset({HTTPStatus.PARTIAL_CONTENT, HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE})
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
 class ConditionalRequests(CrawlerComponent):
@@ -77,7 +76,7 @@ class ConditionalRequests(CrawlerComponent):
         if ASKED_IF in request.meta and request.headers.pop(b"If-Range", None):
             response = self._joined(request, response)
         location = response.headers.get(b"Location")
-        if not location or response.status not in _REDIRECTS or not self._is_for_page(request):
+        if not location or response.status not in REDIRECTS or not self._is_for_page(request):
             return response
         target = urljoin(request.url, safe_url_string(location))
         if self._must_wait(request, target):
@@ -126,7 +125,7 @@ class ConditionalRequests(CrawlerComponent):
         """
         del request.headers[b"Range"]
         part = self._parts.pop(request, None)
-        if part is None or response.status not in _OF_RANGES:
+        if part is None or response.status not in OF_RANGES:
             return response
         is_portion = is_in_portions(response)
         if not is_portion and not continues(response, part):

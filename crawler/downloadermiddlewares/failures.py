@@ -43,7 +43,7 @@ _PLAIN = (
     (ForbiddenByRobotsError, Reason.FORBIDDEN),
     (OutOfScopeError, Reason.REDIRECTED_OUT),
 )
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
 # Scrapy raises no errors of their own for these: only the messages tell them from others.
 _SCRAPYS = {
     "max redirections reached": (UNREADABLE, Reason.REDIRECTED_ENDLESSLY),
@@ -78,7 +78,7 @@ def explain(failure: Failure, settings: BaseSettings) -> tuple[str, Stored, int]
 
 
 def _explain_status(response: Response) -> Stored:
-    if response.status not in _REDIRECTS:
+    if response.status not in REDIRECTS:
         return Reason.HTTP_STATUS.stored(response.status)
     location = response.headers.get(b"Location")
     if location is None:

@@ -82,7 +82,8 @@ class Promotion:
         Complexity: O(duplicates), and one judgement for each distinct text.
         """
         moved = []
-        for page_id in self._superseded():
+        superseded = self.store.database.read("SELECT page FROM superseded ORDER BY page")
+        for (page_id,) in superseded.fetchall():
             old = self.store.get(page_id)
             if old is not None and not old.latest:
                 for replaced, promoted in self._settle(old):
@@ -90,7 +91,7 @@ class Promotion:
                     yield promoted
                 if keep_versions:
                     self.store.drop_texts(old.key, keep_versions - 1)
-            self._forget_superseded(page_id)
+            self.store.database.write("DELETE FROM superseded WHERE page = ?", (page_id,))
         if moved:
             self._note_moved(moved)
 
@@ -163,13 +164,6 @@ class Promotion:
             (page_id,),
         )
         return noted.rowcount > 0
-
-    def _superseded(self) -> list[int]:
-        rows = self.store.database.read("SELECT page FROM superseded ORDER BY page")
-        return [int(page_id) for (page_id,) in rows]
-
-    def _forget_superseded(self, page_id: int) -> None:
-        self.store.database.write("DELETE FROM superseded WHERE page = ?", (page_id,))
 
     def _texts_of_duplicates(self, page_id: int) -> list[TextGroup]:
         """Group the newest captures that are duplicates of a capture by their texts."""

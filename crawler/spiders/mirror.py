@@ -164,7 +164,7 @@ class MirrorSpider(SiteSpider):
         if document is not None:
             self._documents[response] = document
         if why_not_html(fetched.content_type, fetched.body) is not None:
-            self.result.count_file()
+            self.result.files += 1
         return found
 
     def _kept(self, fetched: Fetched, found: Captured, *, is_seed: bool) -> LinkedDocument | None:
@@ -354,7 +354,7 @@ class MirrorSpider(SiteSpider):
         is_far = steps >= _MAX_STEPS
         may_wait = is_far or (steps > 0 and kind is LinkKind.FRAME)
         depth = response.meta.get("depth", 0) + 1
-        if is_far and self.depth_limit is not None and depth > self.depth_limit:
+        if is_far and self.is_too_deep(depth):
             return None
         if not self._needed_lately.is_new(url, depth):
             return None
@@ -380,7 +380,7 @@ class MirrorSpider(SiteSpider):
         self, response: Response, captured: Captured, document: LinkedDocument
     ) -> Iterator[Request]:
         depth = response.meta.get("depth", 0) + 1
-        if self.depth_limit is not None and depth > self.depth_limit:
+        if self.is_too_deep(depth):
             return
         if not self.within.allows(response.url):  # a frame, or a style, from elsewhere
             return

@@ -79,9 +79,7 @@ class NamedFiles:
 
     def not_there(self, url: str, meta: Mapping[str, Any]) -> Iterator[Request]:
         """Note that what is named is not at a URL; yield the request for the next one, if any."""
-        with suppress(CrawlStorageError):  # the job remembers it, and the crawl ends
-            self._spider.files.note_guess(meta, url, is_page=False)
-            self._spider.link_counts.note_answer(meta[LINK_KIND], is_new=False)
+        self._spider.note_guess(meta, url, is_page=False)
         kept: dict[str, Any] = {name: meta[name] for name in _KEPT if name in meta}
         urls = meta.get(FURTHER, ())
         for number, another in enumerate(urls, 1):
@@ -129,8 +127,7 @@ class NamedFiles:
         depth = response.meta.get("depth", 0) + 1
         if not urls or not self._lately.is_new(urls[0], depth):
             return None
-        limit = self._spider.depth_limit
-        if limit is not None and depth > limit:
+        if self._spider.is_too_deep(depth):
             return None
         self._spider.link_counts.note_found(kind)
         key = self._spider.job.canonicalizer.key(urls[0])

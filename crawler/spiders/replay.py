@@ -135,7 +135,7 @@ class ReplaySpider(PageSpider):
             )
         elif captures.skipped:
             places = many(captures.skipped, "place")
-            self.result.note_missing(f"{places} of the archive could not be read, see above")
+            self.result.missing.append(f"{places} of the archive could not be read, see above")
 
     def _position(self, source: WarcFile) -> int:
         """Return the offset in bytes up to which earlier processes judged a file."""

@@ -262,8 +262,7 @@ class SiteSpider(SitemapSpider):
 
     def known_request(self, known: StoredUrl) -> Request | None:
         """Return the request for a known URL within today's scope, also where it failed so far."""
-        too_deep = self.depth_limit is not None and known.depth > self.depth_limit
-        if too_deep or not self.within.allows(known.url):
+        if self.is_too_deep(known.depth) or not self.within.allows(known.url):
             return None
         # Seeds, robots.txt and sitemaps that failed, all at depth 0, are asked for anyway.
         if not known.is_page and not known.depth:
@@ -392,8 +391,7 @@ class SiteSpider(SitemapSpider):
 
     def file_request(self, link: Released) -> Request | None:
         """Return the request for a link that was put aside."""
-        too_deep = self.depth_limit is not None and link.depth > self.depth_limit
-        if too_deep or not self.within.allows(link.url):
+        if self.is_too_deep(link.depth) or not self.within.allows(link.url):
             return None
         meta = {"depth": link.depth, FIXED: True, LED_BY: link.source or self.seeds[0]}
         if link.place is not None:
