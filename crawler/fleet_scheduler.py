@@ -80,7 +80,7 @@ class FleetScheduler(FrontierScheduler):
 
     def open(self, spider: Spider) -> Deferred[None] | None:
         """Join the fleet, which has all requests that an earlier process left in the buffer."""
-        self._job.tell(replace(self._job.run, revisit=NO))
+        self._job.run = replace(self._job.run, revisit=NO)
         self._queue.clear()
         if self._job.visits.number:
             self._rules.begin_visit(self._job.visits.number)

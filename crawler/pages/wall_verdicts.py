@@ -8,7 +8,6 @@ again.
 from __future__ import annotations
 
 import json
-import math
 from collections import deque
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -107,7 +106,7 @@ class WallVerdicts:
         self.go_on()
 
     def go_on(self, pages: float = BATCH) -> None:
-        """Give the verdict to further pages, ``BATCH`` more than ``pages`` at most.
+        """Give the verdict to further pages that wait, ``BATCH`` more than ``pages`` at most.
 
         Call it between two captures: the original of a page under way may be among them.
         """
@@ -118,13 +117,6 @@ class WallVerdicts:
                 waiting.popleft()
             else:
                 done += count
-
-    def settle(self) -> None:
-        """Give the verdict to all pages that wait for it.
-
-        A merged directory has such pages, of a crawl that had not recognised the text yet.
-        """
-        self.go_on(math.inf)
 
     def _waiting(self) -> deque[Iterator[int]]:
         """Return the clusters that are not through, those of a killed process first."""

@@ -174,7 +174,7 @@ class PageSpider(Spider):
         spider.archivist, spider.result = spider.job.archivist, spider.job.result
         spider.closing = ClosingErrors(spider.result)
         spider.job.claim(cls.plan(kwargs), cls.scope_name(kwargs))
-        spider.job.tell(replace(spider.job.run, revisit=spider.revisit))
+        spider.job.run = replace(spider.job.run, revisit=spider.revisit)
         cls.take_rules(kwargs, spider.job)
         if "render" in cls.arguments:
             render_pages(spider, cls.render_choice(kwargs))

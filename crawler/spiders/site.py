@@ -116,15 +116,6 @@ class SiteSpider(SitemapSpider):
         check_site(arguments, cls.arguments, is_mirror=cls.is_mirror)
 
     @classmethod
-    def kinds_of_links(cls, arguments: Mapping[str, str]) -> dict[str, Follow]:
-        """Return how links of each kind are followed.
-
-        Raises:
-            ValueError: One of them is no kind; the message names it.
-        """
-        return kinds_of_links(arguments, is_mirror=cls.is_mirror)
-
-    @classmethod
     def folder_name(cls, arguments: Mapping[str, str]) -> str:
         return host_folder(seeds_of(arguments)[0])
 
@@ -153,8 +144,8 @@ class SiteSpider(SitemapSpider):
             max_url_length=crawler.settings.getint("URLLENGTH_LIMIT") or _MAX_URL,
         )
         spider.max_sitemaps = options.integer("CRAWL_MAX_SITEMAPS")
-        spider.follow_kinds(cls.kinds_of_links(kwargs))
-        told = replace(
+        spider.follow_kinds(kinds_of_links(kwargs, is_mirror=cls.is_mirror))
+        spider.job.run = replace(
             spider.job.run,
             max_pages=int(spider.max_pages) if spider.max_pages else None,
             max_secs=secs_of(kwargs),
@@ -163,7 +154,6 @@ class SiteSpider(SitemapSpider):
             seeds=frozenset(spider.seeds),
             may_ask=spider.may_ask,
         )
-        spider.job.tell(told)
         rate = size_of(kwargs, "max_rate")
         spider.transfer_rate = None if rate is None else TransferRate(rate)
         spider.archivist.keep_links = True

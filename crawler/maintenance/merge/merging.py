@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sqlite3
 from contextlib import closing
 from dataclasses import asdict, dataclass
@@ -238,7 +239,8 @@ class _Merging:
             found = len(originals.orphans())
             lost = originals.settle(self._watch)
             promotion = Promotion(store, deduplicator, 0 if tuned is None else tuned.id)
-            Walls(store, deduplicator, promotion).verdicts.settle()
+            # One of the crawls may not have recognised the text of a wall yet.
+            Walls(store, deduplicator, promotion).verdicts.go_on(math.inf)
             CountedBoilerplate.opened(database).save(database)
             database.commit()
             deduplicator.flush()

@@ -58,7 +58,7 @@ def visit(
     async def crawl() -> list[Captured]:
         job = Job(folder, options)
         try:
-            job.tell(replace(job.run, revisit="yes"))
+            job.run = replace(job.run, revisit="yes")
             job.begin_visit()
             await job.start_pool()
             made = [(path, replace(fetched(job, path, body), depth=1)) for path, body in answers]
