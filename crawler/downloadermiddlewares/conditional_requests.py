@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from http import HTTPStatus
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
 from scrapy.exceptions import NotConfigured
@@ -106,8 +106,9 @@ class ConditionalRequests(CrawlerComponent):
             self._job.result.stop(str(error))
             must = True
         # It then waits behind the other requests of its host.
+        scheduler: Any = self._crawler.engine.scheduler  # ours, which handed it out
         notes = {WAITED: request.meta.get(WAITED, 0.0)}
-        return must and self._crawler.engine.scheduler.ask_later(request, notes)
+        return must and bool(scheduler.ask_later(request, notes))
 
     def _key_of_url(self, url: str) -> bytes:
         try:

@@ -294,7 +294,8 @@ def returned(crawler: Crawler, response: Response) -> tuple[Request, ...]:
     request: Request = job_of(crawler).frontier.leased.request_of(response)
     if leased_host(crawler, request) is None:
         return (request.replace(dont_filter=True),)
-    crawler.engine.scheduler.ask_later(request)
+    scheduler: Any = crawler.engine.scheduler  # ours, which handed it out
+    scheduler.ask_later(request)
     return ()
 
 
