@@ -199,10 +199,7 @@ class GuessingSpider(ProbingSpider):
                 return None
             link = Link(url, key, nofollow=False, kind=kind)
             return self.guess(link, answer.depth + 1, answer.url)
-        if self.has_met(url) or not self.may_follow(url):
-            return None
-        self.link_counts.note_found(kind)
-        return self.page_request(url, {LINK_KIND: kind})
+        return self._if_new(url, kind) if self.may_follow(url) else None
 
     def is_too_deep(self, depth: int) -> bool:
         """Return whether what is so far from a seed is beyond ``max_depth``."""
