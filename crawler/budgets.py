@@ -13,10 +13,9 @@ from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import create_looping_call
 
 from crawler.crawl_numbers import CrawlNumbers
-from crawler.downloadermiddlewares.retries import LimitReachedError
+from crawler.downloadermiddlewares.retries import LimitReachedError, leased_host
 from crawler.job_registry import CrawlerComponent, job_of
 from crawler.options import Options
-from crawler.scheduler import FrontierScheduler
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -64,8 +63,7 @@ class Budgets(CrawlerComponent):
 
     def _announced(self, request: Request, body_length: int | str) -> None:
         """Count what an answer announces, unless it will be refused for its size."""
-        scheduler = self._crawler.engine.scheduler
-        if not isinstance(scheduler, FrontierScheduler) or scheduler.host_of(request) is None:
+        if leased_host(self._crawler, request) is None:
             return  # robots.txt, for example
         if not isinstance(body_length, int):
             self._of_unknown_length.add(request)

@@ -64,8 +64,8 @@ class SeenFilter(BaseDupeFilter):
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        job = job_of(crawler)
-        frontier, self._revoked_hosts = job.frontier, job.url_rules.fixed.revoked_hosts
+        frontier, self._rules = job_of(crawler).frontier, job_of(crawler).url_rules.fixed
+        self._revoked_hosts = self._rules.revoked_hosts
         self._seen, self._spellings = frontier.seen, frontier.spellings
         self._others = OtherSpellings(crawler)
         self._variants = VariantRequests(crawler)
@@ -88,7 +88,7 @@ class SeenFilter(BaseDupeFilter):
             if not is_new or self._revoked_hosts or not self._others.is_canonical(request.url):
                 self._variants.note_first(request, fingerprint)
             return False
-        if self._others.is_canonical(request.url) and self._variants.is_first(fingerprint):
+        if self._others.is_canonical(request.url) and self._rules.is_first(fingerprint):
             return True  # nearly all of them
         is_spelling = self._others.passes(request, fingerprint)
         return not (is_spelling or self._variants.admits(request, fingerprint))

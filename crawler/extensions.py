@@ -113,7 +113,7 @@ class JobKeeper(CrawlerComponent):
             return
         request_broke = getattr(self._crawler.engine.scheduler, "request_broke", None)
         request = self._job.frontier.leased.request_of(response)
-        self._job.result.count_broken()
+        self._job.result.broken_requests += 1
         if request_broke is not None and request is not None:
             request_broke(request)
 

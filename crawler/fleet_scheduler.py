@@ -14,6 +14,7 @@ from scrapy.utils.defer import deferred_from_coro
 from crawler.fleet.worker import MIN_DELIVERY
 from crawler.frontier.order import host_number
 from crawler.frontier.request_records import FIXED, QueuedLink, decode_parts, unpack
+from crawler.host_loads import delay_of
 from crawler.link_depths import has_links
 from crawler.options import Options
 from crawler.pages.visits import NO
@@ -79,7 +80,7 @@ class FleetScheduler(FrontierScheduler):
 
     def open(self, spider: Spider) -> Deferred[None] | None:
         """Join the fleet, which has all requests that an earlier process left in the buffer."""
-        self._job.tell(replace(self._job.run, revisit=NO))
+        self._job.run = replace(self._job.run, revisit=NO)
         self._queue.clear()
         if self._job.visits.number:
             self._rules.begin_visit(self._job.visits.number)
@@ -234,8 +235,7 @@ class FleetScheduler(FrontierScheduler):
 
     @property
     def _is_ending(self) -> bool:
-        slot = self._engine_slot
-        return slot is None or slot.closing is not None or self._job.failure is not None
+        return self._alarm.is_over or self._job.failure is not None
 
     def watch(self) -> None:
         if self._is_ending and self._fleet.is_away:
@@ -305,19 +305,11 @@ class FleetScheduler(FrontierScheduler):
         """Return the seconds between two requests to a host, and their jitter (0 to 1)."""
         name = self._names.get(host, "")
         slot = self._downloader.slots.get(name)
-        if slot is not None:
-            return slot.delay, slot.jitter
-        settings = self._crawler.settings
-        delay = settings.getfloat("DOWNLOAD_DELAY")
-        pace = self._downloader.per_slot_settings.get(name, {})
-        return float(pace.get("delay", delay)), self._fleet.options.jitter
+        jitter = self._fleet.options.jitter if slot is None else slot.jitter
+        return delay_of(self._downloader, name), jitter
 
     def wake(self) -> None:
         self._alarm.wake()
-
-    @property
-    def _engine_slot(self) -> Any:
-        return self._crawler.engine._slot
 
     def lose_all(self) -> None:
         self._rules.begin_visit(self._job.visits.number)

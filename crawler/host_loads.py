@@ -128,7 +128,7 @@ class HostLoads:
         under_way = requests & self._downloader.active
         if under_way and len(under_way) >= self._most(name):
             return None
-        if under_way and self._delay(name):
+        if under_way and delay_of(self._downloader, name):
             sent = frozenset() if slot is None else slot.transferring
             if under_way - sent:
                 # It is sent when the longest delay is over, if it is in the slot.
@@ -152,12 +152,13 @@ class HostLoads:
         most = downloader.ip_concurrency or downloader.domain_concurrency
         return int(downloader.per_slot_settings.get(name, {}).get("concurrency", most))
 
-    def _delay(self, name: str) -> float:
-        downloader = self._downloader
-        if name in downloader.slots:
-            return downloader.slots[name].delay
-        usual = downloader.settings.getfloat("DOWNLOAD_DELAY")
-        return float(downloader.per_slot_settings.get(name, {}).get("delay", usual))
+
+def delay_of(downloader: Downloader, name: str) -> float:
+    """Return the seconds between two requests in a slot, also of one that is not made yet."""
+    if name in downloader.slots:
+        return downloader.slots[name].delay
+    usual = downloader.settings.getfloat("DOWNLOAD_DELAY")
+    return float(downloader.per_slot_settings.get(name, {}).get("delay", usual))
 
 
 def due_at_of(slot: Slot) -> float:

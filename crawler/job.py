@@ -64,7 +64,7 @@ class Job:
         check: Callback that raises if the directory is another's.
 
     Attributes:
-        run: Options that the spider gives to this run.
+        run: Options of this run, which the spider sets before it begins.
         result: Counts of this run, and why it stopped.
         callbacks: Functions to call for captured and refused answers, and at the end.
         frontier: Requests: those that wait, are under way, or were met before.
@@ -189,13 +189,6 @@ class Job:
             self.url_rules.save_refuted,
         )
         return archivist, commits
-
-    def tell(self, run: RunOptions) -> None:
-        """Set the options of this run, before it begins."""
-        self.run = run
-
-    def join(self, fleet: Fleet) -> None:
-        self.fleet = fleet
 
     def claim(self, plan: str, scope: str = "") -> None:
         """Store the plan of this crawl, so that another one does not take over its queue.
@@ -353,7 +346,7 @@ class Job:
         siblings = self.archivist.siblings
         promoted = siblings.judge_last() if is_last else siblings.judge_some()
         for captured in promoted or ():
-            self.result.note_promoted()
+            self.result.promoted += 1
             self.url_rules.observe(captured.row, is_first=False)
         return promoted
 

@@ -114,13 +114,14 @@ class RunResult:
         started_at: The same, in seconds since 1970.
         verdicts: Number of answers by the verdict that was given first; none ever falls.
         first_verdicts: The same, without pages that an earlier run of this visit stored.
-        promoted: Number of duplicates that were kept after all.
+        promoted: Number of pages that are kept now and were dropped as duplicates, in any run.
         failures: Number of failed requests, by the code of the reason and the HTTP status.
         fetched_bytes: Bytes of the bodies that came, under the name ``bytes``, and the number of
             requests that pages made in the browser, under ``browser_requests``.
         under_way: Bytes that answers under way announced or brought, by their requests; they are
             no part of ``bytes`` yet.
         refused_links: Number of links that were not followed, by reason.
+        files: Number of files that are no pages, of a mirror.
         repaired_files: Number of files of a mirror that were written again.
         broken_requests: Number of requests that ended in an error of ours.
         errors: Number of other errors that ended a part of the run, and not the run.
@@ -151,17 +152,12 @@ class RunResult:
         self.limit_reason: str | None = None
         self.shortage: str | None = None
         self.close_reason: str | None = None
-        self._files = 0
+        self.files = 0
 
     @property
     def pages(self) -> int:
         """Number of pages that this process fetched, whatever the verdict, without their files."""
-        return self.verdicts.total() - self.verdicts[FAILED] - self._files
-
-    @property
-    def files(self) -> int:
-        """Number of files that are no pages, of a mirror."""
-        return self._files
+        return self.verdicts.total() - self.verdicts[FAILED] - self.files
 
     @property
     def bytes(self) -> int:
@@ -206,26 +202,13 @@ class RunResult:
         self.fetched_bytes[meta_names.BROWSER_REQUESTS] += 1
         self.fetched_bytes[BYTES] += body_bytes
 
-    def note_promoted(self) -> None:
-        """Count a page that is kept now and was dropped as a duplicate, in whatever run."""
-        self.promoted += 1
-
     @property
     def is_interrupted(self) -> bool:
         """Whether a signal ended the run; a second one ends it before the spider is closed."""
         return self.close_reason in {None, "shutdown"}
 
-    def count_file(self) -> None:
-        self._files += 1
-
-    def count_broken(self) -> None:
-        self.broken_requests += 1
-
     def count_error(self) -> None:
         self.errors += 1
-
-    def note_missing(self, what: str) -> None:
-        self.missing.append(what)
 
     def refuse_link(self, reason: str, count: int = 1) -> None:
         if count:

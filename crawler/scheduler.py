@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from scrapy.core.downloader import Downloader
     from scrapy.crawler import Crawler
     from scrapy.dupefilters import BaseDupeFilter
-    from scrapy.http import Response
     from twisted.internet.defer import Deferred
 
     from crawler.frontier.order import QueuedRequest
@@ -313,7 +312,7 @@ class FrontierScheduler(BaseScheduler):
         except MalformedRequestError as error:
             logger.error("%s cannot be taken up again: %s", queued.url, error)  # noqa: TRY400
             self._finish([queued.id], failed=True)
-            self._job.result.count_broken()
+            self._job.result.broken_requests += 1
             self._rules.note_failure([queued.url])
             return None
         return request
@@ -343,13 +342,19 @@ class FrontierScheduler(BaseScheduler):
         """Return whether a request that is sent to a host now would wait in the downloader."""
         return self._loads.has_to_wait(host)
 
-    def ask_later(self, request: Request, notes: Mapping[str, Any] | None = None) -> bool:
+    def ask_later(
+        self,
+        request: Request,
+        notes: Mapping[str, Any] | None = None,
+        secs: float | None = None,
+    ) -> bool:
         """Let a request that was handed out wait again, as soon as the engine releases it.
 
         Args:
             request: The result of ``next_request``; the caller returns it to the engine.
             notes: Values to add to its ``meta``; it then waits behind others of its host. None:
                 it keeps its place, unchanged.
+            secs: How long it waits at least, unless very many do; None: until its turn comes.
 
         Returns:
             False where it cannot be stored with these notes.
@@ -357,6 +362,9 @@ class FrontierScheduler(BaseScheduler):
         queued = self._leases[request]
         if notes is not None:
             again = self._noted(request, notes)
+            if secs is not None and len(self._delayed) < MAX_DELAYED:
+                self._later[request] = partial(self._delayed.add, queued, again, secs)
+                return True
             # Only once: a request refused often must not wait behind those handed out last.
             is_first = WAITED not in request.meta and WAITED in notes
             adjust = self._crawler.settings.getint("RETRY_PRIORITY_ADJUST") if is_first else 0
@@ -366,14 +374,6 @@ class FrontierScheduler(BaseScheduler):
                 return False
             queued = queued._replace(request=stored, priority=queued.priority + adjust)
         self._later[request] = partial(self._return, queued, is_changed=notes is not None)
-        return True
-
-    def ask_after(self, request: Request, secs: float, notes: Mapping[str, Any]) -> bool:
-        """Make a request again after some seconds; else as ``ask_later``."""
-        if len(self._delayed) >= MAX_DELAYED:
-            return self.ask_later(request, notes)
-        again = self._noted(request, notes)
-        self._later[request] = partial(self._delayed.add, self._leases[request], again, secs)
         return True
 
     def _noted(self, request: Request, notes: Mapping[str, Any]) -> Request:
@@ -442,13 +442,3 @@ class FrontierScheduler(BaseScheduler):
             self._loads.remove(self._leases.pop(request).host, request)
         self._broken.difference_update(through)
         self._frontier.leased.note_through(through)
-
-
-def returned(crawler: Crawler, response: Response) -> tuple[Request, ...]:
-    """Let a page wait again of which nothing was stored; return what is to be queued anew."""
-    scheduler, request = crawler.engine.scheduler, response.request
-    assert request is not None
-    if not isinstance(scheduler, FrontierScheduler) or scheduler.host_of(request) is None:
-        return (request.replace(dont_filter=True),)
-    scheduler.ask_later(request)
-    return ()

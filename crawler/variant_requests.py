@@ -58,10 +58,6 @@ class VariantRequests:
         if self._is_on:
             self._rules.resume()
 
-    def is_first(self, key: bytes) -> bool:
-        """Return whether the canonical URL of a page that was requested stands for it."""
-        return self._rules.is_first(key)
-
     def keep_apart(self, request: Request) -> None:
         """Give a URL that is met first in this visit the key that it had in the last one."""
         if not self._may_vary(request) or (self.tries_rules and not self._rules.revoked_hosts):
@@ -160,7 +156,7 @@ class VariantRequests:
                 )
             except MalformedRequestError as error:
                 logger.error("%s cannot be taken up again: %s", variant.url, error)  # noqa: TRY400
-                self._job.result.count_broken()
+                self._job.result.broken_requests += 1
                 continue
             self._fix(request, is_tried=variant.state == VariantState.TRIED)
             yield request

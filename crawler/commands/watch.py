@@ -180,7 +180,8 @@ def _check(opts: argparse.Namespace) -> None:
         JobError: A file cannot be written.
     """
     from crawler.console.profile import check_profile_options
-    from crawler.spiders.arguments import byte_count, secs_of, size_of, whole_number
+    from crawler.spiders.argument_table import SITE, check_values
+    from crawler.spiders.arguments import byte_count, secs_of, size_of
     from crawler.watch.schedule import interval_secs
 
     check_profile_options(opts)
@@ -195,8 +196,8 @@ def _check(opts: argparse.Namespace) -> None:
     except ValueError as error:
         raise CommandError(f"--every: {error}") from None
     try:
+        check_values(limits, SITE)
         secs_of(limits), size_of(limits)
-        whole_number("max_pages", limits.get("max_pages", ""))
     except ValueError as error:
         raise CommandError(as_options(str(error))) from None
     try:

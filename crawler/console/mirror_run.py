@@ -152,7 +152,7 @@ class Mirroring:
             archive = prepared_archive(self._settings)
             # An archive in which answers say that nothing changed holds no page.
             wants_bodies = archive is not None and is_new_archive
-            job.tell(replace(job.run, wants_bodies=wants_bodies))
+            job.run = replace(job.run, wants_bodies=wants_bodies)
             stands = standing(job, self._arguments.get("revisit", "no"), before, adds="")
             if job.is_over:
                 begin_version(self._folder, self._arguments)

@@ -18,9 +18,8 @@ from crawler.console.escaping import say
 from crawler.console.profile import check_profile_options
 from crawler.frontier.redis import FleetError
 from crawler.mirror.errors import MirrorError
-from crawler.spiders.argument_table import PATTERNS
+from crawler.spiders.argument_table import PATTERNS, check_values
 from crawler.storage.errors import JobError
-from crawler.suggestions import did_you_mean
 from neardup.errors import NearDupError
 
 if TYPE_CHECKING:
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from crawler.spiders.page_spider import PageSpider
 
 _ARGUMENT = re.compile(r"(?<!\S)(\(?)-a ([a-z_]+)(=?)")
-_COUNTS = ("max_pages", "max_depth")
 
 
 def as_options(line: str) -> str:
@@ -109,7 +107,7 @@ class SpiderCommand(Command):
         """Return the arguments of the spider: of the configuration file, then of options.
 
         Raises:
-            CommandError: A value is none of those that there are.
+            ValueError: A value is none of those that there are.
         """
         stored = self.host.configuration.arguments
         found = {name: value for name, value in stored.items() if name in self.table}
@@ -154,26 +152,6 @@ def _pairs(written: Sequence[str]) -> dict[str, str]:
     if bad := [name for name, equals, _ in parted if not equals]:
         raise CommandError(f"NAME=VALUE is needed after -a, got {bad[0]}")
     return {name: value for name, _, value in parted}
-
-
-def check_values(arguments: Mapping[str, str], table: Mapping[str, Argument]) -> None:
-    """Refuse what can be refused without the spider.
-
-    Raises:
-        CommandError: An argument is unknown, none of the values that there are, or no number.
-    """
-    for name, value in arguments.items():
-        if name not in table:
-            hint = did_you_mean(name, table) or f"; there are {', '.join(table)}"
-            raise CommandError(f"unknown argument -a {name}{hint}")
-        choices = table[name].choices
-        if choices and value not in choices:
-            among = f"{', '.join(choices[:-1])} or {choices[-1]}"
-            hint = did_you_mean(value, choices)
-            raise CommandError(f"-a {name} must be {among}, got {value!r}{hint}")
-        if name in _COUNTS and not value.isdecimal():
-            least = "above 0" if name == "max_pages" else "of at least 0"
-            raise CommandError(f"-a {name} must be a whole number {least}, got {value!r}")
 
 
 def parted(

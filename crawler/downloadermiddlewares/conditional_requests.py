@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from contextlib import suppress
 from http import HTTPStatus
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
 from scrapy.exceptions import NotConfigured
 from w3lib.url import safe_url_string
 
-from crawler.downloadermiddlewares.limits import content_range
+from crawler.downloadermiddlewares.failures import REDIRECTS
+from crawler.downloadermiddlewares.limits import OF_RANGES, content_range
+from crawler.downloadermiddlewares.retries import leased_host
 from crawler.job_registry import CrawlerComponent
 from crawler.large_bodies import DATA_LOSS, FileResponse, body_size, large_bodies_of, without_file
 from crawler.pages.gates import GateError
 from crawler.request_meta import ASKED_IF, WAITED, WHOLE
-from crawler.scheduler import FrontierScheduler
 from crawler.spiders.page_spider import PageSpider
 from crawler.storage.errors import CrawlStorageError
 from crawler.urls.parts import MalformedUrl
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
 _CONDITIONS = (b"If-None-Match", b"If-Modified-Since")
 _OF_PARTS = (b"If-Range", b"Range")
 _PERMANENT = frozenset({301, 308})
-_OF_RANGES = frozenset({HTTPStatus.PARTIAL_CONTENT, HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE})
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
 class ConditionalRequests(CrawlerComponent):
@@ -77,7 +76,7 @@ class ConditionalRequests(CrawlerComponent):
         if ASKED_IF in request.meta and request.headers.pop(b"If-Range", None):
             response = self._joined(request, response)
         location = response.headers.get(b"Location")
-        if not location or response.status not in _REDIRECTS or not self._is_for_page(request):
+        if not location or response.status not in REDIRECTS or not self._is_for_page(request):
             return response
         target = urljoin(request.url, safe_url_string(location))
         if self._must_wait(request, target):
@@ -93,14 +92,13 @@ class ConditionalRequests(CrawlerComponent):
 
     def _must_wait(self, request: Request, target: str) -> bool:
         """Let the request of a known page that is led elsewhere wait, until it is no gate's."""
-        scheduler = self._crawler.engine.scheduler
-        if not self._is_for_known(request) or not isinstance(scheduler, FrontierScheduler):
+        if not self._is_for_known(request) or leased_host(self._crawler, request) is None:
             return False
         key = self._key_of_url((*request.meta.get("redirect_urls", ())[:1], request.url)[0])
         previous = self._job.store.previous(key)
-        if previous is None or scheduler.host_of(request) is None:
+        if previous is None or self._job.visits.known.moved_to(key) == target:
             return False
-        if self._job.visits.known.moved_to(key) == target or key == self._key_of_url(target):
+        if key == self._key_of_url(target):
             return False
         try:
             must = self._job.archivist.gates.must_wait(previous, target)
@@ -108,7 +106,9 @@ class ConditionalRequests(CrawlerComponent):
             self._job.result.stop(str(error))
             must = True
         # It then waits behind the other requests of its host.
-        return must and scheduler.ask_later(request, {WAITED: request.meta.get(WAITED, 0.0)})
+        scheduler: Any = self._crawler.engine.scheduler  # ours, which handed it out
+        notes = {WAITED: request.meta.get(WAITED, 0.0)}
+        return must and bool(scheduler.ask_later(request, notes))
 
     def _key_of_url(self, url: str) -> bytes:
         try:
@@ -126,7 +126,7 @@ class ConditionalRequests(CrawlerComponent):
         """
         del request.headers[b"Range"]
         part = self._parts.pop(request, None)
-        if part is None or response.status not in _OF_RANGES:
+        if part is None or response.status not in OF_RANGES:
             return response
         is_portion = is_in_portions(response)
         if not is_portion and not continues(response, part):

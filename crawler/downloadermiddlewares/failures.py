@@ -1,4 +1,4 @@
-"""Find the reason why a request gave no page."""
+"""Find the reason why a request gave no page, and close the crawl where none can be stored."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import (
     CannotResolveHostError,
+    CloseSpider,
     DownloadCancelledError,
     DownloadConnectionRefusedError,
     DownloadFailedError,
@@ -22,12 +23,16 @@ from crawler.downloading.encodings import AnswerError
 from crawler.downloading.robots_groups import RobotsUnreachableError
 from crawler.pages.reasons import Reason, Stored
 from crawler.pages.verdicts import FAILED, UNREADABLE
+from crawler.reading.worker_pool import ReadingError
+from crawler.storage.errors import CrawlStorageError
 from crawler.urls.parts import shown
 
 if TYPE_CHECKING:
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
     from twisted.python.failure import Failure
+
+    from crawler.run import RunResult
 
 _PLAIN = (
     (CannotResolveHostError, Reason.NO_HOST),
@@ -38,7 +43,7 @@ _PLAIN = (
     (ForbiddenByRobotsError, Reason.FORBIDDEN),
     (OutOfScopeError, Reason.REDIRECTED_OUT),
 )
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
 # Scrapy raises no errors of their own for these: only the messages tell them from others.
 _SCRAPYS = {
     "max redirections reached": (UNREADABLE, Reason.REDIRECTED_ENDLESSLY),
@@ -73,7 +78,7 @@ def explain(failure: Failure, settings: BaseSettings) -> tuple[str, Stored, int]
 
 
 def _explain_status(response: Response) -> Stored:
-    if response.status not in _REDIRECTS:
+    if response.status not in REDIRECTS:
         return Reason.HTTP_STATUS.stored(response.status)
     location = response.headers.get(b"Location")
     if location is None:
@@ -113,3 +118,25 @@ def _explain_broken(error: DownloadFailedError) -> Stored:
 def _first_line(error: BaseException) -> str:
     lines = str(error).strip().splitlines()
     return lines[0] if lines else ""
+
+
+class ClosingErrors:
+    """A context that closes the crawl where its store or its readers fail.
+
+    That is noted, so that no request ends as one that is through: it gave nothing.
+
+    Raises:
+        CloseSpider: One of them failed.
+    """
+
+    def __init__(self, result: RunResult) -> None:
+        self._result = result
+
+    def __enter__(self) -> None:
+        return
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if isinstance(error, CrawlStorageError | ReadingError):
+            self._result.stop(str(error))
+            reason = "storage" if isinstance(error, CrawlStorageError) else "reading"
+            raise CloseSpider(reason) from error

@@ -47,7 +47,7 @@ _UNOPENED = "unopened: "
 # The body of a cut stream was decompressed, whatever else was wrong.
 _CUTS = {STREAM_CUT: Reason.CUT_STREAM, DATA_LOSS: Reason.CUT_TRANSFER}
 
-_OF_RANGES = frozenset({HTTPStatus.PARTIAL_CONTENT, HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE})
+OF_RANGES = frozenset({HTTPStatus.PARTIAL_CONTENT, HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE})
 
 FALSE_CODING = "false_coding"
 """Flag of a response: declared as compressed and not so; the body is as it came."""
@@ -334,7 +334,7 @@ def why_cut(request: Request | None, response: Response) -> Reason | None:
     if STOPPED in response.flags:
         return None
     asked_for_part = request is not None and b"Range" in request.headers
-    if response.status in _OF_RANGES and not asked_for_part:
+    if response.status in OF_RANGES and not asked_for_part:
         found = content_range(response)
         if found is None or found.first or not found.is_to_end:
             return Reason.UNASKED_PART

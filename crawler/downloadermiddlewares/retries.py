@@ -79,7 +79,7 @@ class GivenUpHosts(CrawlerComponent):
     def process_request(self, request: Request) -> None:
         if not self._pauses:
             return
-        host = _leased_host(self._crawler, request)
+        host = leased_host(self._crawler, request)
         pause = None if host is None else self._pauses.given_up(host)
         if pause is not None:
             raise HostGivenUpError(
@@ -114,7 +114,7 @@ class PatientRetry(RetryMiddleware):
 
     def process_request(self, request: Request) -> Request | None:
         """Postpone a request if its host was paused, or got a delay, after it was handed out."""
-        host = _leased_host(self.crawler, request)
+        host = leased_host(self.crawler, request)
         if host is None:
             return None
         if self._pauses.left_secs(host) or self._scheduler.has_to_wait(host):
@@ -126,7 +126,7 @@ class PatientRetry(RetryMiddleware):
         self, request: Request, response: Response, spider: Spider | None = None
     ) -> Request | Response:
         """Postpone a request that was refused; an answer from a cache passes."""
-        host = _leased_host(self.crawler, request)
+        host = leased_host(self.crawler, request)
         if host is None:
             if is_for_robots(request):
                 return response
@@ -147,7 +147,7 @@ class PatientRetry(RetryMiddleware):
     def process_exception(
         self, request: Request, exception: Exception, spider: Spider | None = None
     ) -> Request | Response | None:
-        host = _leased_host(self.crawler, request)
+        host = leased_host(self.crawler, request)
         if host is None:
             return None if is_for_robots(request) else super().process_exception(request, exception)
         _leave_slot(request)
@@ -200,11 +200,15 @@ class PatientRetry(RetryMiddleware):
             return self._give_up()
         self._count(reason)
         secs = self._pauses.policy.pause_secs(times)
-        is_waiting = self._scheduler.ask_after(request, secs, {**(notes or {}), RETRY_TIMES: times})
-        return request if is_waiting else None
+        return self._later(request, {**(notes or {}), RETRY_TIMES: times}, secs)
 
-    def _later(self, request: Request, notes: Mapping[str, Any] | None = None) -> Request | None:
-        return request if self._scheduler.ask_later(request, notes) else None
+    def _later(
+        self,
+        request: Request,
+        notes: Mapping[str, Any] | None = None,
+        secs: float | None = None,
+    ) -> Request | None:
+        return request if self._scheduler.ask_later(request, notes, secs) else None
 
     def _count(self, reason: str) -> None:
         self.crawler.stats.inc_value("retry/count")
@@ -242,7 +246,7 @@ class PatientRetry(RetryMiddleware):
             return
         for waiting in list(slot.queue):
             request, answered = waiting
-            if _leased_host(self.crawler, request) is not None:
+            if leased_host(self.crawler, request) is not None:
                 slot.queue.remove(waiting)
                 answered.errback(Failure(HostRestsError("its host rests")))
 
@@ -272,17 +276,27 @@ class WholeAnswers(CrawlerComponent):
         return again or response
 
     def _again(self, request: Request, reason: str) -> Request | None:
-        is_ours = _leased_host(self._crawler, request) is not None
+        is_ours = leased_host(self._crawler, request) is not None
         if not is_ours or not self._crawler.settings.getbool("RETRY_ENABLED"):
             return None
         # A cache would give the same part again.
         return PatientRetry(self._crawler).ask_again(request, reason, {DONT_CACHE: True})
 
 
-def _leased_host(crawler: Crawler, request: Request) -> int | None:
+def leased_host(crawler: Crawler, request: Request) -> int | None:
     """Return the host of a request that our scheduler handed out, None for any other."""
     scheduler = crawler.engine.scheduler
     return scheduler.host_of(request) if isinstance(scheduler, FrontierScheduler) else None
+
+
+def returned(crawler: Crawler, response: Response) -> tuple[Request, ...]:
+    """Let a page wait again of which nothing was stored; return what is to be queued anew."""
+    request: Request = job_of(crawler).frontier.leased.request_of(response)
+    if leased_host(crawler, request) is None:
+        return (request.replace(dont_filter=True),)
+    scheduler: Any = crawler.engine.scheduler  # ours, which handed it out
+    scheduler.ask_later(request)
+    return ()
 
 
 def _leave_slot(request: Request) -> None:

@@ -96,7 +96,7 @@ class Archivist:
 
     def __post_init__(self) -> None:
         self._judge = Judge(self.store, self.known, self.deduplicator, self.elsewhere)
-        self.promotion = Promotion(self.store, self.deduplicator)
+        self.promotion = Promotion(self.store, self.deduplicator, self.tuned.id)
         self.walls = Walls(self.store, self.deduplicator, self.promotion, is_on=self.find_walls)
         self.siblings = SiblingPromotion(self)
         self.unsent = UnsentPages(self)
@@ -116,7 +116,7 @@ class Archivist:
             Whether any was promoted.
         """
         is_any = False
-        for promoted in self.promotion.settle(self.tuned.id, self.keep_versions):
+        for promoted in self.promotion.settle(self.keep_versions):
             self.note_promoted(promoted)
             is_any = True
         return is_any
@@ -136,7 +136,7 @@ class Archivist:
         if self._asking is not None:
             self._asking.shared.tune(tuned.parameters)  # it may refuse them
         self._judge.tune(tuned.parameters)
-        self.tuned = tuned
+        self.tuned, self.promotion.parameters = tuned, tuned.id
 
     async def capture(
         self,
@@ -157,7 +157,8 @@ class Archivist:
         if self._asking is not None:
             known = await self._asking.payload(page, may_be_shown=self.renderer is not None)
         is_known = known is not None
-        links_only = is_enough(page, elsewhere=is_known) and not self._is_doubted(page)
+        is_doubted = self.renderer is not None and self.renderer.doubts(fetched)
+        links_only = is_enough(page, elsewhere=is_known) and not is_doubted
         reading, rendered = await self._seen(fetched, links_only=links_only)
         await self.loops.finished()
         if turn is not None:
@@ -169,12 +170,6 @@ class Archivist:
             reading = replace(reading, metadata=reading.metadata._replace(robots=()))
         page.take(reading, rendered)
         return await self._settle(page, known)
-
-    def _is_doubted(self, page: PageContext) -> bool:
-        """Return whether a browser may show something else of a page whose bytes are known."""
-        if self.renderer is None:
-            return False
-        return self.renderer.doubts(page.fetched)
 
     def _context(self, fetched: Fetched, reading: Reading) -> PageContext:
         digest = fetched.payload_digest
@@ -227,7 +222,8 @@ class Archivist:
     async def _settle(self, page: PageContext, known: PageVerdict | None) -> Captured:
         said, previous = None, page.previous
         if previous is not None and page.fetched.is_cut:
-            return self._part(previous, page)
+            part = Outcome(verdicts.FAILED, Reason.ONLY_A_PART.stored())
+            return self._kept(previous, page, part)
         if self.gates.is_on and previous is not None and previous.seen_visit < self.visit:
             await self.gates.pass_known(page, is_same=self._judge.is_unchanged(page))
         if self._asking is not None:
@@ -289,7 +285,7 @@ class Archivist:
         document = page.document(self._judge.min_words)
         original = _original(page, said)
         suspect = self.walls.suspect(page, original) if self._is_settled(page) else None
-        wall = self.walls.judge(suspect, self.tuned.id)
+        wall = self.walls.judge(suspect)
         if wall is not None:
             self._judge.describe_wall(row, page, wall, original)
         else:
@@ -311,7 +307,7 @@ class Archivist:
         self.walls.note(row, suspect, previous)
         if self.keep_versions and previous is not None and row.latest:
             self.store.drop_texts(row.key, self.keep_versions - 1)
-        self.walls.go_on(self.tuned.id)
+        self.walls.verdicts.go_on()
         return captured
 
     def _describe(
@@ -365,9 +361,7 @@ class Archivist:
     def _as_shown(self, previous: PageRow, page: PageContext) -> Captured:
         """Leave a page as a browser showed it before: there is less of it now."""
         failed = Outcome(verdicts.FAILED, together(*page.left_out()) or _NOT_SHOWN)
-        links, nofollow = page.reading.links, page.says("nofollow")
-        kept = self.unsent.keep_previous(previous, failed, links, nofollow=nofollow)
-        return replace(kept, is_less_than_shown=True)
+        return replace(self._kept(previous, page, failed), is_less_than_shown=True)
 
     def _insert(
         self,
@@ -404,7 +398,7 @@ class Archivist:
         outcome = self._judge.comparer.outcome(previous, row, document, is_cut=fetched.is_cut)
         self.known.note(row.key, self.visit, outcome, row.fetched_at, fetched.referer)
         if row.latest:
-            self._store_links(page, nofollow=nofollow)
+            self._store_links(page)
         captured = self.captured_of(row, row.verdict, reading.links, nofollow=nofollow)
         return captured if row.content is None else replace(captured, shown_text=reading.shown_text)
 
@@ -424,26 +418,23 @@ class Archivist:
         if self.promotion.supersede(previous.id) and self._asking is not None:
             self.settle()
 
-    def _store_links(self, page: PageContext, *, nofollow: bool) -> None:
+    def _store_links(self, page: PageContext) -> None:
         fetched, reading = page.fetched, page.reading
         is_page = reading.not_html is None and reading.failure is None
         if self.keep_links and is_page and not fetched.is_cut:
-            self.links.put(fetched.key, reading.links, nofollow=nofollow)
+            self.links.put(fetched.key, reading.links, nofollow=page.says("nofollow"))
 
     def _unchanged(self, previous: PageRow, row: PageRow, page: PageContext) -> Captured:
-        nofollow, links = page.says("nofollow"), page.reading.links
         # A copy: other requests for the page may hold the row until this is stored.
         previous = replace(previous)
         previous.see_again(row, page.name(self._judge.min_words))
-        self._store_links(page, nofollow=nofollow)
-        unchanged = Outcome(verdicts.UNCHANGED)
-        return self.unsent.keep_previous(previous, unchanged, links, nofollow=nofollow)
+        self._store_links(page)
+        return self._kept(previous, page, Outcome(verdicts.UNCHANGED))
 
-    def _part(self, previous: PageRow, page: PageContext) -> Captured:
-        """Keep the last capture of a page of which only a part came now."""
-        part = Outcome(verdicts.FAILED, Reason.ONLY_A_PART.stored())
+    def _kept(self, previous: PageRow, page: PageContext, outcome: Outcome) -> Captured:
+        """Keep the last capture of a page, with the links that came now."""
         links, nofollow = page.reading.links, page.says("nofollow")
-        return self.unsent.keep_previous(previous, part, links, nofollow=nofollow)
+        return self.unsent.keep_previous(previous, outcome, links, nofollow=nofollow)
 
     def note_promoted(self, promoted: Promoted) -> None:
         """Have a fleet told of a page that is kept from now on."""

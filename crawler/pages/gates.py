@@ -17,7 +17,7 @@ from crawler.storage.errors import CrawlStorageError
 from neardup.plurals import many
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from crawler.pages.page_context import PageContext
     from crawler.pages.page_row import PageRow
@@ -170,16 +170,13 @@ class GateWatch:
 
     def _let_go(self) -> None:
         """Decide on what waited for long enough, and let pass what is too rare for a gate."""
-        for end in list(self._waiting_ends()):
+        for end in [one for one in self._ends.values() if one.waiting]:
             count, since = len(end.texts), self._answered - end.before
             if since >= MIN_PAGES and 2 * count < since:
                 self._release(end)
             elif since >= MAX_WAITING or sum(end.waiting.values()) > _MAX_WAITING_BYTES:
                 # A gate may close in the middle of a visit.
                 self._decide(end, is_run=count >= max(MAX_WAITING, _SHARE_OF_RUN * since))
-
-    def _waiting_ends(self) -> Iterator[_End]:
-        return (end for end in self._ends.values() if end.waiting)
 
     def _decide(self, end: _End, *, is_run: bool = False) -> None:
         count = len(end.texts)

@@ -32,7 +32,7 @@ class TextGroup(NamedTuple):
     first: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Promotion:
     """Judges the texts of duplicates whose original was superseded.
 
@@ -44,20 +44,21 @@ class Promotion:
     Args:
         store: The page store.
         deduplicator: Deduplicator that judges the texts and learns those of promoted duplicates.
+        parameters: ``parameters.id`` of the deduplicator's parameters.
         after_promotion: Functions called with the ``pages.id`` of each promoted duplicate, before
             anything is committed.
     """
 
     store: PageStore
     deduplicator: Deduplicator
+    parameters: int
     after_promotion: list[Callable[[int], None]] = field(default_factory=list)
 
-    def confirm(self, row: PageRow, parameters: int) -> PageRow | Promoted:
+    def confirm(self, row: PageRow) -> PageRow | Promoted:
         """Judge a duplicate that was found unchanged after its original changed.
 
         Args:
             row: Newest capture of the duplicate; its text is stored somewhere.
-            parameters: ``parameters.id`` of the deduplicator's parameters.
 
         Returns:
             The capture with its new original, or the kept capture that replaces it.
@@ -66,35 +67,35 @@ class Promotion:
         assert source is not None
         number, verdict, document = self._judge(row, source)
         if verdict.duplicate_of is None:
-            return self._promote(row, number, verdict, source, document, parameters)
+            return self._promote(row, number, verdict, source, document)
         row.take_verdict(verdict)
-        row.parameters = parameters
+        row.parameters = self.parameters
         self.store.store_verdict(row)
         return row
 
-    def settle(self, parameters: int, keep_versions: int) -> Iterator[Promoted]:
+    def settle(self, keep_versions: int) -> Iterator[Promoted]:
         """Judge all texts that superseded captures hold for duplicates; yield promoted pages.
 
         Args:
-            parameters: ``parameters.id`` of the deduplicator's parameters.
             keep_versions: Number of texts of a page that are kept, with its newest; 0 keeps all.
 
         Complexity: O(duplicates), and one judgement for each distinct text.
         """
         moved = []
-        for page_id in self._superseded():
+        superseded = self.store.database.read("SELECT page FROM superseded ORDER BY page")
+        for (page_id,) in superseded.fetchall():
             old = self.store.get(page_id)
             if old is not None and not old.latest:
-                for replaced, promoted in self._settle(old, parameters):
+                for replaced, promoted in self._settle(old):
                     moved.append((replaced, promoted.row.id))
                     yield promoted
                 if keep_versions:
                     self.store.drop_texts(old.key, keep_versions - 1)
-            self._forget_superseded(page_id)
+            self.store.database.write("DELETE FROM superseded WHERE page = ?", (page_id,))
         if moved:
             self._note_moved(moved)
 
-    def _settle(self, old: PageRow, parameters: int) -> Iterator[tuple[int, Promoted]]:
+    def _settle(self, old: PageRow) -> Iterator[tuple[int, Promoted]]:
         """Judge each text of the duplicates of one capture, its own one first."""
         groups = self._texts_of_duplicates(old.id)
         groups.sort(key=lambda group: (group.digest != old.text_digest, group.first))
@@ -105,16 +106,13 @@ class Promotion:
                 number, verdict, document = self._judge(first, source)
                 original = verdict.duplicate_of
                 if original is None:
-                    yield (
-                        first.id,
-                        self._promote(first, number, verdict, source, document, parameters),
-                    )
+                    yield first.id, self._promote(first, number, verdict, source, document)
                     verdict = Verdict(TEXT_DUPLICATE, distance=0, similarity=1.0)
-                self.move_duplicates(old.id, original or number, group.digest, verdict, parameters)
+                self.move_duplicates(old.id, original or number, group.digest, verdict)
         if old.text is not None:
-            yield from self._settle_unknown(old, parameters)
+            yield from self._settle_unknown(old)
 
-    def _settle_unknown(self, old: PageRow, parameters: int) -> Iterator[tuple[int, Promoted]]:
+    def _settle_unknown(self, old: PageRow) -> Iterator[tuple[int, Promoted]]:
         """Promote one duplicate without a stored text of its own, with the text of its original.
 
         If a kept page repeats that text, it becomes the original of all such duplicates, and each
@@ -127,7 +125,7 @@ class Promotion:
         number, verdict, document = self._judge(first, old)
         if verdict.duplicate_of is None:
             first.payload_digest = None
-            yield first.id, self._promote(first, number, verdict, old, document, parameters)
+            yield first.id, self._promote(first, number, verdict, old, document)
             self.move_unknown(old.id, number, read_again=False)
         else:
             self.move_unknown(old.id, verdict.duplicate_of, read_again=True)
@@ -141,23 +139,15 @@ class Promotion:
 
     def _judge(self, row: PageRow, source: PageRow) -> tuple[int, Verdict, Document]:
         """Judge a duplicate, which keeps its name, with the text of a capture."""
-        number, document = (
-            self.store.new_id(),
-            document_of(source, self.store.volatile.stable(row.url, row.name)),
-        )
+        document = document_of(source, self.store.volatile.stable(row.url, row.name))
+        number = self.store.new_id()
         return number, self.deduplicator.judge_document(number, document), document
 
-    def _promote(  # what is known of the page and of its text
-        self,
-        row: PageRow,
-        number: int,
-        verdict: Verdict,
-        source: PageRow,
-        document: Document,
-        parameters: int,
+    def _promote(
+        self, row: PageRow, number: int, verdict: Verdict, source: PageRow, document: Document
     ) -> Promoted:
         """Replace a duplicate's capture with a kept one."""
-        kept = replace(row, id=number, parameters=parameters, html=source.html)
+        kept = replace(row, id=number, parameters=self.parameters, html=source.html)
         kept.keep(verdict, source, self.deduplicator.parameters.min_words)
         self.store.insert(kept)
         self.store.name_container(kept, verdict.parts)
@@ -175,13 +165,6 @@ class Promotion:
         )
         return noted.rowcount > 0
 
-    def _superseded(self) -> list[int]:
-        rows = self.store.database.read("SELECT page FROM superseded ORDER BY page")
-        return [int(page_id) for (page_id,) in rows]
-
-    def _forget_superseded(self, page_id: int) -> None:
-        self.store.database.write("DELETE FROM superseded WHERE page = ?", (page_id,))
-
     def _texts_of_duplicates(self, page_id: int) -> list[TextGroup]:
         """Group the newest captures that are duplicates of a capture by their texts."""
         rows = self.store.database.read(
@@ -192,9 +175,7 @@ class Promotion:
         )
         return [TextGroup(*row) for row in rows]
 
-    def move_duplicates(
-        self, old_id: int, new_id: int, digest: bytes, verdict: Verdict, parameters: int
-    ) -> None:
+    def move_duplicates(self, old_id: int, new_id: int, digest: bytes, verdict: Verdict) -> None:
         """Set another original for all duplicates of a capture that have a given text."""
         self.store.database.write(
             "UPDATE pages SET duplicate_of = ?1, verdict = CASE WHEN verdict = 'exact_duplicate'"
@@ -207,7 +188,7 @@ class Promotion:
                 verdict.distance,
                 verdict.similarity,
                 verdict.containment,
-                parameters,
+                self.parameters,
                 old_id,
                 digest,
             ),

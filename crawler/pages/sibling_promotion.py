@@ -9,11 +9,11 @@ of them.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from crawler.pages import live_parameters
-from crawler.pages.page_context import Captured
 from crawler.pages.promotion import Promoted
 from crawler.pages.stored_texts import unpack_judged
 from crawler.pages.verdicts import INEXACT, SAME_TEMPLATE, listed
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from crawler.pages.boilerplate import CountedBoilerplate
     from crawler.pages.capture import Archivist
+    from crawler.pages.page_context import Captured
     from crawler.pages.page_row import PageRow
 
 BATCH = 8
@@ -172,17 +173,10 @@ class SiblingPromotion:
         if shared >= self._min_similarity(row):
             return None
         former_verdict = row.verdict
-        confirmed = self._promotion.confirm(row, self._archivist.tuned.id)
+        confirmed = self._promotion.confirm(row)
         if not isinstance(confirmed, Promoted):
             return None
         promoted = confirmed.row
         boilerplate.note_promoted(promoted, text, kept.url)
-        resembled_url = self._archivist.elsewhere.resembled_url(promoted)
-        part_of_url = self._store.url(promoted.part_of)
-        return Captured(
-            promoted,
-            promoted.verdict,
-            resembled_url=resembled_url,
-            part_of_url=part_of_url,
-            former_verdict=former_verdict,
-        )
+        captured = self._archivist.captured_of(promoted, promoted.verdict, (), nofollow=False)
+        return replace(captured, former_verdict=former_verdict)

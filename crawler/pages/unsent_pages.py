@@ -115,7 +115,7 @@ class UnsentPages:
 
     def _confirm(self, duplicate: PageRow) -> PageRow:
         """Find another original for an unchanged duplicate, or keep it."""
-        confirmed = self._promotion.confirm(duplicate, self._archivist.tuned.id)
+        confirmed = self._promotion.confirm(duplicate)
         if isinstance(confirmed, Promoted):
             self._archivist.note_promoted(confirmed)
             return confirmed.row

@@ -29,7 +29,6 @@ NO = "no"
 YES = "yes"
 DUE = "due"
 FAILED = "failed"
-REVISITS = (NO, YES, DUE, FAILED)
 
 
 _BATCH = 500

@@ -8,7 +8,6 @@ again.
 from __future__ import annotations
 
 import json
-import math
 from collections import deque
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -99,22 +98,19 @@ class WallVerdicts:
         self.clusters.note_seed(cluster)
         return False
 
-    def give(self, cluster: int, wall: Wall, parameters: int) -> None:
-        """Store the verdict on a cluster, and give it to the first of its pages.
-
-        Args:
-            cluster: Number of the cluster.
-            wall: The verdict.
-            parameters: ``parameters.id`` of the deduplicator's parameters.
-        """
-        waiting = self._waiting(parameters)
+    def give(self, cluster: int, wall: Wall) -> None:
+        """Store the verdict on a cluster, and give it to the first of its pages."""
+        waiting = self._waiting()
         self.clusters.set_verdict(cluster, *wall)
-        waiting.append(self._given(cluster, wall, parameters))
-        self.go_on(parameters)
+        waiting.append(self._given(cluster, wall))
+        self.go_on()
 
-    def go_on(self, parameters: int, pages: float = BATCH) -> None:
-        """Give the verdict to further pages, ``BATCH`` more than ``pages`` at most."""
-        waiting, done = self._waiting(parameters), 0
+    def go_on(self, pages: float = BATCH) -> None:
+        """Give the verdict to further pages that wait, ``BATCH`` more than ``pages`` at most.
+
+        Call it between two captures: the original of a page under way may be among them.
+        """
+        waiting, done = self._waiting(), 0
         while waiting and done < pages:
             count = next(waiting[0], None)
             if count is None:
@@ -122,23 +118,16 @@ class WallVerdicts:
             else:
                 done += count
 
-    def settle(self, parameters: int) -> None:
-        """Give the verdict to all pages that wait for it.
-
-        A merged directory has such pages, of a crawl that had not recognised the text yet.
-        """
-        self.go_on(parameters, math.inf)
-
-    def _waiting(self, parameters: int) -> deque[Iterator[int]]:
+    def _waiting(self) -> deque[Iterator[int]]:
         """Return the clusters that are not through, those of a killed process first."""
         if self._left is None:
             self._left = deque(
-                self._given(cluster, Wall(verdict, reason), parameters)
+                self._given(cluster, Wall(verdict, reason))
                 for cluster, verdict, reason in self.clusters.ungiven()
             )
         return self._left
 
-    def _given(self, cluster: int, wall: Wall, parameters: int) -> Iterator[int]:
+    def _given(self, cluster: int, wall: Wall) -> Iterator[int]:
         """Give a verdict to the pages of a cluster; yield the number of each batch."""
         if not self.may_give(cluster, wall):
             return
@@ -147,12 +136,12 @@ class WallVerdicts:
             last = -1
             while rows := self.store.database.read(sql, (cluster, last, min_depth)).fetchall():
                 ids = [int(page_id) for (page_id,) in rows]
-                self._give(wall, ids, parameters)
+                self._give(wall, ids)
                 last = ids[-1]
                 yield len(ids)
         self.clusters.set_given(cluster)
 
-    def _give(self, wall: Wall, ids: list[int], parameters: int) -> None:
+    def _give(self, wall: Wall, ids: list[int]) -> None:
         packed = json.dumps(ids)
         members = list(self._rows(ids))
         found = self.store.database.read(_REPEATING, (packed,)).fetchall()
@@ -164,9 +153,9 @@ class WallVerdicts:
             self.store.database.write(sql, (packed,))
         self.store.note_changes()
         for row in members:
-            self._restore(row, wall, parameters)
+            self._restore(row, wall)
         for row in repeating:
-            self._judge_anew(row, wall, texts[row.id], parameters)
+            self._judge_anew(row, wall, texts[row.id])
         self.store.note_changes()
 
     def _rows(self, ids: list[int]) -> Iterator[PageRow]:
@@ -195,9 +184,7 @@ class WallVerdicts:
         if self.store.near_text(page_id) is None:
             self.store.keep_near_text(page_id, text)
 
-    def _judge_anew(
-        self, row: PageRow, wall: Wall, text: StoredText | None, parameters: int
-    ) -> None:
+    def _judge_anew(self, row: PageRow, wall: Wall, text: StoredText | None) -> None:
         """Find another original for a page that is no suspect itself, or keep it.
 
         Of a page whose text is stored nowhere only the text of its original is known: it is read
@@ -205,12 +192,12 @@ class WallVerdicts:
         """
         if text is not None:
             self._keep_beside(row.id, text)
-            self.promotion.confirm(row, parameters)
+            self.promotion.confirm(row)
             return
         self._take(replace(row, payload_digest=None, text_digest=None), wall, None)
         self.clusters.make_page_due(row.key)
 
-    def _restore(self, row: PageRow, wall: Wall, parameters: int) -> None:
+    def _restore(self, row: PageRow, wall: Wall) -> None:
         """Make what a page said before the wall its newest capture again, if it is stored."""
         number = self.clusters.replaced_by(row.id)
         old = None if number is None else self.store.get(number)
@@ -229,7 +216,7 @@ class WallVerdicts:
             self._keep_beside(old.id, old.stored_text)
             emptied = replace(old, text=None, content=None, html=None)
             self.store.store_verdict(emptied)
-            self.promotion.confirm(replace(emptied), parameters)
+            self.promotion.confirm(replace(emptied))
         elif old.fingerprint is not None and self.store.is_of_earlier_process(row):
             # This process opened the index of signatures while the text was an old version's.
             self.deduplicator.forget(old.id)

@@ -79,6 +79,9 @@ class Walls:
         deduplicator: Deduplicator that forgets the texts of recognised pages.
         promotion: Finds another original for what only resembled such a page.
         is_on: Whether any page is a suspect at all.
+
+    Attributes:
+        verdicts: Gives the pages of recognised texts their verdict.
     """
 
     store: PageStore
@@ -86,14 +89,14 @@ class Walls:
     promotion: Promotion
     is_on: bool = True
     _clusters: WallClusters = field(init=False)
-    _verdicts: WallVerdicts = field(init=False)
+    verdicts: WallVerdicts = field(init=False)
     _unprobed: set[int] = field(default_factory=set, init=False)
     _asked: set[int] = field(default_factory=set, init=False)
     _opened: set[int] = field(default_factory=set, init=False)
 
     def __post_init__(self) -> None:
         self._clusters = WallClusters(self.store.database)
-        self._verdicts = WallVerdicts(self.store, self.deduplicator, self.promotion, self._clusters)
+        self.verdicts = WallVerdicts(self.store, self.deduplicator, self.promotion, self._clusters)
 
     def begin_visit(self) -> None:
         """Forget what was replaced, and ask each host again what it says of unknown URLs."""
@@ -141,14 +144,13 @@ class Walls:
             return None
         return self._clusters.replaced_by(previous.id) or previous.id
 
-    def judge(self, suspect: Suspect | None, parameters: int) -> Wall | None:
+    def judge(self, suspect: Suspect | None) -> Wall | None:
         """Return the verdict on a suspect; None where a page is to be judged by its text.
 
         The page that completes the signs gives its verdict to all earlier ones of its cluster.
 
         Args:
             suspect: The page, not stored yet.
-            parameters: ``parameters.id`` of the deduplicator's parameters.
         """
         if suspect is None:
             return None
@@ -158,9 +160,9 @@ class Walls:
             return None if is_spared else Wall(cluster.verdict, cluster.reason)
         cluster = self._clusters.count(cluster, suspect.url)
         wall = self._recognised(cluster, suspect)
-        if wall is None or not self._verdicts.may_give(cluster.id, wall):
+        if wall is None or not self.verdicts.may_give(cluster.id, wall):
             return None
-        self._verdicts.give(cluster.id, wall, parameters)
+        self.verdicts.give(cluster.id, wall)
         return wall
 
     def _recognised(self, cluster: WallCluster, suspect: Suspect) -> Wall | None:
@@ -207,17 +209,6 @@ class Walls:
             self._opened.add(cluster)
             self._clusters.make_due(cluster)
 
-    def go_on(self, parameters: int) -> None:
-        """Give the verdict of recognised texts to some more of their pages.
-
-        Call it between two captures: the original of a page under way may be among them.
-        """
-        self._verdicts.go_on(parameters)
-
-    def settle(self, parameters: int) -> None:
-        """Give the verdict of each recognised text to all of its pages."""
-        self._verdicts.settle(parameters)
-
     def wanted_probe(self, url: str, may_ask: Callable[[str], bool]) -> str | None:
         """Return the URL by which the host of a page is to be probed, None for no reason to.
 
@@ -241,21 +232,20 @@ class Walls:
             return chosen
         return None
 
-    def note_probe(self, url: str, signs: WallSigns | None, parameters: int) -> None:
+    def note_probe(self, url: str, signs: WallSigns | None) -> None:
         """Store what a host answered to a URL that cannot exist, and judge what says the same.
 
         Args:
             url: The URL.
             signs: Signs of the answer; None where no page came, or one with many words.
-            parameters: ``parameters.id`` of the deduplicator's parameters.
         """
         self._clusters.put_probe(HostProbe(url, b"" if signs is None else signs.skeleton))
         cluster = None if signs is None else self._clusters.find(host_of(url), signs.skeleton)
         if cluster is None or cluster.verdict is not None:
             return
         wall = _wall(cluster.kind, is_probed=True)
-        if _is_suspected(cluster) and self._verdicts.may_give(cluster.id, wall):
-            self._verdicts.give(cluster.id, wall, parameters)
+        if _is_suspected(cluster) and self.verdicts.may_give(cluster.id, wall):
+            self.verdicts.give(cluster.id, wall)
 
 
 def _is_suspected(cluster: WallCluster) -> bool:

@@ -1,11 +1,13 @@
 """Name the arguments of the spiders: of ``-a`` in Scrapy, and options of ``crawl-once``.
 
-It imports nothing, so that ``--help`` and a misspelt value cost no start of Scrapy.
+It imports no Scrapy, so that ``--help`` and a misspelt value do not cost its start.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
+
+from crawler.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,6 +31,9 @@ _YES_NO = ("yes", "no")
 
 PATTERNS = ("include", "exclude")
 """Arguments that are patterns, one a line: options that can be repeated, or come from a file."""
+
+_LEAST = {"max_pages": 1, "max_depth": 0}
+"""The least value of each argument that is a whole number."""
 
 _SHARED = {
     "revisit": Argument(
@@ -148,3 +153,23 @@ MIRROR: Mapping[str, Argument] = {
     ),
     "max_bytes": Argument("SIZE", "stop when the mirror has so many bytes, such as 500M"),
 }
+
+
+def check_values(arguments: Mapping[str, str], table: Mapping[str, Argument]) -> None:
+    """Refuse what can be refused without the spider.
+
+    Raises:
+        ValueError: An argument is unknown, none of the values that there are, or no number.
+    """
+    for name, value in arguments.items():
+        if name not in table:
+            hint = did_you_mean(name, table) or f"; there are {', '.join(table)}"
+            raise ValueError(f"unknown argument -a {name}{hint}")
+        choices = table[name].choices
+        if choices and value not in choices:
+            among = f"{', '.join(choices[:-1])} or {choices[-1]}"
+            hint = did_you_mean(value, choices)
+            raise ValueError(f"-a {name} must be {among}, got {value!r}{hint}")
+        if name in _LEAST and not (value.isdecimal() and int(value) >= _LEAST[name]):
+            least = "of at least 0" if not _LEAST[name] else "above 0"
+            raise ValueError(f"-a {name} must be a whole number {least}, got {value!r}")

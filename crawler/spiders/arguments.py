@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from crawler.downloading.cookies import read_cookies
 from crawler.downloading.pace import Hours
-from crawler.pages.visits import NO, REVISITS
+from crawler.pages.visits import NO
 from crawler.reading.link_kinds import followed_kinds
+from crawler.spiders.argument_table import check_values
 from crawler.spiders.file_pages import page_files
-from crawler.suggestions import did_you_mean
 from crawler.url_rules.rule_files import RuleFileError, read_rules
 from crawler.urls.scope import Scope
 from crawler.urls.seeds import check_seed, split_seeds
@@ -30,14 +30,13 @@ STANDARD_INPUT = "-"
 
 AUTO: Final = "auto"
 ALWAYS: Final = "always"
-MODES: Final = (NO, AUTO, ALWAYS)
 
 
 class RenderChoice(NamedTuple):
     """What the arguments of a spider say of rendering.
 
     Attributes:
-        mode: One of ``MODES``; empty: auto where there is a browser.
+        mode: ``no``, ``auto`` or ``always``; empty: auto where there is a browser.
         screenshots: Whether a picture of each page is kept.
         for_disk: Whether documents are written to be opened without scripts.
     """
@@ -47,12 +46,16 @@ class RenderChoice(NamedTuple):
     for_disk: bool = False
 
 
-def check_cookies(arguments: Mapping[str, str]) -> None:
-    """Check the file of ``-a cookies=FILE``.
+def check_arguments(arguments: Mapping[str, str], known: Mapping[str, Argument]) -> None:
+    """Refuse a value that no spider with these arguments takes, and files that cannot be read.
 
     Raises:
-        ValueError: It cannot be read; the message names it.
+        ValueError: The message names the argument and what is wrong with it.
     """
+    check_values(arguments, known)
+    render_choice(arguments)
+    if "rules" in arguments:
+        rules_of(arguments["rules"])
     if "cookies" in arguments:
         try:
             read_cookies(arguments["cookies"])
@@ -60,39 +63,15 @@ def check_cookies(arguments: Mapping[str, str]) -> None:
             raise ValueError(f"-a cookies: {error}") from None
 
 
-def check_arguments(arguments: Mapping[str, str], known: Mapping[str, Argument]) -> None:
-    """Refuse an argument that a spider does not know, a bad ``revisit``, ``render`` or ``rules``.
-
-    Raises:
-        ValueError: The message names the argument and what is wrong with it.
-    """
-    for name in arguments:
-        if name not in known:
-            hint = did_you_mean(name, known) or f"; there are {', '.join(known)}"
-            raise ValueError(f"unknown argument -a {name}{hint}")
-    revisit = arguments.get("revisit", NO)
-    if revisit not in REVISITS:
-        hint = did_you_mean(revisit, REVISITS)
-        raise ValueError(f"-a revisit must be no, yes, due or failed, got {revisit!r}{hint}")
-    render_choice(arguments)
-    if "rules" in arguments:
-        rules_of(arguments["rules"])
-
-
 def render_choice(arguments: Mapping[str, str]) -> RenderChoice:
     """Return what ``-a render`` and ``-a screenshots`` say.
 
     Raises:
-        ValueError: One of them is wrong, or they contradict each other.
+        ValueError: They contradict each other.
     """
-    mode, wanted = arguments.get("render"), arguments.get("screenshots", "no")
-    if mode is not None and mode not in MODES:
-        hint = did_you_mean(mode, MODES)
-        raise ValueError(f"-a render must be no, auto or always, got {mode!r}{hint}")
-    if wanted not in {"yes", "no"}:
-        raise ValueError(f"-a screenshots must be yes or no, got {wanted!r}")
-    if wanted == "no":
-        return RenderChoice(mode or "")
+    mode = arguments.get("render", "")
+    if arguments.get("screenshots", "no") == "no":
+        return RenderChoice(mode)
     if mode == NO:
         raise ValueError(
             "-a screenshots=yes takes pictures in a browser, and -a render=no has none"
@@ -112,21 +91,6 @@ def rules_of(name: str) -> list[Proposal]:
         return read_rules(Path(name))
     except RuleFileError as error:
         raise ValueError(f"-a rules: {error}") from None
-
-
-def whole_number(name: str, value: str) -> int | None:
-    if not value:
-        return None
-    if not value.isdecimal() or (name == "max_pages" and int(value) == 0):
-        least = " above 0" if name == "max_pages" else ""
-        raise ValueError(f"-a {name} must be a whole number{least}, got {value!r}")
-    return int(value)
-
-
-def yes_or_no(name: str, value: str) -> bool:
-    if value not in {"yes", "no"}:
-        raise ValueError(f"-a {name} must be yes or no, got {value!r}")
-    return value == "yes"
 
 
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(?:([kmgt])(i?))?b?", re.IGNORECASE)
@@ -207,15 +171,11 @@ def check_site(
         ValueError: One of them is unknown, missing or bad; the message says which.
     """
     check_arguments(arguments, known)
-    check_cookies(arguments)
     scope_of(seeds_of(arguments), arguments)
-    for name in ("max_pages", "max_depth"):
-        whole_number(name, arguments.get(name, ""))
     secs_of(arguments)
     size_of(arguments)
     size_of(arguments, "max_rate")
     hours_of(arguments)
-    yes_or_no("sitemaps", arguments.get("sitemaps", "yes"))
     kinds_of_links(arguments, is_mirror=is_mirror)
 
 
@@ -266,7 +226,6 @@ def check_list(arguments: Mapping[str, str], known: Mapping[str, Argument]) -> N
         ValueError: One of them is unknown or bad, or the file cannot be read.
     """
     check_arguments(arguments, known)
-    check_cookies(arguments)
     name = arguments.get("file", "")
     if not name:
         raise ValueError("which URLs? give -a file=FILE, or -a file=- for standard input")

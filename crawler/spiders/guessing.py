@@ -136,14 +136,15 @@ class GuessingSpider(ProbingSpider):
 
     def _described(self, response: Response, named: SitemapContent) -> Iterator[Request]:
         kind, is_page = response.meta[LINK_KIND], False
-        pages = () if self._is_too_deep(response) else named.urls(response.url)
+        is_too_deep = self.is_too_deep(response.meta.get("depth", 0) + 1)
+        pages = () if is_too_deep else named.urls(response.url)
         for url in pages:
             if not self.may_follow(url):
                 self.note_cut_list(response.url, kind)
             elif (request := self._if_new(url, kind)) is not None:
                 is_page = True
                 yield request
-        self._note_description(response.meta, response.url, is_page=is_page)
+        self.note_guess(response.meta, response.url, is_page=is_page)
 
     def _if_new(self, url: str, kind: str) -> Request | None:
         with suppress(MalformedUrl):
@@ -160,28 +161,27 @@ class GuessingSpider(ProbingSpider):
     def description_failed(self, failure: Failure) -> None:
         """A description that is not there takes nothing away from the crawl."""
         request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy puts it there
-        self._note_description(request.meta, request.url, is_page=False)
+        self.note_guess(request.meta, request.url, is_page=False)
 
     def failed(self, failure: Failure) -> Iterator[Any]:
         """Store a failure, unless it says that a guess leads to no page; follow its headers."""
         request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy puts it there
         if isinstance(failure.value, HttpError):
             yield from self._of_headers(failure.value.response)
-        is_missing = explain(failure, self.settings)[2] in NO_PAGE
-        if GUESS in request.meta and is_missing:
-            if ask_another(self.crawler, request, failure.value):
-                return
-            self._note_description(request.meta, request.url, is_page=False)
-            return
         if GUESS in request.meta:
-            self._note_description(request.meta, request.url, is_page=False)
+            is_missing = explain(failure, self.settings)[2] in NO_PAGE
+            if is_missing and ask_another(self.crawler, request, failure.value):
+                return
+            self.note_guess(request.meta, request.url, is_page=False)
+            if is_missing:
+                return
         yield from super().failed(failure)
 
     def _of_headers(self, response: Response) -> Iterator[Request]:
         """Yield requests for what the headers of an answer lead to that is no page."""
         answer = self.fetched_of(response)
         asks_not = self.archivist.obey_robots_meta and {"nofollow", "none"} & answer.robots
-        if asks_not or self._is_too_deep(response):
+        if asks_not or self.is_too_deep(answer.depth + 1):
             return
         for address, kind in header_links(answer.headers, answer.url).items():
             with suppress(ValueError):
@@ -199,16 +199,14 @@ class GuessingSpider(ProbingSpider):
                 return None
             link = Link(url, key, nofollow=False, kind=kind)
             return self.guess(link, answer.depth + 1, answer.url)
-        if self.has_met(url) or not self.may_follow(url):
-            return None
-        self.link_counts.note_found(kind)
-        return self.page_request(url, {LINK_KIND: kind})
+        return self._if_new(url, kind) if self.may_follow(url) else None
 
-    def _is_too_deep(self, response: Response) -> bool:
-        """Return whether what an answer leads to is beyond ``max_depth``."""
-        return self.depth_limit is not None and response.meta.get("depth", 0) >= self.depth_limit
+    def is_too_deep(self, depth: int) -> bool:
+        """Return whether what is so far from a seed is beyond ``max_depth``."""
+        return self.depth_limit is not None and depth > self.depth_limit
 
-    def _note_description(self, meta: Mapping[str, Any], url: str, *, is_page: bool) -> None:
+    def note_guess(self, meta: Mapping[str, Any], url: str, *, is_page: bool) -> None:
+        """Note what came of a guess that is no page itself."""
         with suppress(CrawlStorageError):  # the job remembers it, and the crawl ends
             self.files.note_guess(meta, url, is_page=is_page)
             self.link_counts.note_answer(meta[LINK_KIND], is_new=False)

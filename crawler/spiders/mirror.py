@@ -29,10 +29,8 @@ from crawler.reading.content_types import why_not_html
 from crawler.reading.link_kinds import ANCHOR, OPEN_FORM, SCRIPT, Follow
 from crawler.request_meta import FOR_A_PAGE, LINK_KIND, RETRY_TIMES, SEED, WHOLE, is_apart
 from crawler.spiders.argument_table import MIRROR
-from crawler.spiders.arguments import RenderChoice, yes_or_no
 from crawler.spiders.named_files import PAGE_OF, NamedFiles
 from crawler.spiders.site import SiteSpider
-from crawler.suggestions import did_you_mean
 from crawler.urls.parts import MalformedUrl
 from crawler.urls.scope import MARKED_NOFOLLOW, Scope
 
@@ -49,11 +47,7 @@ if TYPE_CHECKING:
     from crawler.pages.page_context import Fetched, StoredPart
     from crawler.pages.page_store import StoredUrl
     from crawler.spiders.argument_table import Argument
-
-REQUISITES = {
-    "host": "what pages need, from the hosts of the site",
-    "all": "what pages need, from any host",
-}
+    from crawler.spiders.arguments import RenderChoice
 
 NEEDED = 1
 """Priority of a file that a page needs: before further pages, so that stored pages are complete."""
@@ -101,16 +95,7 @@ class MirrorSpider(SiteSpider):
     @classmethod
     def check_arguments(cls, arguments: Mapping[str, str]) -> None:
         super().check_arguments(arguments)
-        requisites = arguments.get("requisites", "host")
-        if requisites not in REQUISITES:
-            hint = did_you_mean(requisites, REQUISITES)
-            raise ValueError(f"-a requisites must be host or all, got {requisites!r}{hint}")
-        gone = arguments.get("gone", "keep")
-        if gone not in MIRROR["gone"].choices:
-            hint = did_you_mean(gone, MIRROR["gone"].choices)
-            raise ValueError(f"-a gone must be keep or remove, got {gone!r}{hint}")
-        reads_text = yes_or_no("text", arguments.get("text", "yes"))
-        if not reads_text and cls.render_choice(arguments).mode != NO:
+        if arguments.get("text") == "no" and cls.render_choice(arguments).mode != NO:
             raise ValueError("-a text=no reads no page, and -a render needs what is read of it")
 
     @classmethod
@@ -132,14 +117,13 @@ class MirrorSpider(SiteSpider):
         spider.archivist.keep_links = False  # they are in the files
         spider.archivist.read_documents = False  # they are files
         spider.archivist.pool.show_lines()  # the files show the pages
-        spider.reads_text = yes_or_no("text", spider.text)
-        told = replace(
+        spider.reads_text = spider.text == "yes"
+        spider.job.run = replace(
             spider.job.run,
             needs_workers=spider.reads_text,
             urgent_priority=NEEDED,
             title=str(spider.job.folder.parent),
         )
-        spider.job.tell(told)
         folder = MirrorFolder(spider.job.folder.parent)
         spider.mirror = MirrorStore(spider.job.database, folder)
         spider.job.callbacks.at_close.append(spider.mirror.close)
@@ -149,7 +133,7 @@ class MirrorSpider(SiteSpider):
         spider.mirror.resumes = not spider._is_recorded
         if not crawler.settings.getbool("HTTPCACHE_ENABLED"):
             spider.large_bodies = spider.mirror
-        spider.job.tell(replace(spider.job.run, bytes_before=spider.mirror.bytes))
+        spider.job.run = replace(spider.job.run, bytes_before=spider.mirror.bytes)
         spider._documents = WeakKeyDictionary()
         spider._named = NamedFiles(spider)
         spider._needed_lately = RecentDepths(RECENT_URLS)
@@ -179,7 +163,7 @@ class MirrorSpider(SiteSpider):
         if document is not None:
             self._documents[response] = document
         if why_not_html(fetched.content_type, fetched.body) is not None:
-            self.result.count_file()
+            self.result.files += 1
         return found
 
     def _kept(self, fetched: Fetched, found: Captured, *, is_seed: bool) -> LinkedDocument | None:
@@ -369,7 +353,7 @@ class MirrorSpider(SiteSpider):
         is_far = steps >= _MAX_STEPS
         may_wait = is_far or (steps > 0 and kind is LinkKind.FRAME)
         depth = response.meta.get("depth", 0) + 1
-        if is_far and self.depth_limit is not None and depth > self.depth_limit:
+        if is_far and self.is_too_deep(depth):
             return None
         if not self._needed_lately.is_new(url, depth):
             return None
@@ -395,7 +379,7 @@ class MirrorSpider(SiteSpider):
         self, response: Response, captured: Captured, document: LinkedDocument
     ) -> Iterator[Request]:
         depth = response.meta.get("depth", 0) + 1
-        if self.depth_limit is not None and depth > self.depth_limit:
+        if self.is_too_deep(depth):
             return
         if not self.within.allows(response.url):  # a frame, or a style, from elsewhere
             return

@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
-from crawler.frontier.file_links import FILE_PRIORITY
 from crawler.frontier.seen import RECENT_URLS, RecentDepths
 from crawler.mirror.documents.places import LinkKind
 from crawler.mirror.documents.scripts import is_file_name, other_form
@@ -15,7 +14,6 @@ from crawler.reading.link_kinds import OPEN_FORM, SCRIPT, Follow
 from crawler.request_meta import (
     AGAIN,
     FOR_A_PAGE,
-    GUESS,
     LED_BY,
     LINK_KIND,
     depth_of,
@@ -79,16 +77,16 @@ class NamedFiles:
 
     def not_there(self, url: str, meta: Mapping[str, Any]) -> Iterator[Request]:
         """Note that what is named is not at a URL; yield the request for the next one, if any."""
-        with suppress(CrawlStorageError):  # the job remembers it, and the crawl ends
-            self._spider.files.note_guess(meta, url, is_page=False)
-            self._spider.link_counts.note_answer(meta[LINK_KIND], is_new=False)
+        self._spider.note_guess(meta, url, is_page=False)
         kept: dict[str, Any] = {name: meta[name] for name in _KEPT if name in meta}
         urls = meta.get(FURTHER, ())
         for number, another in enumerate(urls, 1):
             if self._is_met(another):
                 return
             if self._may_ask(another):
-                further = self._made(another, meta[LINK_KIND], kept | {FURTHER: urls[number:]})
+                further = self._spider.guess_request(
+                    another, meta[LINK_KIND], kept | {FURTHER: urls[number:]}
+                )
                 if further is not None:
                     yield further
                 return
@@ -129,8 +127,7 @@ class NamedFiles:
         depth = response.meta.get("depth", 0) + 1
         if not urls or not self._lately.is_new(urls[0], depth):
             return None
-        limit = self._spider.depth_limit
-        if limit is not None and depth > limit:
+        if self._spider.is_too_deep(depth):
             return None
         self._spider.link_counts.note_found(kind)
         key = self._spider.job.canonicalizer.key(urls[0])
@@ -139,11 +136,7 @@ class NamedFiles:
         meta = {FURTHER: urls[1:], PAGE_OF: page}
         if is_file_name(urls[0]):
             meta[FOR_A_PAGE] = response.meta.get(FOR_A_PAGE, 0) + 1
-        return self._made(urls[0], kind, meta)
-
-    def _made(self, url: str, kind: str, meta: dict[str, Any]) -> Request | None:
-        request = self._spider.page_request(url, {**meta, LINK_KIND: kind, GUESS: True})
-        return None if request is None else request.replace(priority=FILE_PRIORITY)
+        return self._spider.guess_request(urls[0], kind, meta)
 
     def _may_ask(self, url: str) -> bool:
         meta = {FOR_A_PAGE: 1} if is_file_name(url) else {}

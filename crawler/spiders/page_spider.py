@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from scrapy import Request, Spider
-from scrapy.exceptions import CloseSpider
 
-from crawler.downloadermiddlewares.failures import explain
+from crawler.downloadermiddlewares.failures import ClosingErrors, explain
 from crawler.downloadermiddlewares.limits import FALSE_CODING, why_cut
+from crawler.downloadermiddlewares.retries import returned
 from crawler.items import page_of_capture
 from crawler.job_registry import job_of
 from crawler.large_bodies import STOPPED, FileResponse, body_size
@@ -28,7 +28,6 @@ from crawler.pages.visits import NO
 from crawler.reading.content_types import is_told_by_type, why_not_html
 from crawler.reading.documents.kinds import may_be_document, may_begin_document
 from crawler.reading.metadata.metadata_record import PageHeaders, robots_words
-from crawler.reading.worker_pool import ReadingError
 from crawler.render_decisions import render_pages
 from crawler.rendering.rendered_pages import RenderingEndedError
 from crawler.request_meta import (
@@ -44,7 +43,6 @@ from crawler.request_meta import (
     link_source,
     without,
 )
-from crawler.scheduler import returned
 from crawler.spiders.arguments import RenderChoice, check_arguments, render_choice, rules_of
 from crawler.spiders.file_requests import StoppedAnswers
 from crawler.storage.errors import CrawlStorageError
@@ -99,6 +97,7 @@ class PageSpider(Spider):
     job: Job
     archivist: Archivist
     result: RunResult
+    closing: ClosingErrors
     follow_duplicates: bool
     _agent: str
     _stopped: StoppedAnswers
@@ -172,8 +171,9 @@ class PageSpider(Spider):
         spider = super().from_crawler(crawler, *args, **kwargs)
         spider.job = job_of(crawler)
         spider.archivist, spider.result = spider.job.archivist, spider.job.result
+        spider.closing = ClosingErrors(spider.result)
         spider.job.claim(cls.plan(kwargs), cls.scope_name(kwargs))
-        spider.job.tell(replace(spider.job.run, revisit=spider.revisit))
+        spider.job.run = replace(spider.job.run, revisit=spider.revisit)
         cls.take_rules(kwargs, spider.job)
         if "render" in cls.arguments:
             render_pages(spider, cls.render_choice(kwargs))
@@ -223,11 +223,7 @@ class PageSpider(Spider):
         take_shortest_way(self, response)
         try:
             captured = await self._capture(response)
-        except UndecidedError:
-            scheduler: Any = self.crawler.engine.scheduler  # ours, which lets answers wait
-            scheduler.ask_later(self.job.frontier.leased.request_of(response))
-            return ()
-        except RenderingEndedError:
+        except (UndecidedError, RenderingEndedError):
             return returned(self.crawler, response)
         if captured is None:
             return (self._whole(response),)
@@ -242,7 +238,9 @@ class PageSpider(Spider):
 
     def _results(self, response: Response, captured: Captured) -> Iterator[Any]:
         yield page_of_capture(captured, markdown=self.job.options.markdown)
-        for promoted in self._promoted():
+        with self.closing:
+            kept_now = self.job.promote_siblings() or ()
+        for promoted in kept_now:
             yield page_of_capture(promoted, markdown=self.job.options.markdown)
         if self.follows(captured):
             yield from self.follow(response, captured)
@@ -261,25 +259,16 @@ class PageSpider(Spider):
         return self.archivist.unsent.stored_links(key)
 
     def _learn(self, response: Response, captured: Captured) -> None:
-        try:
+        with self.closing:
             redirected = response.meta.get("redirect_urls", ())
             self.job.url_rules.observe(captured.row, captured.kept_url, redirected)
             if SPELLING in response.meta:
                 self.job.store.forget_failures(captured.row.key, captured.row.id)
-        except CrawlStorageError as error:
-            raise CloseSpider("storage") from error
-
-    def _promoted(self) -> list[Captured]:
-        """Return pages that were dropped before and are kept from now on."""
-        try:
-            return self.job.promote_siblings() or []
-        except CrawlStorageError as error:
-            raise CloseSpider("storage") from error
 
     async def _capture(
         self, response: Response, turn: Awaitable[object] | None = None
     ) -> Captured | None:
-        """Capture an answer; a store that can no longer be written to ends the crawl.
+        """Capture an answer.
 
         Args:
             response: The answer.
@@ -289,7 +278,7 @@ class PageSpider(Spider):
             None where the answer is not enough, and the whole page must be requested.
         """
         fetched = self.fetched_of(response)
-        try:
+        with self.closing:
             if response.status == HTTPStatus.NOT_MODIFIED:
                 captured = self._not_modified(fetched, response)
             else:
@@ -297,13 +286,6 @@ class PageSpider(Spider):
             if captured is not None:
                 self._note_oddities(response, captured)
                 self.job.callbacks.captured(response.meta, captured)
-        except CrawlStorageError as error:
-            # Noted, so that the request does not end as one that is through: it gave nothing.
-            self.result.stop(str(error))
-            raise CloseSpider("storage") from error
-        except ReadingError as error:
-            self.result.stop(str(error))
-            raise CloseSpider("reading") from error
         return captured
 
     def is_unwanted(self, content_type: str, size: int | None) -> bool | None:

@@ -135,7 +135,7 @@ class ReplaySpider(PageSpider):
             )
         elif captures.skipped:
             places = many(captures.skipped, "place")
-            self.result.note_missing(f"{places} of the archive could not be read, see above")
+            self.result.missing.append(f"{places} of the archive could not be read, see above")
 
     def _position(self, source: WarcFile) -> int:
         """Return the offset in bytes up to which earlier processes judged a file."""
@@ -166,14 +166,12 @@ class ReplaySpider(PageSpider):
         self, capture: Capture | FilePage, before: asyncio.Event, own: asyncio.Event
     ) -> Page | None:
         """Judge a page in its turn; return None where that fails, which ends nothing else."""
-        try:
+        with self.closing:
             captured = await self._taken(capture, before)
             self.job.database.set_meta(
                 meta_names.replayed(capture.source.path.resolve(), capture.source.start),
                 str(capture.end),
             )
-        except CrawlStorageError as error:
-            raise CloseSpider("storage") from error
         own.set()
         if captured is None:
             return None

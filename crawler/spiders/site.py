@@ -29,8 +29,6 @@ from crawler.spiders.arguments import (
     secs_of,
     seeds_of,
     size_of,
-    whole_number,
-    yes_or_no,
 )
 from crawler.spiders.file_requests import FileRequests
 from crawler.spiders.guessing import SitemapSpider
@@ -119,15 +117,6 @@ class SiteSpider(SitemapSpider):
         check_site(arguments, cls.arguments, is_mirror=cls.is_mirror)
 
     @classmethod
-    def kinds_of_links(cls, arguments: Mapping[str, str]) -> dict[str, Follow]:
-        """Return how links of each kind are followed.
-
-        Raises:
-            ValueError: One of them is no kind; the message names it.
-        """
-        return kinds_of_links(arguments, is_mirror=cls.is_mirror)
-
-    @classmethod
     def folder_name(cls, arguments: Mapping[str, str]) -> str:
         return host_folder(seeds_of(arguments)[0])
 
@@ -145,7 +134,7 @@ class SiteSpider(SitemapSpider):
         options = Options(crawler.settings)
         spider.seeds = seeds_of(kwargs)
         spider.within = scope_of(spider.seeds, kwargs)
-        spider.depth_limit = whole_number("max_depth", spider.max_depth)
+        spider.depth_limit = int(spider.max_depth) if spider.max_depth else None
         spider.obey_nofollow = options.boolean("CRAWL_OBEY_NOFOLLOW")
         spider.files = FileRequests(
             crawler, spider.job, cls.file_endings(options), spider.file_request
@@ -156,18 +145,16 @@ class SiteSpider(SitemapSpider):
             max_url_length=crawler.settings.getint("URLLENGTH_LIMIT") or _MAX_URL,
         )
         spider.max_sitemaps = options.integer("CRAWL_MAX_SITEMAPS")
-        max_pages = whole_number("max_pages", spider.max_pages)
-        spider.follow_kinds(cls.kinds_of_links(kwargs))
-        told = replace(
+        spider.follow_kinds(kinds_of_links(kwargs, is_mirror=cls.is_mirror))
+        spider.job.run = replace(
             spider.job.run,
-            max_pages=max_pages,
+            max_pages=int(spider.max_pages) if spider.max_pages else None,
             max_secs=secs_of(kwargs),
             max_bytes=size_of(kwargs),
             hours=hours_of(kwargs),
             seeds=frozenset(spider.seeds),
             may_ask=spider.may_ask,
         )
-        spider.job.tell(told)
         rate = size_of(kwargs, "max_rate")
         spider.transfer_rate = None if rate is None else TransferRate(rate)
         spider.archivist.keep_links = True
@@ -175,7 +162,7 @@ class SiteSpider(SitemapSpider):
         for seed, target in spider.notes.moved_seeds().items():
             spider.within = moved_scope(spider.within, seed, target) or spider.within
         spider.notes.after_moved_seed.append(spider.move_scope)
-        if yes_or_no("sitemaps", spider.sitemaps) and spider.depth_limit != 0:
+        if spider.sitemaps == "yes" and spider.depth_limit != 0:
             crawler.signals.connect(spider.robots_parsed, signals.robots_parsed)
         return spider
 
@@ -266,8 +253,7 @@ class SiteSpider(SitemapSpider):
 
     def known_request(self, known: StoredUrl) -> Request | None:
         """Return the request for a known URL within today's scope, also where it failed so far."""
-        too_deep = self.depth_limit is not None and known.depth > self.depth_limit
-        if too_deep or not self.within.allows(known.url):
+        if self.is_too_deep(known.depth) or not self.within.allows(known.url):
             return None
         # Seeds, robots.txt and sitemaps that failed, all at depth 0, are asked for anyway.
         if not known.is_page and not known.depth:
@@ -396,8 +382,7 @@ class SiteSpider(SitemapSpider):
 
     def file_request(self, link: Released) -> Request | None:
         """Return the request for a link that was put aside."""
-        too_deep = self.depth_limit is not None and link.depth > self.depth_limit
-        if too_deep or not self.within.allows(link.url):
+        if self.is_too_deep(link.depth) or not self.within.allows(link.url):
             return None
         meta = {"depth": link.depth, FIXED: True, LED_BY: link.source or self.seeds[0]}
         if link.place is not None:

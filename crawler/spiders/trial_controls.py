@@ -17,14 +17,11 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request
-from scrapy.exceptions import CloseSpider
 
 from crawler.pages.stored_texts import unpack_judged
 from crawler.pages.wall_clusters import host_of
-from crawler.reading.worker_pool import ReadingError
 from crawler.request_meta import ANEW, CONTROL, FIXED, NOT_BEFORE, OF_ONE_ANSWER, PROOF, without
 from crawler.spiders.page_spider import PageSpider
-from crawler.storage.errors import CrawlStorageError
 from neardup.fingerprints.digest import payload_digest
 from neardup.volatile.answers import Volatile
 
@@ -111,24 +108,18 @@ class ControllingSpider(PageSpider):
         return self._note_proof(failure.request, ())  # type: ignore[attr-defined]  # Scrapy puts it there
 
     def _note_proof(self, request: Request, places: Sequence[tuple[int, str]]) -> Iterator[Request]:
-        try:
+        with self.closing:
             has_moved = self.job.store.volatile.prove(request.url, request.meta[PROOF], places)
-        except CrawlStorageError as error:
-            self.result.stop(str(error))
-            raise CloseSpider("storage") from error
         if not has_moved:
             yield self._asked_again(request, {ANEW: True}, callback=None, errback=self.failed)
 
     async def read_apart(self, response: Response, made_at: float | None = None) -> Reading:
         """Read an answer that is compared and not stored."""
         content_type = (response.headers.get(b"Content-Type") or b"").decode("latin-1")
-        try:
+        with self.closing:
             return await self.archivist.pool.read(
                 response.url, response.body, content_type, made_at=made_at, known=_unknown
             )
-        except ReadingError as error:
-            self.result.stop(str(error))
-            raise CloseSpider("reading") from error
 
     def control_failed(self, failure: Failure) -> None:
         """Note that there was no answer to compare."""

@@ -10,12 +10,10 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request
-from scrapy.exceptions import CloseSpider
 from scrapy.spidermiddlewares.httperror import HttpError
 
 from crawler.request_meta import FIXED
 from crawler.spiders.trial_controls import ControllingSpider
-from crawler.storage.errors import CrawlStorageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -62,8 +60,5 @@ class ProbingSpider(ControllingSpider):
 
     def _note_probe(self, request: Request, signs: WallSigns | None) -> None:
         urls = request.meta.get("redirect_urls", ())
-        try:
-            self.archivist.walls.note_probe((*urls, request.url)[0], signs, self.archivist.tuned.id)
-        except CrawlStorageError as error:
-            self.result.stop(str(error))
-            raise CloseSpider("storage") from error
+        with self.closing:
+            self.archivist.walls.note_probe((*urls, request.url)[0], signs)

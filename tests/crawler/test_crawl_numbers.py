@@ -61,7 +61,7 @@ def test_ending(tmp_path: Path, reason: str, ending: tuple[str, str]) -> None:
 
 def test_a_limit_ends_a_crawl_only_where_requests_are_left(tmp_path: Path) -> None:
     with closing(opened(tmp_path)) as job:
-        job.tell(replace(job.run, max_pages=1))
+        job.run = replace(job.run, max_pages=1)
         job.result.count(NEW)
         assert ending_of(job, "finished") == (FINISHED, "")
         job.result.stop_requests("--max-bytes 1M are there")

@@ -192,7 +192,7 @@ def test_no_request_of_an_earlier_visit_stands_for_another_after_one_without_rul
             _answer_all(job)
         assert job.is_finished
     with closing(Job(tmp_path, replace(OPTIONS, learning=None))) as job:
-        job.tell(replace(job.run, revisit="yes"))
+        job.run = replace(job.run, revisit="yes")
         assert not job.begin_visit()
         meet(job, "http://h.org/page?id=one")
         _answer_all(job)
@@ -226,7 +226,7 @@ def test_a_run_that_requests_nothing_more_has_no_urgent_requests(
     is_stopped: bool, tmp_path: Path
 ) -> None:
     with closing(Job(tmp_path, OPTIONS)) as job:
-        job.tell(replace(job.run, max_pages=3, urgent_priority=7))
+        job.run = replace(job.run, max_pages=3, urgent_priority=7)
         if is_stopped:
             job.result.stop_requests("--max-bytes are there")
         assert [job.is_at_limit(pages) for pages in (2, 3)] == [is_stopped, True]

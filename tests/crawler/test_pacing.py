@@ -39,16 +39,16 @@ async def _pause_and_go_on() -> None:
     engine = crawler.engine = crawler._create_engine()
     job = job_of(crawler)
     keeper = OpenHours(crawler)
-    job.tell(replace(job.run, hours=_from_now(2, 3)))
+    job.run = replace(job.run, hours=_from_now(2, 3))
     keeper._look()
     keeper._look()
     assert engine.paused
-    job.tell(replace(job.run, hours=_from_now(-1, 1)))
+    job.run = replace(job.run, hours=_from_now(-1, 1))
     keeper._look()
     keeper._look()
     assert not engine.paused
 
-    job.tell(replace(job.run, hours=_from_now(2, 3)))
+    job.run = replace(job.run, hours=_from_now(2, 3))
     keeper._look()
     job.result.stop_requests("the time of --max-time is over")
     keeper._look()

@@ -24,7 +24,7 @@ CALLED = [
     "crawler.spiders.page_spider:PageSpider:_results",
     "crawler.spiders.site:SiteSpider:first_requests",
     "crawler.spiders.site:SiteSpider:follow",
-    "crawler.spiders.sitemaps:SitemapSpider:sitemap_failed",
+    "crawler.spiders.guessing:SitemapSpider:sitemap_failed",
     "crawler.pipelines:NearDuplicatesPipeline:process_item",
     "crawler.scheduler:FrontierScheduler:enqueue_request",
 ]

@@ -185,7 +185,7 @@ def test_always_shows_pages_with_scripts_and_no_shows_none(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("-a", "render=atuo"), "-a render must be no, auto or always, got 'atuo'; did you mean"),
+        (("-a", "render=atuo"), "-a render must be auto, always or no, got 'atuo'; did you mean"),
         (
             ("-a", "render=always", "-s", "CRAWL_RENDER_BROWSER=/no/chromium"),
             "/no/chromium is no program",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sqlite3
 from contextlib import closing
 from dataclasses import asdict, dataclass
@@ -237,8 +238,9 @@ class _Merging:
             originals = LostOriginals(database, store, deduplicator, texts)
             found = len(originals.orphans())
             lost = originals.settle(self._watch)
-            walls = Walls(store, deduplicator, Promotion(store, deduplicator))
-            walls.settle(0 if tuned is None else tuned.id)
+            promotion = Promotion(store, deduplicator, 0 if tuned is None else tuned.id)
+            # One of the crawls may not have recognised the text of a wall yet.
+            Walls(store, deduplicator, promotion).verdicts.go_on(math.inf)
             CountedBoilerplate.opened(database).save(database)
             database.commit()
             deduplicator.flush()

@@ -98,10 +98,10 @@ WRITES: dict[str, Callable[[PageStore, PageRow], object]] = {
     "texts": lambda store, row: store.drop_texts(row.key, 0),
     "forget": lambda store, row: store.forget(row.id),
     "original": lambda store, row: store.store_verdict(replace(row, distance=5)),
-    "moved": lambda store, row: Promotion(store, Deduplicator()).move_duplicates(
-        row.duplicate_of or 0, 99, row.text_digest or b"", Verdict("near_duplicate"), 1
+    "moved": lambda store, row: Promotion(store, Deduplicator(), 1).move_duplicates(
+        row.duplicate_of or 0, 99, row.text_digest or b"", Verdict("near_duplicate")
     ),
-    "moved unread": lambda store, row: Promotion(store, Deduplicator()).move_unknown(
+    "moved unread": lambda store, row: Promotion(store, Deduplicator(), 1).move_unknown(
         row.duplicate_of or 0, 99, read_again=True
     ),
 }

@@ -51,7 +51,7 @@ def following(folder: Path) -> Job:
     """Open a crawl that follows no links of duplicates."""
     job = Job(folder, replace(OPTIONS, follow_duplicates=False))
     job.claim(PLAN)
-    job.tell(replace(job.run, revisit=YES))
+    job.run = replace(job.run, revisit=YES)
     job.begin_visit()
     return job
 

@@ -55,7 +55,7 @@ def visits(folder: Path, *answers: Iterable[tuple[str, bytes]]) -> dict[str, str
         try:
             await job.start_pool()
             job.claim("one plan")
-            job.tell(replace(job.run, revisit="yes"))
+            job.run = replace(job.run, revisit="yes")
             for pages in answers:
                 job.begin_visit()
                 for path, body in pages:

@@ -58,7 +58,7 @@ def visit(
     async def crawl() -> list[Captured]:
         job = Job(folder, options)
         try:
-            job.tell(replace(job.run, revisit="yes"))
+            job.run = replace(job.run, revisit="yes")
             job.begin_visit()
             await job.start_pool()
             made = [(path, replace(fetched(job, path, body), depth=1)) for path, body in answers]
@@ -67,7 +67,7 @@ def visit(
             if probed is not None:
                 url = unknown_urls("http://example.com/a/b")[1]
                 reading = await job.archivist.pool.read(url, probed, None, known=lambda _: None)
-                job.archivist.walls.note_probe(url, reading.signs, job.archivist.tuned.id)
+                job.archivist.walls.note_probe(url, reading.signs)
             if dies:
                 job.database.commit()
                 os.kill(os.getpid(), signal.SIGKILL)

@@ -37,7 +37,7 @@ def crawled(
     """A crawl that is alone; each call is a visit of its own."""
     with closing(Job(folder, options)) as job:
         job.claim("one plan")
-        job.tell(replace(job.run, revisit="yes"))
+        job.run = replace(job.run, revisit="yes")
         job.begin_visit()
         for path, page in pages:
             asyncio.run(said(job, path, page))
