@@ -83,8 +83,7 @@ def pack(folder: Path, formats: Sequence[str]) -> None:
                 if name == ZIP:
                     count = packer.write_zip(target)
                 else:
-                    sql = "SELECT value FROM meta WHERE name = ?"
-                    row = connection.execute(sql, (meta_names.MIRROR_URL,)).fetchone()
-                    count = packer.write_zim(target, folder.name if row is None else str(row[0]))
+                    url = meta_names.value(connection.execute, meta_names.MIRROR_URL)
+                    count = packer.write_zim(target, url or folder.name)
             size = decimal(target.stat().st_size)
             say_or_go_on(f"packed: {target}, {many(count, 'file')}, {size}")

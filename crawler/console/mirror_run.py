@@ -319,8 +319,7 @@ def check(folder: Path) -> int:
 
 def _stored(folder: Path, name: str) -> str | None:
     with closing(open_for_reading(folder / STATE_FOLDER)) as connection:
-        row = connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
-    return None if row is None else str(row[0])
+        return meta_names.value(connection.execute, name)
 
 
 def known_url(folder: Path) -> str:

@@ -116,9 +116,8 @@ def _key(canonicalizer: Canonicalizer, url: str) -> bytes:
 
 def stored_canonicalizer(connection: sqlite3.Connection) -> Canonicalizer | None:
     """Return what makes the keys of URLs in a crawl, or None if this version does not know it."""
-    sql = "SELECT value FROM meta WHERE name = ?"
-    row = connection.execute(sql, (meta_names.URL_RULES,)).fetchone()
-    found = None if row is None else Canonicalizer.of_version(row[0])
+    version = meta_names.value(connection.execute, meta_names.URL_RULES) or ""
+    found = Canonicalizer.of_version(version)
     if found is not None:
         found.separate(separate_keys(connection.execute))
     return found
