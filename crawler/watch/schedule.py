@@ -1,4 +1,4 @@
-"""Read intervals, tell when a visit is due, and say it in words."""
+"""Read intervals, and say times in words."""
 
 from __future__ import annotations
 
@@ -35,18 +35,6 @@ def interval_secs(written: str) -> float:
             f"got {written!r}"
         )
     return secs
-
-
-def next_visit(began: float | None, last_seen: float | None, every_secs: float) -> float:
-    """Return when a directory is due, in seconds since 1970.
-
-    Args:
-        began: When its last visit began; None: it was never visited by the watch.
-        last_seen: When the crawl saw a page last; None: it never did.
-        every_secs: The interval.
-    """
-    last = began if began is not None else last_seen
-    return 0.0 if last is None else last + every_secs
 
 
 def age_words(secs: float) -> str:
