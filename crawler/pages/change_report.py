@@ -95,7 +95,7 @@ def find_changes(connection: sqlite3.Connection, visit: int) -> Changes:
     near, not_sent, not_sent_bytes, back = connection.execute(
         "SELECT sum(outcome = 'changed' AND is_near), sum(not_sent),"
         " sum(CASE WHEN not_sent THEN body_bytes ELSE 0 END), sum(was_away)"
-        " FROM known JOIN pages USING (key) WHERE pages.latest = 1 AND known.visit = ?",
+        f" FROM {_PAGES}",
         (visit,),
     ).fetchone()
     (next_due,) = connection.execute(
