@@ -38,7 +38,6 @@ AGAIN = 128
 """Added to the tries of a request that a shorter way led to."""
 
 ID_BYTES = 24
-KEY_BYTES = 16
 
 _HEAD = struct.Struct(">QQH")
 

@@ -235,14 +235,20 @@ class WatchStore:
         return [Noted(*row) for row in self.connection.execute(sql, (count,))]
 
     def register(self, receivers: Sequence[str]) -> None:
-        """Have receivers take the changes from now on; those that are known go on."""
+        """Have receivers take the changes from now on; those that are known go on.
+
+        Raises:
+            JobError: It cannot be noted.
+        """
         sql = (
             "INSERT OR IGNORE INTO receivers"
             " SELECT ?, coalesce((SELECT max(number) FROM changes), 0), NULL"
         )
-        with self.changing():
-            for receiver in receivers:
-                self.connection.execute(sql, (receiver,))
+        try:
+            with self.changing():
+                self.connection.executemany(sql, ((receiver,) for receiver in receivers))
+        except sqlite3.Error as error:
+            raise JobError(f"{self.folder}: cannot be written: {error}") from error
 
     def untaken(self, receiver: str, count: int) -> list[Noted]:
         """Return the first changes that a receiver has not taken."""

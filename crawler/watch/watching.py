@@ -119,17 +119,6 @@ class _Watched:
         began = self.store.began
         return last_seen(self.store.connection) if began is None else began
 
-    def register(self, receivers: Sequence[Receiver]) -> None:
-        """Have receivers take the changes from now on.
-
-        Raises:
-            JobError: It cannot be noted.
-        """
-        try:
-            self.store.register([receiver.name for receiver in receivers])
-        except sqlite3.Error as error:
-            raise JobError(f"{self.folder}: cannot be written: {error}") from error
-
     def note_end(self, ended: Ended) -> None:
         """Note that a visit is over; one that did not run, or was killed, is tried again."""
         if ended.has_run and not ended.is_killed:
@@ -183,7 +172,7 @@ class Watch:
             for folder, name in zip(folders, names_of(folders), strict=True):
                 watched = _Watched(folder, name, options.every_secs)
                 stack.callback(watched.store.close)
-                watched.register(options.receivers)
+                watched.store.register([receiver.name for receiver in options.receivers])
                 self._watched.append(watched)
             self._stack = stack.pop_all()
 
