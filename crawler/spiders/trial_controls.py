@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
     from crawler.pages.page_context import Captured
-    from crawler.reading.reading import Reading
+    from crawler.reading.reading import Extract, Reading
 
 
 _LATEST_SECS = 2**33  # the year 2242; clocks of zones beyond the year 9999 cannot be computed
@@ -120,11 +120,11 @@ class ControllingSpider(PageSpider):
             yield self._asked_again(request, {ANEW: True}, callback=None, errback=self.failed)
 
     async def read_apart(self, response: Response, made_at: float | None = None) -> Reading:
-        """Read an answer that is compared and not stored, whether or not its text is known."""
+        """Read an answer that is compared and not stored."""
         content_type = (response.headers.get(b"Content-Type") or b"").decode("latin-1")
         try:
             return await self.archivist.pool.read(
-                response.url, response.body, content_type, made_at=made_at, known=lambda _: None
+                response.url, response.body, content_type, made_at=made_at, known=_unknown
             )
         except ReadingError as error:
             self.result.stop(str(error))
@@ -142,4 +142,9 @@ def _secs_of(date: bytes | None) -> float | None:
     with suppress(ValueError, TypeError, OverflowError):
         secs = parsedate_to_datetime((date or b"").decode("latin-1")).timestamp()
         return secs if 0 < secs < _LATEST_SECS else None
+    return None
+
+
+def _unknown(visible_digest: bytes) -> Extract | None:
+    """Let an answer be read whether or not its text is stored."""
     return None

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.pages.verdicts import FAILED as FAILED_OUTCOME
 from crawler.storage.errors import JobError
-from crawler.watch.atom_feed import MAX_ENTRIES, write_feed
 from crawler.watch.changes import KINDS, ChangeFinder, Found
-from crawler.watch.delivery import deliver_all
+from crawler.watch.delivery import MAX_ENTRIES, deliver_all, write_feed
 from crawler.watch.schedule import age_words, moment_words
 from crawler.watch.visiting import (
     LOG_NAME,
