@@ -89,8 +89,9 @@ def read_site(folder: Path) -> CrawledSite:
     """
     try:
         with closing(open_for_reading(folder)) as connection:
-            visit = int(meta_names.value(connection.execute, meta_names.VISIT) or 0)
-            broken = broken_links(connection, visit, most=None)
+            sql = "SELECT value FROM meta WHERE name = ?"
+            visit = connection.execute(sql, (meta_names.VISIT,)).fetchone()
+            broken = broken_links(connection, int(visit[0]) if visit else 0, most=None)
             counter = _Counter(stored_canonicalizer(connection), broken)
             graph = LinkGraph(connection)
             for page in islice(graph.lists(), MAX_PAGES):
