@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,6 +32,14 @@ _REVISITS = ("yes", "due")
 _SCHEMES = ("http://", "https://")
 _STANDARD_OUTPUT = "-"
 _LINES = ".jsonl"
+_INTERVAL = re.compile(r"(?:(\d{1,4})w)?(?:(\d{1,5})d)?(?:(\d{1,6})h)?(?:(\d{1,7})m)?")
+_UNIT_SECS = (604_800, 86_400, 3_600, 60)
+
+MIN_SECS = 60.0
+"""The smallest interval between two visits."""
+
+MAX_SECS = 3_660 * 86_400.0
+"""The largest one: ten years."""
 
 
 class WatchCommand(PlainCommand):
@@ -168,7 +177,6 @@ def _check(opts: argparse.Namespace) -> None:
     """
     from crawler.console.profile import check_profile_options
     from crawler.spiders.arguments import byte_count, secs_of, size_of, whole_number
-    from crawler.watch.schedule import interval_secs
 
     check_profile_options(opts)
     if opts.pdb:
@@ -192,6 +200,23 @@ def _check(opts: argparse.Namespace) -> None:
     except ValueError as error:
         raise CommandError(f"--min-free: {error}") from None
     _check_receivers(opts)
+
+
+def interval_secs(written: str) -> float:
+    """Return the seconds of an interval such as ``30m``, ``6h``, ``1d``, ``2w`` or ``1d12h``.
+
+    Raises:
+        ValueError: It is none, or shorter than a minute, or longer than ten years.
+    """
+    found = _INTERVAL.fullmatch(written.strip().lower().replace(" ", ""))
+    parts = found.groups("0") if found else ("0",) * 4
+    secs = float(sum(int(part) * unit for part, unit in zip(parts, _UNIT_SECS, strict=True)))
+    if not MIN_SECS <= secs <= MAX_SECS:
+        raise ValueError(
+            "an interval of a minute to ten years is wanted, such as 30m, 6h, 1d or 2w, "
+            f"got {written!r}"
+        )
+    return secs
 
 
 def _check_receivers(opts: argparse.Namespace) -> None:
@@ -272,7 +297,6 @@ def _options(opts: argparse.Namespace) -> WatchOptions:
     """Return the options of the watch; those that were checked are right."""
     from crawler.spiders.arguments import byte_count
     from crawler.watch.delivery import JsonLines, UserCommand, Webhook
-    from crawler.watch.schedule import interval_secs
     from crawler.watch.visiting import VisitOptions
     from crawler.watch.watching import WatchOptions
 

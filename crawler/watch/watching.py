@@ -7,13 +7,13 @@ import time
 from collections import Counter
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.pages.verdicts import FAILED as FAILED_OUTCOME
 from crawler.storage.errors import JobError
 from crawler.watch.changes import KINDS, ChangeFinder, Found
 from crawler.watch.delivery import MAX_ENTRIES, deliver_all, write_feed
-from crawler.watch.schedule import age_words, moment_words
 from crawler.watch.visiting import (
     LOG_NAME,
     Ended,
@@ -47,6 +47,9 @@ EARLY = 0.1
 
 Else a daily start that is a moment quicker than the last one would find nothing due.
 """
+
+DAYS_NAMED = 7
+"""A day of the week names a visit that is due within so many days."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,3 +314,33 @@ def names_of(folders: Sequence[Path]) -> list[str]:
     last = [folder.resolve().name for folder in folders]
     is_clear = len(set(last)) == len(last)
     return last if is_clear else [str(folder) for folder in folders]
+
+
+def age_words(secs: float) -> str:
+    """Return how long ago something was, in its largest unit: ``3 hours ago``."""
+    for unit, size in (("day", 86_400.0), ("hour", 3_600.0), ("minute", 60.0)):
+        if secs >= size:
+            return f"{many(int(secs / size), unit)} ago"
+    return "just now"
+
+
+def moment_words(at: float, now: float) -> str:
+    """Return a moment in local time: ``today at 14:05``, ``tomorrow at 02:10``, ``on Mon 3 Aug``.
+
+    Args:
+        at: The moment, in seconds since 1970.
+        now: The time, in seconds since 1970.
+    """
+    then = datetime.fromtimestamp(at, UTC).astimezone()
+    today = datetime.fromtimestamp(now, UTC).astimezone().date()
+    clock = then.strftime("%H:%M")
+    days = (then.date() - today) / timedelta(days=1)
+    if at <= now:
+        return "now"
+    if days == 0:
+        return f"today at {clock}"
+    if days == 1:
+        return f"tomorrow at {clock}"
+    day = then.strftime("%a ") if days < DAYS_NAMED else ""
+    year = then.strftime(" %Y") if then.year != today.year else ""
+    return f"on {day}{then.day} {then.strftime('%b')}{year} at {clock}"

@@ -6,7 +6,8 @@ import time
 
 import pytest
 
-from crawler.watch.schedule import age_words, interval_secs, moment_words
+from crawler.commands.watch import interval_secs
+from crawler.watch.watching import age_words, moment_words
 
 DAY = 86_400.0
 
