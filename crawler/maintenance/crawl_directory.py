@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from crawler.maintenance.broken_links import stored_canonicalizer
 from crawler.storage import meta_names
 from crawler.storage.database import open_for_reading
 from crawler.storage.directory import take_lock
@@ -13,6 +14,8 @@ from neardup.errors import ParameterError
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from crawler.urls.canonical import Canonicalizer
 
 _IN_USE = "a crawl has it open; stop it (Ctrl-C) or wait until it has ended"
 
@@ -69,6 +72,11 @@ class CrawlDirectory:
             return None
         # The minimum length of texts is no part of a fingerprint.
         return Parameters(features=features, min_words=1)
+
+    @property
+    def canonicalizer(self) -> Canonicalizer | None:
+        """The canonicalizer of the keys, or None if this version does not know it."""
+        return stored_canonicalizer(self.connection)
 
     def count(self, sql: str) -> int:
         return int(self.connection.execute(sql).fetchone()[0])

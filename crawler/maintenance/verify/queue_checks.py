@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.frontier.queue import MAX_TRIES
 from crawler.frontier.request_records import MalformedRequestError, decode_parts
-from crawler.maintenance.broken_links import stored_canonicalizer
 from crawler.maintenance.verify.finding import NoWatch, Rule, Stage, encoded_request
 from crawler.storage import meta_names
 from crawler.storage.states import (
@@ -212,7 +211,7 @@ def _unseen(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[tuple[int,
 
     Only for crawls by our own spiders: elsewhere requests may have fingerprints of another kind.
     """
-    canonicalizer = stored_canonicalizer(directory.connection)
+    canonicalizer = directory.canonicalizer
     if directory.plan is None or canonicalizer is None:
         return
     for number, url, encoded, stored in directory.connection.execute(_QUEUED):
