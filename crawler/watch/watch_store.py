@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from crawler.maintenance.tally import make_tally
+from crawler.maintenance.tally import count_queued
 from crawler.storage import meta_names
 from crawler.storage.database import FILE_NAME as CRAWL_FILE
 from crawler.storage.database import open_for_reading
@@ -180,7 +180,7 @@ class WatchStore:
     @property
     def left(self) -> int:
         """Number of URLs that the last visit has not asked for yet."""
-        return make_tally(self.connection, self.visit).queued if self.visit else 0
+        return count_queued(self.connection) if self.visit else 0
 
     def _get(self, name: str) -> str | None:
         row = self.connection.execute("SELECT value FROM state WHERE name = ?", (name,)).fetchone()
