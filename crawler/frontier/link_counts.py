@@ -63,7 +63,9 @@ class LinkCounts:
 
 def read_links(connection: sqlite3.Connection) -> dict[str, LinkCount]:
     """Return the counts of a crawl by kind, those with most URLs first."""
-    found = _stored(meta_names.value(connection.execute, meta_names.LINK_COUNTS))
+    sql = "SELECT value FROM meta WHERE name = ?"
+    row = connection.execute(sql, (meta_names.LINK_COUNTS,)).fetchone()
+    found = _stored(None if row is None else row[0])
     for kind, aside in connection.execute(GUESSES_ASIDE):
         found[kind] = found.get(kind, LinkCount())._replace(aside=aside)
     return dict(sorted(found.items(), key=lambda item: -item[1].found))

@@ -224,7 +224,8 @@ class Database:
         return True
 
     def meta(self, name: str) -> str | None:
-        return meta_names.value(self.read, name)
+        row = self.read("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+        return None if row is None else str(row[0])
 
     def set_meta(self, name: str, value: str) -> None:
         self.write("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
@@ -251,7 +252,10 @@ def check_schema(connection: sqlite3.Connection, path: Path | None) -> None:
     Raises:
         JobVersionError: The version is another one than ours.
     """
-    found = meta_names.value(connection.execute, meta_names.SCHEMA) or "none"
+    row = connection.execute(
+        "SELECT value FROM meta WHERE name = ?", (meta_names.SCHEMA,)
+    ).fetchone()
+    found = row[0] if row else "none"
     if found != str(SCHEMA_VERSION):
         raise JobVersionError(
             f"{path}: schema {SCHEMA_VERSION} expected, got {found}; "

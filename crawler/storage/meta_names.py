@@ -1,15 +1,11 @@
-"""Name the rows of the table ``meta`` of ``crawl.db``, with what each holds, and read them.
+"""List the names of the rows of the table ``meta`` of ``crawl.db``, with what each holds.
 
 Values are text: a number in decimals, or JSON where the line says so.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Callable
+from typing import Final
 
 SCHEMA: Final = "schema_version"
 """The version of the schema, which another version of the program refuses."""
@@ -137,17 +133,6 @@ MIRROR_STALE: Final = "mirror_stale"
 
 MIRROR_FINISHED: Final = "mirror_finished"
 """The values that the files of the finished mirror depended on, besides their own content."""
-
-
-def value(read: Callable[..., sqlite3.Cursor], name: str) -> str | None:
-    """Return the value of a row, or None where there is none.
-
-    Args:
-        read: Function that runs a query.
-        name: The name of the row.
-    """
-    row = read("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
-    return None if row is None else str(row[0])
 
 
 def replayed(path: object, start: int) -> str:

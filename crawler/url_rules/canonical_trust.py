@@ -67,7 +67,9 @@ class UntrustedHost:
 
 def untrusted_hosts(connection: sqlite3.Connection) -> tuple[UntrustedHost, ...]:
     """Read the hosts of a crawl whose rel=canonical counts for nothing, also while it runs."""
-    found = _read(meta_names.value(connection.execute, meta_names.UNTRUSTED))
+    sql = "SELECT value FROM meta WHERE name = ?"
+    row = connection.execute(sql, (meta_names.UNTRUSTED,)).fetchone()
+    found = _read(None if row is None else row[0])
     return tuple(UntrustedHost(host, *found[host]) for host in sorted(found))
 
 

@@ -180,7 +180,9 @@ class RenderKinds:
 
 def read_kinds(connection: sqlite3.Connection) -> dict[str, RenderKind]:
     """Return the kinds of a crawl by name, those with most tries first."""
-    found = _parsed(meta_names.value(connection.execute, meta_names.RENDER_KINDS))
+    sql = "SELECT value FROM meta WHERE name = ?"
+    row = connection.execute(sql, (meta_names.RENDER_KINDS,)).fetchone()
+    found = _parsed(None if row is None else row[0])
     return dict(sorted(found.items(), key=lambda item: (-item[1].tried, item[0])))
 
 

@@ -224,8 +224,11 @@ def _validated(rule: StoredRule) -> str:
 
 
 def _refuted(connection: sqlite3.Connection) -> tuple[RefutedRule, ...]:
+    row = connection.execute(
+        "SELECT value FROM meta WHERE name = ?", (meta_names.REFUTED,)
+    ).fetchone()
     found = []
-    for known in json.loads(meta_names.value(connection.execute, meta_names.REFUTED) or "[]"):
+    for known in json.loads(row[0]) if row else []:
         context, transform = restored(known["rule"])
         page, other = (_url(connection, known[name]) for name in ("page", "other"))
         found.append(RefutedRule(str(context), str(transform), known["texts"], page, other))

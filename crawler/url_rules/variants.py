@@ -192,9 +192,10 @@ def tried_rules(read: Callable[[str], sqlite3.Cursor]) -> list[HostRule]:
     return [HostRule(*row) for row in rows]
 
 
-def releasing_hosts(read: Callable[..., sqlite3.Cursor]) -> list[str]:
+def releasing_hosts(read: Callable[[str], sqlite3.Cursor]) -> list[str]:
     """Return the hosts of which a process has not reconsidered all skipped variants."""
-    return list(json.loads(meta_names.value(read, meta_names.FIXED_RELEASING) or "[]"))
+    row = read(f"SELECT value FROM meta WHERE name = '{meta_names.FIXED_RELEASING}'").fetchone()  # noqa: S608
+    return [] if row is None else list(json.loads(row[0]))
 
 
 class Variants:
@@ -373,5 +374,6 @@ def standing_for(
 
 
 def _canonicalizer_of(read: Callable[..., sqlite3.Cursor]) -> Canonicalizer:
-    version = meta_names.value(read, meta_names.URL_RULES) or ""
-    return Canonicalizer.of_version(version) or Canonicalizer()
+    sql = "SELECT value FROM meta WHERE name = ?"
+    row = read(sql, (meta_names.URL_RULES,)).fetchone()
+    return (None if row is None else Canonicalizer.of_version(row[0])) or Canonicalizer()
