@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.frontier.file_links import GUESSES_ASIDE
 from crawler.storage import meta_names
+from crawler.storage.database import meta_of
 
 if TYPE_CHECKING:
     import sqlite3
@@ -63,9 +64,7 @@ class LinkCounts:
 
 def read_links(connection: sqlite3.Connection) -> dict[str, LinkCount]:
     """Return the counts of a crawl by kind, those with most URLs first."""
-    sql = "SELECT value FROM meta WHERE name = ?"
-    row = connection.execute(sql, (meta_names.LINK_COUNTS,)).fetchone()
-    found = _stored(None if row is None else row[0])
+    found = _stored(meta_of(connection.execute, meta_names.LINK_COUNTS))
     for kind, aside in connection.execute(GUESSES_ASIDE):
         found[kind] = found.get(kind, LinkCount())._replace(aside=aside)
     return dict(sorted(found.items(), key=lambda item: -item[1].found))

@@ -224,8 +224,7 @@ class Database:
         return True
 
     def meta(self, name: str) -> str | None:
-        row = self.read("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
-        return None if row is None else str(row[0])
+        return meta_of(self.read, name)
 
     def set_meta(self, name: str, value: str) -> None:
         self.write("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
@@ -244,6 +243,12 @@ class Database:
             if self._checkpoints is not None:
                 self._checkpoints.close()
             self._connection.close()
+
+
+def meta_of(read: Callable[..., sqlite3.Cursor], name: str) -> str | None:
+    """Return a value of ``meta``, given what runs a query; None where there is none."""
+    row = read("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+    return None if row is None else str(row[0])
 
 
 def check_schema(connection: sqlite3.Connection, path: Path | None) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from crawler.storage import meta_names
+from crawler.storage.database import meta_of
 from crawler.url_rules.learning.canonicals import Untrusted
 
 if TYPE_CHECKING:
@@ -67,9 +68,7 @@ class UntrustedHost:
 
 def untrusted_hosts(connection: sqlite3.Connection) -> tuple[UntrustedHost, ...]:
     """Read the hosts of a crawl whose rel=canonical counts for nothing, also while it runs."""
-    sql = "SELECT value FROM meta WHERE name = ?"
-    row = connection.execute(sql, (meta_names.UNTRUSTED,)).fetchone()
-    found = _read(None if row is None else row[0])
+    found = _read(meta_of(connection.execute, meta_names.UNTRUSTED))
     return tuple(UntrustedHost(host, *found[host]) for host in sorted(found))
 
 

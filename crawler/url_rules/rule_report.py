@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from crawler.storage import meta_names
+from crawler.storage.database import meta_of
 from crawler.storage.states import COVERED, FORGOTTEN, HOLDS, SKIPPED
 from crawler.url_rules.canonical_trust import UntrustedHost, untrusted_hosts
 from crawler.url_rules.learned_rule import NOT_EXAMINED
@@ -224,11 +225,8 @@ def _validated(rule: StoredRule) -> str:
 
 
 def _refuted(connection: sqlite3.Connection) -> tuple[RefutedRule, ...]:
-    row = connection.execute(
-        "SELECT value FROM meta WHERE name = ?", (meta_names.REFUTED,)
-    ).fetchone()
     found = []
-    for known in json.loads(row[0]) if row else []:
+    for known in json.loads(meta_of(connection.execute, meta_names.REFUTED) or "[]"):
         context, transform = restored(known["rule"])
         page, other = (_url(connection, known[name]) for name in ("page", "other"))
         found.append(RefutedRule(str(context), str(transform), known["texts"], page, other))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import urlsplit
 
 from crawler.storage import meta_names
+from crawler.storage.database import meta_of
 from crawler.storage.states import VariantState
 from crawler.urls.canonical import TRIED as TRIED_RULES
 from crawler.urls.canonical import Canonicalizer
@@ -192,10 +193,9 @@ def tried_rules(read: Callable[[str], sqlite3.Cursor]) -> list[HostRule]:
     return [HostRule(*row) for row in rows]
 
 
-def releasing_hosts(read: Callable[[str], sqlite3.Cursor]) -> list[str]:
+def releasing_hosts(read: Callable[..., sqlite3.Cursor]) -> list[str]:
     """Return the hosts of which a process has not reconsidered all skipped variants."""
-    row = read(f"SELECT value FROM meta WHERE name = '{meta_names.FIXED_RELEASING}'").fetchone()  # noqa: S608
-    return [] if row is None else list(json.loads(row[0]))
+    return list(json.loads(meta_of(read, meta_names.FIXED_RELEASING) or "[]"))
 
 
 class Variants:
@@ -374,6 +374,5 @@ def standing_for(
 
 
 def _canonicalizer_of(read: Callable[..., sqlite3.Cursor]) -> Canonicalizer:
-    sql = "SELECT value FROM meta WHERE name = ?"
-    row = read(sql, (meta_names.URL_RULES,)).fetchone()
-    return (None if row is None else Canonicalizer.of_version(row[0])) or Canonicalizer()
+    version = meta_of(read, meta_names.URL_RULES)
+    return (None if version is None else Canonicalizer.of_version(version)) or Canonicalizer()

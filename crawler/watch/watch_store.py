@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from crawler.maintenance.tally import count_queued
 from crawler.storage import meta_names
 from crawler.storage.database import FILE_NAME as CRAWL_FILE
-from crawler.storage.database import open_for_reading
+from crawler.storage.database import meta_of, open_for_reading
 from crawler.storage.directory import take_lock
 from crawler.storage.errors import JobError, JobInUseError
 
@@ -175,7 +175,7 @@ class WatchStore:
     @property
     def visit(self) -> int:
         """Number of the last visit of the crawl; 0: none has begun."""
-        return int(meta_names.value(self.connection.execute, meta_names.VISIT) or 0)
+        return int(meta_of(self.connection.execute, meta_names.VISIT) or 0)
 
     @property
     def left(self) -> int:
