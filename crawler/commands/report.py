@@ -9,10 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.filesize import decimal
-
 from crawler.console.command_line import CommandError, PlainCommand, checked_file, one_directory
-from crawler.pages.export import iso_time
 
 if TYPE_CHECKING:
     import argparse
@@ -148,6 +145,10 @@ def selection_lines(found: SelectionReport, folder: str, words: str) -> Iterator
         folder: The crawl directory.
         words: The options that chose the pages.
     """
+    from rich.filesize import decimal
+
+    from crawler.pages.export import iso_time
+
     yield f"{folder}, {words}:"
     if not found.pages or found.first_at is None or found.last_at is None:
         yield "  no page"

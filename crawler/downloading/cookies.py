@@ -8,8 +8,6 @@ from http.cookiejar import Cookie, CookieJar
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from neardup.files.durable import TEMPORARY_SUFFIX, write_durably
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from http.cookiejar import CookiePolicy
@@ -80,6 +78,9 @@ def write_cookies(path: Path, cookies: Iterable[Cookie]) -> int:
 
     Complexity: O(cookies).
     """
+    # Arguments are checked without it.
+    from neardup.files.durable import TEMPORARY_SUFFIX, write_durably  # noqa: PLC0415
+
     lines = [line for line in map(_line, cookies) if line.count("\t") == _TABS]
     # The rights must hold before anything is written.
     path.with_name(path.name + TEMPORARY_SUFFIX).touch(mode=0o600)
