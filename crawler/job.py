@@ -112,7 +112,7 @@ class Job:
             features = options.parameters.fingerprint_features
             check_identity(self.database, identity_of(self.canonicalizer.version, features), folder)
             self.store = PageStore(self.database)
-            queue = RequestQueue(self.database) if folder else MemoryQueue()
+            queue = RequestQueue(self.database) if folder else MemoryQueue(self.database)
             self.url_rules = open_rules(self.database, self.canonicalizer, queue, options.learning)
             seen = SeenSet(self.database, folder / "seen.bloom" if folder else None)
             self.frontier = open_frontier(self.database, queue, seen, options.pauses)

@@ -20,8 +20,8 @@ from crawler.frontier.spellings import StoredSpellings
 from crawler.job_registry import job_of
 from crawler.request_meta import LED_BY, SPELLING, for_another_spelling
 from crawler.storage.errors import CrawlStorageError
+from crawler.urls.hosts import requestable, sent
 from crawler.urls.parts import MalformedUrl
-from crawler.urls.requested import requestable, sent
 
 if TYPE_CHECKING:
     from scrapy import Request

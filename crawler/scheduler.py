@@ -13,7 +13,6 @@ from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.misc import build_from_crawler, load_object
 
 from crawler.frontier.order import NewRequest, ShorterWay, host_number
-from crawler.frontier.queue import RequestQueue
 from crawler.frontier.request_records import MalformedRequestError
 from crawler.host_loads import (
     MAX_DELAYED,
@@ -198,8 +197,7 @@ class FrontierScheduler(BaseScheduler):
             return None
         if SPELLING in request.meta and not request.meta.get("redirect_urls"):
             return None
-        key = self._crawler.request_fingerprinter.fingerprint(request)
-        return key if self._job.folder is None else self._frontier.seen.take(key)
+        return self._frontier.seen.take(self._crawler.request_fingerprinter.fingerprint(request))
 
     def _refuse(self, request: Request, error: UnstorableError) -> None:
         """Log a request that is not queued, and let a later one for the same URL be queued."""
@@ -409,13 +407,12 @@ class FrontierScheduler(BaseScheduler):
     def _has_room(self) -> bool:
         """Return whether requests may be handed out; beyond the limit only those pages need."""
         is_at_limit = self._is_at_limit()
-        if isinstance(self._queue, RequestQueue):
-            self._queue.at_least = self._job.urgent_priority if is_at_limit else None
+        self._queue.at_least = self._job.urgent_priority if is_at_limit else None
         return not is_at_limit or self._has_urgent()
 
     def _has_urgent(self) -> bool:
-        urgent, queue = self._job.urgent_priority, self._queue
-        return urgent is not None and isinstance(queue, RequestQueue) and queue.has_urgent(urgent)
+        urgent = self._job.urgent_priority
+        return urgent is not None and self._queue.has_urgent(urgent)
 
     def _is_at_limit(self) -> bool:
         """Return whether the pages stored and those under way reach ``max_pages``."""

@@ -77,7 +77,9 @@ class _Crawl(RuledCrawl):
     def open(self) -> None:
         super().open()
         if not self._is_learning:
-            self.rules = cast("UrlRules", NoUrlRules(self.queue, self.rules.fixed, "learning"))
+            self.rules = cast(
+                "UrlRules", NoUrlRules(self.database, self.queue, self.rules.fixed, "learning")
+            )
 
     def _content(self, url: str) -> str | None:
         answer = self._answers[url]

@@ -17,7 +17,6 @@ from crawler.console.escaping import say_or_go_on
 from crawler.feeds.exporters import require_pyarrow
 from crawler.feeds.feed_targets import feeds_stdout
 from crawler.fleet.membership import name_of_folder
-from crawler.frontier.queue import RequestQueue
 from crawler.job_registry import prepare_job
 from crawler.maintenance.crawl_report import make_report
 from crawler.options import Options, is_fleet
@@ -154,7 +153,7 @@ class Crawling:
     def _retry_broken(self, job: Job) -> None:
         """Let what broke at every try wait again, unless another visit begins; alone only."""
         queue, revisit = job.frontier.queue, self._arguments.get("revisit", NO)
-        if job.fleet is not None or not isinstance(queue, RequestQueue):
+        if job.fleet is not None or job.folder is None:
             return
         if revisit == NO or self._has_nothing_to_do(job, revisit):
             queue.retry_broken()

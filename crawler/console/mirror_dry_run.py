@@ -10,11 +10,10 @@ from urllib.parse import urlsplit
 
 from rich.filesize import decimal
 
-from crawler.console.command_line import INTERRUPTED, CommandError
+from crawler.console.command_line import CommandError
 from crawler.console.count_tables import table_lines
-from crawler.console.crawl_run import problems
 from crawler.console.escaping import say_or_go_on
-from crawler.console.mirror_run import canonical_seed, mirrored_urls
+from crawler.console.mirror_run import DONE, INCOMPLETE, canonical_seed, exit_status, mirrored_urls
 from crawler.console.temporary_mirror import temporary_mirror
 from crawler.maintenance.tally import count_queued
 from crawler.mirror.documents.linked_document import (
@@ -38,11 +37,9 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
 
-    from crawler.job import Job
     from crawler.mirror.documents.linked_document import LinkedDocument
     from crawler.pages.page_context import Captured, Fetched
 
-_DONE, _INCOMPLETE = 0, 1
 _HEADINGS = ("host", "pages", "other files", "bytes")
 _HELD = "SELECT url, is_page, size FROM files WHERE state = 'own'"
 
@@ -154,25 +151,16 @@ def dry_run(
             raise CommandError(f"{folder}: is a mirror of {known[0]}; give another directory")
         for line in _update_lines(folder):
             say_or_go_on(line)
-        return _DONE
+        return DONE
     what = f"dry run: pages are read, nothing is written to {folder}"
     with temporary_mirror(CountingSpider, arguments, settings, process, what) as made:
         if not isinstance(made.spider, CountingSpider):
-            return _INCOMPLETE
+            return INCOMPLETE
         with closing(open_for_reading(made.folder / STATE_FOLDER)) as connection:
             waiting = count_queued(connection)
         for line in _walk_lines(made.spider, waiting):
             say_or_go_on(line)
-        return _status(made.job, waiting)
-
-
-def _status(job: Job, waiting: int) -> int:
-    status = _DONE
-    for problem in problems(job):
-        say_or_go_on(f"mirror: {problem}", to_stderr=True)
-        status = _INCOMPLETE
-    is_limited = job.run.max_pages is not None or job.result.limit_reason is not None
-    return INTERRUPTED if waiting and status == _DONE and not is_limited else status
+        return exit_status(made.job, waiting)
 
 
 def _walk_lines(spider: CountingSpider, waiting: int) -> Iterator[str]:

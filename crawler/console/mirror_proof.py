@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.console.command_line import CommandError
@@ -12,17 +11,12 @@ from crawler.console.escaping import say
 from crawler.console.html_templates import template_environment
 from crawler.console.progress_line import ProgressLine
 from crawler.mirror.errors import MirrorError
-from crawler.mirror.folder import MirrorFolder
-from crawler.mirror.mirror_files import FileTable
 from crawler.mirror.paths import STATE_FOLDER
-from crawler.mirror.player import Player
-from crawler.mirror.proving import Prover
-from crawler.mirror.targets import Targets
+from crawler.mirror.proving import Player, Prover
+from crawler.mirror.targets import open_mirror
 from crawler.page_rendering import render_options
 from crawler.rendering.browser import Browser
 from crawler.rendering.rendered_pages import NoBrowserError
-from crawler.storage.database import open_for_reading
-from crawler.url_rules.variants import PageKeys
 from neardup.plurals import many
 
 if TYPE_CHECKING:
@@ -31,7 +25,7 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
-    from crawler.mirror.mirror_files import FileRow
+    from crawler.mirror.mirror_files import FileRow, FileTable
     from crawler.mirror.proving import Proof
 
 FOLDER = "proof"
@@ -65,17 +59,16 @@ def prove(folder: Path, settings: BaseSettings, pages: int, program: Path | None
         JobError: There is no mirror, or its database cannot be read.
     """
     player = None if program is None else _player(program, folder)
-    state, place = folder / STATE_FOLDER, folder / STATE_FOLDER / FOLDER
-    with closing(open_for_reading(state)) as connection, MirrorFolder(folder, read_only=True) as of:
-        table = FileTable(connection.execute)
-        total = table.count(_PAGES)
+    place = folder / STATE_FOLDER / FOLDER
+    with open_mirror(folder) as mirror:
+        total = mirror.table.count(_PAGES)
         if not total:
             raise CommandError(f"{folder}: no page to prove")
         browser = Browser(render_options(settings))
-        targets = Targets(connection.execute, table, PageKeys(connection.execute))
-        prover = Prover(browser, of, table, targets, player)
+        prover = Prover(browser, mirror, player)
+        rows = _sample(mirror.table, total, pages)
         try:
-            proved = asyncio.run(_proved(browser, prover, _sample(table, total, pages), place))
+            proved = asyncio.run(_proved(browser, prover, rows, place))
         except NoBrowserError as error:
             raise CommandError(str(error)) from None
         except OSError as error:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from rich.filesize import decimal
 
-from crawler.console.command_line import CommandError
+from crawler.console.command_line import INTERRUPTED, CommandError
 from crawler.console.crawl_places import chosen_place
 from crawler.console.crawl_run import (
     crawl_to_end,
@@ -46,7 +46,7 @@ from crawler.storage.database import FILE_NAME, meta_of, open_for_reading
 from crawler.storage.directory import lock_held
 from crawler.storage.errors import JobError
 from crawler.urls.canonical import Canonicalizer
-from crawler.urls.scope_names import scope_folder
+from crawler.urls.scope import scope_folder
 from crawler.urls.seeds import host_folder, split_seeds
 from neardup.plurals import many, noun
 
@@ -72,7 +72,7 @@ SELECT coalesce(sum(state = 'own' AND is_page), 0), coalesce(sum(state = 'own' A
 FROM files
 """
 
-DONE, INCOMPLETE, INTERRUPTED = 0, 1, 130
+DONE, INCOMPLETE = 0, 1
 
 _KEPT_ARGUMENTS = (
     *(name for name in MirrorSpider.planned if name != "url"),
@@ -209,10 +209,7 @@ class Mirroring:
         queued, is_blank = self._say(job, finished)
         if Options(self._settings).boolean("WARC_ENABLED"):
             self._finish_archive()
-        status = self._status(job, finished, is_blank=is_blank)
-        is_limited = job.run.max_pages is not None or job.result.limit_reason is not None
-        is_stopped = queued and status == DONE and not is_limited
-        return INTERRUPTED if is_stopped else status
+        return exit_status(job, queued, is_incomplete=bool(finished.parts) or is_blank)
 
     def _finish_archive(self) -> None:
         from crawler.warc.index_and_pack import finish as finish_archive  # noqa: PLC0415
@@ -265,12 +262,21 @@ class Mirroring:
         say_or_go_on(f"to check it: crawl-once mirror --check {place}")
         return report.queued, bool(report.app_shells)
 
-    def _status(self, job: Job, finished: FinishedMirror, *, is_blank: bool) -> int:
-        status = INCOMPLETE if finished.parts or is_blank else DONE
-        for problem in problems(job):
-            say_or_go_on(f"mirror: {problem}", to_stderr=True)
-            status = INCOMPLETE
-        return status
+
+def exit_status(job: Job, queued: int, *, is_incomplete: bool = False) -> int:
+    """Say why a mirror is incomplete; return the exit status of its command.
+
+    Args:
+        job: Its crawl, which has ended.
+        queued: Number of URLs that wait.
+        is_incomplete: Whether something is missing for another reason.
+    """
+    status = INCOMPLETE if is_incomplete else DONE
+    for problem in problems(job):
+        say_or_go_on(f"mirror: {problem}", to_stderr=True)
+        status = INCOMPLETE
+    is_limited = job.run.max_pages is not None or job.result.limit_reason is not None
+    return INTERRUPTED if queued and status == DONE and not is_limited else status
 
 
 def canonical_seed(urls: str) -> str:
@@ -373,10 +379,10 @@ def _mirror_lines(
             f"{many(len(finished.parts), 'file')} {are} of what the site has; "
             "the same command asks again:"
         )
-        yield from _first(finished.parts)
+        yield from first_lines(finished.parts)
     if finished.damaged:
         yield f"{many(len(finished.damaged), 'file')} changed outside the crawl, left as they are:"
-        yield from _first(finished.damaged)
+        yield from first_lines(finished.damaged)
     yield from _gone_lines(finished.gone)
     yield from refused_lines(report)
     if report.changes is not None:
@@ -397,7 +403,7 @@ def _gone_lines(gone: Gone) -> Iterator[str]:
             yield f"{pages} gone from the site and kept; --gone remove takes them out"
 
 
-def _first(paths: Sequence[str]) -> Iterator[str]:
+def first_lines(paths: Sequence[str]) -> Iterator[str]:
     yield from (f"  {path}" for path in paths[:_SHOWN])
     if len(paths) > _SHOWN:
         yield f"  and {len(paths) - _SHOWN:,} more"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from dataclasses import replace
 from mimetypes import guess_type
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,19 +19,18 @@ from crawler.console.escaping import say
 from crawler.lab.app.binding import BindingError, Door, bind
 from crawler.mirror.errors import MirrorError
 from crawler.mirror.folder import MirrorFolder
-from crawler.mirror.mirror_files import OWN, FileTable
+from crawler.mirror.mirror_files import OWN
 from crawler.mirror.paths import INDEX, OUR_FILES, SEARCH_FOLDER, STATE_FOLDER
-from crawler.mirror.targets import Targets
+from crawler.mirror.targets import open_mirror
 from crawler.mirror.versions import FOLDER as VERSIONS_FOLDER
 from crawler.mirror.versions import versions_folder
-from crawler.storage.database import open_for_reading
-from crawler.url_rules.variants import PageKeys
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from twisted.web.server import Request
 
+    from crawler.mirror.targets import OpenMirror
 
 _UNKNOWN_TYPE = "application/octet-stream"
 _NOTHING = (
@@ -52,18 +51,11 @@ def serve(folder: Path, host: str, port: str | None) -> int:
         CommandError: The address cannot be had.
         JobError: There is no mirror, or its database cannot be read.
     """
-    state = folder / STATE_FOLDER
-    with (
-        closing(open_for_reading(state)) as connection,
-        MirrorFolder(folder, read_only=True) as of,
-        ExitStack() as opened,
-    ):
-        table = FileTable(connection.execute)
-        targets = Targets(connection.execute, table, PageKeys(connection.execute))
+    with open_mirror(folder) as mirror, ExitStack() as opened:
         place, versions = versions_folder(folder), None
         if place.is_dir() and not place.is_symlink():
             versions = opened.enter_context(MirrorFolder(place, read_only=True))
-        files = ServedFiles(of, table, targets, versions)
+        files = ServedFiles(mirror, versions)
         try:
             bound = bind(host, port)
         except BindingError as error:
@@ -159,22 +151,12 @@ class ServedFiles:
     leads.
 
     Args:
-        folder: Folder of the mirror.
-        table: Table of its files.
-        targets: Finds the file of a URL.
+        mirror: The mirror.
         versions: Folder of the earlier versions; None: there is none.
     """
 
-    def __init__(
-        self,
-        folder: MirrorFolder,
-        table: FileTable,
-        targets: Targets,
-        versions: MirrorFolder | None = None,
-    ) -> None:
-        self._folder = folder
-        self._table = table
-        self._targets = targets
+    def __init__(self, mirror: OpenMirror, versions: MirrorFolder | None) -> None:
+        self._folder, self._table, self._targets = mirror
         self._versions = versions
 
     def find(self, target: str, referer: str = "") -> ServedFile | None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import base64
 import re
-from contextlib import closing
 from typing import TYPE_CHECKING
 
 from rich.filesize import decimal
 
 from crawler.console.command_line import INTERRUPTED, CommandError
-from crawler.console.crawl_run import problems
 from crawler.console.escaping import say_or_go_on
+from crawler.console.mirror_run import DONE, INCOMPLETE, exit_status, first_lines
 from crawler.console.temporary_mirror import temporary_mirror
 from crawler.mirror.documents.linked_document import (
     DocumentType,
@@ -22,13 +21,9 @@ from crawler.mirror.documents.linked_document import (
 from crawler.mirror.documents.places import LinkKind
 from crawler.mirror.errors import MirrorError
 from crawler.mirror.file_store import media_type, original
-from crawler.mirror.folder import MirrorFolder
-from crawler.mirror.mirror_files import FileTable
-from crawler.mirror.paths import STATE_FOLDER
-from crawler.mirror.targets import Targets
+from crawler.mirror.targets import open_mirror
+from crawler.reading.content_types import VAGUE_TYPES
 from crawler.spiders.mirror import MirrorSpider
-from crawler.storage.database import open_for_reading
-from crawler.url_rules.variants import PageKeys
 from neardup.plurals import many
 
 if TYPE_CHECKING:
@@ -40,9 +35,7 @@ if TYPE_CHECKING:
 
     from crawler.mirror.documents.linked_document import DocumentLink
     from crawler.mirror.mirror_files import FileRow
-
-_DONE, _INCOMPLETE = 0, 1
-_SHOWN = 5
+    from crawler.mirror.targets import OpenMirror
 
 
 def single_file(
@@ -72,42 +65,32 @@ def single_file(
     url = arguments["url"]
     what = f"single file: {url}"
     with temporary_mirror(MirrorSpider, arguments, settings, process, what) as made:
-        status = _DONE
-        for problem in problems(made.job):
-            say_or_go_on(f"mirror: {problem}", to_stderr=True)
-            status = _INCOMPLETE
+        status = exit_status(made.job, 0)
         if made.job.result.is_interrupted or made.spider is None:
-            return INTERRUPTED if made.spider is not None else _INCOMPLETE
-        if status != _DONE:
+            return INTERRUPTED if made.spider is not None else INCOMPLETE
+        if status != DONE:
             return status
-        with (
-            closing(open_for_reading(made.folder / STATE_FOLDER)) as connection,
-            MirrorFolder(made.folder, read_only=True) as folder,
-        ):
-            table = FileTable(connection.execute)
-            targets = Targets(connection.execute, table, PageKeys(connection.execute))
-            found = targets.find(url)
-            row = None if found is None else table.get(found.id)
+        with open_mirror(made.folder) as mirror:
+            found = mirror.targets.find(url)
+            row = None if found is None else mirror.table.get(found.id)
             if row is None:
                 raise CommandError(f"{url}: gave no page")
-            single = SingleFile(folder, table, targets)
+            single = SingleFile(mirror)
             body = single.document(row)
     partial = out.with_name(f".{out.name}.part")
     partial.write_bytes(body)
     partial.replace(out)
     say_or_go_on(f"{out}: {decimal(len(body))}, with {many(single.files, 'file')} that it needs")
     _say_missing(sorted(single.missing))
-    return _DONE
+    return DONE
 
 
 def _say_missing(urls: Sequence[str]) -> None:
     if not urls:
         return
     say_or_go_on(f"{many(len(urls), 'file')} of it could not be had, and load from the network:")
-    for url in urls[:_SHOWN]:
-        say_or_go_on(f"  {url}")
-    if len(urls) > _SHOWN:
-        say_or_go_on(f"  and {len(urls) - _SHOWN:,} more")
+    for line in first_lines(urls):
+        say_or_go_on(line)
 
 
 MAX_BYTES = 2**29
@@ -118,7 +101,6 @@ _NOTHING = {LinkKind.REQUISITE: "data:,", LinkKind.FRAME: "about:blank"}
 _TYPES = {DocumentType.CSS: "text/css", DocumentType.SCRIPT: "text/javascript"}
 _TYPE = re.compile(r"[a-z0-9!#$&^_.+-]+/[a-z0-9!#$&^_.+-]+")
 _BYTES = "application/octet-stream"
-_VAGUE_TYPES = frozenset({"", "application/octet-stream", "binary/octet-stream", "text/plain"})
 
 
 class SingleFile:
@@ -129,20 +111,16 @@ class SingleFile:
     to the network.
 
     Args:
-        folder: Folder of the mirror.
-        table: Table of its files.
-        targets: Finds the file of a URL.
+        mirror: The mirror.
 
     Attributes:
         missing: URLs of which the mirror holds no file.
         files: Number of files within.
     """
 
-    def __init__(self, folder: MirrorFolder, table: FileTable, targets: Targets) -> None:
+    def __init__(self, mirror: OpenMirror) -> None:
         self.missing: set[str] = set()
-        self._folder = folder
-        self._table = table
-        self._targets = targets
+        self._folder, self._table, self._targets = mirror
         self._data: dict[int, str] = {}
         self._room = MAX_BYTES
 
@@ -203,7 +181,7 @@ def _data_type(row: FileRow, body: bytes) -> str:
     """Return the type of a ``data:`` URL, with the encoding that the server's header says."""
     declared, _, parameters = (row.content_type or "").partition(";")
     essence = declared.strip().lower()
-    if essence in _VAGUE_TYPES:
+    if essence in VAGUE_TYPES:
         kind = document_type(body, row.url, row.content_type)
         essence = _TYPES.get(kind, essence) if kind is not None else essence
     essence = media_type(essence, body) or essence

@@ -38,8 +38,8 @@ from crawler.options import Options
 from crawler.pages.reasons import Reason, in_words, together
 from crawler.request_meta import ROBOTS_BYTES
 from crawler.storage.errors import CrawlStorageError
+from crawler.urls.hosts import DEFAULT_PORTS
 from crawler.urls.parts import MalformedUrl
-from crawler.urls.requested import DEFAULT_PORTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,11 +14,12 @@ from crawler.fleet.buffer import Buffer
 from crawler.fleet.deduplication import FleetVerdicts
 from crawler.fleet.membership import Membership, prefix_of, shown_url
 from crawler.fleet.news import News
-from crawler.fleet.outbox import Outbox, RecentKeys, RecentSpellings
+from crawler.fleet.outbox import Outbox
 from crawler.fleet.worker import Worker
-from crawler.frontier.queue import RequestQueue
 from crawler.frontier.redis import FleetError
 from crawler.frontier.redis.shared_frontier import RedisFrontier
+from crawler.frontier.seen import SeenKeys
+from crawler.frontier.spellings import Spellings
 from crawler.storage.errors import CrawlStorageError
 from neardup.errors import ServerError
 from neardup.plurals import many
@@ -86,13 +87,13 @@ class Fleet:
     """
 
     def __init__(self, job: Job, options: FleetOptions) -> None:
-        if job.folder is None or not isinstance(job.frontier.queue, RequestQueue):
+        if job.folder is None:
             raise FleetError("a worker of a fleet needs a JOBDIR of its own")
         self._job = job
         self.options = options
         self.membership = Membership(job.database, job.folder)
-        self.recent, self.recent_spellings = RecentKeys(), RecentSpellings()
-        job.frontier.share(self.recent, self.recent_spellings)
+        self.recent = job.frontier.seen = SeenKeys()
+        job.frontier.spellings = Spellings()
         self.outbox: Outbox[Any] = Outbox()
         self.buffer = Buffer(job.database, job.frontier.queue, job.url_rules)
         self.worker: Worker | None = None
@@ -162,7 +163,7 @@ class Fleet:
             return
         # Redis may have lost links with what this worker held: they are sent again where met again.
         frontier.before_return.append(self.recent.clear)
-        frontier.before_return.append(self.recent_spellings.clear)
+        frontier.before_return.append(self._job.frontier.spellings.clear)
         self.news = news
         self.worker = Worker(frontier, self.buffer, self.outbox, news, self.options, crawl)
         self.worker.start()

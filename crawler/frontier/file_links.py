@@ -9,7 +9,7 @@ long as one in twenty leads to a new page.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
@@ -164,8 +164,8 @@ class FileLinks:
     def __init__(self, database: Database, endings: frozenset[str]) -> None:
         self._database = database
         self._endings = endings
-        self._asked: dict[str, int] = {}
-        self._answers: dict[str, tuple[int, int]] = {}
+        # What ``_counted`` returns, by kind; the answers are kept up to date of places only.
+        self._counts: dict[str, tuple[int, int, int]] = {}
         sql = f"SELECT host, ending FROM file_kinds WHERE pages > 0 AND NOT {_IS_OF_PLACE}"  # noqa: S608
         self._with_pages: set[tuple[str, str]] = set(database.read(sql).fetchall())
 
@@ -191,9 +191,9 @@ class FileLinks:
         """Count a link; return whether it need not be requested."""
         if self._leads_to_pages(kind):
             return False
-        asked = self._count(kind)
+        asked, files, pages = self._counted(kind)
         if asked < kind.least:
-            self._asked[kind.name] = asked + 1
+            self._counts[kind.name] = asked + 1, files, pages
             self._database.write(_COUNT, (kind.name, kind.host, kind.ending, 1, 0, 0))
             return False
         sampled_of = GUESSES_SAMPLED_OF if kind.is_of_place else SAMPLED_OF
@@ -209,13 +209,12 @@ class FileLinks:
 
     def note(self, kind: Kind, *, is_page: bool) -> None:
         row = (kind.name, kind.host, kind.ending, 0, int(not is_page), int(is_page))
-        before = self._found(kind) if kind.is_of_place else None
-        self._database.write(_COUNT, row)
-        if before is not None:
-            files, pages = before
-            self._answers[kind.name] = files + row[4], pages + row[5]
+        if kind.is_of_place:
+            asked, files, pages = self._counted(kind)
+            self._counts[kind.name] = asked, files + row[4], pages + row[5]
         elif is_page:
             self._with_pages.add((kind.host, kind.ending))
+        self._database.write(_COUNT, row)
 
     def release(self) -> list[Released]:
         """Remove and return links that may be pages after all, some at a time, with depths.
@@ -238,43 +237,29 @@ class FileLinks:
         """Count links of a kind that are requested after all."""
         sql = "UPDATE file_kinds SET asked = asked + ? WHERE name = ?"
         self._database.write(sql, (count, name))
-        self._asked.pop(name, None)
+        self._counts.pop(name, None)
 
     def _leads_to_pages(self, kind: Kind) -> bool:
         if not kind.is_of_place:
             return (kind.host, kind.ending) in self._with_pages
-        files, pages = self._found(kind)
+        _, files, pages = self._counted(kind)
         return pages > 0 and pages * PAGES_OF >= files
 
-    def _found(self, kind: Kind) -> tuple[int, int]:
-        """Return how many answers were no new page, and how many were one."""
-        found = self._answers.get(kind.name)
+    def _counted(self, kind: Kind) -> tuple[int, int, int]:
+        """Return how many links were requested, were no new page, and were one."""
+        found = self._counts.get(kind.name)
         if found is None:
-            sql = "SELECT files, pages FROM file_kinds WHERE name = ?"
+            sql = "SELECT asked, files, pages FROM file_kinds WHERE name = ?"
             row = self._database.read(sql, (kind.name,)).fetchone()
-            _make_room(self._answers)
-            found = self._answers[kind.name] = (0, 0) if row is None else (row[0], row[1])
+            if len(self._counts) >= _MAX_KINDS:  # what was held first is dropped
+                del self._counts[next(iter(self._counts))]
+            found = self._counts[kind.name] = row or (0, 0, 0)
         return found
 
     def _is_known(self, key: bytes) -> bool:
         """Return whether an earlier visit requested a link: then this one does."""
         return self._database.read(_KNOWN, (key,)).fetchone() is not None
 
-    def _count(self, kind: Kind) -> int:
-        found = self._asked.get(kind.name)
-        if found is None:
-            sql = "SELECT asked FROM file_kinds WHERE name = ?"
-            row = self._database.read(sql, (kind.name,)).fetchone()
-            _make_room(self._asked)
-            found = self._asked[kind.name] = 0 if row is None else int(row[0])
-        return found
-
 
 def _place_of(ending: str) -> str | None:
     return ending[len(_PLACE) :] if ending.startswith(_PLACE) else None
-
-
-def _make_room(held: dict[str, Any]) -> None:
-    """Drop what was held first where the most is held."""
-    if len(held) >= _MAX_KINDS:
-        del held[next(iter(held))]

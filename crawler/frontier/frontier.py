@@ -12,8 +12,8 @@ from crawler.frontier.spellings import StoredSpellings
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
-    from crawler.frontier.order import Queue
     from crawler.frontier.pauses import PausePolicy
+    from crawler.frontier.queue import RequestQueue
     from crawler.frontier.seen import SeenKeys, SeenSet
     from crawler.frontier.spellings import Spellings
     from crawler.storage.database import Database
@@ -113,23 +113,17 @@ class LeasedRequests:
 
 @dataclass(slots=True)
 class Frontier:
-    """The requests of a crawl: those that wait, are under way, or were met before."""
+    """The requests of a crawl: those that wait, are under way, or were met before.
 
-    queue: Queue
+    A fleet puts ``seen`` and ``spellings`` of its own in their places, before the crawl begins.
+    """
+
+    queue: RequestQueue
     seen: SeenKeys
     spellings: Spellings
     redirects: Redirects
     pauses: HostPauses
     leased: LeasedRequests = field(default_factory=LeasedRequests)
-
-    def share(self, seen: SeenKeys, spellings: Spellings) -> None:
-        """Leave keys and spellings to a fleet, before the crawl begins.
-
-        Args:
-            seen: Keys that were sent to the fleet lately.
-            spellings: Spellings that were sent there lately.
-        """
-        self.seen, self.spellings = seen, spellings
 
     def begin_visit(self) -> None:
         self.queue.clear()
@@ -139,7 +133,9 @@ class Frontier:
         self.pauses.begin_visit()
 
 
-def open_frontier(database: Database, queue: Queue, seen: SeenSet, policy: PausePolicy) -> Frontier:
+def open_frontier(
+    database: Database, queue: RequestQueue, seen: SeenSet, policy: PausePolicy
+) -> Frontier:
     """Open the frontier of a crawl that is alone."""
     return Frontier(
         queue, seen, StoredSpellings(database), Redirects(database), HostPauses(database, policy)

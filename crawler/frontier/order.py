@@ -14,12 +14,9 @@ no other: it gets the slots that the others leave.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import xxhash
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 Load = Callable[[int], int | None]
 """Returns the number of requests to a host (by number) under way, None if it has no room."""
@@ -93,35 +90,6 @@ class ShorterWay(NamedTuple):
     url: str
     priority: int
     again: Any
-
-
-class Queue(Protocol):
-    """Requests that wait, and those that are leased until ``finish`` reports their outcome."""
-
-    @property
-    def is_untouched(self) -> bool:
-        """Whether nothing was queued in this visit yet."""
-
-    def push(self, new: NewRequest) -> None:
-        """Queue a request."""
-
-    def lease(self, load: Load) -> QueuedRequest | None:
-        """Lease the next request of a host with room; None where there is none."""
-
-    def put_back(self, queued: QueuedRequest, *, is_changed: bool = False) -> None:
-        """Let a leased request wait again; its priority and ``request`` may have changed."""
-
-    def finish(self, ids: Collection[int], *, failed: bool = False) -> None:
-        """End the leases of requests that are through, or that broke."""
-
-    def lower(self, way: ShorterWay) -> None:
-        """Lower the depth of a page to that of a shorter way, whatever state its request is in."""
-
-    def __len__(self) -> int:
-        """Return the number of requests that wait."""
-
-    def clear(self) -> None:
-        """Remove every request, for another visit."""
 
 
 def host_number(name: str) -> int:

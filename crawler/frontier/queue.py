@@ -169,29 +169,35 @@ class RequestQueue:
         if len(self._done) + len(self._failed) > MAX_UNWRITTEN:
             self.write()
 
-    def lower(self, way: ShorterWay) -> None:
+    def lower(self, way: ShorterWay) -> bool:
         """Lower the depth of a page to that of a shorter way, whatever state its request is in.
 
         A request that waits moves forward in the queue of its host. One that is done waits again,
         so that its links are followed at their new depth; one that is leased does so when its lease
         ends.
 
+        Returns:
+            Whether ``way.again`` is queued for that, now or then.
+
         Complexity: O(log n), and one more read of the head of the host's queue.
         """
         self.write()
         row = self._database.read(_OF_KEY, (way.key, way.depth)).fetchone()
         if row is None:
-            return
+            return False
         number, host, state = row
         if state == DONE and way.again is not None:
             values = (way.depth, way.host, way.url, way.again, number)
             self.count(self.change(way.host, _FOLLOW_AGAIN, [values]))
-        elif state == WAITING:
+            return True
+        if state == WAITING:
             self.change(host, _NEARER, [(way.depth, number)])
-        else:
-            self._database.write(_NEARER, (way.depth, number))
-            if state == LEASED and way.again is not None:
-                self._again[number] = way
+            return False
+        self._database.write(_NEARER, (way.depth, number))
+        if state != LEASED or way.again is None:
+            return False
+        self._again[number] = way
+        return True
 
     def _follow_later(self, number: int) -> bool:
         """Let a request whose lease ends wait again, if a shorter way was found meanwhile."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from crawler.storage import meta_names
 from crawler.storage.states import DONE
@@ -96,37 +96,54 @@ class RecentDepths(Generic[K]):
         self._old.clear()
 
 
-class SeenKeys(Protocol):
-    """The keys that were queued, with their depths: in ``crawl.db``, or those sent to a fleet."""
+class SeenKeys(RecentDepths[bytes]):
+    """The keys that were queued lately, with their depths: those that were sent to a fleet.
 
-    def __contains__(self, key: bytes) -> bool: ...
+    There the exact set is in Redis, where it is asked and added to in one step. This one knows keys
+    that were sent there, or are about to be. A forgotten key is sent once more, and dropped there.
+    """
 
-    def __len__(self) -> int: ...
-
-    def depth(self, key: bytes) -> int | None:
-        """Return the least known depth of a page, None for one that was never queued."""
+    def __init__(self, size: int = RECENT_KEYS) -> None:
+        super().__init__(size)
+        self._untaken: dict[bytes, int] = {}
 
     def add(self, key: bytes, depth: int = 0) -> bool:
-        """Add a key with its depth; return whether it is new."""
+        """Add a key with the number of links to its page; return whether it is new."""
+        if key in self:
+            return False
+        self._untaken[key] = depth
+        self._remember(key, depth)
+        return True
 
     def lower(self, key: bytes, depth: int) -> None:
-        """Note a smaller depth of a page that was queued."""
+        """Note a smaller depth of a page that was queued; the queue changes its row."""
+        if key in self._untaken:
+            self._untaken[key] = depth
+        self._remember(key, depth)
 
     def take(self, key: bytes) -> bytes | None:
-        """Return a key once after it was added, for its request, else None."""
+        """Return a key once after it was added, for the request that is queued with it."""
+        return None if self._untaken.pop(key, None) is None else key
 
     def discard(self, key: bytes) -> None:
-        """Remove a key that was just added, since its request cannot be queued."""
+        """Make a key new again that was just added, because its request cannot be queued."""
+        if self.take(key) is not None:
+            self._forget(key)
 
     def clear(self) -> None:
         """Remove every key, for another visit."""
+        super().clear()
+        self._untaken.clear()
 
     def save(self) -> None:
-        """Make a later start fast; nothing may be added from then on."""
+        """Save nothing: a process that was killed may not have sent the keys that it added."""
+
+    def __len__(self) -> int:
+        return len(self._young.keys() | self._old.keys())
 
 
-class SeenSet(RecentDepths[bytes]):
-    """Request fingerprints: a Bloom filter first, the exact set in ``crawl.db`` after it.
+class SeenSet(SeenKeys):
+    """The keys of a crawl that is alone: a Bloom filter, the exact set in ``crawl.db`` after it.
 
     The filter says "never" for certain and at once; a key that it believes to have
     met is looked up in the table ``requests``, so that no page is ever lost to a
@@ -147,10 +164,9 @@ class SeenSet(RecentDepths[bytes]):
     """
 
     def __init__(self, database: Database, bloom_path: Path | None) -> None:
-        super().__init__(RECENT_KEYS)
+        super().__init__()
         self._database = database
         self._bloom_path = bloom_path
-        self._unwritten: dict[bytes, int] = {}
         self._count = int(database.read(f"SELECT count(*) {_KEYS}").fetchone()[0])
         self._bloom = self._open_bloom()
         database.before_commit.append(self._write)
@@ -185,21 +201,13 @@ class SeenSet(RecentDepths[bytes]):
         return depth
 
     def add(self, key: bytes, depth: int = 0) -> bool:
-        if key in self:
+        if len(self._untaken) >= MAX_UNWRITTEN:
+            self._write()  # before, since the row of the new key is that of its request
+        if not super().add(key, depth):
             return False
-        if len(self._unwritten) >= MAX_UNWRITTEN:
-            self._write()
-        self._unwritten[key] = depth
         self._bloom.add_digest(key)
         self._count += 1
-        self._remember(key, depth)
         return True
-
-    def lower(self, key: bytes, depth: int) -> None:
-        """Note a smaller depth of a page that was queued; the queue changes its row."""
-        if key in self._unwritten:
-            self._unwritten[key] = depth
-        self._remember(key, depth)
 
     def add_selected(self, select: str, parameters: Sequence[object]) -> None:
         """Add the keys and depths that a query of the crawl's database yields.
@@ -211,31 +219,22 @@ class SeenSet(RecentDepths[bytes]):
         for key, _ in self._database.read(select, parameters):
             self._bloom.add_digest(key)
 
-    def take(self, key: bytes) -> bytes | None:
-        """Return a key for the row of its request, which comes next; None where it has a row."""
-        if key not in self._unwritten:
-            return None
-        del self._unwritten[key]
-        return key
-
     def discard(self, key: bytes) -> None:
         """Remove a key that was just added, since its request cannot be queued.
 
         The filter continues to believe that it met the key. A key with a row stays.
         """
-        if key in self._unwritten:
-            del self._unwritten[key]
-            self._count -= 1
-            self._forget(key)
+        self._count -= key in self._untaken
+        super().discard(key)
 
     def _write(self) -> None:
-        if self._unwritten:
-            self._database.write_many(_MARK, sorted(self._unwritten.items()))
-            self._unwritten.clear()
+        if self._untaken:
+            self._database.write_many(_MARK, sorted(self._untaken.items()))
+            self._untaken.clear()
 
     def _stored_depth(self, key: bytes) -> int | None:
-        if key in self._unwritten:
-            return self._unwritten[key]
+        if key in self._untaken:
+            return self._untaken[key]
         row = self._database.read("SELECT depth FROM requests WHERE key = ?", (key,)).fetchone()
         return None if row is None else int(row[0])
 
@@ -244,9 +243,8 @@ class SeenSet(RecentDepths[bytes]):
 
     def clear(self) -> None:
         """Remove every key, for another visit, after the queue was cleared."""
-        self._unwritten.clear()
-        self._database.empty("requests")
         super().clear()
+        self._database.empty("requests")
         self._count = 0
         self._bloom = ScalableBloomFilter(BLOOM_CAPACITY, BLOOM_ERROR_RATE)
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from crawler.frontier.seen import RECENT_URLS, RecentDepths
 from crawler.storage.states import SpellingState
+from crawler.urls.hosts import sent
 from crawler.urls.parts import MalformedUrl
-from crawler.urls.requested import sent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,32 +27,44 @@ class Spelling(NamedTuple):
     state: SpellingState
 
 
-class Spellings(Protocol):
-    """The spellings of each key that has several, or one that has failed."""
+class Spellings:
+    """The spellings that were met lately of each key that has several: those sent to a fleet.
+
+    There all are stored in Redis beside the queue, in the step in which one is chosen.
+    """
+
+    def __init__(self) -> None:
+        self._recent = RecentDepths[str](RECENT_URLS)
 
     def is_wanted(self, key: bytes, url: str) -> bool:
         """Remember a spelling under a key that was queued before; return whether to request it now.
 
-        It is requested if all spellings that were known gave no page.
+        It is requested if all spellings that were known gave no page: that Redis decides.
         """
+        return self._recent.is_new(url, 0)
 
     def note_asked(self, key: bytes, url: str) -> bool:
         """Note that a spelling is queued; return whether it was not requested before."""
+        return True
 
     def clear(self) -> None:
         """Remove all spellings, for another visit."""
+        self._recent.clear()
 
 
-class StoredSpellings:
-    """The table ``spellings``: the canonical URL is tried next, then others as they were met."""
+class StoredSpellings(Spellings):
+    """The table ``spellings``: the canonical URL is tried next, then others as they were met.
+
+    It holds the spellings of each key that has several, or one that has failed.
+    """
 
     def __init__(self, database: Database) -> None:
+        super().__init__()
         self._database = database
-        self._recent = RecentDepths[str](RECENT_URLS)
 
     def is_wanted(self, key: bytes, url: str) -> bool:
         """See ``Spellings``. Complexity: O(log n) for a URL that was not met lately."""
-        if not self._recent.is_new(url, 0):
+        if not super().is_wanted(key, url):
             return False
         known = self._of(key)
         has_failed = any(one.state == SpellingState.FAILED for one in known)
@@ -125,8 +137,8 @@ class StoredSpellings:
         return spelling._replace(state=state)
 
     def clear(self) -> None:
+        super().clear()
         self._database.write("DELETE FROM spellings")
-        self._recent.clear()
 
 
 def _form(url: str) -> str:

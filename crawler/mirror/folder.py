@@ -129,10 +129,8 @@ class MirrorFolder:
     def take(self, source: int, name: str, path: str) -> None:
         """Move a file from an open folder of the mirror's state to a path. Raises as `write`."""
         folder = self._place(path)
-        try:
+        with self._handles.refusals("written", path):
             os.rename(name, _last(path), src_dir_fd=source, dst_dir_fd=folder)
-        except OSError as error:
-            raise self._handles.refused("written", path, error) from error
 
     def state(self, name: str) -> int:
         """Open a folder of the mirror's state, made if it is missing; the caller closes it.
@@ -144,21 +142,15 @@ class MirrorFolder:
 
     def read(self, path: str) -> bytes:
         """Read a file. Raises as `open`."""
-        with self.open(path) as file:
-            try:
-                return file.read()
-            except OSError as error:
-                raise self._handles.refused("read", path, error) from error
+        with self.open(path) as file, self._handles.refusals("read", path):
+            return file.read()
 
     def digest(self, path: str) -> bytes:
         """Return the payload digest of a file, read piece by piece. Raises as `open`."""
         made = PayloadHash()
-        with self.open(path) as file:
-            try:
-                for piece in pieces(file):
-                    made.update(piece)
-            except OSError as error:
-                raise self._handles.refused("read", path, error) from error
+        with self.open(path) as file, self._handles.refusals("read", path):
+            for piece in pieces(file):
+                made.update(piece)
         return made.digest()
 
     def is_same(self, path: str, other: str) -> bool:
@@ -180,10 +172,8 @@ class MirrorFolder:
             MirrorStorageError: The system refuses.
         """
         folder, _ = self._find(path)
-        try:
+        with self._handles.refusals("read", path):
             return open(os.open(_last(path), _OLD_FILE, dir_fd=folder), "rb")
-        except OSError as error:
-            raise self._handles.refused("read", path, error) from error
 
     def exists(self, path: str) -> bool:
         """Return whether a file is there; a folder or a link is none. Else raises as `read`."""
@@ -211,10 +201,8 @@ class MirrorFolder:
         """Remove a file, and the folders that are empty without it. Raises as `read`."""
         folder, _ = self._find(path)
         self._check_writable()
-        try:
+        with self._handles.refusals("removed", path):
             os.unlink(_last(path), dir_fd=folder)
-        except OSError as error:
-            raise self._handles.refused("removed", path, error) from error
         above = path.rpartition("/")[0]
         while above and self._remove_folder(above):
             above = above.rpartition("/")[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections import OrderedDict
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,7 +19,7 @@ from crawler.mirror.errors import (
 from crawler.mirror.paths import STATE_FOLDER, path_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
 _FOLDER = f"{STATE_FOLDER}/partial"
@@ -107,6 +107,14 @@ class FolderHandles:
             f"{self._name}/{path} cannot be {deed}: {error.strerror or error}"
         )
 
+    @contextmanager
+    def refusals(self, deed: str, path: str) -> Iterator[None]:
+        """Let a refusal of the system be an error that names the deed and the path."""
+        try:
+            yield
+        except OSError as error:
+            raise self.refused(deed, path, error) from error
+
     def link_error(self, path: str) -> SymbolicLinkError:
         return SymbolicLinkError(
             f"{self._name}/{path} is a symbolic link, which a mirror never follows; "
@@ -179,10 +187,8 @@ class PartialFiles:
         """
         folder = self._folder()
         for name in os.listdir(folder):
-            try:
+            with self._handles.refusals("removed", f"{_FOLDER}/{name}"):
                 os.unlink(name, dir_fd=folder)
-            except OSError as error:
-                raise self._handles.refused("removed", f"{_FOLDER}/{name}", error) from error
 
     def write(self, path: str, data: bytes | Iterable[bytes]) -> str:
         """Write the content for a path, from bytes or from parts; return its temporary name.

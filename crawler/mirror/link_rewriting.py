@@ -17,13 +17,8 @@ from crawler.mirror.documents.places import LinkKind
 from crawler.mirror.errors import MirrorError
 from crawler.mirror.file_store import ReadDocuments, held
 from crawler.mirror.folder import MirrorFolder
-from crawler.mirror.mirror_files import FileTable
-from crawler.mirror.offline_search import (
-    OfflineSearch,
-    is_wanted,
-    remove_search,
-    write_search,
-)
+from crawler.mirror.mirror_files import FileTable, is_chosen
+from crawler.mirror.offline_search import OfflineSearch, remove_search, write_search
 from crawler.mirror.paths import (
     SEARCH,
     STATE_FOLDER,
@@ -40,7 +35,7 @@ from crawler.mirror.targets import (
     leave_gone_out,
     leave_one_file,
 )
-from crawler.mirror.versions import keeps_versions, write_versions
+from crawler.mirror.versions import write_versions
 from crawler.storage import meta_names
 from crawler.storage.database import Database
 from crawler.storage.states import HOLDS
@@ -241,7 +236,7 @@ class Finisher:
     def _write_entries(self) -> None:
         target = self._targets().find(self._start)
         start = None if target is None else self._table.get(target.id)
-        further = {SEARCH: "Search"} if is_wanted(self._database) else {}
+        further = {SEARCH: "Search"} if is_chosen(self._database, "search") else {}
         if self._folder.exists(VERSIONS):
             further[VERSIONS] = "Earlier versions"
         write_entries(self._table, self._folder, start, further)
@@ -380,7 +375,7 @@ def finish(
         MirrorError: A file cannot be written.
     """
     with closing(Database(root / STATE_FOLDER)) as database, MirrorFolder(root) as folder:
-        if keeps_versions(database):
+        if is_chosen(database, "keep_versions"):
             write_versions(root, folder)
         keys = PageKeys(database.read)
         finisher = Finisher(
@@ -390,7 +385,7 @@ def finish(
         date_files(database, folder)
         write_changes(database, folder)
         write_duplicates(database, folder)
-        if is_wanted(database):
+        if is_chosen(database, "search"):
             return replace(finished, search=write_search(database, folder))
         remove_search(folder)
         return finished

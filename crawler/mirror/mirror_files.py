@@ -24,6 +24,7 @@ LINK = "link"
 """State of a URL that the file of another URL replaces; without one, links lead to the network."""
 
 _BATCH = 200
+_BELOW = "path_key > ? AND path_key < ?"
 
 
 @dataclass(slots=True)
@@ -109,7 +110,7 @@ class FileTable:
     def below(self, folder: str) -> FileRow | None:
         """Return any file below a folder, such as that of a host, or None."""
         key = path_key(folder)
-        return self._one("path_key > ? AND path_key < ?", f"{key}/", f"{key}0")
+        return self._one(_BELOW, f"{key}/", f"{key}0")
 
     def get(self, file_id: int) -> FileRow | None:
         return self._one("id = ?", file_id)
@@ -124,34 +125,33 @@ class FileTable:
         row = self._read(sql, values).fetchone()
         return None if row is None else FileRow(*row)
 
-    def put(self, row: FileRow) -> None:
+    def _change(self, sql: str, *values: object) -> None:
         assert self._write is not None
-        self._write(_PUT, row.values())
+        self._write(sql, values)
+
+    def put(self, row: FileRow) -> None:
+        self._change(_PUT, *row.values())
 
     def note_written(self, row: FileRow) -> None:
         """Forget the state that a file had before it was written again."""
-        assert self._write is not None
         row.old_digest = row.old_patch = None
-        self._write("UPDATE files SET old_digest = NULL, old_patch = NULL WHERE id = ?", (row.id,))
+        self._change("UPDATE files SET old_digest = NULL, old_patch = NULL WHERE id = ?", row.id)
 
     def note_linked(self, row: FileRow, is_linked: int) -> None:
         """Note whether other files have a link to a file."""
-        assert self._write is not None
         row.is_linked = is_linked
-        self._write("UPDATE files SET is_linked = ? WHERE id = ?", (is_linked, row.id))
+        self._change("UPDATE files SET is_linked = ? WHERE id = ?", is_linked, row.id)
 
     def remove(self, row: FileRow) -> None:
-        assert self._write is not None
-        self._write("DELETE FROM files WHERE id = ?", (row.id,))
-        self._write("DELETE FROM file_parts WHERE id = ?", (row.id,))
+        self._change("DELETE FROM files WHERE id = ?", row.id)
+        self._change("DELETE FROM file_parts WHERE id = ?", row.id)
 
     def put_part(self, row: FileRow, etag: str | None) -> None:
         """Store the version that a part is of, None where the rest of it cannot be requested."""
-        assert self._write is not None
         if etag is None:
-            self._write("DELETE FROM file_parts WHERE id = ?", (row.id,))
+            self._change("DELETE FROM file_parts WHERE id = ?", row.id)
         else:
-            self._write("INSERT OR REPLACE INTO file_parts VALUES (?, ?)", (row.id, etag))
+            self._change("INSERT OR REPLACE INTO file_parts VALUES (?, ?)", row.id, etag)
 
     def etag_of_part(self, row: FileRow) -> str | None:
         found = self._read("SELECT etag FROM file_parts WHERE id = ?", (row.id,)).fetchone()
@@ -189,12 +189,11 @@ class FileTable:
         return free_path(url, media_type, self._is_file, self._is_folder)
 
     def _is_file(self, key: str) -> bool:
-        found = self._read("SELECT 1 FROM files WHERE path_key = ?", (key,))
-        return found.fetchone() is not None
+        return self._is_any("path_key = ?", key)
 
     def _is_folder(self, key: str) -> bool:
-        found = self._read(
-            "SELECT 1 FROM files WHERE path_key > ? AND path_key < ? LIMIT 1",
-            (f"{key}/", f"{key}0"),
-        )
+        return self._is_any(_BELOW, f"{key}/", f"{key}0")
+
+    def _is_any(self, condition: str, *values: object) -> bool:
+        found = self._read(f"SELECT 1 FROM files WHERE {condition} LIMIT 1", values)
         return found.fetchone() is not None

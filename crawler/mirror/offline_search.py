@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any
 
 import xxhash
 
-from crawler.mirror.mirror_files import is_chosen
 from crawler.mirror.paths import SEARCH, SEARCH_FOLDER, address_between
 from crawler.pages.export import text_of
 
@@ -69,11 +68,6 @@ class OfflineSearch:
     pages: int
     size: int
     without_text: int
-
-
-def is_wanted(database: Database) -> bool:
-    """Return whether the mirror is to have a search."""
-    return is_chosen(database, "search")
 
 
 def write_search(database: Database, folder: MirrorFolder) -> OfflineSearch:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from crawler.mirror.mirror_files import FileRow, FileTable
     from crawler.storage.database import Database
 
-_HEAD = (
+HEAD = (
     "<!doctype html>\n<html><head><meta charset=utf-8>"
     '<meta name="viewport" content="width=device-width">\n'
     "<title>{title}</title>{more}</head>\n<body>\n"
@@ -30,7 +30,7 @@ _NEEDS_SERVER = (
     "<p>Some pages run scripts that browsers do not load from a disk (modules). With"
     " <code>crawl-once mirror --serve DIR</code>, where DIR is this folder, they run.</p>\n"
 )
-_END = "</body></html>\n"
+END = "</body></html>\n"
 
 # Columns are named as in the files. What never was there has failed, and is not gone.
 _CHANGES = f"""
@@ -112,7 +112,7 @@ def _index(table: FileTable, first: FileRow | None, further: Mapping[str, str]) 
     if first is None and CONTENTS not in further:
         address, refresh = "", ""
     page = io.StringIO()
-    page.write(_HEAD.format(title=escape(title), more=refresh))
+    page.write(HEAD.format(title=escape(title), more=refresh))
     if address:
         page.write(f'<p><a href="{escape(address)}">{escape(title)}</a></p>\n')
     else:
@@ -121,17 +121,17 @@ def _index(table: FileTable, first: FileRow | None, further: Mapping[str, str]) 
         page.write(_NEEDS_SERVER)
     for name, title in further.items():
         page.write(f'<p><a href="{name}">{title}</a></p>\n')
-    page.write(_END)
+    page.write(END)
     return page.getvalue().encode()
 
 
 def _contents(rows: Iterator[FileRow]) -> Iterator[bytes]:
-    yield _HEAD.format(title="What no page leads to", more="").encode() + b"<ul>\n"
+    yield HEAD.format(title="What no page leads to", more="").encode() + b"<ul>\n"
     for row in rows:
         address = escape(address_between(CONTENTS, row.path))
         line = f'<li><a href="{address}">{escape(row.url)}</a></li>\n'
         yield line.encode("utf-8", "replace")
-    yield b"</ul>\n" + _END.encode()
+    yield b"</ul>\n" + END.encode()
 
 
 def write_changes(database: Database, folder: MirrorFolder) -> None:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from contextlib import closing, contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.mirror.mirror_files import LINK, OWN
+from crawler.mirror.folder import MirrorFolder
+from crawler.mirror.mirror_files import LINK, OWN, FileTable
+from crawler.mirror.paths import STATE_FOLDER
 from crawler.pages.verdicts import GONE, INEXACT
+from crawler.storage.database import open_for_reading
 from crawler.storage.states import SKIPPED
+from crawler.url_rules.variants import PageKeys
 from crawler.urls.parts import MalformedUrl
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
 
-    from crawler.mirror.folder import MirrorFolder
-    from crawler.mirror.mirror_files import FileRow, FileTable, Run
+    from crawler.mirror.mirror_files import FileRow, Run
     from crawler.storage.database import Database
 
 _RECENT = 50_000
@@ -213,3 +218,33 @@ class Targets:
                 return None
             row = other
         return None
+
+
+class OpenMirror(NamedTuple):
+    """A mirror that is open for reading.
+
+    Attributes:
+        folder: Its folder.
+        table: Table of its files.
+        targets: Finds the file of a URL.
+    """
+
+    folder: MirrorFolder
+    table: FileTable
+    targets: Targets
+
+
+@contextmanager
+def open_mirror(root: Path) -> Iterator[OpenMirror]:
+    """Open a mirror for reading.
+
+    Raises:
+        JobError: There is no mirror, or its database cannot be read.
+    """
+    with (
+        closing(open_for_reading(root / STATE_FOLDER)) as connection,
+        MirrorFolder(root, read_only=True) as folder,
+    ):
+        read = connection.execute
+        table = FileTable(read)
+        yield OpenMirror(folder, table, Targets(read, table, PageKeys(read)))

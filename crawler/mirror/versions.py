@@ -14,32 +14,21 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from crawler.mirror.errors import MirrorStorageError, SymbolicLinkError
-from crawler.mirror.mirror_files import is_chosen
 from crawler.mirror.paths import CHANGES, INDEX, OUR_FOLDERS, SEARCH, STATE_FOLDER, VERSIONS
-from crawler.mirror.reports import index_without
+from crawler.mirror.reports import END, HEAD, index_without
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from crawler.mirror.folder import MirrorFolder
-    from crawler.storage.database import Database
 
 FOLDER = "versions"
 """Name of the folder of the versions, in that of the mirror's state."""
 
 _PARTIAL = ".partial"
 _NOT_KEPT = frozenset({SEARCH, VERSIONS})
-_PAGE = (
-    "<!doctype html>\n<html><head><meta charset=utf-8>"
-    '<meta name="viewport" content="width=device-width">\n'
-    "<title>Earlier versions</title></head>\n<body>\n<h1>Earlier versions</h1>\n"
-)
-
-
-def keeps_versions(database: Database) -> bool:
-    """Return whether the mirror is to keep its earlier versions."""
-    return is_chosen(database, "keep_versions")
+_TITLE = "Earlier versions"
 
 
 def versions_folder(root: Path) -> Path:
@@ -135,7 +124,8 @@ def write_versions(root: Path, folder: MirrorFolder) -> None:
             line += f', and <a href="{escape(place)}.html">what changed then</a>'
         lines.append(f"{line}</li>\n")
     listed = f"<ul>\n{''.join(lines)}</ul>\n" if lines else "<p>There are none yet.</p>\n"
-    page = f'{_PAGE}{listed}<p><a href="{INDEX}">As it is now</a></p>\n</body></html>\n'
+    head = f"{HEAD.format(title=_TITLE, more='')}<h1>{_TITLE}</h1>\n"
+    page = f'{head}{listed}<p><a href="{INDEX}">As it is now</a></p>\n{END}'
     folder.write(VERSIONS, page.encode())
 
 

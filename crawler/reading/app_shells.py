@@ -35,9 +35,9 @@ _LOADING = re.compile(
         )
     )
 )
-_SCRIPT = XPath("boolean(//script)", smart_strings=False)
-_NOTICES = XPath("//noscript")
-_TEXT = XPath("string()", smart_strings=False)
+HAS_SCRIPT = XPath("boolean(//script)", smart_strings=False)
+NOTICES = XPath("//noscript")
+TEXT = XPath("string()", smart_strings=False)
 _SHOWN = XPath(
     "boolean(//body//*[self::img or self::video or self::audio or self::iframe or self::object"
     " or self::embed or self::form or self::a[@href]][not(ancestor::noscript)] | //frame)",
@@ -115,9 +115,9 @@ def is_app_shell(root: Element, visible: Visible) -> bool:
 
     Complexity: O(length) for a page of few characters, O(1) for any other.
     """
-    if len(visible.text) > _MAX_CHARACTERS or not _SCRIPT(root):
+    if len(visible.text) > _MAX_CHARACTERS or not HAS_SCRIPT(root):
         return False
-    notices = " ".join(map(_TEXT, _NOTICES(root)))
+    notices = " ".join(map(TEXT, NOTICES(root)))
     noticed = len(_WORD.findall(notices))
     if noticed > _MAX_NOTICE_WORDS:
         return False

@@ -6,7 +6,7 @@ import re
 
 _HTML_TYPES = frozenset({"text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"})
 # Types that servers declare for files of unknown content.
-_VAGUE_TYPES = frozenset(
+VAGUE_TYPES = frozenset(
     {
         "",
         "*/*",
@@ -36,12 +36,15 @@ _HTML_START = re.compile(
 _XHTML = re.compile(rb"<html[\s>]|http://www\.w3\.org/1999/xhtml", re.IGNORECASE)
 _WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
-# The first bytes of files that servers now and then declare as text/html.
-_FOREIGN = {
-    b"%PDF-": "a PDF document",
-    b"\x89PNG\r\n": "a PNG image",
-    b"GIF8": "a GIF image",
-    b"\xff\xd8\xff": "a JPEG image",
+# The first bytes of files that servers now and then declare as text/html, and what they are: first
+# those that a server may send by a script under any name, with their media types.
+_TYPED = {
+    b"%PDF-": ("a PDF document", "application/pdf"),
+    b"\x89PNG\r\n": ("a PNG image", "image/png"),
+    b"GIF8": ("a GIF image", "image/gif"),
+    b"\xff\xd8\xff": ("a JPEG image", "image/jpeg"),
+}
+_FOREIGN = {magic: name for magic, (name, _) in _TYPED.items()} | {
     b"PK\x03\x04": "a ZIP archive",
     b"\x1f\x8b": "gzip data",
     b"\x7fELF": "a program",
@@ -53,15 +56,6 @@ _FOREIGN = {
     b"ID3": "an MP3 file",
     b"BZh9": "bzip2 data",
     b"\xfd7zXZ": "xz data",
-}
-
-
-# The media types of those that a server may send by a script, under any name.
-_TYPES = {
-    b"%PDF-": "application/pdf",
-    b"\x89PNG\r\n": "image/png",
-    b"GIF8": "image/gif",
-    b"\xff\xd8\xff": "image/jpeg",
 }
 
 _SCRIPT = re.compile(rb"<script", re.IGNORECASE)
@@ -77,18 +71,18 @@ def why_not_html(content_type: str | None, body: bytes) -> str | None:
     for magic, name in _FOREIGN.items():
         if start.startswith(magic):
             return name
-    if declared in _HTML_TYPES or (not body and declared in _VAGUE_TYPES):
+    if declared in _HTML_TYPES or (not body and declared in VAGUE_TYPES):
         return None
     if declared in _XML_TYPES:
         return None if _XHTML.search(start) else declared
-    if declared in _VAGUE_TYPES:
+    if declared in VAGUE_TYPES:
         return None if _looks_like_html(start) else declared or "no HTML, and of no declared type"
     return declared
 
 
 def type_of_foreign(body: bytes) -> str:
     """Return the media type of a body that is no HTML though it is declared so, "" if unknown."""
-    return next((name for magic, name in _TYPES.items() if body.startswith(magic)), "")
+    return next((kind for magic, (_, kind) in _TYPED.items() if body.startswith(magic)), "")
 
 
 def _declared(content_type: str | None) -> str:
@@ -100,7 +94,7 @@ def _declared(content_type: str | None) -> str:
 def is_told_by_type(content_type: str) -> bool:
     """Return whether the declared type alone is enough for ``why_not_html``."""
     declared = _declared(content_type)
-    return declared not in _VAGUE_TYPES | _XML_TYPES
+    return declared not in VAGUE_TYPES | _XML_TYPES
 
 
 def is_endless(content_type: str) -> bool:

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from crawler.urls.canonical import Canonicalizer
 
 # Browsers strip the first set from the ends of a URL and drop the second anywhere in it.
-_ENDS = "".join(map(chr, range(33)))
-_DROPPED = re.compile(r"[\t\n\r]+")
-_SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:")
+ENDS = "".join(map(chr, range(33)))
+DROPPED = re.compile(r"[\t\n\r]+")
+SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:")
 _FETCHED = frozenset({"http:", "https:"})
 _HTTP = re.compile(r"https?://[^/?#]", re.IGNORECASE)
 _SLASHES = re.compile(r"\A(https?:)?/{3,}(?=[^/?#])", re.IGNORECASE)
@@ -50,7 +50,7 @@ def _as_references(error: UnicodeError) -> tuple[str, int]:
 
 codecs.register_error(REFERENCES, _as_references)
 
-_ASCII_MARKS = "".join(map(chr, range(33, 127)))
+ASCII_MARKS = "".join(map(chr, range(33, 127)))
 
 # Stands for an empty segment of a path while urljoin, which drops those, works on it.
 _EMPTY = "\ue000"
@@ -191,7 +191,7 @@ class LinkReader:
     def _link(self, start: _Start, address: str) -> Link | None:
         """Return the link of a reference, or None if it leads to no page."""
         is_long = len(address) > self._max_url_length
-        if is_long and (scheme := _SCHEME.match(address)) and scheme[0].lower() not in _FETCHED:
+        if is_long and (scheme := SCHEME.match(address)) and scheme[0].lower() not in _FETCHED:
             return None
         plain = None if is_long else start.joiner.join(address)
         url = address if is_long else plain or resolve(start.base, address, start.encoding)
@@ -250,12 +250,17 @@ class LinkReader:
         return address if self._keep_fragments else address.partition("#")[0]
 
 
-def base_url(page: PageElements, url: str) -> str:
-    """Return the URL against which a page resolves its links: its first ``<base href>``."""
-    if page.base is None:
+def base_url(written: str | None, url: str) -> str:
+    """Return the URL against which a page resolves its links.
+
+    Args:
+        written: Its first ``<base href>``, None where it has none.
+        url: URL of the page.
+    """
+    if written is None:
         return url
     try:
-        return resolve(url, page.base) or url
+        return resolve(url, written) or url
     except ValueError:
         return url
 
@@ -269,8 +274,8 @@ def resolve(base: str, address: str, encoding: str = "utf-8") -> str | None:
     Raises:
         ValueError: It is no URL: ``http://[::1``.
     """
-    address = _DROPPED.sub("", address.strip(_ENDS))
-    scheme = _SCHEME.match(address)
+    address = DROPPED.sub("", address.strip(ENDS))
+    scheme = SCHEME.match(address)
     if scheme and scheme[0].lower() not in _FETCHED:
         return None
     if "\\" in address:
@@ -294,7 +299,7 @@ def resolve(base: str, address: str, encoding: str = "utf-8") -> str | None:
 def _join(base: str, address: str) -> str:
     """Join like ``urljoin``, but keep empty segments: ``a//b`` is not ``a/b``."""
     path = address.partition("#")[0].partition("?")[0]
-    if path.startswith("//") or _SCHEME.match(path):
+    if path.startswith("//") or SCHEME.match(path):
         return urljoin(base, address)
     split = urlsplit(base)
     if "//" not in split.path and "//" not in path:
@@ -318,7 +323,7 @@ def _query_in(address: str, encoding: str) -> str:
     if query.isascii() or encoding.startswith("utf"):
         return address
     try:
-        written = quote(query, safe=_ASCII_MARKS, encoding=encoding, errors=REFERENCES)
+        written = quote(query, safe=ASCII_MARKS, encoding=encoding, errors=REFERENCES)
     except (LookupError, UnicodeError):
         return address
     return path + mark + written + hash_mark + fragment

@@ -26,7 +26,7 @@ from crawler.reading.content.content_xml import (
 )
 from crawler.reading.content.main_content import TRAFILATURA, read_by_trafilatura, read_content
 from crawler.reading.decoding import decode
-from crawler.reading.documents.reader import read_document
+from crawler.reading.documents.document_text import read_document
 from crawler.reading.flat_page import flatten
 from crawler.reading.further_links import further_links
 from crawler.reading.html_parsing import parse
@@ -108,7 +108,7 @@ class PageReader:
         self._body = job.body
         self._root = parse(decoded.utf8)
         page = collect(self._root)
-        self._base = base = base_url(page, job.url)
+        self._base = base = base_url(page.base, job.url)
         said = read_metadata(page, base, job.url)
         self._metadata = metadata = with_headers(said, job.headers, job.url)
         if self._options.extractor is not None:
@@ -204,9 +204,17 @@ class PageReader:
         content = None
         if self._document is not None:
             judged = self._apart(judge_whole(self._document.text))
-            content = None if text_alone else document_content(self._document)
+            if not text_alone:
+                packed = pack_content(self._document.body())
+                content = PackedContent(packed, DOCUMENT, self._document.kind)
         elif self._page is not None and self._visible is not None and self._shown is not None:
-            found, notes = self._main_content(self._page)
+            found, notes = main_content(
+                self._root,
+                self._page,
+                self._url,
+                with_body=not (self._options.shows_lines or text_alone),
+                by_trafilatura=self._options.extractor == TRAFILATURA,
+            )
             main = "" if found is None or found.is_cut else self._stable(found.text)[0]
             judged = judge_page(main, self._visible)
             judged = self._apart(judged._replace(notes=notes + judged.notes))
@@ -259,14 +267,6 @@ class PageReader:
         )
         return said.name(text).packed()
 
-    def _main_content(self, page: FlatPage) -> tuple[MainContent | None, tuple[str, ...]]:
-        options = self._options
-        with_body = not options.shows_lines and options.extractor is None
-        by_trafilatura = options.extractor == TRAFILATURA
-        return main_content(
-            self._root, page, self._url, with_body=with_body, by_trafilatura=by_trafilatura
-        )
-
     def forget(self) -> None:
         self._root = self._page = self._visible = self._shown = self._document = None
         self._body = b""
@@ -290,8 +290,8 @@ def main_content(
     page: FlatPage,
     url: str,
     *,
-    with_body: bool = True,
-    by_trafilatura: bool = False,
+    with_body: bool,
+    by_trafilatura: bool,
 ) -> tuple[MainContent | None, tuple[str, ...]]:
     """Return the main content of a page, or None, and what kept it from standing for the page.
 
@@ -373,8 +373,3 @@ def whole_content(found: MainContent, visible: Visible) -> PackedContent:
     if ink(unlinked) >= ink("".join(found.body.itertext())):
         return PackedContent(pack_lines(unlinked), found.kind, "unlinked")
     return PackedContent(pack_lines(tidy(visible.text)), found.kind, "visible")
-
-
-def document_content(document: DocumentText) -> PackedContent:
-    """Return the content of a document, found by the reader of its kind."""
-    return PackedContent(pack_content(document.body()), DOCUMENT, document.kind)

@@ -8,7 +8,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urljoin
 
 from lxml import etree
 from lxml.etree import LxmlError, XMLParser
@@ -16,6 +15,7 @@ from lxml.etree import LxmlError, XMLParser
 from crawler.downloading.encodings import GZIP_MAGIC, AnswerError, open_body
 from crawler.reading.link_extraction import resolve
 from crawler.reading.link_kinds import FEED, MANIFEST, is_feed_namespace
+from crawler.reading.url_joining import joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,13 +40,6 @@ _ELEMENTS_PER_URL = 20
 _STRAY = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos|#\d+|#x[0-9a-fA-F]+);)")
 # Signs of a file in which an ampersand may mean itself, or be two bytes.
 _NO_PLAIN_TEXT = (b"<![CDATA[", b"<!DOCTYPE", b"\x00")
-
-
-def _joined(base: str, address: str) -> str:
-    try:
-        return urljoin(base, address.strip())
-    except ValueError:  # http://[x
-        return address
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +170,7 @@ class _Listener:
         is_own = namespace == self._namespace or is_feed_namespace(namespace)
         self._path.append(name if is_own or self.root not in _FEEDS else "")
         base = attributes.get(_BASE, "")[: self._limits.max_url_length]
-        self._bases.append(_joined(self._bases[-1], base) if base else self._bases[-1])
+        self._bases.append(joined(self._bases[-1], base) if base else self._bases[-1])
         if name == "item":
             self._identity, self._first = "", len(self.locations)
         self._is_identity = attributes.get("isPermaLink", "true").strip().lower() != "false"
@@ -213,9 +206,7 @@ class _Listener:
         """Do nothing: the parser calls it at the end."""
 
     def _take(self, text: str) -> None:
-        location = text.strip()
-        if location and self._bases[-1]:
-            location = _joined(self._bases[-1], location)
+        location = text.strip() and joined(self._bases[-1], text)
         if 0 < len(location) <= self._limits.max_url_length:
             if len(self.locations) == self._limits.max_urls:
                 self._stop()

@@ -8,6 +8,7 @@ in the path, no ``.`` or empty segment in a path that is joined but ``./`` or ``
 from __future__ import annotations
 
 import re
+from urllib.parse import urljoin
 
 _HOST = r"[A-Za-z0-9.-]+(?::[0-9]+)?"
 _NO_DOTS = r"(?!\.\.?+(?:[/?#]|\Z))"
@@ -85,3 +86,12 @@ class PlainJoiner:
             if len(self._folders) < _MAX_FOLDERS:
                 self._folders[ups] = folder
         return folder
+
+
+def joined(base: str, address: str) -> str:
+    """Return what ``urljoin`` returns; what is no URL stays as it is."""
+    address = address.strip()
+    try:
+        return urljoin(base, address)
+    except ValueError:  # http://[x
+        return address

@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from lxml.etree import XPath
 
-from crawler.reading.app_shells import is_app_shell
+from crawler.reading.app_shells import HAS_SCRIPT, NOTICES, TEXT, is_app_shell
 from crawler.reading.reading import WallKind, WallSigns
 from neardup.features.folding import fold
 from neardup.fingerprints.digest import text_digest
@@ -62,12 +62,9 @@ _WORDS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\u3040-\u30ff\u3400-\u9ff
 
 _TITLE = XPath("string(//head/title)", smart_strings=False)
 _HEADINGS = XPath("//h1 | //h2")
-_NOSCRIPT = XPath("//noscript")
-_TEXT = XPath("string()", smart_strings=False)
 _PASSWORD = XPath(
     "boolean(//input[translate(@type, 'PASWORD', 'pasword') = 'password'])", smart_strings=False
 )
-_SCRIPT = XPath("boolean(//script)", smart_strings=False)
 _CHALLENGE = XPath(
     "boolean(//*[contains(@class, 'g-recaptcha') or contains(@class, 'h-captcha')"
     " or contains(@class, 'cf-turnstile') or starts-with(@id, 'cf-challenge')]"
@@ -142,7 +139,7 @@ def read_wall_signs(root: Element, visible: Visible, url: str) -> WallSigns | No
     if words > MAX_WORDS:
         return None
     title = fold(_TITLE(root)[:_MAX_CHARACTERS])
-    headings = [fold(_TEXT(one)[:_MAX_CHARACTERS]) for one in _HEADINGS(root)]
+    headings = [fold(TEXT(one)[:_MAX_CHARACTERS]) for one in _HEADINGS(root)]
     unlinked = fold(visible.unlinked)
     foremost = " | ".join([title, *headings])
     worded = f"{foremost} | {unlinked}" if words <= _SHORT_WORDS else foremost
@@ -196,9 +193,9 @@ def _kind(root: Element, worded: str, words: int) -> str:
 def _asks_for_scripts(root: Element, visible: Visible) -> str:
     """Return the kind of a page that says little but that scripts are needed, or nothing."""
     shown = fold(visible.text[:_MAX_CHARACTERS])
-    if len(_WORDS.findall(shown)) > _SHELL_WORDS or not _SCRIPT(root):
+    if len(_WORDS.findall(shown)) > _SHELL_WORDS or not HAS_SCRIPT(root):
         return ""
-    notices = fold(" ".join(_TEXT(one) for one in _NOSCRIPT(root))[:_MAX_CHARACTERS])
+    notices = fold(" ".join(TEXT(one) for one in NOTICES(root))[:_MAX_CHARACTERS])
     asks = _WORDED[WallKind.JAVASCRIPT].search(f"{shown} | {notices}") is not None
     return WallKind.JAVASCRIPT if asks else ""
 

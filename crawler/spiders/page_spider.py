@@ -27,8 +27,7 @@ from crawler.pages.reasons import Reason, codes, in_words, together
 from crawler.pages.visits import NO
 from crawler.reading.content_types import is_told_by_type, why_not_html
 from crawler.reading.documents.kinds import may_be_document, may_begin_document
-from crawler.reading.metadata.metadata_record import PageHeaders
-from crawler.reading.metadata.robots_directives import robots_words
+from crawler.reading.metadata.metadata_record import PageHeaders, robots_words
 from crawler.reading.worker_pool import ReadingError
 from crawler.render_decisions import render_pages
 from crawler.rendering.rendered_pages import RenderingEndedError
@@ -50,7 +49,7 @@ from crawler.spiders.arguments import RenderChoice, check_arguments, render_choi
 from crawler.spiders.file_requests import StoppedAnswers
 from crawler.storage.errors import CrawlStorageError
 from crawler.urls.canonical import MalformedUrl
-from crawler.urls.requested import requestable
+from crawler.urls.hosts import requestable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Iterable, Iterator, Mapping

@@ -44,8 +44,9 @@ from crawler.urls.scope import (
     Scope,
     may_lead_back,
     moved_scope,
+    scope_folder,
+    scope_name,
 )
-from crawler.urls.scope_names import scope_folder, scope_name
 from crawler.urls.seeds import host_folder
 
 if TYPE_CHECKING:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from crawler.frontier.queue import RequestQueue
+from crawler.frontier.memory_queue import MemoryQueue
 from crawler.storage import meta_names
 from crawler.url_rules.engine import UrlRules
 from crawler.url_rules.fixed_rules import FixedRules
@@ -15,7 +15,8 @@ from crawler.url_rules.url_groups import UrlGroups
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from crawler.frontier.order import Load, NewRequest, Queue, QueuedRequest
+    from crawler.frontier.order import Load, NewRequest, QueuedRequest
+    from crawler.frontier.queue import RequestQueue
     from crawler.pages.page_row import PageRow
     from crawler.storage.database import Database
     from crawler.url_rules.learning.hypothesis import LearningPolicy
@@ -25,27 +26,13 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-class EarlierRules(NamedTuple):
-    """The groups and skipped requests that a process with rules left in the database of a crawl."""
-
-    database: Database
-    groups: UrlGroups
-    skipped: SkippedRequests
-
-    def is_unsettled(self) -> bool:
-        """Return whether skipped requests may still be needed: rules changed or were not tried."""
-        if not any(rule > 0 for rule in self.skipped.counts()):
-            return False
-        is_regrouping = self.database.meta(meta_names.REGROUPING) not in {None, "[]"}
-        return is_regrouping or not self.skipped.are_settled()
-
-
 class NoUrlRules:
     """Queues every request and learns nothing; else as ``crawler.url_rules.engine.UrlRules``.
 
     Args:
+        database: The crawl's database, in which a process that used rules may have left requests
+            that it skipped.
         why: The condition for learning rules, for the message of an error.
-        earlier: What an earlier process left that used rules; None where none can have.
 
     Attributes:
         is_unvalidated: Whether that process ended before it had settled what it skipped.
@@ -57,19 +44,27 @@ class NoUrlRules:
     is_comparing_depths = False
 
     def __init__(
-        self, queue: Queue, fixed: FixedRules, why: str, earlier: EarlierRules | None = None
+        self, database: Database, queue: RequestQueue, fixed: FixedRules, why: str
     ) -> None:
+        self._database = database
         self._queue = queue
+        self._groups = UrlGroups(database)
+        self._skipped = SkippedRequests(database, queue)
         self.fixed = fixed
         self._why = why
-        self._earlier = earlier
-        self.is_unvalidated = earlier is not None and earlier.is_unsettled()
+        self.is_unvalidated = self._is_unsettled()
+
+    def _is_unsettled(self) -> bool:
+        """Return whether skipped requests may still be needed: rules changed or were not tried."""
+        if not any(rule > 0 for rule in self._skipped.counts()):
+            return False
+        is_regrouping = self._database.meta(meta_names.REGROUPING) not in {None, "[]"}
+        return is_regrouping or not self._skipped.are_settled()
 
     def begin_visit(self, visit: int) -> None:
         """Forget which requests stood for others: a process that uses rules may end this visit."""
         self.is_unvalidated = False
-        if self._earlier is not None:
-            self._earlier.groups.clear()
+        self._groups.clear()
 
     def continue_visit(self) -> None:
         """Let all requests wait again that a process with rules has skipped in this visit.
@@ -77,10 +72,8 @@ class NoUrlRules:
         What stands for them is forgotten: it may give no page while nothing is learned.
         """
         self.is_unvalidated = False
-        if self._earlier is None:
-            return
-        self._earlier.groups.clear()
-        again = self._earlier.skipped.put_all_back()
+        self._groups.clear()
+        again = self._skipped.put_all_back()
         if again:
             logger.info("%d requests are made that URL rules skipped before", again)
 
@@ -142,7 +135,10 @@ class NoUrlRules:
 
 
 def open_rules(
-    database: Database, canonicalizer: Canonicalizer, queue: Queue, policy: LearningPolicy | None
+    database: Database,
+    canonicalizer: Canonicalizer,
+    queue: RequestQueue,
+    policy: LearningPolicy | None,
 ) -> UrlRules | NoUrlRules:
     """Open the learned rules, or the stand-in: from a queue in memory nothing can be put back.
 
@@ -153,9 +149,8 @@ def open_rules(
         policy: The conditions on which a rule is believed; None learns nothing.
     """
     fixed = FixedRules(database, canonicalizer)
-    if not isinstance(queue, RequestQueue):
-        return NoUrlRules(queue, fixed, "a JOBDIR")
+    if isinstance(queue, MemoryQueue):
+        return NoUrlRules(database, queue, fixed, "a JOBDIR")
     if policy is None:
-        earlier = EarlierRules(database, UrlGroups(database), SkippedRequests(database, queue))
-        return NoUrlRules(queue, fixed, "CRAWL_LEARN_URL_RULES, which is off", earlier)
+        return NoUrlRules(database, queue, fixed, "CRAWL_LEARN_URL_RULES, which is off")
     return UrlRules(database, canonicalizer, queue, policy, fixed)

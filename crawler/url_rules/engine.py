@@ -438,13 +438,10 @@ class Substitutes:
         If that request was only skipped because of one of these, it is itself the replacement.
         """
         one, others = self._addresses.learnable(target), []
+        after_rules = None if one is None else self._rules.apply(one)
         for url in sources:
             address = self._addresses.learnable(url)
-            if (
-                one is None
-                or address is None
-                or self._rules.apply(address) != self._rules.apply(one)
-            ):
+            if after_rules is None or address is None or self._rules.apply(address) != after_rules:
                 others.append(url)
             else:
                 self._skipped.put_key_back(self._state.canonical.key(target))

@@ -164,8 +164,7 @@ class LateRequests:
         address = self._addresses.parsed(queued.url) if self._traps else None
         if address is None or address.host not in self._traps:
             return False
-        after_rules = self._addresses.after_rules(address)
-        is_closed = self._traps.closed(after_rules, after_rules.digest()) is not None
+        is_closed = self.trapped(self._addresses.after_rules(address)) is not None
         return is_closed and not self._skipped.is_fixed(queued.id)
 
     def _now(self, queued: QueuedRequest) -> int:
@@ -183,14 +182,12 @@ class LateRequests:
         given_up: dict[int, list[tuple[int, Skip]]] = {}
         for queued in requests:
             address = self._addresses.parsed(queued.url)
-            after_rules = None if address is None else self._addresses.after_rules(address)
-            group = b"" if after_rules is None else after_rules.digest()
-            cluster = None if after_rules is None else self._traps.closed(after_rules, group)
-            if cluster is None or self._skipped.is_fixed(queued.id):
+            skip = None if address is None else self.trapped(self._addresses.after_rules(address))
+            if skip is None or self._skipped.is_fixed(queued.id):
                 late = min(self._now(queued), WAIT_PRIORITY)
                 waiting.setdefault((queued.host, late), []).append(queued.id)
             else:
-                given_up.setdefault(queued.host, []).append((queued.id, Skip(-cluster, group)))
+                given_up.setdefault(queued.host, []).append((queued.id, skip))
         for (host, priority), ids in waiting.items():
             self._skipped.postpone(host, ids, priority)
         for host, skips in given_up.items():

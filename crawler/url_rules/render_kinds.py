@@ -1,6 +1,6 @@
 """Learn which kinds of URLs have pages that show more in a browser than came.
 
-A kind is a pattern of host, path and arguments (``crawler.url_rules.traps``). Of each kind
+A kind is a pattern of host, path and arguments (``crawler.url_rules.cluster_names``). Of each kind
 a few pages are tried; the counts are written with the pages that they are of.
 """
 
@@ -10,8 +10,9 @@ import json
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from crawler.storage import meta_names
+from crawler.storage.database import meta_of
+from crawler.url_rules.cluster_names import ClusterNames
 from crawler.url_rules.learning.address import Address
-from crawler.url_rules.traps import ClusterNames
 
 if TYPE_CHECKING:
     import sqlite3
@@ -180,9 +181,7 @@ class RenderKinds:
 
 def read_kinds(connection: sqlite3.Connection) -> dict[str, RenderKind]:
     """Return the kinds of a crawl by name, those with most tries first."""
-    sql = "SELECT value FROM meta WHERE name = ?"
-    row = connection.execute(sql, (meta_names.RENDER_KINDS,)).fetchone()
-    found = _parsed(None if row is None else row[0])
+    found = _parsed(meta_of(connection.execute, meta_names.RENDER_KINDS))
     return dict(sorted(found.items(), key=lambda item: (-item[1].tried, item[0])))
 
 

@@ -118,14 +118,11 @@ _LATE = (
     " AND priority < -1 AND priority NOT BETWEEN -99 AND -7 AND id > ? ORDER BY id LIMIT ?"
 )
 _PRIORITISE = f"UPDATE requests SET priority = ? WHERE id = ? AND state = {WAITING}"  # noqa: S608
-_PUT_BACK = (
-    f"UPDATE requests SET state = {WAITING}, rule = NULL, group_digest = NULL"  # noqa: S608
-    f" WHERE id = ? AND state = {SKIPPED}"
-)
 _PUT_ALL_BACK = (
     f"UPDATE requests SET state = {WAITING}, rule = NULL, group_digest = NULL"  # noqa: S608
     f" WHERE state = {SKIPPED}"
 )
+_PUT_BACK = f"{_PUT_ALL_BACK} AND id = ?"
 _OF_RULE = f"SELECT host, id FROM requests WHERE state = {SKIPPED} AND rule = ? ORDER BY host"  # noqa: S608
 
 _COLUMNS = "id, key, url, fixed, rule, group_digest"
@@ -246,17 +243,15 @@ class SkippedRequests:
 
     def put_one_back(self, group: bytes) -> bool:
         """Let another request for an address wait, for good; return whether one was skipped."""
-        sql = f"SELECT id, host FROM requests WHERE state = {SKIPPED} AND group_digest = ? LIMIT 1"  # noqa: S608
-        row = self._database.read(sql, (group,)).fetchone()
-        return self._put_back_for_good(row)
+        return self._put_back_for_good("group_digest = ?", group)
 
     def put_key_back(self, key: bytes) -> bool:
         """Let the request with a fingerprint wait, for good; return whether it was skipped."""
-        sql = f"SELECT id, host FROM requests WHERE key = ? AND state = {SKIPPED}"  # noqa: S608
-        row = self._database.read(sql, (key,)).fetchone()
-        return self._put_back_for_good(row)
+        return self._put_back_for_good("key = ?", key)
 
-    def _put_back_for_good(self, row: tuple[int, int] | None) -> bool:
+    def _put_back_for_good(self, which: str, value: bytes) -> bool:
+        sql = f"SELECT id, host FROM requests WHERE {which} AND state = {SKIPPED} LIMIT 1"  # noqa: S608
+        row = self._database.read(sql, (value,)).fetchone()
         if row is not None:
             self.fix([row[0]])
             self.put_back(row[1], [row[0]])

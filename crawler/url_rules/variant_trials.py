@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from crawler.frontier.frontier import Redirects
 from crawler.pages.page_store import PageStore
 from crawler.pages.shared_verdicts import Elsewhere
 from crawler.pages.stored_texts import unpack_judged
@@ -115,8 +116,6 @@ class VariantTrials:
 STEADY: Final = 0.5
 """The least similarity of a steady page's texts at two requests (Jaccard, 0 to 1)."""
 
-_TARGET = "SELECT target FROM redirects WHERE key = ?"
-
 
 class VariantComparison:
     """Finds the captures of two keys in this visit, and compares them."""
@@ -126,6 +125,7 @@ class VariantComparison:
         self._canonical = canonicalizer
         self._store = PageStore(database)
         self._elsewhere = Elsewhere(database, self._store)
+        self._redirects = Redirects(database)
 
     def url_of(self, key: bytes) -> str | None:
         """Return the URL of the last page of a key, in any visit."""
@@ -135,10 +135,8 @@ class VariantComparison:
     def end_of(self, key: bytes) -> bytes:
         """Return the key to which a URL was redirected in this visit, at last; else its own."""
         passed = {key}
-        while row := self._database.read(_TARGET, (key,)).fetchone():
-            if row[0] in passed:
-                break
-            key = bytes(row[0])
+        while (target := self._redirects.target(key)) is not None and target not in passed:
+            key = target
             passed.add(key)
         return key
 

@@ -38,7 +38,6 @@ _DOT_SEGMENT = re.compile(r"/(?:\.|%2[eE]){1,2}(?=/|$)")
 _OUTER = "".join(map(chr, range(0x21)))  # the C0 controls and the space
 _REMOVED = str.maketrans("", "", "\t\n\r")
 _BEFORE_QUERY = re.compile(r"[^?#]*")
-_DEFAULT_PORTS = {"http": "80", "https": "443"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +174,7 @@ def _drop_default_port(parts: Parts) -> Parts:
     if parts.port is None:
         return parts
     port = parts.port.lstrip("0") or parts.port[:1]
-    default = port in ("", _DEFAULT_PORTS[parts.scheme.lower()])
+    default = f":{port}" in (":", hosts.DEFAULT_PORTS[parts.scheme.lower()])
     return parts._replace(port=None if default else port)
 
 

@@ -52,7 +52,7 @@ def test_a_dry_run_counts_what_a_mirror_fetches_and_writes_nothing(
         other = scrapy("mirror", "--dry-run", "http://127.0.0.1:9/", str(folder))
         had = made.files
         again = mirror(site.url, folder, *OPTIONS, str(patterns), "--exclude", "*.css")
-        asked = {str(each) for each in site.asked[before:]}
+        asked = {each.path for each in site.asked[before:]}
     assert other.returncode == 2
     assert "is a mirror of http://127.0.0.1:" in other.stderr
     assert again.files == had, "what is left out later keeps its file"

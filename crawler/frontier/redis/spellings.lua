@@ -21,24 +21,17 @@ local function save_spellings(key, spellings)
   redis.call('HSET', SPELLINGS, key, table.concat(lines))
 end
 
-local function spelling_of(spellings, url)
+-- The first spelling with a value in a field; nil for none.
+local function first_with(field, value, spellings)
   for _, one in ipairs(spellings) do
-    if one.url == url then
-      return one
-    end
-  end
-end
-
-local function first_in(spellings, state)
-  for _, one in ipairs(spellings) do
-    if one.state == state then
+    if one[field] == value then
       return one
     end
   end
 end
 
 local function set_spelling(spellings, url, state)
-  local one = spelling_of(spellings, url)
+  local one = first_with('url', url, spellings)
   if one then
     one.state = state
   else
@@ -49,12 +42,12 @@ end
 -- Remember a spelling of a key that was queued before; say whether it is to be asked now.
 local function wants(key, url)
   local spellings = spellings_of(key)
-  local has_failed = first_in(spellings, FAILED_SPELLING)
-  if #spellings >= MAX_OTHERS + (has_failed and 2 or 0) or spelling_of(spellings, url) then
+  local has_failed = first_with('state', FAILED_SPELLING, spellings)
+  if #spellings >= MAX_OTHERS + (has_failed and 2 or 0) or first_with('url', url, spellings) then
     return false
   end
-  local is_wanted = has_failed and not first_in(spellings, KNOWN_SPELLING)
-    and not first_in(spellings, ASKED_SPELLING)
+  local is_wanted = has_failed and not first_with('state', KNOWN_SPELLING, spellings)
+    and not first_with('state', ASKED_SPELLING, spellings)
   set_spelling(spellings, url, is_wanted and ASKED_SPELLING or KNOWN_SPELLING)
   save_spellings(key, spellings)
   return is_wanted
@@ -67,12 +60,12 @@ local function replacement(key, failed, canonical)
     set_spelling(spellings, url, FAILED_SPELLING)
   end
   local url
-  if not first_in(spellings, ASKED_SPELLING) then
-    local known = spelling_of(spellings, canonical)
+  if not first_with('state', ASKED_SPELLING, spellings) then
+    local known = first_with('url', canonical, spellings)
     if canonical ~= '' and (not known or known.state == KNOWN_SPELLING) then
       url = canonical
     else
-      url = (first_in(spellings, KNOWN_SPELLING) or {}).url
+      url = (first_with('state', KNOWN_SPELLING, spellings) or {}).url
     end
     if url then
       set_spelling(spellings, url, ASKED_SPELLING)

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from crawler.downloading.encodings import AnswerError, codings, open_body
 from crawler.reading.content.main_content import BLOCKS, EXTRACTORS
-from crawler.reading.metadata.robots_directives import robots_words
+from crawler.reading.metadata.metadata_record import robots_words
 from crawler.reading.pool import Html, HtmlReader
 from crawler.reading.protocol import ReadingOptions
 from crawler.warc.captures import OTHER_METHOD, why_no_page

@@ -16,7 +16,8 @@ from crawler.mirror.documents.places import (
     kind_of,
     kind_of_relation,
 )
-from crawler.reading.metadata.robots_directives import directives
+from crawler.mirror.documents.tags import PAINTS
+from crawler.reading.metadata.metadata_record import directives
 
 if TYPE_CHECKING:
     from crawler.mirror.documents.attributes import Attribute
@@ -29,9 +30,7 @@ _CHECKS = (b"integrity", b"crossorigin")
 _PICTURES = frozenset({"og:image", "og:image:url", "og:image:secure_url"})
 _NAMED_PICTURES = frozenset({"twitter:image", "twitter:image:src", "msapplication-tileimage"})
 # Attributes of drawings that are CSS, whose url() may be a fragment of a file.
-_PAINTS = frozenset(
-    b"clip-path cursor fill filter marker marker-end marker-mid marker-start mask stroke".split()
-)
+_PAINTS = frozenset(PAINTS.encode().split())
 # Parameters of plug-ins that are the file to play.
 _PLAYED = frozenset({"movie", "src", "filename"})
 _MEDIA = frozenset({b"audio", b"video"})

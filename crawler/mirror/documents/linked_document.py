@@ -23,8 +23,16 @@ from crawler.mirror.documents.places import LinkKind, Places
 from crawler.mirror.documents.scripts import SCRIPT_ENDINGS, SCRIPT_TYPES, names_any, read_names
 from crawler.mirror.documents.xml import read_xml
 from crawler.mirror.endings import is_text_name
-from crawler.reading.content_types import why_not_html
-from crawler.reading.link_extraction import resolve
+from crawler.reading.content_types import VAGUE_TYPES, why_not_html
+from crawler.reading.link_extraction import (
+    ASCII_MARKS,
+    DROPPED,
+    ENDS,
+    SCHEME,
+    base_url,
+    resolve,
+)
+from crawler.reading.url_joining import PlainJoiner
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -56,9 +64,6 @@ _DECLARED = (
     | dict.fromkeys(SCRIPT_TYPES, DocumentType.SCRIPT)
     | dict.fromkeys(XML_TYPES, DocumentType.XML)
 )
-_VAGUE_TYPES = frozenset(
-    {"", "*/*", "application/octet-stream", "binary/octet-stream", "text/plain"}
-)
 _SNIFFED_BYTES = 2048
 _XML_START = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*+(?:<\?xml\s|<(?:svg|rss|feed|rdf:RDF)[\s>])", re.IGNORECASE
@@ -88,7 +93,7 @@ def _type_by_start(start: bytes, url: str, content_type: str | None) -> Document
     is_text = declared == "text/plain" and is_text_name(url)
     if kind is None and not is_text and why_not_html(content_type, start) is None:
         kind = DocumentType.HTML
-    if kind is None and declared in _VAGUE_TYPES:
+    if kind is None and declared in VAGUE_TYPES:
         kind = _sniffed(start, url)
     return kind
 
@@ -96,7 +101,7 @@ def _type_by_start(start: bytes, url: str, content_type: str | None) -> Document
 def may_hold_links(content_type: str | None) -> bool:
     """Return whether a body of this type can hold links, as far as its head tells."""
     declared = (content_type or "").partition(";")[0].strip().lower()
-    is_known = declared in _DECLARED or declared in _VAGUE_TYPES
+    is_known = declared in _DECLARED or declared in VAGUE_TYPES
     return is_known or why_not_html(content_type, b"") is None
 
 
@@ -120,22 +125,10 @@ def _path(url: str) -> str:
         return ""
 
 
-# Names below the folder of the document or one above it: nothing that resolving could change but
-# the dots at the front. One in two links of a documentation page is such.
-_PLAIN = re.compile(
-    r"((?:\.\./)*+)((?:[A-Za-z0-9_~-][A-Za-z0-9_.~-]*+/)*+[A-Za-z0-9_~-][A-Za-z0-9_.~-]*+)\Z"
-)
-_FOLDERS = re.compile(
-    r"https?://[^/?#\\]++(/(?:[A-Za-z0-9_~-][A-Za-z0-9_.~-]*+/)*+)[^/?#\\]*+(?:[?#]|\Z)"
-)
-_ASCII_MARKS = "".join(map(chr, range(33, 127)))
-_ENDS = "".join(map(chr, range(33)))
 # Longer URLs are not requested. With a <base> of that length each of a million short URLs
 # becomes as long, so their sum in a document is bounded too.
 _MAX_URL_CHARACTERS = 8192
 _MAX_CHARACTERS = 2**24
-_SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:")
-_DROPPED = re.compile(r"[\t\n\r]+")
 
 _CHARSETS = {
     DocumentType.HTML: html_charset,
@@ -166,9 +159,7 @@ class Addresses:
         self._encoding = encoding
         self._urls: dict[str, str | None] = {}
         self._room = _MAX_CHARACTERS
-        match = _FOLDERS.match(base) if len(base) <= _MAX_URL_CHARACTERS else None
-        # Every folder above the document: [host/, host/a/, host/a/b/].
-        self._folders = [] if match is None else _folders(match)
+        self._join = PlainJoiner(base).join
 
     def resolve(self, written: str) -> tuple[str | None, str]:
         """Return the URL without its fragment, None if it is never requested, and the fragment."""
@@ -178,7 +169,7 @@ class Addresses:
             url = self._urls[address] = self._resolve(address)
             self._room -= len(url or "")
         if mark:
-            fragment = _DROPPED.sub("", fragment.rstrip(_ENDS))
+            fragment = DROPPED.sub("", fragment.rstrip(ENDS))
         return url, fragment
 
     def _resolve(self, address: str) -> str | None:
@@ -188,25 +179,16 @@ class Addresses:
             or len(self._base) > _MAX_URL_CHARACTERS
         ):
             return None
-        if self._folders:
-            plain = _PLAIN.match(address)
-            if plain is not None and len(plain[1]) // 3 < len(self._folders):
-                return self._folders[-1 - len(plain[1]) // 3] + plain[2]
         try:
-            url = resolve(self._base, address, self._encoding)
+            url = self._join(address) or resolve(self._base, address, self._encoding)
         except ValueError:
             return None
         return None if url is None else url.partition("#")[0]
 
 
-def _folders(match: re.Match[str]) -> list[str]:
-    base = match.string
-    return [base[: at + 1] for at in range(*match.span(1)) if base[at] == "/"]
-
-
 def as_ascii(url: str) -> str:
     """Percent-encode spaces and non-ASCII characters of a URL."""
-    return quote(url, _ASCII_MARKS)
+    return quote(url, ASCII_MARKS)
 
 
 def is_local(address: str) -> bool:
@@ -215,7 +197,7 @@ def is_local(address: str) -> bool:
 
 
 def has_scheme(address: str) -> bool:
-    return _SCHEME.match(address) is not None
+    return SCHEME.match(address) is not None
 
 
 class DocumentLink(NamedTuple):
@@ -280,7 +262,7 @@ class LinkedDocument:
         self._base_href = elements.base_href
         is_written = elements.base_href is not None and elements.base_href.quotes in QUOTINGS
         self.keeps_base = is_written and elements.has_scripts
-        self.base = _base(url, elements.base)
+        self.base = base_url(elements.base, url)
         self.nofollow = elements.nofollow
         self.has_modules = elements.has_modules
         addresses = Addresses(self.base, charset.encoding).resolve
@@ -381,15 +363,6 @@ def _unresolved(link: DocumentLink) -> str | None:
     written = link.written.strip()
     is_beside = bool(written) and not written.startswith("#") and is_local(written)
     return DEAD if is_beside else None
-
-
-def _base(url: str, written: str | None) -> str:
-    if written is None:
-        return url
-    try:
-        return resolve(url, written) or url
-    except ValueError:
-        return url
 
 
 def absolute_address(link: DocumentLink) -> str:

@@ -33,6 +33,11 @@ def _any_of(names: str) -> bytes:
     return b"(?:" + b"|".join(branches) + b")"
 
 
+def _begun(attribute: bytes) -> bytes:
+    """Match an attribute up to its value."""
+    return rb"%b[%b]*+=[%b]*+[\"']?[%b]*+" % (attribute, WS, WS, WS)
+
+
 # Attributes that hold a URL or are changed for another reason, and those of lazy images.
 LAZY = (
     "data-src data-original data-lazy data-lazy-src data-bg data-background data-background-image"
@@ -45,16 +50,11 @@ _NAMES = (
     f" http-equiv crossorigin integrity xlink:href cite longdesc ping archive {LAZY} {LAZY_SETS}"
 )
 # <meta name=robots> and <meta property=og:image> but no others: some pages have a hundred keywords.
-_ROBOTS = rb"%b[%b]*+=[%b]*+[\"']?[%b]*+[rR&]" % (_either("name"), WS, WS, WS)
-_PICTURE = rb"%b[%b]*+=[%b]*+[\"']?[%b]*+og:image" % (_either("property"), WS, WS, WS)
+_ROBOTS = _begun(_either("name")) + rb"[rR&]"
+_PICTURE = _begun(_either("property")) + rb"og:image"
 # And those of plug-ins: <param name=movie>, and <meta name="twitter:image">.
-_PLAYED = rb"%b[%b]*+=[%b]*+[\"']?[%b]*+(?:%b)" % (
-    _either("name"),
-    WS,
-    WS,
-    WS,
-    b"|".join(map(_either, ("twitter:image", "msapplication-tile", "movie", "src", "filename"))),
-)
+_PLAYERS = ("twitter:image", "msapplication-tile", "movie", "src", "filename")
+_PLAYED = _begun(_either("name")) + rb"(?:%b)" % b"|".join(map(_either, _PLAYERS))
 _TELLING = rb"(?:%b|%b|%b|%b)" % (_any_of(_NAMES), _ROBOTS, _PICTURE, _PLAYED)
 
 # Elements whose text is no markup, or other markup.
@@ -107,13 +107,9 @@ _END_TAG = rb"</(%b)(?:%b)>" % (_NAME, ATTRIBUTES)
 _BOGUS_BUT_CDATA = _BOGUS.replace(b"(?!--)", rb"(?!--|\[CDATA\[)")
 # Each part of a drawing may have its style, with no function but for colours.
 _COLOURS = rb"%b[%b]*+=[%b]*+\"(?:[^\"@\\&(]++|(?<=rgb)\()*+\"" % (_either("style"), WS, WS)
+PAINTS = "clip-path cursor fill filter marker marker-end marker-mid marker-start mask stroke"
 # What is painted by a part of another file, and not by one of the same document.
-_PAINTED = rb"%b[%b]*+=[%b]*+[\"']?[%b]*+[uU][rR][lL]\((?![\"']?#)" % (
-    _any_of("clip-path cursor fill filter marker marker-end marker-mid marker-start mask stroke"),
-    WS,
-    WS,
-    WS,
-)
+_PAINTED = _begun(_any_of(PAINTS)) + rb"[uU][rR][lL]\((?![\"']?#)"
 _DULL_IN_FOREIGN = rb"(?:%b|%b|(?!%b|%b)%b)*+" % (SPACE, _COLOURS, _TELLING, _PAINTED, ATTRIBUTE)
 _PLAIN_IN_FOREIGN = rb"<(?!%b)%b%b>" % (_CHANGING_IN_FOREIGN, _NAME, _DULL_IN_FOREIGN)
 _END_IN_FOREIGN = rb"</(?!%b)%b%b>" % (_CHANGING_IN_FOREIGN, _NAME, ATTRIBUTES)

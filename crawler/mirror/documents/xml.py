@@ -9,13 +9,13 @@ import re
 from collections import Counter
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import urljoin
 
 from crawler.mirror.documents.attributes import read_attributes, read_value
 from crawler.mirror.documents.edits import Edit
 from crawler.mirror.documents.places import LinkKind, LinkPlace, write_cdata, write_text
 from crawler.mirror.documents.tags import XML_STOP
 from crawler.reading.link_kinds import FEED_TYPES, is_feed_namespace
+from crawler.reading.url_joining import joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -157,7 +157,7 @@ class _XmlScan:
             if len(spaces) < _MAX_PREFIXES:
                 spaces = spaces | dict(islice(self._declared(attributes), _MAX_PREFIXES))
             if (written := attributes.get(b"xml:base")) is not None:
-                base = _joined(base, self._places.value(written))
+                base = joined(base, self._places.value(written))
                 fix = Edit(written.name_start, written.name_end, b"data-base")
                 self._elements.fixes.append(fix)
         prefix, _, name = tag.rpartition(b":")
@@ -177,7 +177,7 @@ class _XmlScan:
         """Let the places of an element be URLs as from its own base."""
         found = self._places.found
         for number in range(first, len(found)):
-            written = _joined(base, found[number].written)
+            written = joined(base, found[number].written)
             self._room -= len(written)
             if self._room > 0:
                 found[number] = found[number]._replace(written=written, is_joined=True)
@@ -249,13 +249,6 @@ class _XmlScan:
         write = write_cdata if which == 1 else write_text
         place = LinkPlace(start, start + len(raw), written, kind, False, write)
         return place if written else None
-
-
-def _joined(base: str, written: str) -> str:
-    try:
-        return urljoin(base, written.strip()) if base else written
-    except ValueError:  # http://[x
-        return written
 
 
 def _leave_templates(elements: Elements) -> None:

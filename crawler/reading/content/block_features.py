@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crawler.reading.content.block_columns import BlockColumns
-from crawler.reading.content.block_words import BlockWords, last_marked
-from crawler.reading.content.page_descriptions import page_descriptions
+from crawler.reading.content.block_words import BlockWords, last_marked, page_descriptions
 from crawler.reading.content.page_features import page_row, read_page_kinds
 
 if TYPE_CHECKING:

@@ -1,5 +1,8 @@
 """Score how likely each block of a page is content, by the trained trees and the net.
 
+``benchmarks/train_content.py`` trains the model, which tells the type of the page too, by logistic
+regression.
+
 The trees are symmetric: all nodes of a level ask the same question, so that a leaf's number is the
 answers as bits. Questions about the page have one answer for all of its blocks, and so has what the
 net makes of the page: a block takes the other questions, a look into a table for each tree, and the
@@ -9,20 +12,73 @@ rest of the net, all in numpy.
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from importlib import resources
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-
-from crawler.reading.content.content_model import load_model
 
 if TYPE_CHECKING:
     from typing import TypeAlias
 
     from numpy.typing import NDArray
 
-    from crawler.reading.content.content_model import ContentModel
-
     Floats: TypeAlias = NDArray[np.float32]
+
+FILE = "content_model.npz"
+
+
+class ContentModel(NamedTuple):
+    """The trained numbers.
+
+    Attributes:
+        features: int16, (trees, depth): the feature that a level asks for; eight levels at most.
+        borders: float32, (trees, depth): what the feature must be above.
+        leaves: float32, (trees, 2 ** depth): what a leaf adds to the logarithm of the odds.
+        bias: Added to the logarithm of the odds.
+        row_mean: float32, (features,).
+        row_scale: float32, (features,).
+        hidden: float16, (features, units): what a feature adds to a unit of the net.
+        hidden_bias: float32, (units,).
+        output: float32, (units,): what a unit adds to the logarithm of the odds.
+        output_bias: Added to the logarithm of the odds.
+        page_mean: float32, (page features,).
+        page_scale: float32, (page features,).
+        type_weights: float32, (types, page features + 1): the last column is the intercept.
+    """
+
+    features: Any
+    borders: Any
+    leaves: Any
+    bias: Any
+    row_mean: Any
+    row_scale: Any
+    hidden: Any
+    hidden_bias: Any
+    output: Any
+    output_bias: Any
+    page_mean: Any
+    page_scale: Any
+    type_weights: Any
+
+    def type_odds(self, page: Floats) -> Floats:
+        """Return how likely each of ``PAGE_TYPES`` is, (types,), by the page's features."""
+        scaled = (page - self.page_mean) / self.page_scale
+        # A page beyond all that was seen is at the edge of it.
+        scores = self.type_weights[:, :-1] @ np.clip(scaled, -5, 5) + self.type_weights[:, -1]
+        odds: Floats = np.exp(scores - scores.max()).astype(np.float32)
+        shares: Floats = odds / odds.sum()
+        return shares
+
+
+@cache
+def load_model() -> ContentModel:
+    """Return the model that is shipped, read once a process."""
+    with (
+        resources.files("crawler.reading.content").joinpath(FILE).open("rb") as file,
+        np.load(file, allow_pickle=False) as stored,
+    ):
+        return ContentModel(*(stored[name] for name in ContentModel._fields))
+
 
 # What the net's score counts beside that of the trees.
 _NET_SHARE = 0.45

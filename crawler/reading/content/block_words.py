@@ -7,6 +7,8 @@ page describes itself in its title, its ``meta`` elements and its data of schema
 
 from __future__ import annotations
 
+import json
+import re
 from collections import Counter
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
@@ -16,6 +18,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+Element = Any  # lxml has no types
 Column = Any  # a numpy array with one value for each block
 
 # Words by what they tell: counted wherever they are.
@@ -211,3 +214,44 @@ class _TellingWords:
 
 def _run(first: Any, second: Any, third: Any) -> Any:
     return (first << 42) | (second << 21) | third
+
+
+_NAMES = frozenset(["description", "og:description", "twitter:description"])
+# Data beyond so many characters are not looked at.
+_MAX_DATA = 200_000
+_MAX_DESCRIPTION = 20_000
+_MAX_DESCRIPTIONS = 40
+_PROPERTY = re.compile(r'"(?:description|articleBody)"\s*+:\s*+("(?:[^"\\]|\\.)*+")', re.DOTALL)
+_TAG = re.compile(r"<[^<>]*+>")
+
+
+def page_descriptions(declared: Iterable[Element]) -> list[str]:
+    """Return the descriptions of a page, without markup.
+
+    Args:
+        declared: Elements ``meta`` and ``script`` of the page.
+
+    Complexity: O(elements + characters).
+    """
+    found, data = [], []
+    for element in declared:
+        if element.tag == "meta":
+            name = element.get("name") or element.get("property") or ""
+            if name.lower() in _NAMES:
+                found.append(element.get("content") or "")
+        elif element.get("type") == "application/ld+json" and element.text:
+            data += _properties(element.text[:_MAX_DATA])
+    found += data
+    shortened = (text[:_MAX_DESCRIPTION] for text in found[:_MAX_DESCRIPTIONS])
+    return [_TAG.sub(" ", text) for text in shortened]
+
+
+def _properties(data: str) -> list[str]:
+    """Return the descriptions in JSON, whether it is well-formed or not."""
+    texts = []
+    for quoted in _PROPERTY.findall(data):
+        try:
+            texts.append(str(json.loads(quoted, strict=False)))
+        except ValueError:
+            continue
+    return texts

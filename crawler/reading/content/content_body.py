@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 from lxml import etree
 from lxml.etree import SubElement
 
+from crawler.reading.content.content_xml import NOT_IN_XML
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
 
 Element = Any  # lxml has no types
 
-_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _STRUCTURE = {
     "ul": "list",
     "ol": "list",
@@ -380,4 +381,4 @@ def _trim_end(into: Element) -> None:
 
 def _xml(text: str) -> str:
     """Return a text without the characters that XML has no place for."""
-    return text if text.isprintable() else _CONTROL.sub("", text)
+    return text if text.isprintable() else NOT_IN_XML.sub("", text)

@@ -17,11 +17,10 @@ import numpy as np
 from lxml.etree import strip_elements
 
 from crawler.reading.content.block_features import PageFeatures
-from crawler.reading.content.block_scoring import load_scorer
+from crawler.reading.content.block_scoring import load_model, load_scorer
 from crawler.reading.content.blocks import CONTAINERS, SKIPPED, cut_blocks
 from crawler.reading.content.choosing import choose_blocks
 from crawler.reading.content.content_body import build_body
-from crawler.reading.content.content_model import load_model
 from crawler.reading.content.content_xml import PAGE_TYPES
 from crawler.reading.content.page_features import PAGE_NAMES
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from crawler.reading.metadata.dates import iso_date
@@ -41,8 +41,8 @@ class DocumentProperties:
         The day of the last change stands for that of publication where only it is known.
         """
         sources: dict[str, str] = {}
-        changed = _day("modified", self.modified, sources)
-        day = _day("date", self.date, sources)
+        changed = _first("modified", self.modified, sources, iso_date)
+        day = _first("date", self.date, sources, iso_date)
         if day is None and changed is not None:
             day, sources["date"] = changed, sources["modified"]
         words = _first("tags", self.tags, sources) or ""
@@ -58,36 +58,16 @@ class DocumentProperties:
         )
 
 
-def with_heading(metadata: Metadata, heading: str | None, kind: str) -> Metadata:
-    """Return metadata with the first heading of a document, which stands for a missing title.
-
-    Args:
-        metadata: What the document says of itself.
-        heading: Its first heading.
-        kind: Element of the heading, ``h1`` to ``h6``.
-    """
-    text = clean(heading)
-    if text is None:
-        return metadata
-    sources = (*metadata.sources, ("h1", kind))
-    if metadata.title:
-        return metadata._replace(heading=text, sources=sources)
-    return metadata._replace(heading=text, title=text, sources=(*sources, ("title", kind)))
-
-
-def _first(name: str, places: Places, sources: dict[str, str]) -> str | None:
+def _first(
+    name: str,
+    places: Places,
+    sources: dict[str, str],
+    read: Callable[[str | None], str | None] = clean,
+) -> str | None:
     for code, value in places:
-        if text := clean(value):
+        if found := read(value):
             sources[name] = code
-            return text
-    return None
-
-
-def _day(name: str, places: Places, sources: dict[str, str]) -> str | None:
-    for code, value in places:
-        if day := iso_date(value):
-            sources[name] = code
-            return day
+            return found
     return None
 
 

@@ -1,16 +1,24 @@
-"""Define what is read of a document, and why nothing may be read of it."""
+"""Read a document of any kind: define what is read of it, and why nothing may be.
+
+Formats of XML share one walk through their paragraphs, whatever they call them.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lxml import etree
+from lxml.etree import iterwalk
 
 from crawler.reading.content.content_xml import NOT_IN_XML
-from crawler.reading.documents.document_metadata import with_heading
+from crawler.reading.documents.document_metadata import clean
+from crawler.reading.documents.kinds import DocumentKind
 from crawler.reading.metadata.metadata_record import NO_METADATA, Metadata
 from crawler.reading.reading import NoText
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 Element = Any  # lxml has no types
 
@@ -113,10 +121,15 @@ class DocumentText:
 
     def headed(self) -> Metadata:
         """Return the metadata with the document's first heading, which stands for a title."""
+        found = self.metadata
         heading = next((block for block in self.blocks if block.kind in HEADINGS), None)
-        if heading is None:
-            return self.metadata
-        return with_heading(self.metadata, heading.text, heading.kind)
+        text = None if heading is None else clean(heading.text)
+        if heading is None or text is None:
+            return found
+        sources = (*found.sources, ("h1", heading.kind))
+        if found.title:
+            return found._replace(heading=text, sources=sources)
+        return found._replace(heading=text, title=text, sources=(*sources, ("title", heading.kind)))
 
 
 class Lines:
@@ -144,3 +157,150 @@ class Lines:
             limit = f"more than {MAX_TEXT_CHARACTERS:,} characters"
             raise UnreadableError(NoText.TOO_LARGE, limit)
         self.blocks.append(DocumentBlock(kind, text))
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """The tags of a format, by the role of their elements.
+
+    Attributes:
+        paragraphs: Paragraphs and headings; one may hold others, such as those of a text box.
+        rows: Rows of tables.
+        cells: Cells of rows.
+        items: Items of lists, whose paragraphs are items.
+        skipped: What is not shown.
+        spaces: Elements that stand for white space or a character.
+        texts: Elements whose text counts; None where all text within a paragraph does.
+        kind_of: Returns the kind of a paragraph's block.
+    """
+
+    paragraphs: frozenset[str]
+    rows: frozenset[str] = frozenset()
+    cells: frozenset[str] = frozenset()
+    items: frozenset[str] = frozenset()
+    skipped: frozenset[str] = frozenset()
+    spaces: dict[str, str] = field(default_factory=dict)
+    texts: frozenset[str] | None = None
+    kind_of: Callable[[Element], str] = lambda _: PARAGRAPH
+
+
+class Flow:
+    """Walks a tree once, without recursion, and adds its blocks to ``lines``."""
+
+    def __init__(self, roles: Roles, lines: Lines) -> None:
+        self._roles = roles
+        self._lines = lines
+        self._open: list[list[str]] = []  # the texts of the paragraphs that are open
+        self._cells: list[list[list[str]]] = []  # of the rows that are open: their cells
+        self._items = 0
+
+    def read(self, root: Element) -> None:
+        """Add the blocks below an element.
+
+        Raises:
+            UnreadableError: The document says too much.
+        """
+        walk = iterwalk(root, events=("start", "end"))
+        for event, element in walk:
+            if event == "start":
+                if element.tag in self._roles.skipped:
+                    walk.skip_subtree()
+                else:
+                    self._start(element)
+            else:
+                if element.tag not in self._roles.skipped:
+                    self._end(element)
+                if element is not root and self._roles.texts is None:
+                    self._say(element.tail)
+
+    def _start(self, element: Element) -> None:
+        roles, tag = self._roles, element.tag
+        if tag in roles.paragraphs:
+            self._open.append([])
+        elif tag in roles.rows:
+            self._cells.append([])
+        elif tag in roles.cells and self._cells:
+            self._cells[-1].append([])
+        elif tag in roles.items:
+            self._items += 1
+        self._say(roles.spaces.get(tag))
+        if roles.texts is None or tag in roles.texts:
+            self._say(element.text)
+
+    def _end(self, element: Element) -> None:
+        roles, tag = self._roles, element.tag
+        if tag in roles.paragraphs and self._open:
+            kind = ITEM if self._items else PARAGRAPH
+            kind = roles.kind_of(element) if kind == PARAGRAPH else kind
+            self._put(kind, "".join(self._open.pop()))
+        elif tag in roles.rows and self._cells:
+            cells = self._cells.pop()
+            said = [" ".join(" ".join(cell).split()) for cell in cells]
+            self._put(ROW, "\t".join(said).rstrip("\t"))
+        elif tag in roles.items:
+            self._items -= 1
+
+    def _put(self, kind: str, text: str) -> None:
+        if self._cells and self._cells[-1]:
+            self._cells[-1][-1].append(text)
+        else:
+            self._lines.add(kind, text)
+
+    def _say(self, text: str | None) -> None:
+        if text and self._open:
+            self._open[-1].append(text)
+
+
+_SHARE_OF_TIME = 0.7
+"""Leave the rest of a page's time for what follows on the text."""
+
+
+def read_document(
+    kind: str, body: bytes, content_type: str | None, timeout_secs: float
+) -> DocumentText:
+    """Read a document; what each kind needs is imported with its first document.
+
+    Args:
+        kind: A ``DocumentKind``.
+        body: The document.
+        content_type: Header of that name.
+        timeout_secs: Time that the worker may use.
+
+    Raises:
+        UnreadableError: No text can be read of it, or it has none.
+        MemoryError: It does not fit.
+    """
+    found = _read(DocumentKind(kind), body, content_type, timeout_secs * _SHARE_OF_TIME)
+    if not found.blocks:
+        raise UnreadableError(NoText.EMPTY, "nothing in it")
+    found.metadata, found.kind = found.headed(), kind
+    return found
+
+
+def _read(  # one a kind
+    kind: DocumentKind, body: bytes, content_type: str | None, max_secs: float
+) -> DocumentText:
+    if kind == DocumentKind.PDF:
+        from crawler.reading.documents.pdf import read_pdf  # noqa: PLC0415
+
+        return read_pdf(body, max_secs)
+    if kind in {DocumentKind.WORD, DocumentKind.SLIDES}:
+        from crawler.reading.documents.office import read_slides, read_word  # noqa: PLC0415
+
+        return read_word(body) if kind == DocumentKind.WORD else read_slides(body)
+    if kind == DocumentKind.OPEN_DOCUMENT:
+        from crawler.reading.documents.opendocument import read_open_document  # noqa: PLC0415
+
+        return read_open_document(body)
+    if kind == DocumentKind.EPUB:
+        from crawler.reading.documents.epub import read_epub  # noqa: PLC0415
+
+        return read_epub(body)
+    if kind == DocumentKind.FEED:
+        from crawler.reading.documents.feeds import read_feed  # noqa: PLC0415
+
+        return read_feed(body, content_type)
+    from crawler.reading.documents.plain import read_markdown, read_plain  # noqa: PLC0415
+
+    read = read_markdown if kind == DocumentKind.MARKDOWN else read_plain
+    return read(body, content_type)

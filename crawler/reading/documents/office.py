@@ -7,8 +7,14 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from crawler.reading.documents.document_metadata import DocumentProperties, clean
-from crawler.reading.documents.document_text import ITEM, PARAGRAPH, DocumentText, Lines
-from crawler.reading.documents.flow import Flow, Roles
+from crawler.reading.documents.document_text import (
+    ITEM,
+    PARAGRAPH,
+    DocumentText,
+    Flow,
+    Lines,
+    Roles,
+)
 from crawler.reading.documents.package import Package
 
 if TYPE_CHECKING:
@@ -98,9 +104,6 @@ def read_slides(body: bytes) -> DocumentText:
 
 class _Package(Package):
     """An archive whose parts name each other by relationships."""
-
-    def tree(self, name: str) -> Element | None:
-        return super().tree(name)
 
     def read(self, name: str) -> bytes | None:
         found = super().read(name)

@@ -8,10 +8,11 @@ from crawler.reading.documents.document_metadata import DocumentProperties
 from crawler.reading.documents.document_text import (
     PARAGRAPH,
     DocumentText,
+    Flow,
     Lines,
+    Roles,
     UnreadableError,
 )
-from crawler.reading.documents.flow import Flow, Roles
 from crawler.reading.documents.package import Package
 from crawler.reading.reading import NoText
 

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from crawler.reading.link_extraction import resolve
 from crawler.reading.link_kinds import HEADER, REFRESH, kind_of_relation, note_kind
 from crawler.reading.metadata.json_ld import MAX_LIST
-from crawler.reading.metadata.metadata_reader import refresh_target
+from crawler.reading.metadata.metadata_reader import HREFLANG, LANGUAGE, refresh_target
 from crawler.reading.metadata.metadata_record import NO_HEADERS
 from crawler.reading.metadata.page_names import MAX_IDENTIFIER_CHARACTERS, MAX_IDENTIFIERS
 
@@ -33,8 +33,6 @@ _LINK = re.compile(
 )
 _PARAMETER = re.compile(rf"({_NAME}++)\s*+=\s*+(?:{_QUOTED}|([^,;]*+))", re.DOTALL)
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
-_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*")
-_HREFLANG = re.compile(r"x-default|[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{1,8})*")
 
 
 def with_headers(metadata: Metadata, headers: PageHeaders, url: str) -> Metadata:
@@ -59,14 +57,14 @@ def with_headers(metadata: Metadata, headers: PageHeaders, url: str) -> Metadata
     alternates = tuple(
         (said["hreflang"], to)
         for to, said in links
-        if "alternate" in _relations(said) and _HREFLANG.fullmatch(said.get("hreflang", ""))
+        if "alternate" in _relations(said) and HREFLANG.fullmatch(said.get("hreflang", ""))
     )[:MAX_LIST]
     if not metadata.alternates and alternates:
         metadata = metadata._replace(alternates=alternates)
         sources["alternates"] = "header:link"
     language = (headers.language or "").strip()
     # Several are those of its readers, and not that of its text.
-    if metadata.language is None and _LANGUAGE.fullmatch(language):
+    if metadata.language is None and LANGUAGE.fullmatch(language):
         metadata = metadata._replace(language=language)
         sources["language"] = "header:content-language"
     return metadata._replace(sources=tuple(sources.items()))

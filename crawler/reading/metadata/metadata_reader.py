@@ -16,7 +16,7 @@ from crawler.reading.link_extraction import resolve
 from crawler.reading.metadata.bylines import read_byline
 from crawler.reading.metadata.dates import iso_date
 from crawler.reading.metadata.json_ld import MAX_LIST, described_by, schema_org_nodes
-from crawler.reading.metadata.metadata_record import Metadata
+from crawler.reading.metadata.metadata_record import Metadata, directives
 from crawler.reading.metadata.page_names import first_heading, identifiers, subheading
 from crawler.reading.metadata.page_titles import (
     folded_name,
@@ -25,12 +25,11 @@ from crawler.reading.metadata.page_titles import (
     title_of,
     without_site,
 )
-from crawler.reading.metadata.robots_directives import directives
 from crawler.reading.url_joining import PlainJoiner
 from crawler.reading.value_addresses import read_refresh
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from crawler.reading.metadata.bylines import Byline
     from crawler.reading.metadata.json_ld import Described
@@ -87,8 +86,8 @@ _DESCRIPTIONS = ("og:description", "description", "twitter:description", "dc.des
 _KEYWORDS = ("keywords", "news_keywords", "parsely-tags", "citation_keywords")
 _CATEGORIES = ("article:section", "parsely-section")
 _XML_LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
-_LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z0-9]{1,8})*", re.IGNORECASE)
-_HREFLANG = re.compile(r"x-default|[a-z]{2,3}(?:[-_][a-z0-9]{1,8})*", re.IGNORECASE)
+LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z0-9]{1,8})*", re.IGNORECASE)
+HREFLANG = re.compile(r"x-default|[a-z]{2,3}(?:[-_][a-z0-9]{1,8})*", re.IGNORECASE)
 _PLAIN_URL = re.compile(r"https?://[!-Z^-~]+")
 _SECONDS = re.compile(r"\s*(\d*(?:\.\d*)?)")
 _MAX_CHARACTERS = 1000
@@ -151,7 +150,9 @@ def read_metadata(page: PageElements, base: str, url: str | None = None) -> Meta
         description=facts.first(
             "description", [*facts.of_metas(_DESCRIPTIONS), *facts.described("description")]
         ),
-        image=facts.url("image", [*images, *facts.described("image")], base),
+        image=facts.first(
+            "image", [*images, *facts.described("image")], lambda url: _named_url(url, base)
+        ),
         alternates=_alternates(facts, page, base),
         tags=_words(facts, "tags", _KEYWORDS, page.lists.get("article:tag", [])),
         categories=_words(facts, "categories", _CATEGORIES, []),
@@ -159,6 +160,14 @@ def read_metadata(page: PageElements, base: str, url: str | None = None) -> Meta
         declared_type=facts.first("declared_type", facts.of_metas(("og:type",))),
         sources=tuple(facts.sources.items()),
     )
+
+
+def line_of(text: str | None) -> str | None:
+    """Return a text on one line and of bounded length, or None if it is blank."""
+    if text and (line := " ".join(text[: 2 * _MAX_CHARACTERS].split())):
+        # A lone surrogate, which JSON can spell, could be stored nowhere.
+        return line[:_MAX_CHARACTERS].encode("utf-8", "replace").decode()
+    return None
 
 
 @dataclass(slots=True)
@@ -183,33 +192,19 @@ class _Facts:
         if value:
             self.sources[name] = code
 
-    def first(self, name: str, texts: Iterable[Found]) -> str | None:
-        """Return the first non-blank text of a field in one line, and note where it was found."""
+    def first(
+        self, name: str, texts: Iterable[Found], read: Callable[[str | None], str | None] = line_of
+    ) -> str | None:
+        """Return the first text of a field that can be read, and note where it was found."""
         for code, text in texts:
-            if line := line_of(text):
+            if found := read(text):
                 self.sources[name] = code
-                return line
-        return None
-
-    def url(self, name: str, addresses: Iterable[Found], base: str) -> str | None:
-        """Return the first URL of a field, absolute, and note where it was found."""
-        for code, address in addresses:
-            if address and (url := _named_url(address, base)):
-                self.sources[name] = code
-                return url
+                return found
         return None
 
 
 def _code(name: str) -> str:
     return name if ":" in name else f"meta:{name}"
-
-
-def line_of(text: str | None) -> str | None:
-    """Return a text on one line and of bounded length, or None if it is blank."""
-    if text and (line := " ".join(text[: 2 * _MAX_CHARACTERS].split())):
-        # A lone surrogate, which JSON can spell, could be stored nowhere.
-        return line[:_MAX_CHARACTERS].encode("utf-8", "replace").decode()
-    return None
 
 
 def _short_title(title: str, facts: _Facts, url: str, heading: str | None) -> str:
@@ -247,10 +242,10 @@ def _dates(facts: _Facts, found: PageElements) -> tuple[str | None, str | None]:
     """Return the day of publication, else of the last change, and that of the last change."""
     changes: list[Found] = [*facts.of_metas(_MODIFIED[:-1]), *facts.described("modified")]
     changes += [("time:modified", found.modified), *facts.of_metas(_MODIFIED[-1:])]
-    modified = _day(facts, "modified", changes)
+    modified = facts.first("modified", changes, iso_date)
     texts: list[Found] = [*facts.of_metas(_PUBLISHED), *facts.described("date")]
     texts += [("time:published", found.published), ("time", found.time)]
-    date = _day(facts, "date", texts)
+    date = facts.first("date", texts, iso_date)
     if date is None and modified is not None:
         facts.sources["date"] = facts.sources["modified"]
     return date or modified, modified
@@ -273,14 +268,6 @@ def _seen_dates(
     return date, modified
 
 
-def _day(facts: _Facts, name: str, texts: Iterable[tuple[str, str | None]]) -> str | None:
-    for code, text in texts:
-        if day := iso_date(text):
-            facts.sources[name] = code
-            return day
-    return None
-
-
 def _language(facts: _Facts, root: Element) -> str | None:
     declared = [
         ("html:lang", root.get("lang")),
@@ -290,12 +277,14 @@ def _language(facts: _Facts, root: Element) -> str | None:
         *facts.described("language"),
         ("body:lang", next((one.get("lang") for one in root.iterchildren("body")), None)),
     ]
-    for code, text in declared:
-        tag = (text or "").strip().replace("_", "-").partition(",")[0]
-        if _LANGUAGE.fullmatch(tag):
-            facts.sources["language"] = code
-            return "-".join(map(_subtag, range(len(tag)), tag.split("-")))
-    return None
+    return facts.first("language", declared, _language_tag)
+
+
+def _language_tag(text: str | None) -> str | None:
+    tag = (text or "").strip().replace("_", "-").partition(",")[0]
+    if LANGUAGE.fullmatch(tag) is None:
+        return None
+    return "-".join(map(_subtag, range(len(tag)), tag.split("-")))
 
 
 def _subtag(place: int, part: str) -> str:
@@ -310,7 +299,7 @@ def _alternates(facts: _Facts, found: PageElements, base: str) -> tuple[tuple[st
     read = (
         (language.strip(), _named_url(href, base))
         for language, href in found.alternates
-        if _HREFLANG.fullmatch(language.strip())
+        if HREFLANG.fullmatch(language.strip())
     )
     pairs = tuple((language, url) for language, url in read if url)
     facts.note("alternates", "link:alternate", pairs)
@@ -357,9 +346,9 @@ def _absolute(address: str | None, base: str) -> str | None:
     return None if url is None or len(url) > _MAX_URL else url
 
 
-def _named_url(address: str, base: str) -> str | None:
+def _named_url(address: str | None, base: str) -> str | None:
     """Return the absolute URL of an image or a translation; None for one that is too long."""
-    address = address.strip()
+    address = (address or "").strip()
     if len(address) > _MAX_NAMED_URL:
         return None
     if _PLAIN_URL.fullmatch(address):

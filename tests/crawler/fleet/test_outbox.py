@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.fleet.outbox import BATCH, MAX_WAITING, Outbox, RecentKeys
+from crawler.fleet.outbox import BATCH, MAX_WAITING, Outbox
 from crawler.frontier.request_records import QueuedLink
+from crawler.frontier.seen import SeenKeys
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,12 +19,12 @@ if TYPE_CHECKING:
 KEYS = st.lists(st.integers(0, 30).map(lambda number: number.to_bytes(16)), max_size=60)
 
 
-class TestRecentKeysProperties:
+class TestSeenKeysProperties:
     @given(KEYS, st.integers(1, 8))
     def test_knows_only_what_was_added_and_all_that_is_recent(
         self, keys: list[bytes], generation: int
     ) -> None:
-        recent = RecentKeys(generation)
+        recent = SeenKeys(generation)
         for number, key in enumerate(keys):
             is_new = recent.add(key)
             before = keys[:number]
@@ -35,7 +36,7 @@ class TestRecentKeysProperties:
 
     @given(KEYS)
     def test_hands_a_key_over_once(self, keys: list[bytes]) -> None:
-        recent = RecentKeys()
+        recent = SeenKeys()
         for key in keys:
             is_new = recent.add(key)
             assert recent.take(key) == (key if is_new else None)
@@ -43,7 +44,7 @@ class TestRecentKeysProperties:
 
 
 def test_what_is_discarded_is_new_again() -> None:
-    recent = RecentKeys()
+    recent = SeenKeys()
     recent.add(b"a")
     recent.discard(b"a")
     assert b"a" not in recent
@@ -51,7 +52,7 @@ def test_what_is_discarded_is_new_again() -> None:
 
 
 def test_what_was_handed_over_stays() -> None:
-    recent = RecentKeys()
+    recent = SeenKeys()
     recent.add(b"a")
     recent.take(b"a")
     recent.discard(b"a")
@@ -59,7 +60,7 @@ def test_what_was_handed_over_stays() -> None:
 
 
 def test_what_the_fleet_has_is_not_new() -> None:
-    recent = RecentKeys()
+    recent = SeenKeys()
     recent.lower(b"a", 0)
     assert not recent.add(b"a")
     assert recent.take(b"a") is None

@@ -19,7 +19,7 @@ from tests.crawler.frontier.model import ModelQueue
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from crawler.frontier.order import Queue, QueuedRequest
+    from crawler.frontier.order import QueuedRequest
 
 A, B, C = 1, 2, 3
 
@@ -29,28 +29,25 @@ def idle(_: int) -> int | None:
 
 
 @pytest.fixture(params=["disk", "memory"])
-def queue(request: pytest.FixtureRequest) -> Iterator[Queue]:
-    if request.param == "memory":
-        yield MemoryQueue()
-        return
+def queue(request: pytest.FixtureRequest) -> Iterator[RequestQueue]:
     database = Database(None)
-    yield RequestQueue(database)
+    yield MemoryQueue(database) if request.param == "memory" else RequestQueue(database)
     database.close()
 
 
-def push(queue: Queue, *hosts: int, priority: int = 0) -> None:
+def push(queue: RequestQueue, *hosts: int, priority: int = 0) -> None:
     """Queue a request a host, its URL being its number."""
     for host in hosts:
         queue.push(NewRequest(host, f"http://{host}/", priority, b""))
 
 
-def lease(queue: Queue, load: Callable[[int], int | None] = idle) -> QueuedRequest:
+def lease(queue: RequestQueue, load: Callable[[int], int | None] = idle) -> QueuedRequest:
     request = queue.lease(load)
     assert request is not None
     return request
 
 
-def hosts_of(queue: Queue) -> list[int]:
+def hosts_of(queue: RequestQueue) -> list[int]:
     """Drain the queue; nobody is ever busy."""
     hosts = []
     while (request := queue.lease(idle)) is not None:
@@ -60,7 +57,7 @@ def hosts_of(queue: Queue) -> list[int]:
 
 
 class TestOrder:
-    def test_one_host_is_served_in_the_order_of_arrival(self, queue: Queue) -> None:
+    def test_one_host_is_served_in_the_order_of_arrival(self, queue: RequestQueue) -> None:
         for n in range(200):
             queue.push(NewRequest(A, str(n), 0, b"%d" % n))
         leased = [lease(queue) for _ in range(200)]
@@ -69,39 +66,41 @@ class TestOrder:
         ]
         assert queue.lease(idle) is None
 
-    def test_what_is_less_deep_goes_first_whenever_it_came(self, queue: Queue) -> None:
+    def test_what_is_less_deep_goes_first_whenever_it_came(self, queue: RequestQueue) -> None:
         for depth in (2, 1, 3, 1, 0):
             queue.push(NewRequest(A, str(depth), 0, b"", depth=depth))
         assert [lease(queue).depth for _ in range(5)] == [0, 1, 1, 2, 3]
 
-    def test_what_is_urgent_goes_first_however_deep(self, queue: Queue) -> None:
+    def test_what_is_urgent_goes_first_however_deep(self, queue: RequestQueue) -> None:
         queue.push(NewRequest(A, "near", 0, b"", depth=1))
         queue.push(NewRequest(A, "urgent", 1, b"", depth=9))
         assert [lease(queue).url for _ in range(2)] == ["urgent", "near"]
 
-    def test_hosts_are_taken_in_turn(self, queue: Queue) -> None:
+    def test_hosts_are_taken_in_turn(self, queue: RequestQueue) -> None:
         push(queue, A, A, A, A, B, B, C)
         assert hosts_of(queue) == [A, B, C, A, B, A, A]
 
-    def test_what_is_urgent_goes_first_whatever_the_host(self, queue: Queue) -> None:
+    def test_what_is_urgent_goes_first_whatever_the_host(self, queue: RequestQueue) -> None:
         push(queue, A, A, B)
         push(queue, B, priority=2)
         assert hosts_of(queue) == [B, A, B, A]
 
-    def test_what_can_wait_goes_last(self, queue: Queue) -> None:
+    def test_what_can_wait_goes_last(self, queue: RequestQueue) -> None:
         push(queue, A, priority=-1)
         push(queue, A, B, B)
         first, second, third, last = (lease(queue) for _ in range(4))
         assert [one.host for one in (first, second, third)] == [A, B, B]
         assert (last.host, last.priority) == (A, -1)
 
-    def test_a_host_that_comes_later_waits_for_one_turn_only(self, queue: Queue) -> None:
+    def test_a_host_that_comes_later_waits_for_one_turn_only(self, queue: RequestQueue) -> None:
         push(queue, *[A] * 50)
         lease(queue)
         push(queue, B)
         assert [lease(queue).host, lease(queue).host] == [A, B]
 
-    def test_a_host_without_room_is_passed_over_and_keeps_its_place(self, queue: Queue) -> None:
+    def test_a_host_without_room_is_passed_over_and_keeps_its_place(
+        self, queue: RequestQueue
+    ) -> None:
         push(queue, A, B, C, A, B)
         full = {A}
 
@@ -114,7 +113,7 @@ class TestOrder:
         full.clear()
         assert lease(queue, load).host == A
 
-    def test_the_host_that_is_asked_least_goes_first(self, queue: Queue) -> None:
+    def test_the_host_that_is_asked_least_goes_first(self, queue: RequestQueue) -> None:
         push(queue, A, A, B, B)
         under_way = Counter({A: 1})
         assert lease(queue, under_way.__getitem__).host == B
@@ -122,13 +121,13 @@ class TestOrder:
         assert lease(queue, under_way.__getitem__).host == A
 
     def test_what_is_less_urgent_is_handed_out_where_the_others_have_no_room(
-        self, queue: Queue
+        self, queue: RequestQueue
     ) -> None:
         push(queue, A, priority=5)
         push(queue, B)
         assert lease(queue, lambda host: None if host == A else 3).host == B
 
-    def test_what_is_put_back_keeps_its_place(self, queue: Queue) -> None:
+    def test_what_is_put_back_keeps_its_place(self, queue: RequestQueue) -> None:
         push(queue, A, A, A)
         first = lease(queue)
         queue.put_back(first)
@@ -136,7 +135,7 @@ class TestOrder:
         assert [lease(queue).url for _ in range(3)] == ["http://1/"] * 3
         assert queue.lease(idle) is None
 
-    def test_what_is_put_back_less_urgent_goes_behind_the_others(self, queue: Queue) -> None:
+    def test_what_is_put_back_less_urgent_goes_behind_the_others(self, queue: RequestQueue) -> None:
         for depth in (0, 1, 2):
             queue.push(NewRequest(A, str(depth), 0, b"", depth=depth))
         first = lease(queue)
@@ -147,7 +146,7 @@ class TestOrder:
         assert leased[-1].request == b"again"
         assert queue.lease(idle) is None
 
-    def test_clear_forgets_everything(self, queue: Queue) -> None:
+    def test_clear_forgets_everything(self, queue: RequestQueue) -> None:
         assert queue.is_untouched
         push(queue, A, B, C)
         lease(queue)
@@ -180,7 +179,7 @@ class TestMemoryQueueProperties:
     @given(STEPS)
     @hypothesis_settings(deadline=None, max_examples=200)
     def test_equals_the_model(self, steps: list[tuple[Any, ...]]) -> None:
-        queue, model = MemoryQueue(), ModelQueue()
+        queue, model = MemoryQueue(Database(None)), ModelQueue()
         pushed = 0
         hosts: dict[int, tuple[int, int]] = {}
         leased: dict[int, QueuedRequest] = {}

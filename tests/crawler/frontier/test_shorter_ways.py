@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.frontier.memory_queue import MemoryQueue
-from crawler.frontier.order import NewRequest, Queue, QueuedRequest, ShorterWay
+from crawler.frontier.order import NewRequest, QueuedRequest, ShorterWay
 from crawler.frontier.queue import RequestQueue
 from crawler.frontier.seen import SeenSet
 from crawler.storage.database import Database
@@ -28,7 +28,7 @@ class Crawl:
     def __init__(self, links: dict[str, list[str]], limit: int, *, in_memory: bool) -> None:
         self.links, self.limit = links, limit
         self.database = Database(None)
-        self.queue: Queue = MemoryQueue() if in_memory else RequestQueue(self.database)
+        self.queue = (MemoryQueue if in_memory else RequestQueue)(self.database)
         self.seen = SeenSet(self.database, None)
         self.under_way: list[QueuedRequest] = []
         self.fetched: Counter[str] = Counter()

@@ -18,7 +18,7 @@ CANONICALIZER = Canonicalizer()
 
 def found(body: str, *, limit: int = 1000, encoding: str = "utf-8") -> PageLinks:
     page = collect(parse(body.encode()))
-    return LinkReader(CANONICALIZER, limit).read(page, base_url(page, PAGE), encoding)
+    return LinkReader(CANONICALIZER, limit).read(page, base_url(page.base, PAGE), encoding)
 
 
 def urls(body: str) -> list[str]:

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawler.url_rules.cluster_names import ClusterNames
 from crawler.url_rules.learning.address import Address
-from crawler.url_rules.traps import CLOSED, OPEN, SLOW, ClusterNames, UrlCluster
+from crawler.url_rules.traps import CLOSED, OPEN, SLOW, UrlCluster
 from tests.crawler.url_rules.learning.strategies import addresses
 
 

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.urls.scope import Scope
-from crawler.urls.scope_names import scope_folder, scope_name
+from crawler.urls.scope import Scope, scope_folder, scope_name
 
 NAMES = [
     (["http://h.org/a/"], "prefix", "h.org/a/", "h.org+a"),

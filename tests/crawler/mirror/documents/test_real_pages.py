@@ -64,7 +64,7 @@ def test_links_of_pages_are_those_that_reading_finds(files: list[Path]) -> None:
         body, url = path.read_bytes(), f"http://host.example/folder/{path.name}"
         decoded = decode(body, "text/html")
         page = collect(parse(decoded.utf8))
-        base = base_url(page, url)
+        base = base_url(page.base, url)
         refresh = read_metadata(page, base).refresh_url
         more = {refresh: REFRESH} if refresh else {}
         found = reader.read(page, base, decoded.encoding, more)

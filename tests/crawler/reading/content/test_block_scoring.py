@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.reading.content.block_scoring import BlockScorer, load_scorer
-from crawler.reading.content.content_model import ContentModel, load_model
+from crawler.reading.content.block_scoring import BlockScorer, ContentModel, load_model, load_scorer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.reading.content.block_features import PageFeatures
-from crawler.reading.content.block_units import block_units
 from crawler.reading.content.blocks import cut_blocks
-from crawler.reading.content.choosing import choose_blocks, with_headings
+from crawler.reading.content.choosing import block_units, choose_blocks, with_headings
 from crawler.reading.flat_page import flatten
 from crawler.reading.html_parsing import parse
 

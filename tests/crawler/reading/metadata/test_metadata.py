@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from crawler.reading.html_parsing import parse
 from crawler.reading.metadata.dates import iso_date
 from crawler.reading.metadata.metadata_reader import read_metadata
-from crawler.reading.metadata.metadata_record import NO_METADATA, Metadata
-from crawler.reading.metadata.robots_directives import directives, robots_words
+from crawler.reading.metadata.metadata_record import NO_METADATA, Metadata, directives, robots_words
 from crawler.reading.page_elements import collect
 
 BASE = "http://host.example/folder/page.html"
