@@ -3,8 +3,7 @@
 The counts are those of Misra and Gries (Finding repeated elements, 1982), with a table that is
 halved at once when it is full (Anderson and others, A high-performance algorithm for identifying
 frequent items in data streams, 2017). A count is never too high, and too low by ``error`` at most,
-so that no block is taken for boilerplate that is none. Two tables can be added (Agarwal and others,
-Mergeable summaries, 2012).
+so that no block is taken for boilerplate that is none.
 """
 
 from typing import Self
@@ -95,14 +94,6 @@ class BlockCounts:
             has_grown = has_grown or least <= texts < least + 1
         self._halve_if_full()
         return has_grown
-
-    def merge(self, other: Self) -> None:
-        """Count the texts of another table too."""
-        self.texts += other.texts
-        self.error += other.error
-        for block, texts in other._counts.items():
-            self._counts[block] = self._counts.get(block, 0) + texts
-        self._halve_if_full()
 
     def _halve_if_full(self) -> None:
         """Lower all counts alike, so that at most half of the blocks are left."""

@@ -15,7 +15,7 @@ change at each request. Which blocks stand in many texts, ``neardup.block_counts
 """
 
 import re
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterator
 from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple, Protocol
@@ -167,16 +167,9 @@ def boilerplate_spans(
         boilerplate: The hashes of the blocks that are boilerplate where the text comes from.
         alone: Whether a text that says nothing else is marked too.
     """
-    return spans_of(blocks(text), boilerplate, alone=alone)
-
-
-def spans_of(
-    found: Iterable[TextBlock], boilerplate: Container[int], *, alone: bool = False
-) -> list[tuple[int, int]]:
-    """Return the same as ``boilerplate_spans``, given the blocks of a text."""
     spans: list[tuple[int, int]] = []
     has_own = False
-    for start, end, number in found:
+    for start, end, number in blocks(text):
         if number in boilerplate:
             if spans and spans[-1][1] == start:
                 start = spans.pop()[0]  # noqa: PLW2901  (the span goes on)
@@ -184,13 +177,6 @@ def spans_of(
         else:
             has_own = has_own or number != NO_HASH
     return spans if has_own or alone else []
-
-
-def without_spans(text: str, spans: list[tuple[int, int]]) -> str:
-    """Return a text without some spans, such as those of ``boilerplate_spans``."""
-    bounds = [0, *(place for span in spans for place in span), len(text)]
-    kept = (text[start:end] for start, end in zip(bounds[::2], bounds[1::2], strict=True))
-    return "".join(kept).strip("\n") if spans else text
 
 
 class RestComparison:

@@ -53,7 +53,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
-"""A word or a sign of a text whose other characters are spelled by ``_spelled``."""
+"""A word or a sign of a text whose other characters are spelled by ``_spelling``."""
 
 _FOREIGN = re.compile(r"[^\w\s\x00-\x7f]")
 _SILENT = frozenset("©®™℠´")
@@ -120,7 +120,7 @@ def words_of(text: str) -> Words:
     if said.isascii():
         return tuple(_TOKEN.findall(said.lower()))
     said = unicodedata.normalize("NFC", said.casefold())
-    return tuple(_TOKEN.findall(_FOREIGN.sub(_spelled, said)))
+    return tuple(_TOKEN.findall(_FOREIGN.sub(lambda sign: _spelling(sign[0]), said)))
 
 
 def are_other_titles(first: str, second: str, heading: Words = ()) -> bool:
@@ -185,10 +185,6 @@ def _behind(part: str) -> TitlePart:
 
 def _is_presentation(words: Words) -> bool:
     return _PRESENTATION.issuperset(words) and not _IS_PRESENTATION.isdisjoint(words)
-
-
-def _spelled(match: re.Match[str]) -> str:
-    return _spelling(match[0])
 
 
 @cache

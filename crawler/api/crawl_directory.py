@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pyarrow
 
     from crawler.maintenance.crawl_report import Report
-    from crawler.pages.change_report import Changes
+    from crawler.maintenance.tally import Changes
 
 BATCH = 200
 """Read at most this many pages at once: a read that lasts keeps SQLite from shortening its log."""

@@ -99,9 +99,8 @@ def _is_of_a_demo(folder: Path) -> bool:
 
 def _make_way(folder: Path) -> None:
     """Remove what an earlier demo left, and nothing else."""
-    from filelock import FileLock, Timeout
-
     from crawler.storage.database import FILE_NAME
+    from crawler.storage.directory import lock_held
 
     if not folder.exists():
         return
@@ -109,8 +108,5 @@ def _make_way(folder: Path) -> None:
         raise CommandError(f"{folder} is there and is no crawl directory; remove it yourself")
     if not _is_of_a_demo(folder):
         raise CommandError(f"{folder} holds another crawl than the demo; name another directory")
-    try:
-        with FileLock(folder / "lock", timeout=0):
-            shutil.rmtree(folder)
-    except Timeout:
-        raise CommandError(f"{folder} is in use by another process") from None
+    with lock_held(folder):
+        shutil.rmtree(folder)

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawler.console.command_line import CommandError, PlainCommand, one_directory
+from crawler.console.command_line import CommandError, PlainCommand, checked_file, one_directory
 
 if TYPE_CHECKING:
     import argparse
@@ -92,7 +92,6 @@ class ReportCommand(PlainCommand):
             raise CommandError("--html writes the report of a whole crawl; leave the others out")
         from crawler.console.escaping import say
         from crawler.console.html_report import html_report
-        from crawler.console.page_export import checked_file
         from crawler.feeds.exporters import whole_file
         from crawler.storage.database import open_for_reading
 

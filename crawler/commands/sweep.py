@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crawler.console.command_line import CommandError, PlainCommand
+from crawler.console.command_line import CommandError, PlainCommand, checked_file
 from crawler.console.lab_options import (
     add_boilerplate_option,
     add_method_option,
@@ -159,14 +159,11 @@ def _check_method(opts: argparse.Namespace) -> None:
 def _plot_file(name: str) -> Path:
     """Return the file to draw to; all its errors are reported before the work begins."""
     from crawler.lab import plot  # matplotlib takes a second
-    from crawler.storage.output_files import check_output
 
     path = Path(name)
     if path.suffix.lower() not in plot.ENDINGS:
         raise CommandError(f"--plot {name}: its ending must be {', '.join(plot.ENDINGS)}")
-    if not path.parent.is_dir():
-        raise CommandError(f"--plot {name}: no such directory: {path.parent}")
-    check_output(path)
+    checked_file(name, "--plot")
     if not plot.is_installed():
         raise CommandError(f"--plot needs matplotlib: {install_command('plot')}")
     return path

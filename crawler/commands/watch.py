@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawler.console.command_line import CommandError, PlainCommand, refuse_format, refuse_urls
+from crawler.console.command_line import (
+    CommandError,
+    PlainCommand,
+    check_crawl,
+    checked_file,
+    refuse_format,
+    refuse_urls,
+)
 from crawler.console.escaping import say_or_go_on
 from crawler.console.spider_command import as_options
 from crawler.spiders.argument_table import SITE
@@ -24,6 +32,14 @@ _REVISITS = ("yes", "due")
 _SCHEMES = ("http://", "https://")
 _STANDARD_OUTPUT = "-"
 _LINES = ".jsonl"
+_INTERVAL = re.compile(r"(?:(\d{1,4})w)?(?:(\d{1,5})d)?(?:(\d{1,6})h)?(?:(\d{1,7})m)?")
+_UNIT_SECS = (604_800, 86_400, 3_600, 60)
+
+MIN_SECS = 60.0
+"""The smallest interval between two visits."""
+
+MAX_SECS = 3_660 * 86_400.0
+"""The largest one: ten years."""
 
 
 class WatchCommand(PlainCommand):
@@ -103,11 +119,11 @@ class WatchCommand(PlainCommand):
         folders = _folders(args)
         self._check_settings(opts)
         from crawler.watch.visiting import Signals
-        from crawler.watch.watching import Teller, Watch
+        from crawler.watch.watching import Watch
 
         to_stderr = _STANDARD_OUTPUT in (opts.output or ())
-        teller = Teller(partial(say_or_go_on, to_stderr=to_stderr), self.complain)
-        with Signals() as signals, Watch(folders, _options(opts), teller) as watch:
+        tell = partial(say_or_go_on, to_stderr=to_stderr)
+        with Signals() as signals, Watch(folders, _options(opts), tell, self.complain) as watch:
             self.exitcode = watch.run(signals, once=opts.once)
 
     def _check_settings(self, opts: argparse.Namespace) -> None:
@@ -135,8 +151,6 @@ def _folders(args: Sequence[str]) -> list[Path]:
         JobError: There is no crawl in one of them.
     """
     from crawler.mirror.paths import STATE_FOLDER
-    from crawler.storage.database import require_crawl
-    from crawler.storage.errors import JobError
 
     if not args:
         raise CommandError("a crawl directory is needed; try: crawl-once watch crawls/HOST")
@@ -148,28 +162,10 @@ def _folders(args: Sequence[str]) -> list[Path]:
                 f"{folder}: a mirror, which is not watched; "
                 f"crawl-once mirror {folder} brings it up to date"
             )
-        try:
-            require_crawl(folder)
-        except JobError as error:
-            raise CommandError(f"{error}{_hint(folder)}") from None
+        check_crawl(folder)
     if len({folder.resolve() for folder in folders}) < len(folders):
         raise CommandError(f"a directory is named twice: {' '.join(args)}")
     return folders
-
-
-def _hint(folder: Path) -> str:
-    """Return a hint at a crawl directory whose name is nearly that of a missing one."""
-    parent = folder.parent
-    if folder.exists() or not parent.is_dir():
-        return ""
-    from crawler.storage.database import FILE_NAME
-
-    others = [path.name for path in parent.iterdir() if (path / FILE_NAME).is_file()]
-    hint = did_you_mean(folder.name, others)
-    if not hint:
-        return ""
-    close = hint.removeprefix("; did you mean ").removesuffix("?")
-    return f"; did you mean {parent / close}?"
 
 
 def _check(opts: argparse.Namespace) -> None:
@@ -182,7 +178,6 @@ def _check(opts: argparse.Namespace) -> None:
     from crawler.console.profile import check_profile_options
     from crawler.spiders.argument_table import SITE, check_values
     from crawler.spiders.arguments import byte_count, secs_of, size_of
-    from crawler.watch.schedule import interval_secs
 
     check_profile_options(opts)
     if opts.pdb:
@@ -208,6 +203,23 @@ def _check(opts: argparse.Namespace) -> None:
     _check_receivers(opts)
 
 
+def interval_secs(written: str) -> float:
+    """Return the seconds of an interval such as ``30m``, ``6h``, ``1d``, ``2w`` or ``1d12h``.
+
+    Raises:
+        ValueError: It is none, or shorter than a minute, or longer than ten years.
+    """
+    found = _INTERVAL.fullmatch(written.strip().lower().replace(" ", ""))
+    parts = found.groups("0") if found else ("0",) * 4
+    secs = float(sum(int(part) * unit for part, unit in zip(parts, _UNIT_SECS, strict=True)))
+    if not MIN_SECS <= secs <= MAX_SECS:
+        raise ValueError(
+            "an interval of a minute to ten years is wanted, such as 30m, 6h, 1d or 2w, "
+            f"got {written!r}"
+        )
+    return secs
+
+
 def _check_receivers(opts: argparse.Namespace) -> None:
     """Check who is told.
 
@@ -222,28 +234,25 @@ def _check_receivers(opts: argparse.Namespace) -> None:
     files = [file for file in opts.output or () if file != _STANDARD_OUTPUT]
     for file in files:
         _check_lines(file)
-        _check_file(file)
+        _check_file(file, "-o")
     if opts.atom == _STANDARD_OUTPUT:
         raise CommandError("--atom -: a file is needed, which is replaced after each visit")
     if opts.atom is not None:
         if Path(opts.atom).resolve() in {Path(file).resolve() for file in files}:
             raise CommandError(f"--atom {opts.atom}: -o writes there too; name another file")
-        _check_file(opts.atom)
+        _check_file(opts.atom, "--atom")
 
 
-def _check_file(file: str) -> None:
+def _check_file(file: str, option: str) -> None:
     """Check that a file can be written.
 
     Raises:
         CommandError: There is no such directory.
         JobError: It cannot be written.
     """
-    from crawler.storage.output_files import check_output, check_writable
+    from crawler.storage.output_files import check_writable
 
-    if not Path(file).parent.is_dir():
-        raise CommandError(f"{file}: no such directory: {Path(file).parent}")
-    check_output(Path(file))
-    check_writable(Path(file))
+    check_writable(Path(checked_file(file, option)))
 
 
 def _check_lines(file: str) -> None:
@@ -289,7 +298,6 @@ def _options(opts: argparse.Namespace) -> WatchOptions:
     """Return the options of the watch; those that were checked are right."""
     from crawler.spiders.arguments import byte_count
     from crawler.watch.delivery import JsonLines, UserCommand, Webhook
-    from crawler.watch.schedule import interval_secs
     from crawler.watch.visiting import VisitOptions
     from crawler.watch.watching import WatchOptions
 

@@ -257,17 +257,43 @@ def one_directory(args: list[str]) -> str:
         CommandError: There is none, or more, or a URL.
         JobError: There is no crawl in it.
     """
-    from crawler.storage.database import require_crawl
-
     if len(args) != 1:
         got = "none" if not args else " ".join(args)
         raise CommandError(f"one crawl directory is needed, got {got}")
     refuse_urls(args)
     folder = crawl_folder(Path(args[0]))
+    check_crawl(folder)
+    return str(folder)
+
+
+def check_crawl(folder: Path) -> None:
+    """Check that there is a crawl in a directory.
+
+    Raises:
+        CommandError: There is no such directory; the message has one whose name is nearly the same.
+        JobError: There is no crawl in it.
+    """
+    from crawler.storage.database import require_crawl
+
     if not folder.exists():
         raise CommandError(f"{folder}: no such directory{directory_hint(folder)}")
     require_crawl(folder)
-    return str(folder)
+
+
+def checked_file(name: str, option: str) -> str:
+    """Return the name of a file that may be written; ``-`` is standard output.
+
+    Raises:
+        CommandError: There is no such directory.
+        JobError: A crawl lives on the file, or it is a directory.
+    """
+    from crawler.storage.output_files import check_output
+
+    if name != "-":
+        if not Path(name).parent.is_dir():
+            raise CommandError(f"{option} {name}: no such directory: {Path(name).parent}")
+        check_output(Path(name))
+    return name
 
 
 def refuse_urls(words: Iterable[str]) -> None:

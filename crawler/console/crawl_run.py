@@ -104,7 +104,8 @@ def _again(job: Job, revisit: str) -> str:
 def _unfinished(job: Job, revisit: str, before: str | None) -> str:
     queued, visits = len(job.frontier.queue), job.visits
     which = "" if visits.number == 1 else f" with visit {visits.number}"
-    after = "" if revisit == NO or visits.is_revisit else _AFTER.format(revisit)
+    asks_again = visits.is_queueing or visits.has_queued
+    after = "" if revisit == NO or asks_again else _AFTER.format(revisit)
     if queued or visits.is_queueing:
         return f"going on{which}: {many(queued, 'URL')} queued{after}"
     if before != visits.plan:

@@ -21,7 +21,7 @@ from crawler.job_registry import prepare_job
 from crawler.maintenance.crawl_report import make_report
 from crawler.options import Options, is_fleet
 from crawler.page_rendering import wanted_rendering
-from crawler.pages.visits import DUE, FAILED, NO, YES
+from crawler.pages.visits import DUE, FAILED, NO, YES, has_page
 from crawler.storage.database import open_for_reading
 from crawler.storage.directory import is_in_use
 from crawler.storage.errors import JobInUseError
@@ -166,7 +166,7 @@ class Crawling:
             return True
         revisit = self._arguments.get("revisit", NO)
         stands = standing(job, revisit, before, adds=self._spidercls.adds_when_finished)
-        if job.is_finished and revisit in {NO, FAILED} and not job.visits.has_page:
+        if job.is_finished and revisit in {NO, FAILED} and not has_page(job.database.read):
             # Who starts it again, say with the server up, does not want to hear that it is over.
             self._arguments["revisit"] = revisit = YES
             stands = "no page was fetched yet, asking again"

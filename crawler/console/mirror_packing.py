@@ -15,7 +15,7 @@ from crawler.mirror.folder import MirrorFolder
 from crawler.mirror.packing import Packer, remove_unfinished
 from crawler.mirror.paths import STATE_FOLDER
 from crawler.storage import meta_names
-from crawler.storage.database import open_for_reading
+from crawler.storage.database import meta_of, open_for_reading
 from crawler.storage.directory import lock_held
 from crawler.suggestions import did_you_mean
 from neardup.installing import install_command
@@ -83,8 +83,7 @@ def pack(folder: Path, formats: Sequence[str]) -> None:
                 if name == ZIP:
                     count = packer.write_zip(target)
                 else:
-                    sql = "SELECT value FROM meta WHERE name = ?"
-                    row = connection.execute(sql, (meta_names.MIRROR_URL,)).fetchone()
-                    count = packer.write_zim(target, folder.name if row is None else str(row[0]))
+                    url = meta_of(connection.execute, meta_names.MIRROR_URL)
+                    count = packer.write_zim(target, url or folder.name)
             size = decimal(target.stat().st_size)
             say_or_go_on(f"packed: {target}, {many(count, 'file')}, {size}")

@@ -42,7 +42,7 @@ from crawler.pages.verdicts import FAILED
 from crawler.pages.visits import YES
 from crawler.spiders.mirror import MirrorSpider
 from crawler.storage import meta_names
-from crawler.storage.database import FILE_NAME, open_for_reading
+from crawler.storage.database import FILE_NAME, meta_of, open_for_reading
 from crawler.storage.directory import lock_held
 from crawler.storage.errors import JobError
 from crawler.urls.canonical import Canonicalizer
@@ -325,8 +325,7 @@ def check(folder: Path) -> int:
 
 def _stored(folder: Path, name: str) -> str | None:
     with closing(open_for_reading(folder / STATE_FOLDER)) as connection:
-        row = connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
-    return None if row is None else str(row[0])
+        return meta_of(connection.execute, name)
 
 
 def known_url(folder: Path) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import xxhash
 
-from crawler.console.command_line import CommandError
+from crawler.console.command_line import CommandError, checked_file
 from crawler.console.escaping import say
 from crawler.console.lab_options import whole
 from crawler.console.page_options import page_selection
@@ -203,20 +203,6 @@ def _file(name: str, kind: str) -> Destination:
             f"parquet cannot be shown on a terminal; name a file, such as -o a.{kind}"
         )
     return Destination(checked_file(name, "-o"), kind, is_folder=False)
-
-
-def checked_file(name: str, option: str) -> str:
-    """Return the name of a file that may be written; ``-`` is standard output.
-
-    Raises:
-        CommandError: There is no such directory.
-        JobError: A crawl lives on the file, or it is a directory.
-    """
-    if name != "-":
-        if not Path(name).parent.is_dir():
-            raise CommandError(f"{option} {name}: no such directory: {Path(name).parent}")
-        check_output(Path(name))
-    return name
 
 
 def _folder(output: str, kind: str) -> Destination:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from crawler.maintenance.broken_links import BrokenLink
     from crawler.maintenance.crawl_report import PageCluster, Report, RestedHost
+    from crawler.maintenance.tally import Away, Change, Changes
     from crawler.pages.boilerplate import RepeatedText
-    from crawler.pages.change_report import Away, Change, Changes
     from crawler.url_rules.canonical_trust import UntrustedHost
     from crawler.url_rules.rule_report import StoredCluster
 

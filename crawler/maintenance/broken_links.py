@@ -11,6 +11,7 @@ from crawler.pages.page_metadata import linked_from
 from crawler.pages.reasons import Reason, codes, in_words
 from crawler.pages.verdicts import FAILED, GONE
 from crawler.storage import meta_names
+from crawler.storage.database import meta_of
 from crawler.url_rules.variants import separate_keys
 from crawler.urls.canonical import Canonicalizer
 from crawler.urls.parts import MalformedUrl
@@ -116,9 +117,8 @@ def _key(canonicalizer: Canonicalizer, url: str) -> bytes:
 
 def stored_canonicalizer(connection: sqlite3.Connection) -> Canonicalizer | None:
     """Return what makes the keys of URLs in a crawl, or None if this version does not know it."""
-    sql = "SELECT value FROM meta WHERE name = ?"
-    row = connection.execute(sql, (meta_names.URL_RULES,)).fetchone()
-    found = None if row is None else Canonicalizer.of_version(row[0])
+    version = meta_of(connection.execute, meta_names.URL_RULES) or ""
+    found = Canonicalizer.of_version(version)
     if found is not None:
         found.separate(separate_keys(connection.execute))
     return found

@@ -5,19 +5,19 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from filelock import FileLock, Timeout
-
+from crawler.maintenance.broken_links import stored_canonicalizer
 from crawler.storage import meta_names
 from crawler.storage.database import open_for_reading
-from crawler.storage.directory import PATIENCE_SECS
-from crawler.storage.errors import JobError, JobInUseError
-from crawler.url_rules.variants import separate_keys
-from crawler.urls.canonical import Canonicalizer
+from crawler.storage.directory import take_lock
 from neardup import Features, Parameters
 from neardup.errors import ParameterError
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from crawler.urls.canonical import Canonicalizer
+
+_IN_USE = "a crawl has it open; stop it (Ctrl-C) or wait until it has ended"
 
 
 class CrawlDirectory:
@@ -38,7 +38,7 @@ class CrawlDirectory:
         self.folder = folder
         open_for_reading(folder).close()  # complains before a lock is left in a foreign folder
         is_open = only_reads and not os.access(folder, os.W_OK)
-        self._lock = None if is_open else _locked(folder)
+        self._lock = None if is_open else take_lock(folder, in_use=_IN_USE)
         try:
             self.connection = open_for_reading(folder)
             self.connection.row_factory = None
@@ -76,10 +76,7 @@ class CrawlDirectory:
     @property
     def canonicalizer(self) -> Canonicalizer | None:
         """The canonicalizer of the keys, or None if this version does not know it."""
-        found = Canonicalizer.of_version(self.meta.get(meta_names.URL_RULES, ""))
-        if found is not None:
-            found.separate(separate_keys(self.connection.execute))
-        return found
+        return stored_canonicalizer(self.connection)
 
     def count(self, sql: str) -> int:
         return int(self.connection.execute(sql).fetchone()[0])
@@ -91,16 +88,3 @@ class CrawlDirectory:
     def _release(self) -> None:
         if self._lock is not None:
             self._lock.release()
-
-
-def _locked(folder: Path) -> FileLock:
-    lock = FileLock(folder / "lock", timeout=PATIENCE_SECS)
-    try:
-        lock.acquire()
-    except Timeout:
-        raise JobInUseError(
-            f"{folder}: a crawl has it open; stop it (Ctrl-C) or wait until it has ended"
-        ) from None
-    except OSError as error:
-        raise JobError(f"{folder}: cannot be locked: {error.strerror}") from error
-    return lock

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 from crawler.frontier.file_links import GUESSES_ASIDE, PUT_ASIDE, RELEASABLE
 from crawler.maintenance.broken_links import BrokenLink, broken_links
-from crawler.maintenance.tally import make_tally, scalar
+from crawler.maintenance.tally import Changes, find_changes, make_tally, scalar
 from crawler.pages.boilerplate import RepeatedText, repeated_texts
-from crawler.pages.change_report import Changes, find_changes
 from crawler.pages.reasons import Reason, detail_of, in_words
 from crawler.pages.verdicts import (
     EXACT_DUPLICATE,

@@ -1,4 +1,4 @@
-"""Count the pages of a visit by verdict, and what is still to be requested."""
+"""Count the pages of a visit by verdict, what is still to be requested, and what changed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from crawler.frontier.queue import MAX_TRIES
-from crawler.pages.verdicts import DUPLICATES, UNCHANGED, VERDICTS
+from crawler.pages.reasons import in_words
+from crawler.pages.verdicts import (
+    AWAY,
+    DUPLICATES,
+    OUTCOMES,
+    UNCHANGED,
+    VERDICTS,
+    WITHOUT_PAGE,
+    listed,
+)
 from crawler.storage.states import UNFINISHED, WAITING
 
 if TYPE_CHECKING:
@@ -17,10 +26,28 @@ _QUEUED = f"""
 SELECT (SELECT count(*) FROM requests WHERE state = {WAITING})
      + (SELECT count(*) FROM requests WHERE state IN ({UNFINISHED}) AND tries < ?)
 """
-_DUPLICATES = ", ".join(f"'{verdict}'" for verdict in sorted(DUPLICATES))
+_DUPLICATES = listed(DUPLICATES)
 KEPT_PAGES = "SELECT count(*) FROM pages WHERE latest = 1 AND text IS NOT NULL"
 ALL_PAGES = "SELECT count(*) FROM pages WHERE latest = 1"
 _REPEATING = f"SELECT count(*) FROM pages WHERE latest = 1 AND verdict IN ({_DUPLICATES})"
+
+LISTED = 20
+"""Name at most this many URLs of each outcome in a report."""
+
+# A URL that was never read, such as a broken link, cannot have changed.
+_PAGES = "known JOIN pages USING (key) WHERE pages.latest = 1 AND known.visit = ?"
+_READ_ONCE = f"pages.verdict NOT IN ({listed(WITHOUT_PAGE)})"
+
+_CHANGED_MOST = f"""
+SELECT pages.url, known.distance, known.similarity, known.is_near, known.reason FROM {_PAGES}
+AND known.outcome = 'changed'
+ORDER BY known.is_near, coalesce(known.similarity, 1 - known.distance / 64.0, 0), pages.id LIMIT ?
+"""
+
+_WITHOUT_PAGE = f"""
+SELECT pages.url, known.reason, known.moved_to, known.since FROM {_PAGES}
+AND known.outcome = ? AND {_READ_ONCE} ORDER BY known.since DESC, pages.id LIMIT ?
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,3 +116,106 @@ def _sum_bytes(connection: sqlite3.Connection, visit: int, condition: str) -> in
 
 def scalar(connection: sqlite3.Connection, sql: str, *parameters: Any) -> int:
     return int(connection.execute(sql, parameters).fetchone()[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A page whose text differs from that of its last visit.
+
+    Attributes:
+        distance: Hamming distance to its last version in bits, or None if it is unknown.
+        similarity: Jaccard similarity to its last version, 0 to 1, or None if it is unknown.
+        is_near: Whether the change is so small, such as a clock, that it counts as none.
+    """
+
+    url: str
+    distance: int | None
+    similarity: float | None
+    is_near: bool
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Away:
+    """A page that was not fetched: why, where it moved to, and since which visit."""
+
+    url: str
+    reason: str | None
+    moved_to: str | None
+    since: int
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Counts and examples of the changes of a visit.
+
+    Attributes:
+        outcomes: Requested URLs of this visit by outcome.
+        nearly_unchanged: Changed pages with next to no difference.
+        not_sent: Unchanged pages that were not sent again (HTTP 304).
+        not_sent_bytes: Size of their last versions.
+        back: Changed and unchanged pages that had been away.
+        changed: Changed pages, the most changed ones first.
+        away: Pages that are away, by outcome, the newest first.
+        not_asked: Known pages that this visit did not request.
+        next_due_at: Time at which the next known page is due, in seconds since 1970.
+    """
+
+    outcomes: dict[str, int]
+    nearly_unchanged: int
+    not_sent: int
+    not_sent_bytes: int
+    back: int
+    changed: tuple[Change, ...]
+    away: dict[str, tuple[Away, ...]]
+    not_asked: int
+    next_due_at: float | None
+
+
+def find_changes(connection: sqlite3.Connection, visit: int) -> Changes:
+    """Read the changes of a visit. Complexity: O(URLs)."""
+    outcomes = dict.fromkeys(OUTCOMES, 0)
+    counted = connection.execute(
+        f"SELECT outcome, count(*) FROM {_PAGES} AND {_READ_ONCE} GROUP BY 1",
+        (visit,),
+    )
+    outcomes.update(tuple(row) for row in counted)
+    near, not_sent, not_sent_bytes, back = connection.execute(
+        "SELECT sum(outcome = 'changed' AND is_near), sum(not_sent),"
+        " sum(CASE WHEN not_sent THEN body_bytes ELSE 0 END), sum(was_away)"
+        f" FROM {_PAGES}",
+        (visit,),
+    ).fetchone()
+    (next_due,) = connection.execute(
+        "SELECT min(due_at) FROM known WHERE key IN (SELECT key FROM pages)"
+    ).fetchone()
+    not_asked = connection.execute(
+        "SELECT count(*) FROM known JOIN pages USING (key)"
+        f" WHERE pages.latest = 1 AND {_READ_ONCE}"
+        " AND known.visit < ?",
+        (visit,),
+    ).fetchone()[0]
+    return Changes(
+        outcomes=outcomes,
+        nearly_unchanged=near or 0,
+        not_sent=not_sent or 0,
+        not_sent_bytes=not_sent_bytes or 0,
+        back=back or 0,
+        changed=_changed(connection, visit),
+        away={kind: _away(connection, visit, kind) for kind in OUTCOMES if kind in AWAY},
+        not_asked=not_asked,
+        next_due_at=next_due,
+    )
+
+
+def _changed(connection: sqlite3.Connection, visit: int) -> tuple[Change, ...]:
+    rows = connection.execute(_CHANGED_MOST, (visit, LISTED))
+    return tuple(
+        Change(url, distance, similarity, bool(is_near), in_words(reason))
+        for url, distance, similarity, is_near, reason in rows
+    )
+
+
+def _away(connection: sqlite3.Connection, visit: int, kind: str) -> tuple[Away, ...]:
+    rows = connection.execute(_WITHOUT_PAGE, (visit, kind, LISTED))
+    return tuple(Away(url, in_words(reason), *rest) for url, reason, *rest in rows)

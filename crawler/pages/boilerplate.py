@@ -19,7 +19,7 @@ from crawler.pages.verdicts import INEXACT, NEAR_DUPLICATE, NEW, SAME_TEMPLATE, 
 from crawler.pages.wall_clusters import host_of, host_with_port, last_name
 from crawler.storage import meta_names
 from neardup.block_counts import MIN_TEXTS, BlockCounts
-from neardup.boilerplate import block_hashes, blocks, boilerplate_spans, spans_of
+from neardup.boilerplate import block_hashes, blocks, boilerplate_spans
 from neardup.errors import DocumentError
 
 if TYPE_CHECKING:
@@ -104,12 +104,11 @@ class HostBoilerplate:
         counts, common = self._counts(group).counts, self._common(group)
         found, repeats = [], 0
         for text in texts:
-            read = list(blocks(text))
-            spans = spans_of(read, common)
+            spans = boilerplate_spans(text, common)
             repeats += sum(end - start for start, end in spans)
             found += [
                 (counts.count(block.hash), block.end - block.start, text[block.start : block.end])
-                for block in read
+                for block in blocks(text)
                 if spans and block.hash in common  # one that is boilerplate alone is exported whole
             ]
         if not found:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from crawler.pages.page_row import PageRow
 
 
+@dataclass(slots=True, weakref_slot=True, eq=False)
 class LastCapture:
     """The latest capture of a page that was read.
 
@@ -19,11 +21,8 @@ class LastCapture:
         is_current: False when the row may have changed since.
     """
 
-    __slots__ = ("__weakref__", "is_current", "row")
-
-    def __init__(self, row: PageRow | None) -> None:
-        self.row = row
-        self.is_current = True
+    row: PageRow | None
+    is_current: bool = True
 
 
 class LastCaptures:

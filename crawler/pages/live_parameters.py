@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.pages.export import iso_time
 from crawler.storage import meta_names
-from crawler.storage.database import beside
+from crawler.storage.database import beside, meta_of
 from crawler.storage.errors import JobError
 from neardup import Features, Parameters
 from neardup.errors import ParameterError
@@ -105,8 +105,7 @@ def tune(folder: Path, changes: Mapping[str, object], origin: str) -> Tuned:
         held = current(connection)
         if held is None:
             raise JobError(f"{folder}: no crawl has begun in it yet")
-        of_fleet = "SELECT value FROM meta WHERE name = ?"
-        if connection.execute(of_fleet, (meta_names.FLEET,)).fetchone() is not None:
+        if meta_of(connection.execute, meta_names.FLEET) is not None:
             check_for_fleet(changes)
         wanted = replace(held.parameters, **changes)  # type: ignore[arg-type]  # it checks them
         if wanted == held.parameters:

@@ -185,55 +185,21 @@ class KnownUrls:
             " WHERE key = ?",
             (key,),
         ).fetchone()
-        if row is None:
-            first_secs = self._policy.first()
-            self._write(
-                key, visit, outcome, visit, first_secs, now, was_away=False, referer=referer
-            )
-            return
-        last_visit, last, since, interval_secs, was_near, was_away, last_referer = row
-        stays = last == NEW or outcome.kind != CHANGED
-        if last_visit == visit and last in READ and stays:
-            return
-        since = since if last == outcome.kind else visit
-        if last_visit == visit:
-            interval_secs = self._undone_secs(last, interval_secs, was_near=bool(was_near))
-        else:
-            was_away = outcome.kind in {CHANGED, UNCHANGED} and last in AWAY
-        interval_secs = self._next_secs(outcome, interval_secs)
-        # One that led to a page is not lost to one that led to none.
-        if referer is None or (last_referer is not None and outcome.kind not in READ):
-            referer = last_referer
-        self._write(
-            key, visit, outcome, since, interval_secs, now, was_away=was_away, referer=referer
-        )
-
-    def _next_secs(self, outcome: Outcome, interval_secs: float) -> float:
-        if outcome.kind == NEW:
-            return self._policy.first()
-        if outcome.kind == FAILED:  # it says nothing of the page
-            return self._policy.bounded(interval_secs)
-        changed = outcome.kind == CHANGED and not outcome.is_near
-        return self._policy.after(interval_secs, changed=changed)
-
-    def _undone_secs(self, kind: str, interval_secs: float, *, was_near: bool) -> float:
-        """Return the interval as it was before an outcome moved it."""
-        if kind in {NEW, FAILED}:
-            return interval_secs
-        return self._policy.before(interval_secs, changed=kind == CHANGED and not was_near)
-
-    def _write(  # noqa: PLR0913  # the columns of the table
-        self,
-        key: bytes,
-        visit: int,
-        outcome: Outcome,
-        since: int,
-        interval_secs: float,
-        now: float,
-        *,
-        was_away: bool,
-        referer: str | None,
-    ) -> None:
+        since, interval_secs, was_away = visit, self._policy.first(), False
+        if row is not None:
+            last_visit, last, last_since, interval_secs, was_near, was_away, last_referer = row
+            stays = last == NEW or outcome.kind != CHANGED
+            if last_visit == visit and last in READ and stays:
+                return
+            since = last_since if last == outcome.kind else visit
+            if last_visit == visit:
+                interval_secs = self._undone_secs(last, interval_secs, was_near=bool(was_near))
+            else:
+                was_away = outcome.kind in {CHANGED, UNCHANGED} and last in AWAY
+            interval_secs = self._next_secs(outcome, interval_secs)
+            # One that led to a page is not lost to one that led to none.
+            if referer is None or (last_referer is not None and outcome.kind not in READ):
+                referer = last_referer
         self._database.write(
             "INSERT OR REPLACE INTO known VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
@@ -253,6 +219,20 @@ class KnownUrls:
                 referer,
             ),
         )
+
+    def _next_secs(self, outcome: Outcome, interval_secs: float) -> float:
+        if outcome.kind == NEW:
+            return self._policy.first()
+        if outcome.kind == FAILED:  # it says nothing of the page
+            return self._policy.bounded(interval_secs)
+        changed = outcome.kind == CHANGED and not outcome.is_near
+        return self._policy.after(interval_secs, changed=changed)
+
+    def _undone_secs(self, kind: str, interval_secs: float, *, was_near: bool) -> float:
+        """Return the interval as it was before an outcome moved it."""
+        if kind in {NEW, FAILED}:
+            return interval_secs
+        return self._policy.before(interval_secs, changed=kind == CHANGED and not was_near)
 
     def moved_to(self, key: bytes) -> str | None:
         """Return where a URL led when it was asked for last; None where it gave a page."""

@@ -53,6 +53,8 @@ class VisitNotes:
         database: The crawl's database.
 
     Attributes:
+        followed_again: The last capture that was looked at again; None where none is left to look
+            at.
         after_moved_seed: Functions called with each seed, and its target, that another crawl of
             the same fleet met.
     """
@@ -61,7 +63,7 @@ class VisitNotes:
         self._database = database
         self.after_moved_seed: list[Callable[[str, str], None]] = []
         stored = database.meta(meta_names.FOLLOWED_AGAIN)
-        self._followed_again = int(stored) if stored else None
+        self.followed_again = int(stored) if stored else None
 
     def _noted(self, name: str) -> dict[str, Any]:
         return dict(json.loads(self._database.meta(name) or "{}"))
@@ -95,25 +97,20 @@ class VisitNotes:
     @property
     def is_following_again(self) -> bool:
         """Whether stored pages are still to be looked at for links that were not followed."""
-        return self._followed_again is not None
-
-    @property
-    def followed_again(self) -> int | None:
-        """The last capture that was looked at again; None where none is left to look at."""
-        return self._followed_again
+        return self.followed_again is not None
 
     def follow_from(self, page_id: int) -> None:
         """Let the links of a stored page, and of all after it, be looked at again."""
-        if self._followed_again is None or page_id <= self._followed_again:
+        if self.followed_again is None or page_id <= self.followed_again:
             self.note_followed_again(page_id - 1)
 
     def note_followed_again(self, page_id: int | None) -> None:
         """Note how far stored pages were looked at for links that were not followed."""
-        if page_id != self._followed_again:
+        if page_id != self.followed_again:
             self._database.set_meta(
                 meta_names.FOLLOWED_AGAIN, "" if page_id is None else str(page_id)
             )
-            self._followed_again = page_id
+            self.followed_again = page_id
 
     def note_no_robots(self, host: str, reason: str) -> None:
         """Note that a host has no robots.txt, so that nothing is forbidden there."""
@@ -243,15 +240,6 @@ class Visits:
     def has_queued(self) -> bool:
         """Whether this visit has queued every known page that it requests, perhaps none."""
         return self._database.meta(meta_names.QUEUEING) == "0"
-
-    @property
-    def has_page(self) -> bool:
-        return has_page(self._database.read)
-
-    @property
-    def is_revisit(self) -> bool:
-        """Whether this visit asks for known pages."""
-        return self.is_queueing or self.has_queued
 
     @property
     def has_todays_plan(self) -> bool:

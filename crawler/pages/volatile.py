@@ -11,8 +11,8 @@ showed, so that each page of a whole visit can contradict.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.pages.wall_clusters import host_of
@@ -81,12 +81,12 @@ class VolatileSlots:
         self._read = read
         self._write = write
         self._visit: int | None = None
-        self._hosts: OrderedDict[int, _Host] = OrderedDict()
+        self._host = lru_cache(_MAX_HOSTS)(self._read_host)
 
     def begin_visit(self, visit: int) -> None:
         """Let count what was learned in the visits before this one; until then all of it counts."""
         self._visit = visit
-        self._hosts.clear()
+        self._host.cache_clear()
 
     def stable(self, url: str, name: str | None) -> str:
         """Return a packed name in which volatile words of its host are the same."""
@@ -126,7 +126,7 @@ class VolatileSlots:
         for slot, is_moved in moved.items():
             new = _moved if is_moved else _stayed
             self._put(number, f"{_OF_TEXTS}{slot}", new)
-            self._settle(self._host(number))
+        self._settle(self._host(number))
         return all(moved.values())
 
     def note(
@@ -176,16 +176,10 @@ class VolatileSlots:
             if after.visit:
                 self._settle(host)
 
-    def _host(self, number: int) -> _Host:
-        host = self._hosts.get(number)
-        if host is None:
-            rows = self._read(_SELECT, (number,)).fetchall()
-            host = _Host({slot: SlotState(*state) for slot, *state in rows})
-            self._settle(host)
-            self._hosts[number] = host
-            if len(self._hosts) > _MAX_HOSTS:
-                self._hosts.popitem(last=False)
-        self._hosts.move_to_end(number)
+    def _read_host(self, number: int) -> _Host:
+        rows = self._read(_SELECT, (number,)).fetchall()
+        host = _Host({slot: SlotState(*state) for slot, *state in rows})
+        self._settle(host)
         return host
 
     def _settle(self, host: _Host) -> None:

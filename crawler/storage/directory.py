@@ -61,19 +61,26 @@ def locked(folder: Path | None) -> FileLock | None:
     return take_lock(folder)
 
 
-def take_lock(folder: Path) -> FileLock:
+def take_lock(
+    folder: Path, name: str = "lock", in_use: str = "in use by another process"
+) -> FileLock:
     """Make a folder if it is missing, and lock it for this process.
+
+    Args:
+        folder: The folder.
+        name: The file in it that is locked.
+        in_use: What to say where another process has it.
 
     Raises:
         JobInUseError: Another process has it.
         JobError: It cannot be written.
     """
-    lock = FileLock(folder / "lock", timeout=PATIENCE_SECS)
+    lock = FileLock(folder / name, timeout=PATIENCE_SECS)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock.acquire()
     except Timeout:
-        raise JobInUseError(f"{folder}: in use by another process") from None
+        raise JobInUseError(f"{folder}: {in_use}") from None
     except OSError as error:
         raise JobError(f"{folder}: cannot be written: {error.strerror}") from error
     return lock

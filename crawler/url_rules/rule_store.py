@@ -7,12 +7,11 @@ import time
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
-from filelock import FileLock, Timeout
-
 from crawler.frontier.queue import RequestQueue
 from crawler.storage import meta_names
 from crawler.storage.database import Database, open_for_reading
-from crawler.storage.errors import JobError, JobInUseError
+from crawler.storage.directory import lock_held
+from crawler.storage.errors import JobError
 from crawler.storage.states import FORGOTTEN, HOLDS, RuleStatus
 from crawler.url_rules.learned_rule import NOT_EXAMINED, LearnedRule, Variety
 from crawler.url_rules.regrouping import note_pending
@@ -159,12 +158,8 @@ def stopped_database(folder: Path) -> Iterator[Database]:
         JobError: It is no crawl directory, or in use.
     """
     open_for_reading(folder).close()  # says what is wrong with it, and makes none
-    lock = FileLock(folder / "lock", timeout=0)
-    try:
-        with lock, closing(Database(folder)) as database:
-            yield database
-    except Timeout:
-        raise JobInUseError(f"{folder}: in use by another process") from None
+    with lock_held(folder), closing(Database(folder)) as database:
+        yield database
 
 
 def _forget(database: Database, number: int) -> int:

@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import xxhash
 
-from crawler.maintenance.tally import make_tally
 from crawler.pages.boilerplate import HostBoilerplate
 from crawler.pages.export import iso_time
 from crawler.pages.reasons import in_words
 from crawler.pages.stored_texts import HeldTexts, unpack_judged
 from crawler.pages.verdicts import FORBIDDEN, GONE, KEPT, MOVED, OF_TEXTS, READ, listed
 from crawler.pages.wall_clusters import host_of
-from crawler.storage import meta_names
 from crawler.watch.differences import Difference, find_difference, one_sided_keys
 from crawler.watch.watch_store import Change
 from neardup.plurals import many
@@ -127,7 +125,7 @@ class ChangeFinder:
         It is done once, when the first visit is over: until then it returns None.
         """
         store = self._store
-        if self._is_first_visit:
+        if store.visit == 0 or (store.visit == 1 and store.left):
             return None
         with store.changing():
             store.connection.execute("DELETE FROM told")
@@ -135,14 +133,6 @@ class ChangeFinder:
             store.connection.execute(_TITLES)
             store.note_based()
         return int(store.connection.execute("SELECT count(*) FROM told").fetchone()[0])
-
-    @property
-    def _is_first_visit(self) -> bool:
-        connection = self._store.connection
-        sql = "SELECT value FROM meta WHERE name = ?"
-        row = connection.execute(sql, (meta_names.VISIT,)).fetchone()
-        visit = int(row[0]) if row else 0
-        return visit == 0 or (visit == 1 and make_tally(connection, visit).queued > 0)
 
     def note_changes(self, now: float) -> Found:
         """Note all changes since the last time.
@@ -199,15 +189,14 @@ class ChangeFinder:
         difference = comparison.difference(row)
         if row["was_away"]:
             return self._back(row, difference) if row["is_read"] else None
-        return self._changed(row, difference) if difference.summary else None
+        if not difference.summary:
+            return None
+        return self._change(row, CHANGED, row["seen_at"], difference, difference.summary)
 
     def _new(self, row: sqlite3.Row) -> Change:
         words = row["words"] or 0
         summary = f"a new page of {many(words, 'word')}"
         return self._change(row, NEW, row["seen_at"], Difference(words_added=words), summary)
-
-    def _changed(self, row: sqlite3.Row, difference: Difference) -> Change:
-        return self._change(row, CHANGED, row["seen_at"], difference, difference.summary)
 
     def _back(self, row: sqlite3.Row, difference: Difference) -> Change:
         what = difference.summary or "its text is the same as before"
@@ -270,7 +259,10 @@ class _Comparison:
             sides = [side for row in rows for side in self._sides(row)]
             self._connection.executemany(_COUNT_SIDE, sides)
         many = self._connection.execute(_REPEATED, (MIN_REPEATED,)).fetchall()
-        pages = {host: self._count_pages(host) for host in {host for host, _, _ in many}}
+        pages = {
+            host: 0 if (counts := self._boilerplate.blocks(host)) is None else counts.texts
+            for host in {host for host, _, _ in many}
+        }
         self._connection.executescript(_SIDES)
         return {(host, side) for host, side, count in many if count >= MIN_SHARE * pages[host]}
 
@@ -283,12 +275,6 @@ class _Comparison:
         if texts is None:
             return []
         return [(host, _hash(key)) for key in one_sided_keys(*texts, row["language"])]
-
-    def _count_pages(self, host: int) -> int:
-        """Return how many pages of a host were counted for its boilerplate."""
-        sql = "SELECT texts FROM crawl.host_blocks WHERE host = ?"
-        row = self._connection.execute(sql, (host,)).fetchone()
-        return 0 if row is None else int(row[0])
 
     def _both(self, row: sqlite3.Row) -> tuple[str, str] | None:
         """Return the text that was told and that of a row; None where one is not stored."""

@@ -109,12 +109,6 @@ def _take_from(counts: Counter[str], line: str) -> bool:
     return True
 
 
-def _sentences(paragraphs: Sequence[Passage], language: str | None) -> list[Passage]:
-    return _passages(
-        [sentence for one in paragraphs for sentence in _SENTENCE.split(one.text)], language
-    )
-
-
 def _passages(texts: Sequence[str], language: str | None) -> list[Passage]:
     found = (Passage(text.strip(), masked(text, language)) for text in texts)
     return [passage for passage in found if passage.key.strip(f"{MASK} .,:;|·•–—-()[]/")]
@@ -161,20 +155,15 @@ class _Pieces:
 
     def take(self, ours: Sequence[Passage], theirs: Sequence[Passage]) -> None:
         """Take a stretch of paragraphs that differs."""
-        pairs, alone, others = _paired(ours, theirs)
-        self._paragraphs[0].extend(alone)
-        self._paragraphs[1].extend(others)
-        for old, new in pairs:
-            before = _sentences([old], self._language)
-            after = _sentences([new], self._language)
+        for paragraphs in _paired(ours, theirs, self._paragraphs):
+            before, after = (
+                _passages(_SENTENCE.split(one.text), self._language) for one in paragraphs
+            )
             for gone, come in _unequal(before, after):
-                self._take_sentences(gone, come)
-
-    def _take_sentences(self, ours: Sequence[Passage], theirs: Sequence[Passage]) -> None:
-        pairs, alone, others = _paired(ours, theirs)
-        self._sentences[0].extend(alone)
-        self._sentences[1].extend(others)
-        self._edits += [_Edit(old, new, *_word_counts(old.key, new.key)) for old, new in pairs]
+                pairs = _paired(gone, come, self._sentences)
+                self._edits += [
+                    _Edit(*pair, *_word_counts(*(one.key for one in pair))) for pair in pairs
+                ]
 
     def difference(self) -> Difference:
         """Return what differs, without passages that only changed their place."""
@@ -199,23 +188,25 @@ class _Pieces:
 
 
 def _paired(
-    ours: Sequence[Passage], theirs: Sequence[Passage]
-) -> tuple[list[tuple[Passage, Passage]], list[Passage], list[Passage]]:
-    """Return the passages that became another one with it, and those that did not, of both."""
+    ours: Sequence[Passage], theirs: Sequence[Passage], alone: tuple[list[Passage], list[Passage]]
+) -> list[tuple[Passage, Passage]]:
+    """Return the passages that became another one with it; add those that did not to ``alone``."""
     if len(ours) * len(theirs) > MAX_PAIRS:
-        return [], list(ours), list(theirs)
+        alone[0].extend(ours)
+        alone[1].extend(theirs)
+        return []
     pairs: list[tuple[Passage, Passage]] = []
-    alone: list[Passage] = []
     others = [(new, _counts(new)) for new in theirs]
     for old in ours:
         counts = _counts(old)
         shares = [_shared(counts, other) for _, other in others]
         best = max(range(len(shares)), key=shares.__getitem__, default=None)
         if best is None or shares[best] < _MIN_SHARED:
-            alone.append(old)
+            alone[0].append(old)
         else:
             pairs.append((old, others.pop(best)[0]))
-    return pairs, alone, [new for new, _ in others]
+    alone[1].extend(new for new, _ in others)
+    return pairs
 
 
 def _counts(passage: Passage) -> Counter[str]:

@@ -47,10 +47,7 @@ def remembered_arguments(folder: Path) -> dict[str, str]:
         JobError: There is no crawl in it, or none that can be visited.
     """
     with closing(open_for_reading(folder)) as connection:
-        return _arguments_of(dict(connection.execute("SELECT name, value FROM meta")), folder)
-
-
-def _arguments_of(meta: Mapping[str, str], folder: Path) -> dict[str, str]:
+        meta: dict[str, str] = dict(connection.execute("SELECT name, value FROM meta"))
     plan = meta.get(meta_names.PLAN)
     if plan is None:
         raise JobError(f"{folder}: crawled by a spider of your own, which you run again yourself")

@@ -14,15 +14,18 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from filelock import FileLock, Timeout
-
+from crawler.maintenance.tally import count_queued
+from crawler.storage import meta_names
 from crawler.storage.database import FILE_NAME as CRAWL_FILE
-from crawler.storage.database import open_for_reading
+from crawler.storage.database import meta_of, open_for_reading
+from crawler.storage.directory import take_lock
 from crawler.storage.errors import JobError, JobInUseError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
+
+    from filelock import FileLock
 
 FILE_NAME = "watch.db"
 LOCK_NAME = "watch.lock"
@@ -140,14 +143,10 @@ class WatchStore:
             raise JobError(f"{folder / FILE_NAME}: cannot be written: {error}") from error
 
     def _locked(self) -> FileLock:
-        lock = FileLock(self.folder / LOCK_NAME, timeout=0)
         try:
-            lock.acquire()
-        except Timeout:
+            return take_lock(self.folder, LOCK_NAME)
+        except JobInUseError:
             raise JobInUseError(f"{self.folder}: {self._who()} is watching it already") from None
-        except OSError as error:
-            raise JobError(f"{self.folder}: cannot be written: {error.strerror}") from error
-        return lock
 
     def _who(self) -> str:
         """Return the words for the process that has the lock."""
@@ -172,6 +171,16 @@ class WatchStore:
             self.connection.execute("ROLLBACK")
             raise
         self.connection.execute("COMMIT")
+
+    @property
+    def visit(self) -> int:
+        """Number of the last visit of the crawl; 0: none has begun."""
+        return int(meta_of(self.connection.execute, meta_names.VISIT) or 0)
+
+    @property
+    def left(self) -> int:
+        """Number of URLs that the last visit has not asked for yet."""
+        return count_queued(self.connection) if self.visit else 0
 
     def _get(self, name: str) -> str | None:
         row = self.connection.execute("SELECT value FROM state WHERE name = ?", (name,)).fetchone()
@@ -226,14 +235,20 @@ class WatchStore:
         return [Noted(*row) for row in self.connection.execute(sql, (count,))]
 
     def register(self, receivers: Sequence[str]) -> None:
-        """Have receivers take the changes from now on; those that are known go on."""
+        """Have receivers take the changes from now on; those that are known go on.
+
+        Raises:
+            JobError: It cannot be noted.
+        """
         sql = (
             "INSERT OR IGNORE INTO receivers"
             " SELECT ?, coalesce((SELECT max(number) FROM changes), 0), NULL"
         )
-        with self.changing():
-            for receiver in receivers:
-                self.connection.execute(sql, (receiver,))
+        try:
+            with self.changing():
+                self.connection.executemany(sql, ((receiver,) for receiver in receivers))
+        except sqlite3.Error as error:
+            raise JobError(f"{self.folder}: cannot be written: {error}") from error
 
     def untaken(self, receiver: str, count: int) -> list[Noted]:
         """Return the first changes that a receiver has not taken."""

@@ -7,16 +7,13 @@ import time
 from collections import Counter
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.maintenance.tally import make_tally
 from crawler.pages.verdicts import FAILED as FAILED_OUTCOME
-from crawler.storage import meta_names
 from crawler.storage.errors import JobError
-from crawler.watch.atom_feed import MAX_ENTRIES, write_feed
 from crawler.watch.changes import KINDS, ChangeFinder, Found
-from crawler.watch.delivery import deliver_all
-from crawler.watch.schedule import age_words, moment_words, next_visit
+from crawler.watch.delivery import MAX_ENTRIES, deliver_all, write_feed
 from crawler.watch.visiting import (
     LOG_NAME,
     Ended,
@@ -51,17 +48,8 @@ EARLY = 0.1
 Else a daily start that is a moment quicker than the last one would find nothing due.
 """
 
-
-class Teller(NamedTuple):
-    """How the watch prints.
-
-    Attributes:
-        tell: Prints a line about a visit.
-        complain: Prints what went wrong.
-    """
-
-    tell: Callable[[str], object]
-    complain: Callable[[str], object]
+DAYS_NAMED = 7
+"""A day of the week names a visit that is due within so many days."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,20 +112,14 @@ class _Watched:
             return self._retry_at
         if self.store.is_interrupted:
             return 0.0
+        last = self._last_at
+        return 0.0 if last is None else last + self._every_secs
+
+    @property
+    def _last_at(self) -> float | None:
+        """When the last visit began, or, before the watch made one, the crawl saw a page last."""
         began = self.store.began
-        seen = None if began is not None else last_seen(self.store.connection)
-        return next_visit(began, seen, self._every_secs)
-
-    def register(self, receivers: Sequence[Receiver]) -> None:
-        """Have receivers take the changes from now on.
-
-        Raises:
-            JobError: It cannot be noted.
-        """
-        try:
-            self.store.register([receiver.name for receiver in receivers])
-        except sqlite3.Error as error:
-            raise JobError(f"{self.folder}: cannot be written: {error}") from error
+        return last_seen(self.store.connection) if began is None else began
 
     def note_end(self, ended: Ended) -> None:
         """Note that a visit is over; one that did not run, or was killed, is tried again."""
@@ -149,8 +131,7 @@ class _Watched:
 
     def beginning(self, now: float) -> str:
         """Return the words for a visit that begins now."""
-        began = self.store.began
-        last = last_seen(self.store.connection) if began is None else began
+        last = self._last_at
         if last is None:
             return "visiting for the first time"
         age = age_words(now - last)
@@ -158,22 +139,9 @@ class _Watched:
             return f"going on with the visit that began {age}"
         return f"visiting (last visit {age})"
 
-    @property
-    def left(self) -> int:
-        """Number of URLs that the last visit has not asked for yet."""
-        visit = self._visit
-        return make_tally(self.store.connection, visit).queued if visit else 0
-
-    @property
-    def _visit(self) -> int:
-        """Number of the last visit; 0: none has begun."""
-        sql = "SELECT value FROM meta WHERE name = ?"
-        row = self.store.connection.execute(sql, (meta_names.VISIT,)).fetchone()
-        return int(row[0]) if row else 0
-
     def answers(self) -> _Answers:
         """Count what came of the URLs of the last visit so far."""
-        visit = self._visit
+        visit = self.store.visit
         asked, failed = self.store.connection.execute(_ASKED, (FAILED_OUTCOME, visit)).fetchone()
         return _Answers(visit, asked - failed, failed)
 
@@ -184,22 +152,29 @@ class Watch:
     Args:
         folders: The crawl directories.
         options: How they are watched.
-        teller: How the watch prints.
+        tell: Prints a line about a visit.
+        complain: Prints what went wrong.
 
     Raises:
         JobInUseError: Another process watches one of them.
         JobError: One of them holds no crawl, or none that can be visited.
     """
 
-    def __init__(self, folders: Sequence[Path], options: WatchOptions, teller: Teller) -> None:
-        self._options, self._teller = options, teller
+    def __init__(
+        self,
+        folders: Sequence[Path],
+        options: WatchOptions,
+        tell: Callable[[str], object],
+        complain: Callable[[str], object],
+    ) -> None:
+        self._options, self._tell, self._complain = options, tell, complain
         self._has_failed = False
         self._watched: list[_Watched] = []
         with ExitStack() as stack:
             for folder, name in zip(folders, names_of(folders), strict=True):
                 watched = _Watched(folder, name, options.every_secs)
                 stack.callback(watched.store.close)
-                watched.register(options.receivers)
+                watched.store.register([receiver.name for receiver in options.receivers])
                 self._watched.append(watched)
             self._stack = stack.pop_all()
 
@@ -251,12 +226,12 @@ class Watch:
         for watched in self._watched:
             if not watched.store.is_based and (pages := watched.finder.take_base()) is not None:
                 now = time.time()
-                self._teller.tell(
+                self._tell(
                     f"{watched.name}: {many(pages, 'page')} known from now on; "
                     f"next visit {moment_words(watched.due_at, now)}"
                 )
             elif watched.due_at > soon:
-                self._teller.tell(f"{watched.name}: {self._next(watched)}")
+                self._tell(f"{watched.name}: {self._next(watched)}")
             self._deliver(watched, signals)
         self._write_feed()
 
@@ -266,15 +241,15 @@ class Watch:
     def _visit(self, watched: _Watched, signals: Signals) -> None:
         store = watched.store
         before, now = watched.answers(), time.time()
-        self._teller.tell(f"{watched.name}: {watched.beginning(now)}")
+        self._tell(f"{watched.name}: {watched.beginning(now)}")
         store.note_begin(now)
         ended = visit(watched.folder, self._options.visits, signals)
         answers = watched.answers().since(before)
-        if not ended.problem and not signals.stops and answers.are_missing(watched.left):
+        if not ended.problem and not signals.stops and answers.are_missing(store.left):
             ended = ended._replace(problem=f"nothing was answered, see {watched.folder / LOG_NAME}")
         if ended.problem:
             self._has_failed = True
-            self._teller.complain(f"{watched.name}: {ended.problem}")
+            self._complain(f"{watched.name}: {ended.problem}")
         found, pages = Found(Counter[str](), 0), None
         if store.is_based:
             found = watched.finder.note_changes(time.time())
@@ -293,10 +268,10 @@ class Watch:
             )
         if answers.failed:
             parts.append(f"{many(answers.failed, 'URL')} failed")
-        if left := watched.left:
+        if left := store.left:
             parts.append(f"not finished, {many(left, 'URL')} left for the next visit")
         parts.append("stopped" if is_stopped else self._next(watched))
-        self._teller.tell(f"{watched.name}: {'; '.join(parts)}")
+        self._tell(f"{watched.name}: {'; '.join(parts)}")
         self._deliver(watched, signals)
         self._write_feed()
 
@@ -307,7 +282,7 @@ class Watch:
         receivers = self._options.receivers
         for problem in deliver_all(watched.store, receivers, lambda: bool(signals.stops)):
             self._has_failed = True
-            self._teller.complain(f"{watched.name}: {problem}")
+            self._complain(f"{watched.name}: {problem}")
 
     def _write_feed(self) -> None:
         path = self._options.atom
@@ -321,7 +296,7 @@ class Watch:
             write_feed(path, newest, time.time())
         except OSError as error:
             self._has_failed = True
-            self._teller.complain(f"{path}: {error.strerror}")
+            self._complain(f"{path}: {error.strerror}")
 
 
 def _outcome(found: Found, pages: int | None, *, is_based: bool) -> str:
@@ -339,3 +314,33 @@ def names_of(folders: Sequence[Path]) -> list[str]:
     last = [folder.resolve().name for folder in folders]
     is_clear = len(set(last)) == len(last)
     return last if is_clear else [str(folder) for folder in folders]
+
+
+def age_words(secs: float) -> str:
+    """Return how long ago something was, in its largest unit: ``3 hours ago``."""
+    for unit, size in (("day", 86_400.0), ("hour", 3_600.0), ("minute", 60.0)):
+        if secs >= size:
+            return f"{many(int(secs / size), unit)} ago"
+    return "just now"
+
+
+def moment_words(at: float, now: float) -> str:
+    """Return a moment in local time: ``today at 14:05``, ``tomorrow at 02:10``, ``on Mon 3 Aug``.
+
+    Args:
+        at: The moment, in seconds since 1970.
+        now: The time, in seconds since 1970.
+    """
+    then = datetime.fromtimestamp(at, UTC).astimezone()
+    today = datetime.fromtimestamp(now, UTC).astimezone().date()
+    clock = then.strftime("%H:%M")
+    days = (then.date() - today) / timedelta(days=1)
+    if at <= now:
+        return "now"
+    if days == 0:
+        return f"today at {clock}"
+    if days == 1:
+        return f"tomorrow at {clock}"
+    day = then.strftime("%a ") if days < DAYS_NAMED else ""
+    year = then.strftime(" %Y") if then.year != today.year else ""
+    return f"on {day}{then.day} {then.strftime('%b')}{year} at {clock}"

@@ -220,8 +220,8 @@ def _bounds(
     match: re.Match[str], date: str | None, day: datetime, language: str | None
 ) -> tuple[int, int]:
     """Return where a clock begins and ends, with the name of its day if it is that."""
-    weekday = match["weekday"]
-    is_named = weekday is not None and day.weekday() in _days(weekday, language)
+    weekday, named = match["weekday"], weekdays_by_name(_languages(language))
+    is_named = weekday is not None and day.weekday() in named.get(weekday.casefold(), ())
     if match.re is _DATED:
         return match.start() if is_named else match.start("date"), match.end()
     if date is None or (weekday is not None and not is_named):
@@ -261,11 +261,6 @@ def _month(date: str, language: str | None) -> Collection[int] | None:
     if not word:
         return ()
     return months_by_name(_languages(language)).get(word.casefold())
-
-
-def _days(word: str, language: str | None) -> Collection[int]:
-    """Return the numbers of the day of the week that a word names, Monday's being 0."""
-    return weekdays_by_name(_languages(language)).get(word.casefold(), ())
 
 
 def spoken(language: str | None) -> str:

@@ -94,12 +94,6 @@ class TestBlockCountsProperties:
     def test_counts_err_within_the_bound(self, texts: list[set[int]]) -> None:
         check_bounds(counted(texts), texts)
 
-    @given(TEXTS, TEXTS)
-    def test_counts_of_two_add_up(self, first: list[set[int]], second: list[set[int]]) -> None:
-        both = counted(first)
-        both.merge(counted(second))
-        check_bounds(both, first + second)
-
     @given(TEXTS)
     def test_packed_they_come_back(self, texts: list[set[int]]) -> None:
         counts = counted(texts)

@@ -20,7 +20,6 @@ from neardup.boilerplate import (
     blocks,
     boilerplate_spans,
     rest_of,
-    without_spans,
 )
 from neardup.whole import with_whole
 from tests.neardup.texts import prose
@@ -121,23 +120,23 @@ class TestSpans:
         text = lines(1, 2, 3, 4)
         spans = boilerplate_spans(text, hashes(lines(2, 3)))
         assert [text[start:end] for start, end in spans] == [lines(2, 3) + "\n"]
-        assert without_spans(text, spans) == lines(1, 4)
 
     @pytest.mark.parametrize("rest", ["", "\n12.50", "\n---"])
     def test_a_text_that_is_boilerplate_alone_stays_whole(self, rest: str) -> None:
         text = lines(1, 2) + rest
         assert boilerplate_spans(text, hashes(text)) == []
-        assert without_spans(text, []) == text
 
     @given(TEXTS, st.data())
-    def test_what_is_not_marked_is_left(self, text: str, data: st.DataObject) -> None:
+    def test_what_is_marked_is_boilerplate_alone(self, text: str, data: st.DataObject) -> None:
         found = sorted(hashes(text))
         marked = set(data.draw(st.lists(st.sampled_from(found)))) if found else set()
-        kept = [text[block.start : block.end] for block in blocks(text) if block.hash not in marked]
+        wanted = "".join(
+            text[block.start : block.end] for block in blocks(text) if block.hash in marked
+        )
         if not any(block.hash not in {*marked, NO_HASH} for block in blocks(text)):
-            kept = [text]
-        left = without_spans(text, boilerplate_spans(text, marked))
-        assert left.strip("\n") == "".join(kept).strip("\n")
+            wanted = ""
+        spans = boilerplate_spans(text, marked)
+        assert "".join(text[start:end] for start, end in spans) == wanted
 
 
 class TestRests:

@@ -44,7 +44,7 @@ def test_what_cannot_be_written_is_tried(site: dict[str, bytes], tmp_path: Path)
     dry = scrapy("rejudge", str(folder), "--dry-run")
     tried = run_read_only(folder, "rejudge", str(folder), "--dry-run")
     assert (tried.returncode, tried.stdout) == (0, dry.stdout), tried.stderr
-    assert "cannot be locked" in run_read_only(folder, "rejudge", str(folder)).stderr
+    assert "cannot be written" in run_read_only(folder, "rejudge", str(folder)).stderr
 
 
 def tuned(folder: Path, *changes: str) -> None:

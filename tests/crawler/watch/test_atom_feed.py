@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from crawler.watch.atom_feed import MAX_ENTRIES, make_feed, write_feed
+from crawler.watch.delivery import MAX_ENTRIES, make_feed, write_feed
 from crawler.watch.watch_store import Change
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Intervals, due times, and how they are said."""
+"""Intervals and times, and how they are said."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import time
 
 import pytest
 
-from crawler.watch.schedule import age_words, interval_secs, moment_words, next_visit
+from crawler.commands.watch import interval_secs
+from crawler.watch.watching import age_words, moment_words
 
 DAY = 86_400.0
 
@@ -23,12 +24,6 @@ def test_an_interval_is_read(written: str, secs: float) -> None:
 def test_an_impossible_interval_is_refused(written: str) -> None:
     with pytest.raises(ValueError, match="an interval of a minute to ten years is wanted"):
         interval_secs(written)
-
-
-def test_a_directory_is_due_an_interval_after_its_last_visit() -> None:
-    assert next_visit(1_000.0, 5_000.0, DAY) == 1_000.0 + DAY
-    assert next_visit(None, 5_000.0, DAY) == 5_000.0 + DAY
-    assert next_visit(None, None, DAY) == 0.0
 
 
 @pytest.mark.parametrize(
