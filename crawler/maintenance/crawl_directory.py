@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 
+from crawler.maintenance.broken_links import stored_canonicalizer
 from crawler.storage import meta_names
 from crawler.storage.database import open_for_reading
 from crawler.storage.directory import PATIENCE_SECS
 from crawler.storage.errors import JobError, JobInUseError
-from crawler.url_rules.variants import separate_keys
-from crawler.urls.canonical import Canonicalizer
 from neardup import Features, Parameters
 from neardup.errors import ParameterError
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from crawler.urls.canonical import Canonicalizer
 
 
 class CrawlDirectory:
@@ -76,10 +77,7 @@ class CrawlDirectory:
     @property
     def canonicalizer(self) -> Canonicalizer | None:
         """The canonicalizer of the keys, or None if this version does not know it."""
-        found = Canonicalizer.of_version(self.meta.get(meta_names.URL_RULES, ""))
-        if found is not None:
-            found.separate(separate_keys(self.connection.execute))
-        return found
+        return stored_canonicalizer(self.connection)
 
     def count(self, sql: str) -> int:
         return int(self.connection.execute(sql).fetchone()[0])
