@@ -6,7 +6,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawler.console.command_line import CommandError, PlainCommand, refuse_format, refuse_urls
+from crawler.console.command_line import (
+    CommandError,
+    PlainCommand,
+    directory_hint,
+    refuse_format,
+    refuse_urls,
+)
 from crawler.console.escaping import say_or_go_on
 from crawler.console.spider_command import as_options
 from crawler.spiders.argument_table import SITE
@@ -151,25 +157,11 @@ def _folders(args: Sequence[str]) -> list[Path]:
         try:
             require_crawl(folder)
         except JobError as error:
-            raise CommandError(f"{error}{_hint(folder)}") from None
+            hint = "" if folder.exists() else directory_hint(folder)
+            raise CommandError(f"{error}{hint}") from None
     if len({folder.resolve() for folder in folders}) < len(folders):
         raise CommandError(f"a directory is named twice: {' '.join(args)}")
     return folders
-
-
-def _hint(folder: Path) -> str:
-    """Return a hint at a crawl directory whose name is nearly that of a missing one."""
-    parent = folder.parent
-    if folder.exists() or not parent.is_dir():
-        return ""
-    from crawler.storage.database import FILE_NAME
-
-    others = [path.name for path in parent.iterdir() if (path / FILE_NAME).is_file()]
-    hint = did_you_mean(folder.name, others)
-    if not hint:
-        return ""
-    close = hint.removeprefix("; did you mean ").removesuffix("?")
-    return f"; did you mean {parent / close}?"
 
 
 def _check(opts: argparse.Namespace) -> None:
