@@ -138,7 +138,7 @@ class CrawlSource:
         self._is_superseded = False
         self._first: sqlite3.Row | None = None
         with self._open() as connection:
-            self._looked_at = self._highest = _highest(connection)
+            self._looked_at = self._highest = highest_id(connection)
 
     @property
     def progress(self) -> float:
@@ -160,7 +160,7 @@ class CrawlSource:
         """
         with self._open() as connection:
             # In this order: what is committed in between is found by the next call.
-            self._highest = _highest(connection)
+            self._highest = highest_id(connection)
             sql = _PAGES.format(self._condition.sql)
             rows = connection.execute(sql, (self._last, *self._condition.values)).fetchall()
         self._last = max(self._last, self._highest)
@@ -222,19 +222,14 @@ class CrawlSource:
                     "SELECT id, key FROM pages WHERE id > ? AND latest = 1 ORDER BY id",
                     (self._looked_at,),
                 ).fetchall()
-                self._is_superseded = self._is_judged_again(connection)
+                first = self._first
+                self._is_superseded = first is not None and is_judged_again(
+                    connection, first["id"], first["parameters"]
+                )
             for row in rows:
                 self._looked_at = row["id"]
                 self._is_superseded |= self._ids.get(row["key"], row["id"]) != row["id"]
         return self._is_superseded
-
-    def _is_judged_again(self, connection: sqlite3.Connection) -> bool:
-        """Whether ``rejudge`` changed verdicts, which names its parameters in every row."""
-        if self._first is None:
-            return False
-        sql = "SELECT parameters FROM pages WHERE id = ?"
-        row = connection.execute(sql, (self._first["id"],)).fetchone()
-        return row is None or row["parameters"] != self._first["parameters"]
 
     def _unpacked(self, number: int, packed: bytes) -> str:
         try:
@@ -260,8 +255,16 @@ class CrawlSource:
             raise SourceError(f"{self.folder}: cannot be read: {error}") from None
 
 
-def _highest(connection: sqlite3.Connection) -> int:
+def highest_id(connection: sqlite3.Connection) -> int:
+    """Return the id of the newest capture, 0 where there is none."""
     return int(connection.execute("SELECT coalesce(max(id), 0) FROM pages").fetchone()[0])
+
+
+def is_judged_again(connection: sqlite3.Connection, number: int, parameters: int | None) -> bool:
+    """Whether ``rejudge`` changed verdicts, which names its parameters in every row."""
+    sql = "SELECT parameters FROM pages WHERE id = ?"
+    row = connection.execute(sql, (number,)).fetchone()
+    return row is None or row["parameters"] != parameters
 
 
 def _page_of(row: sqlite3.Row) -> LabPage:

@@ -218,7 +218,6 @@ class Session:
         choice: Choice,
         distances: Sequence[int],
         limit: int = 200,
-        offset: int = 0,
         labels: Collection[Label] = (),
         search: ListFilter = EVERY_PAGE,
     ) -> list[NearPair]:
@@ -228,14 +227,12 @@ class Session:
             choice: The choice at whose bounds pairs teach most.
             distances: The distances of the pairs, each 0 to 8 bits.
             limit: The largest number of pairs to return.
-            offset: The number of first pairs to leave out.
             labels: The labels; pairs that have one come last.
             search: The pages of which a pair has one at least.
         """
         of, what = self._judged(choice), ("pairs", choice, tuple(distances))
         ranked = self._once(what, choice, lambda: ranked_pairs(of, choice, distances))
-        wanted = slice(offset, offset + limit)
-        return shown_pairs(ranked, choice, self._pages, _by_digests(labels), wanted, search)
+        return shown_pairs(ranked, choice, self._pages, _by_digests(labels), limit, search)
 
     def evidence(self, choice: Choice, labels: Collection[Label] = ()) -> DistanceEvidence:
         """Return precision and recall at each distance, from labels or else from Jaccard."""
