@@ -253,7 +253,8 @@ def one_of(opts: argparse.Namespace, names: Iterable[str]) -> str | None:
     given = [name for name in names if getattr(opts, name) not in (None, False)]
     if len(given) > 1:
         raise CommandError(
-            f"{' and '.join(f'--{name}' for name in given)} cannot be combined; give one of them"
+            f"{' and '.join(f'--{_dashed(name)}' for name in given)} cannot be combined; "
+            "give one of them"
         )
     return given[0] if given else None
 
