@@ -47,14 +47,13 @@ class LabPage:
         words: The number of words of the judged text.
         text_digest: The digest of the judged text, 16 bytes; it names the text.
         visible_digest: The digest of all that the page shows, 16 bytes; it counts where the text is
-            short or not main. None for a text that came without a page.
+            short or not main. None where it is not known.
         payload_digest: The digest of the body, 16 bytes; None where it is not known.
         fingerprint: The fingerprint, by the features of the source; None: too short, not main,
             unknown.
         is_main: Whether a fingerprint may stand for the text.
         body_bytes: The size of the answer's body, in bytes.
-        fetched_at: The time of the fetch in seconds since 1970; 0.0: not known.
-        verdict: The verdict of the crawl; empty where there was none.
+        verdict: The verdict of the crawl.
         duplicate_of: The id of the page that this one repeats, by that verdict.
         distance: The distance of the two in bits, by that verdict.
         similarity: The similarity of the two, by that verdict.
@@ -74,8 +73,7 @@ class LabPage:
     fingerprint: int | None
     is_main: bool
     body_bytes: int
-    fetched_at: float = 0.0
-    verdict: str = ""
+    verdict: str
     duplicate_of: int | None = None
     distance: int | None = None
     similarity: float | None = None
@@ -91,7 +89,7 @@ _VERDICTS = ", ".join(f"'{verdict}'" for verdict in sorted(OF_TEXTS))
 # Files that repeat a file have such a verdict too, and no text.
 _PAGES = f"""
 SELECT key, parameters, id, url, title, words, text_digest, visible_digest, payload_digest,
-       fingerprint, is_main, verdict, duplicate_of, distance, similarity, fetched_at, body_bytes,
+       fingerprint, is_main, verdict, duplicate_of, distance, similarity, body_bytes,
        name, resembles
 FROM pages WHERE id > ? AND latest = 1 AND verdict IN ({_VERDICTS}) AND text_digest IS NOT NULL
 AND {{}}
@@ -137,7 +135,7 @@ class CrawlSource:
         self._ids: dict[bytes, int] = {}
         self._is_superseded = False
         self._first: sqlite3.Row | None = None
-        with self._open() as connection:
+        with opened(self.folder) as connection:
             self._looked_at = self._highest = highest_id(connection)
 
     @property
@@ -147,7 +145,7 @@ class CrawlSource:
 
     def parameters(self) -> Parameters:
         """Return the parameters that verdicts are made with now."""
-        with self._open() as connection:
+        with opened(self.folder) as connection:
             tuned = current(connection)
         return DEFAULTS if tuned is None else tuned.parameters
 
@@ -158,7 +156,7 @@ class CrawlSource:
             At most some 10,000 pages; none where there are no more for now. The first calls return
             all pages of the source, slice by slice.
         """
-        with self._open() as connection:
+        with opened(self.folder) as connection:
             # In this order: what is committed in between is found by the next call.
             self._highest = highest_id(connection)
             sql = _PAGES.format(self._condition.sql)
@@ -173,7 +171,7 @@ class CrawlSource:
 
     def texts(self, ids: Sequence[int]) -> Iterator[str | None]:
         """Yield the texts of pages, in the order asked for; None for one that is not stored."""
-        with self._open() as connection:
+        with opened(self.folder) as connection:
             for start in range(0, len(ids), _TEXTS_AT_ONCE):
                 wanted = ids[start : start + _TEXTS_AT_ONCE]
                 texts = HeldTexts(connection.execute)
@@ -182,14 +180,14 @@ class CrawlSource:
 
     def contents(self, ids: Sequence[int]) -> Iterator[PackedContent | None]:
         """Yield the contents that are shown of pages; None for one that is not stored."""
-        with self._open() as connection:
+        with opened(self.folder) as connection:
             texts = HeldTexts(connection.execute)
             for number in ids:
                 yield texts.shown(number)
 
     def picture(self, number: int) -> bytes | None:
         """Return the picture of a page as WebP; None where none is kept."""
-        with self._open() as connection:
+        with opened(self.folder) as connection:
             row = connection.execute("SELECT key FROM pages WHERE id = ?", (number,)).fetchone()
         file = None if row is None else self._pictures.find(row["key"])
         try:
@@ -207,7 +205,7 @@ class CrawlSource:
         def blocks(page: LabPage) -> Blocks:
             host = host_of(page.url)
             if host not in known:
-                with self._open() as connection:
+                with opened(self.folder) as connection:
                     counts = HostBoilerplate(connection.execute).blocks(host)
                 known[host] = None if counts is None else frozenset(counts.boilerplate)
             return known[host]
@@ -217,7 +215,7 @@ class CrawlSource:
     def is_superseded(self) -> bool:
         """Whether a returned page has a newer capture, so that the source is to be reopened."""
         if not self._is_superseded:
-            with self._open() as connection:
+            with opened(self.folder) as connection:
                 rows = connection.execute(
                     "SELECT id, key FROM pages WHERE id > ? AND latest = 1 ORDER BY id",
                     (self._looked_at,),
@@ -244,15 +242,17 @@ class CrawlSource:
         self._is_superseded |= key in self._ids
         self._ids[key] = number
 
-    @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
-        try:
-            with closing(open_for_reading(self.folder)) as connection:
-                yield connection
-        except JobError as error:
-            raise SourceError(str(error)) from None
-        except sqlite3.Error as error:
-            raise SourceError(f"{self.folder}: cannot be read: {error}") from None
+
+@contextmanager
+def opened(folder: Path) -> Iterator[sqlite3.Connection]:
+    """Open a crawl for reading; what goes wrong with it is a ``SourceError``."""
+    try:
+        with closing(open_for_reading(folder)) as connection:
+            yield connection
+    except JobError as error:
+        raise SourceError(str(error)) from None
+    except (sqlite3.Error, zstandard.ZstdError) as error:
+        raise SourceError(f"{folder}: cannot be read: {error}") from None
 
 
 def highest_id(connection: sqlite3.Connection) -> int:

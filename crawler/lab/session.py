@@ -13,7 +13,7 @@ from crawler.lab.choice import EXACT, Choice
 from crawler.lab.distance_evidence import weigh_jaccard, weigh_labels
 from crawler.lab.figures import Scatter, SweepLine, WeighedPairs
 from crawler.lab.judgement import Judgement, with_parts
-from crawler.lab.page_columns import UNJUDGED, PageColumns
+from crawler.lab.page_columns import PageColumns
 from crawler.lab.page_filter import EVERY_PAGE
 from crawler.lab.part_lists import PartKey, PartLists, part_key
 from crawler.lab.prepared import Key, Prepared, key_of
@@ -153,40 +153,30 @@ class Session:
     def stored(self) -> Judgement:
         """Return the judgement of the crawl, by the verdicts that it stored.
 
-        After other parameters were chosen these are still those of the old ones. Of pages without
-        a verdict, such as those of files, it is what the running parameters do.
+        After other parameters were chosen these are still those of the old ones.
         """
-        running = Choice(self.running)
-        return self._once(("stored", running), running, lambda: self._stored(running))
-
-    def _stored(self, running: Choice) -> Judgement:
-        simulated, pages = self.judge(running), self._pages
-        layer = pages.layer.values.copy()
-        is_known = layer != UNJUDGED
-        distance = pages.distance.values
-        layer[(layer == SIMHASH_LAYER) & (distance > running.parameters.max_distance)] = CANDIDATE
+        pages = self._pages
+        layer, distance = pages.layer.values.copy(), pages.distance.values
+        layer[(layer == SIMHASH_LAYER) & (distance > self.running.max_distance)] = CANDIDATE
         kept = layer < PAYLOAD
         has_measures = ~kept | (layer == SAME_TEMPLATE)
         similarity = np.where(pages.stored.values < 0, np.nan, pages.stored.values)
         return Judgement(
-            np.where(is_known, kept, simulated.kept),
-            np.where(is_known, pages.original.values, simulated.original).astype(np.int64),
-            np.where(is_known, np.where(has_measures, distance, -1), simulated.distance).astype(
-                np.int16
-            ),
-            np.where(is_known, similarity, simulated.similarity).astype(np.float32),
-            np.where(is_known, layer, simulated.layer).astype(np.uint8),
-            np.where(is_known, pages.resembles.values, simulated.resembles).astype(np.int64),
-            simulated.body_bytes,
-            0 if is_known.all() else simulated.unknown,
+            kept,
+            pages.original.values.astype(np.int64),
+            np.where(has_measures, distance, -1).astype(np.int16),
+            similarity.astype(np.float32),
+            layer,
+            pages.resembles.values.astype(np.int64),
+            pages.body_bytes.values,
         )
 
     def sweep(self, choices: Iterable[Choice]) -> list[SweepLine]:
         """Return a line for each choice; changes are told against ``stored``."""
-        lines = []
+        lines, stored = [], self.stored()
         for choice in choices:
             judgement = self.judge(choice)
-            changes = judgement.changes_from(self.stored())
+            changes = judgement.changes_from(stored)
             lines.append(
                 SweepLine(
                     choice=choice,

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from crawler.lab.app.tabs.clusters_tab import largest_clusters
 from crawler.lab.choice import Choice
-from crawler.lab.judgement import KEEPING, LAYERS
 from crawler.lab.page_columns import PageColumns
 from crawler.lab.page_filter import ListFilter
 from crawler.lab.session import Session
@@ -21,6 +20,7 @@ from crawler.lab.words import in_bits
 from neardup import Deduplicator, Features, Parameters, hamming, jaccard, simhash
 from neardup.document import analyse
 from neardup.errors import ParameterError
+from neardup.evaluation.judging import KEEPING, LAYERS
 from neardup.fingerprints.digest import payload_digest
 from tests.crawler.lab.pages import Book, Made
 from tests.neardup.texts import changed, prose
