@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import logging
-import os
 import secrets
-import sys
 import webbrowser
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -20,6 +18,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse
 
 from crawler.lab.app.binding import Door
 from crawler.lab.app.frame import Frame, use_themes
+from crawler.rendering.login import has_display
 
 if TYPE_CHECKING:
     import socket
@@ -193,10 +192,7 @@ def serve(application: ASGIApp, listening: socket.socket) -> None:
 
 def open_browser(address: str) -> None:
     """Show the address in the user's browser, where there is a display to show it on."""
-    has_display = sys.platform in ("darwin", "win32") or any(
-        os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY")
-    )
-    if has_display:
+    if has_display():
         webbrowser.open(address)
 
 
