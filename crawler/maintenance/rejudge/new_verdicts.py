@@ -222,12 +222,12 @@ class Rejudge:
             self._put_unheld(page, known)
             return
         awaited = int(page.text_digest is not None or self._is_to_be_queued(page))
-        original = self._judged.original_of(page.duplicate_of)
-        if self._judged.is_kept(page.duplicate_of):
-            near = Verdict(NEAR_DUPLICATE, page.duplicate_of, page.distance, page.similarity)
+        named = self._judged.get(page.duplicate_of)
+        if named is not None:
+            near = Verdict(NEAR_DUPLICATE, named.original)
+            if named.original is None:
+                near = Verdict(NEAR_DUPLICATE, named.id, page.distance, page.similarity)
             self._put_unheld(page, near, is_awaited=awaited)
-        elif original is not None:
-            self._put_unheld(page, Verdict(NEAR_DUPLICATE, original), is_awaited=awaited)
 
     def _is_to_be_queued(self, page: JudgedPage) -> bool:
         row = self._connection.execute(_WAITS, (page.key,)).fetchone()
