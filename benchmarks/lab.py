@@ -30,6 +30,7 @@ from measuring import made_texts, table
 from crawler.lab.choice import Choice
 from crawler.lab.crawl_source import LabPage
 from crawler.lab.session import Session
+from crawler.pages.verdicts import NEW
 from neardup import Parameters
 from neardup.document import analyse
 
@@ -97,6 +98,7 @@ class Pages:
                 fingerprint=document.fingerprint,
                 is_main=True,
                 body_bytes=len(text),
+                verdict=NEW,
             )
         )
 
