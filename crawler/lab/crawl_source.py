@@ -14,7 +14,7 @@ from crawler.pages.live_parameters import current
 from crawler.pages.page_row import to_unsigned
 from crawler.pages.page_selection import ALL, PageSelection
 from crawler.pages.stored_texts import HeldTexts, unpack_judged
-from crawler.pages.verdicts import OF_TEXTS
+from crawler.pages.verdicts import OF_TEXTS, listed
 from crawler.pages.wall_clusters import host_of
 from crawler.rendering.pictures import Pictures
 from crawler.storage.database import FILE_NAME, open_for_reading
@@ -84,15 +84,13 @@ class LabPage:
 _SLICE = 10_000
 _TEXTS_AT_ONCE = 100
 
-_VERDICTS = ", ".join(f"'{verdict}'" for verdict in sorted(OF_TEXTS))
-
 # Files that repeat a file have such a verdict too, and no text.
 _PAGES = f"""
 SELECT key, parameters, id, url, title, words, text_digest, visible_digest, payload_digest,
        fingerprint, is_main, verdict, duplicate_of, distance, similarity, body_bytes,
        name, resembles
-FROM pages WHERE id > ? AND latest = 1 AND verdict IN ({_VERDICTS}) AND text_digest IS NOT NULL
-AND {{}}
+FROM pages WHERE id > ? AND latest = 1 AND verdict IN ({listed(OF_TEXTS)})
+AND text_digest IS NOT NULL AND {{}}
 ORDER BY id LIMIT {_SLICE}
 """  # noqa: S608
 

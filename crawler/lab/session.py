@@ -21,7 +21,6 @@ from crawler.lab.rests import Rests
 from crawler.lab.text_shelf import TextShelf
 from neardup.evaluation.judging import CANDIDATE, PAYLOAD, SAME_TEMPLATE, bounds_of, judge_all
 from neardup.evaluation.judging import SIMHASH as SIMHASH_LAYER
-from neardup.parameters import DEFAULTS, Parameters
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from crawler.lab.prepared import Watch
     from crawler.lab.rests import ReadBoilerplate
     from crawler.lab.text_shelf import Texts
+    from neardup import Parameters
     from neardup.evaluation.distinct_pairs import NearestCounts
 
 R = TypeVar("R")
@@ -60,8 +60,8 @@ class Session:
     def __init__(
         self,
         texts: Texts,
-        running: Parameters = DEFAULTS,
-        boilerplate: ReadBoilerplate = lambda: None,
+        running: Parameters,
+        boilerplate: ReadBoilerplate,
     ) -> None:
         self.running = running
         self._boilerplate = boilerplate

@@ -268,7 +268,7 @@ def test_a_text_that_cannot_be_read_leaves_nothing_half_done() -> None:
             raise OSError("the disk is gone")
         return book.texts(ids)
 
-    session = Session(texts)
+    session = Session(texts, Parameters(), lambda: lambda page: None)
     session.extend(book.pages())
     with pytest.raises(OSError, match="gone"):
         session.prepare(Choice())
