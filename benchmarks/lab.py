@@ -30,6 +30,7 @@ from measuring import made_texts, table
 from crawler.lab.choice import Choice
 from crawler.lab.crawl_source import LabPage
 from crawler.lab.session import Session
+from crawler.pages.verdicts import NEW
 from neardup import Parameters
 from neardup.document import analyse
 
@@ -97,6 +98,7 @@ class Pages:
                 fingerprint=document.fingerprint,
                 is_main=True,
                 body_bytes=len(text),
+                verdict=NEW,
             )
         )
 
@@ -147,7 +149,7 @@ def timed_ms(deed: Callable[[], object]) -> float:
 def warm(texts: Sequence[str]) -> None:
     """Load what is compiled, or compile it."""
     made = Pages(texts, 200)
-    session = Session(made.texts, PARAMETERS)
+    session = Session(made.texts, PARAMETERS, lambda: lambda page: None)
     session.extend(made.pages)
     move(session, RUNNING)
     session.sweep(distances_of(RUNNING))
@@ -158,7 +160,7 @@ def measured(texts: Sequence[str], count: int) -> dict[str, float]:
     warm(texts)
     made = Pages(texts, count)
     before = resident_bytes()
-    session = Session(made.texts, PARAMETERS)
+    session = Session(made.texts, PARAMETERS, lambda: lambda page: None)
     extended = timed_ms(lambda: session.extend(made.pages))
     prepared = timed_ms(lambda: session.prepare(RUNNING))
     first = timed_ms(lambda: move(session, RUNNING))

@@ -98,12 +98,11 @@ PAGE_FIELDS = tuple(field.name for field in fields(Page))
 
 def page_of_capture(captured: Captured, *, markdown: bool = False) -> Page:
     """Return the item of a page, with its content as Markdown if that is wanted."""
-    page, row = _page_of(captured), captured.row
-    return with_markdown(page_values(page), row.content) if markdown else page
-
-
-def page_values(page: Page) -> dict[str, Any]:
-    return {name: getattr(page, name) for name in PAGE_FIELDS}
+    page = _page_of(captured)
+    if not markdown:
+        return page
+    values = {name: getattr(page, name) for name in PAGE_FIELDS}
+    return with_markdown(values, captured.row.content)
 
 
 def with_markdown(page: dict[str, Any], content: bytes | None) -> MarkdownPage:

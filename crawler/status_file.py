@@ -16,10 +16,10 @@ from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import create_looping_call
 
 from crawler.console.escaping import plain_json
-from crawler.console.json_logs import moment
 from crawler.crawl_numbers import CrawlNumbers, ending_of
 from crawler.job_registry import CrawlerComponent
 from crawler.options import Options
+from crawler.pages.export import iso_time
 from crawler.storage.output_files import STATUS_FILE
 
 if TYPE_CHECKING:
@@ -99,8 +99,8 @@ def status_of(numbers: Numbers, started_at: float, interval_secs: float) -> dict
         "state": numbers.state,
         "pid": os.getpid(),
         "machine": socket.gethostname(),
-        "started_at": moment(started_at),
-        "updated_at": moment(time.time()),
+        "started_at": iso_time(started_at),
+        "updated_at": iso_time(time.time()),
         "interval_secs": interval_secs,
         **{name: _rounded(value) for name, value in counted.items()},
         "kept_after_all": numbers.promoted,

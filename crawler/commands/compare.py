@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 from crawler.console.command_line import CommandError, PlainCommand
 from crawler.console.escaping import say, say_coloured
 from crawler.console.lab_options import (
-    add_boilerplate_option,
-    add_names_option,
     add_parameter_options,
     paths_of,
     tried_parameters,
@@ -52,9 +50,9 @@ class CompareCommand(PlainCommand):
             "min-similarity",
             "min-words",
             "features",
+            "compare-names",
+            "ignore-boilerplate",
         )
-        add_names_option(parser)
-        add_boilerplate_option(parser)
         parser.add_argument(
             "--context",
             metavar="N",

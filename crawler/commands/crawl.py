@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from crawler.console.crawl_command import CrawlCommand
 from crawler.console.spider_command import parted
 from crawler.spiders.argument_table import SITE
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 class CrawlSiteCommand(CrawlCommand):
@@ -25,6 +20,7 @@ class CrawlSiteCommand(CrawlCommand):
     table = SITE
     first = "url"
     spider = ("crawler.spiders.site", "SiteSpider")
+    check = "check_site"
 
     def places(self, args: list[str], *, is_known: bool) -> tuple[str, str | None]:
         urls, folder = parted(args, "a URL", is_known=is_known)
@@ -32,8 +28,3 @@ class CrawlSiteCommand(CrawlCommand):
 
     def missing(self) -> str:
         return f"a URL is needed; try: {self.host.program} https://docs.python.org/3/"
-
-    def check(self, arguments: Mapping[str, str]) -> None:
-        from crawler.spiders.arguments import check_site
-
-        check_site(arguments, SITE)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from crawler.console.command_line import CommandError, PlainCommand, refuse_format
 from crawler.console.escaping import say, say_coloured
-from crawler.console.lab_options import distances_of, one_of, paths_of, whole
+from crawler.console.lab_options import add_pair_options, one_of, paths_of, shown_pairs
 from crawler.suggestions import did_you_mean
 from neardup.plurals import many
 
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
     from crawler.lab.pair_label import Label
 
-_ALL = "0..8"
-_LIMIT = "200"
+_LIMIT = 200
 _DEEDS = ("pair", "remove", "export", "import", "list")
 
 
@@ -37,15 +36,7 @@ class LabelCommand(PlainCommand):
     )
 
     def add_own_options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument(
-            "--distance",
-            metavar="BITS",
-            default=_ALL,
-            help=f"bits between the two that are shown, such as 3..5 (default {_ALL})",
-        )
-        parser.add_argument(
-            "--limit", metavar="N", default=_LIMIT, help=f"pairs to show (default {_LIMIT})"
-        )
+        add_pair_options(parser, _LIMIT)
         parser.add_argument(
             "--pair",
             nargs=3,
@@ -85,27 +76,14 @@ class LabelCommand(PlainCommand):
         elif deed == "import":
             _import(paths, getattr(opts, "import"))
         else:
-            self._walk(paths, opts)
+            self._walk(args, opts)
 
-    def _walk(self, paths: list[Path], opts: argparse.Namespace) -> None:
+    def _walk(self, args: list[str], opts: argparse.Namespace) -> None:
         from crawler.console.labelling import Labelling, page_through, typed_keys
-        from crawler.console.temporary_crawl import crawls_of
-        from crawler.lab.choice import Choice
-        from crawler.lab.crawl_sources import loaded
         from crawler.lab.labels import read_labels
 
-        distances = distances_of(opts.distance, "--distance")
-        limit = whole(opts.limit, "--limit", 1)
-        from crawler.console.page_options import page_selection
-
-        with crawls_of(paths) as made:
-            found = loaded(paths, self.progress, page_selection(opts), made)
-            choice = Choice(found.session.running)
-            found.session.prepare(choice, self.progress)
-            labels = read_labels(found.sources.paths)
-            pairs = found.session.pairs(choice, distances, limit, labels=labels)
+        with shown_pairs(args, opts, self.progress) as (found, _, pairs):
             unlabelled = [pair for pair in pairs if pair.label is None]
-            self.progress.end()
             if not unlabelled:
                 why = (
                     "all pairs at these distances are labelled" if pairs else "no pair is that near"

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawler.console.command_line import PlainCommand, one_directory
+from crawler.console.count_tables import example_lines
 from neardup.plurals import many, noun
 
 if TYPE_CHECKING:
@@ -30,11 +31,11 @@ def rejudgement_lines(
         others = many(found.freed - found.freed_kept, "duplicate")
         was = noun(found.freed, "wall or soft 404", "walls or soft 404s")
         yield f"{found.freed:>11,}  {was} before: {found.freed_kept:,} kept now, {others}"
-        yield from _urls(found.freed_examples, found.freed_kept)
+        yield from example_lines(found.freed_examples, found.freed_kept)
     yield f"{found.now_kept:>11,}  {noun(found.now_kept, 'duplicate')} before, kept now"
-    yield from _urls(found.kept_examples, found.now_kept)
+    yield from example_lines(found.kept_examples, found.now_kept)
     yield f"{found.now_dropped:>11,}  kept before, {noun(found.now_dropped, 'duplicate')} now"
-    yield from _urls(found.dropped_examples, found.now_dropped)
+    yield from example_lines(found.dropped_examples, found.now_dropped)
     still = noun(found.otherwise, "duplicate")
     yield f"{found.otherwise:>11,}  {still} as before, of another page or by another measure"
     yield from _to_fetch(found, dry_run=dry_run)
@@ -54,13 +55,6 @@ def _to_fetch(found: Rejudgement, *, dry_run: bool) -> Iterator[str]:
         done = f"{'would be queued' if dry_run else 'queued'}, to be fetched again"
     pages = noun(found.to_fetch, "page")
     yield f"{found.to_fetch:>11,}  {pages} whose text is stored nowhere: {done}"
-
-
-def _urls(urls: tuple[str, ...], count: int) -> Iterator[str]:
-    for url in urls:
-        yield f"             {url}"
-    if count > len(urls):
-        yield f"             and {count - len(urls):,} more"
 
 
 class RejudgeCommand(PlainCommand):

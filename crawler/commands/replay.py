@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from crawler.console.crawl_command import CrawlCommand
 from crawler.spiders.argument_table import REPLAY
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 class ReplayCommand(CrawlCommand):
@@ -19,8 +14,4 @@ class ReplayCommand(CrawlCommand):
     table = REPLAY
     first = "warc"
     spider = ("crawler.spiders.replay", "ReplaySpider")
-
-    def check(self, arguments: Mapping[str, str]) -> None:
-        from crawler.spiders.arguments import check_archive
-
-        check_archive(arguments, REPLAY)
+    check = "check_archive"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from crawler.console.command_line import CommandError, PlainCommand, one_directory, refuse_format
 from crawler.console.escaping import say, say_json
+from crawler.console.lab_options import one_of
 from crawler.suggestions import did_you_mean
 from neardup.plurals import many
 
@@ -156,10 +157,7 @@ class RulesCommand(PlainCommand):
 
 def _check(opts: argparse.Namespace) -> None:
     """Refuse options that make no sense together, or alone."""
-    names = ("json", "export", "forget", "forget-rendering")
-    chosen = [f"--{name}" for name in names if getattr(opts, name.replace("-", "_"))]
-    if len(chosen) > 1:
-        raise CommandError(f"{' and '.join(chosen)} cannot be combined; give one of them")
+    one_of(opts, ("json", "export", "forget", "forget_rendering"))
     if opts.export == "":
         raise CommandError("--export takes a file, or - for standard output")
     refuse_format(opts.export or "", "-o", "--format names the format of rules")

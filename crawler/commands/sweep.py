@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.console.command_line import CommandError, PlainCommand, checked_file
 from crawler.console.lab_options import (
-    add_boilerplate_option,
     add_method_option,
-    add_names_option,
     add_parameter_options,
     distances_of,
     paths_of,
@@ -61,9 +59,8 @@ class SweepCommand(PlainCommand):
             help=f"similarities to try, such as 0.7, 0.6..0.9 or 0.7,0.8 ({_ALL_SIMILARITIES})",
         )
         add_method_option(parser)
-        add_parameter_options(parser, "features", "min-words")
-        add_names_option(parser)
-        add_boilerplate_option(parser)
+        names = "features", "min-words", "compare-names", "ignore-boilerplate"
+        add_parameter_options(parser, *names)
         from crawler.console.page_options import add_page_options
 
         add_page_options(parser)

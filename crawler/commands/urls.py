@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from crawler.console.crawl_command import CrawlCommand
 from crawler.spiders.argument_table import URLS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 class FetchUrlsCommand(CrawlCommand):
@@ -19,8 +14,4 @@ class FetchUrlsCommand(CrawlCommand):
     table = URLS
     first = "file"
     spider = ("crawler.spiders.urls", "UrlsSpider")
-
-    def check(self, arguments: Mapping[str, str]) -> None:
-        from crawler.spiders.arguments import check_list
-
-        check_list(arguments, URLS)
+    check = "check_list"

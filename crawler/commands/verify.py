@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawler.console.command_line import CommandError, PlainCommand, one_directory
+from crawler.console.count_tables import example_lines
 from neardup.plurals import many
 
 if TYPE_CHECKING:
@@ -33,10 +34,7 @@ def verification_lines(found: Verification) -> Iterator[str]:
 
 def _finding_lines(finding: Finding) -> Iterator[str]:
     yield f"  {'leftover' if finding.is_leftover else 'PROBLEM':<8} {finding.what}"
-    for example in finding.examples:
-        yield f"             {example}"
-    if finding.count > len(finding.examples) > 0:
-        yield f"             and {finding.count - len(finding.examples):,} more"
+    yield from example_lines(finding.examples, finding.count)
     if finding.is_leftover:
         yield f"           the next crawl {finding.remedy}, and so does --repair"
     elif finding.remedy:

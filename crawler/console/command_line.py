@@ -202,7 +202,7 @@ class PlainCommand(Command):
         except OSError as error:
             if error.filename is None:
                 close_stdout()
-            self.exitcode = self.complain(_words_of(error))
+            self.exitcode = self.complain(words_of(error))
         except KeyboardInterrupt:
             if sys.stderr.isatty():
                 say(to_stderr=True)  # past the ^C
@@ -233,9 +233,11 @@ class PlainCommand(Command):
             say(line)
 
 
-def _words_of(error: OSError) -> str:
-    words = error.strerror or str(error) or type(error).__name__
-    return words if error.filename is None else f"{error.filename}: {words}"
+def words_of(error: Exception) -> str:
+    """Return what an error says, after the file that it names, if it does."""
+    words = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    name = getattr(error, "filename", None)
+    return words if name is None else f"{name}: {words}"
 
 
 def close_stdout() -> None:

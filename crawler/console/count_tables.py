@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from crawler.frontier.link_counts import LinkCount
     from crawler.url_rules.render_kinds import RenderKind
@@ -56,3 +56,11 @@ def table_lines(
     for first, *others in rows:
         justified = (cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))
         yield "  ".join([first.ljust(widths[0]), *justified])
+
+
+def example_lines(examples: Sequence[str], count: int) -> Iterator[str]:
+    """Yield examples below the line of a count, and how many more there are."""
+    for example in examples:
+        yield f"             {example}"
+    if count > len(examples) > 0:
+        yield f"             and {count - len(examples):,} more"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
 from crawler.console.command_line import CommandError
@@ -10,7 +9,6 @@ from crawler.console.spider_command import SpiderCommand, import_scrapy, spider_
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping
 
     from scrapy.settings import Settings
 
@@ -24,9 +22,11 @@ class CrawlCommand(SpiderCommand):
 
     Attributes:
         spider: The module and the name of the spider.
+        check: The name of what checks its arguments, in ``crawler.spiders.arguments``.
     """
 
     spider: ClassVar[tuple[str, str]]
+    check: ClassVar[str]
 
     def add_own_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_own_options(parser)
@@ -84,16 +84,10 @@ class CrawlCommand(SpiderCommand):
             if folder is not None and folder != opts.into:
                 raise CommandError(f"one directory is needed, got {folder} and --into {opts.into}")
             folder = opts.into
-        self.check(arguments)
+        from crawler.spiders import arguments as checks
+
+        getattr(checks, self.check)(arguments, self.table)  # before Scrapy is imported
         return self._run(arguments, folder, opts)
-
-    @abstractmethod
-    def check(self, arguments: Mapping[str, str]) -> None:
-        """Check the arguments before Scrapy is imported.
-
-        Raises:
-            ValueError: One of them is bad; the message says which.
-        """
 
     def places(self, args: list[str], *, is_known: bool) -> tuple[str, str | None]:
         """Return the first argument of the spider and the crawl directory.

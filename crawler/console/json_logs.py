@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import logging
 import re
-from datetime import UTC, datetime
 from typing import Any
 
 from crawler.console.escaping import plain_json, plain_record
+from crawler.pages.export import iso_time
 
 _URL = re.compile(r"https?://[^\s<>\"']+")
 _AFTER_URL = ".,:;)]}"
@@ -33,7 +33,7 @@ class JsonFormatter(logging.Formatter):
 def json_line(at: float, level: int, logger: str, message: str, exception: str = "") -> str:
     """Return a line of the log as JSON; its parts are those of a record."""
     line = {
-        "time": moment(at),
+        "time": iso_time(at),
         "level": logging.getLevelName(level),
         "logger": logger,
         "message": message,
@@ -43,11 +43,6 @@ def json_line(at: float, level: int, logger: str, message: str, exception: str =
     if exception:
         line["exception"] = exception
     return plain_json(json.dumps(line, ensure_ascii=False))
-
-
-def moment(at: float) -> str:
-    """Return seconds since 1970 as a moment of ISO 8601, in UTC."""
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds")
 
 
 def json_logs() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,16 +13,19 @@ from neardup.errors import ParameterError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from crawler.console.progress_line import ProgressLine
+    from crawler.lab.border_pairs import NearPair
     from crawler.lab.choice import Choice
+    from crawler.lab.crawl_sources import Loaded
     from neardup import Features, Parameters
 
 _SOURCES = (
     "a crawl directory, also of a crawl that is running, or what crawl-once replay takes: a .jsonl "
     "file, WARC files or a folder of HTML files"
 )
-_FARTHEST = 8
+_ALL, _FARTHEST = "0..8", 8
 
 _STEPS = 20
 """The number of equal steps from similarity 0 to 1."""
@@ -52,25 +56,23 @@ def paths_of(args: Sequence[str]) -> list[Path]:
 def add_parameter_options(parser: argparse.ArgumentParser, *names: str) -> None:
     """Add options that change the parameters of a crawl for a trial."""
     for name in names:
-        metavar, meaning = _PARAMETERS[name]
-        parser.add_argument(f"--{name}", metavar=metavar, help=meaning)
+        if name in _PARAMETERS:
+            metavar, meaning = _PARAMETERS[name]
+            parser.add_argument(f"--{name}", metavar=metavar, help=meaning)
+        else:
+            parser.add_argument(f"--no-{name}", action="store_true", help=_SWITCHED_OFF[name])
 
 
-def add_names_option(parser: argparse.ArgumentParser) -> None:
-    """Add the option that judges without names."""
+def add_pair_options(parser: argparse.ArgumentParser, most: int) -> None:
+    """Add the options that say which pairs are shown, and how many: ``most`` by default."""
     parser.add_argument(
-        "--no-compare-names",
-        action="store_true",
-        help="ignore names: near texts are duplicates though title, heading or identifiers differ",
+        "--distance",
+        metavar="BITS",
+        default=_ALL,
+        help=f"bits between the two, such as 3..5 or 4 (default {_ALL})",
     )
-
-
-def add_boilerplate_option(parser: argparse.ArgumentParser) -> None:
-    """Add the option that compares what a site repeats too."""
     parser.add_argument(
-        "--no-ignore-boilerplate",
-        action="store_true",
-        help="let boilerplate count: compare what a site repeats with the rest of a text",
+        "--limit", metavar="N", default=str(most), help=f"pairs to show (default {most})"
     )
 
 
@@ -95,6 +97,12 @@ _PARAMETERS = {
     "min-similarity": ("S", "least Jaccard similarity that confirms, 0 to 1"),
     "min-words": ("N", "texts of fewer words are duplicates only where they are equal"),
 }
+_SWITCHED_OFF = {
+    "compare-names": "ignore names: near texts are duplicates though title, heading or identifiers "
+    "differ",
+    "ignore-boilerplate": "let boilerplate count: compare what a site repeats with the rest of a "
+    "text",
+}
 _KINDS: dict[str, tuple[Callable[[str], Any], str]] = {
     "max_distance": (int, "a whole number"),
     "min_words": (int, "a whole number"),
@@ -116,10 +124,9 @@ def tried_parameters(opts: argparse.Namespace, running: Parameters) -> Parameter
                 changes[name] = read(written)
             except ValueError:
                 raise CommandError(f"--{_dashed(name)} takes {kind}, got {written!r}") from None
-    if getattr(opts, "no_compare_names", False):
-        changes["compare_names"] = False
-    if getattr(opts, "no_ignore_boilerplate", False):
-        changes["ignore_boilerplate"] = False
+    for name in (option.replace("-", "_") for option in _SWITCHED_OFF):
+        if getattr(opts, f"no_{name}", False):
+            changes[name] = False
     try:
         if getattr(opts, "features", None) is not None:
             changes["features"] = _features(opts.features)
@@ -144,13 +151,42 @@ def tried_choice(opts: argparse.Namespace, running: Parameters) -> Choice:
     Raises:
         CommandError: See ``tried_parameters``; there is no such method.
     """
-    from crawler.lab.choice import METHODS, Choice
+    from crawler.lab.choice import METHODS, SIMHASH, Choice
 
-    method = opts.method
+    method = getattr(opts, "method", SIMHASH)
     if method not in METHODS:
         hint = did_you_mean(method, METHODS) or f"; there are {', '.join(METHODS)}"
         raise CommandError(f"--method {method}: no such method{hint}")
     return Choice(tried_parameters(opts, running), method)
+
+
+@contextmanager
+def shown_pairs(
+    args: Sequence[str], opts: argparse.Namespace, progress: ProgressLine
+) -> Iterator[tuple[Loaded, Choice, list[NearPair]]]:
+    """Read sources, and give the pairs that options ask for, those first that teach most.
+
+    Raises:
+        CommandError: A source or an option is bad.
+        SourceError: A source cannot be read.
+    """
+    from crawler.console.page_options import page_selection
+
+    paths, selection = paths_of(args), page_selection(opts)
+    distances = distances_of(opts.distance, "--distance")
+    limit = whole(opts.limit, "--limit", 1)
+    from crawler.console.temporary_crawl import crawls_of
+    from crawler.lab.crawl_sources import loaded
+    from crawler.lab.labels import read_labels
+
+    with crawls_of(paths) as made:
+        found = loaded(paths, progress, selection, made)
+        choice = tried_choice(opts, found.session.running)
+        found.session.prepare(choice, progress)
+        labels = read_labels(found.sources.paths)
+        pairs = found.session.pairs(choice, distances, limit, labels=labels)
+        progress.end()
+        yield found, choice, pairs
 
 
 def distances_of(written: str, option: str) -> list[int]:
@@ -217,7 +253,8 @@ def one_of(opts: argparse.Namespace, names: Iterable[str]) -> str | None:
     given = [name for name in names if getattr(opts, name) not in (None, False)]
     if len(given) > 1:
         raise CommandError(
-            f"{' and '.join(f'--{name}' for name in given)} cannot be combined; give one of them"
+            f"{' and '.join(f'--{_dashed(name)}' for name in given)} cannot be combined; "
+            "give one of them"
         )
     return given[0] if given else None
 

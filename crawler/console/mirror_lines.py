@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.filesize import decimal
 
+from crawler.console.count_tables import example_lines
 from crawler.mirror.paths import SEARCH
 from neardup.plurals import many
 
@@ -37,10 +38,7 @@ def check_lines(found: Check, folder: Path, queued: int) -> Iterator[str]:
     )
     for kind, count in found.counts.items():
         yield f"  PROBLEM  {kind}: {count:,}"
-        for what in found.findings[kind]:
-            yield f"             {what}"
-        if count > len(found.findings[kind]):
-            yield f"             and {count - len(found.findings[kind]):,} more"
+        yield from example_lines(found.findings[kind], count)
     if not found.files:
         yield "  PROBLEM  nothing was mirrored yet"
     elif not found.problems:

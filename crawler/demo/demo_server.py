@@ -23,7 +23,16 @@ from crawler.demo.layout import (
     read_text,
     redirect,
 )
-from crawler.demo.planted import CHAPTERS, LONE_ARTICLES, Chapter, Planted, language_of, of_kind
+from crawler.demo.planted import (
+    CHAPTERS,
+    LONE_ARTICLES,
+    MONTHS,
+    Chapter,
+    Planted,
+    language_of,
+    month_path,
+    of_kind,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -237,8 +246,6 @@ class DemoServer:
         self._thread.join()
 
 
-MONTHS = tuple(f"2024-{month:02}" for month in range(1, 7))
-
 _EPOCH = datetime(2024, 1, 1, 3, 12, tzinfo=UTC)
 _BETWEEN_HIGH_WATERS = timedelta(hours=12, minutes=25, seconds=14)
 _SPRING_TO_SPRING_DAYS = 14.765  # half a synodic month
@@ -257,10 +264,6 @@ NEST_DEPTH = 10_000
 _PLAN = (
     b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n1 0 obj\n<< /Type /Catalog >>\nendobj\ntrailer\n<<>>\n%%EOF\n"
 )
-
-
-def month_path(month: str) -> str:
-    return f"/tides?month={month}"
 
 
 def following(month: str) -> str | None:

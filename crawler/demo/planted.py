@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+MONTHS = tuple(f"2024-{month:02}" for month in range(1, 7))
+
 SESSION_IDS = ("9f0c1d7be2a84c5f8d36e1b07a94c2d5", "03ab5e86c1f74d29b8e05d7f6a1c9e42")
 
 
@@ -80,6 +82,10 @@ def language_of(folder: str) -> str:
     return folder if folder in lone else chapters.get(folder, "en")
 
 
+def month_path(month: str) -> str:
+    return f"/tides?month={month}"
+
+
 @dataclass(frozen=True)
 class Planted:
     """A hidden thing.
@@ -137,12 +143,7 @@ PLANTED = (
     Planted("not_html", "/files/harbour-plan"),
     Planted("odd", "/fr/phare-mal-etiquete"),
     Planted("odd", "/nest"),
-    Planted("calendar", "/tides?month=2024-01"),
-    Planted("calendar", "/tides?month=2024-02"),
-    Planted("calendar", "/tides?month=2024-03"),
-    Planted("calendar", "/tides?month=2024-04"),
-    Planted("calendar", "/tides?month=2024-05"),
-    Planted("calendar", "/tides?month=2024-06"),
+    *(Planted("calendar", month_path(month)) for month in MONTHS),
     Planted("redirect", "/old/bowline", "/ropes/bowline"),
     Planted("redirect_loop", "/round/about"),
     Planted("redirect_loop", "/round/again"),

@@ -20,6 +20,7 @@ from scrapy.extensions.feedexport import (
     StdoutFeedStorage,
 )
 
+from crawler.console.command_line import words_of
 from crawler.console.escaping import plain_stdout
 from crawler.items import Page, with_markdown
 from crawler.pages.export import KEPT_FILTER, PageFilter, chosen_pages
@@ -255,7 +256,7 @@ class StoredFeeds(FeedExporter):
     def _fail(self, spider: PageSpider, error: Exception) -> None:
         """End the crawl since a feed cannot be written."""
         self._has_failed = True
-        said = f"a feed cannot be written: {_words_of(error)}"
+        said = f"a feed cannot be written: {words_of(error)}"
         if spider.job.failure is not None:  # an earlier reason is told at the end
             logger.error(said)
         spider.job.result.stop(said)
@@ -287,9 +288,3 @@ class StoredFeeds(FeedExporter):
             if isinstance(slot.storage, FeedFile):
                 slot.storage.discard()
         self.slots = []
-
-
-def _words_of(error: Exception) -> str:
-    words = getattr(error, "strerror", None) or str(error)
-    name = getattr(error, "filename", None)
-    return words if name is None else f"{name}: {words}"

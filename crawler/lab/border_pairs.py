@@ -9,7 +9,6 @@ import numpy as np
 
 from crawler.lab.choice import SIMHASH
 from crawler.lab.figures import shares
-from crawler.lab.page_filter import EVERY_PAGE
 from neardup.evaluation.distinct_pairs import Picked, count_all, families_of, pick
 
 if TYPE_CHECKING:
@@ -75,21 +74,17 @@ def shown_pairs(
     choice: Choice,
     pages: PageColumns,
     labels: Mapping[frozenset[bytes], bool],
-    wanted: slice,
-    search: ListFilter = EVERY_PAGE,
+    limit: int,
+    search: ListFilter,
 ) -> list[NearPair]:
-    """Return some of the pairs of which a page is searched for.
-
-    They are counted after what has a label went to the end.
-    """
+    """Return the first pairs of which a page is searched for, those with a label last."""
     texts = pages.columns().texts.astype(np.int64)
     has_label = _has_label(texts[ranked.earlier], texts[ranked.later], pages.numbers, labels)
     order = np.argsort(has_label, kind="stable")
     if search:
         is_found = search.mask(pages.pages)
         order = order[(is_found[ranked.earlier] | is_found[ranked.later])[order]]
-    order = order[wanted]
-    return [_pair(ranked, int(row), choice, pages.pages, labels) for row in order]
+    return [_pair(ranked, int(row), choice, pages.pages, labels) for row in order[:limit]]
 
 
 def _has_label(

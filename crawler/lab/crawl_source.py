@@ -14,7 +14,7 @@ from crawler.pages.live_parameters import current
 from crawler.pages.page_row import to_unsigned
 from crawler.pages.page_selection import ALL, PageSelection
 from crawler.pages.stored_texts import HeldTexts, unpack_judged
-from crawler.pages.verdicts import OF_TEXTS
+from crawler.pages.verdicts import OF_TEXTS, listed
 from crawler.pages.wall_clusters import host_of
 from crawler.rendering.pictures import Pictures
 from crawler.storage.database import FILE_NAME, open_for_reading
@@ -47,14 +47,13 @@ class LabPage:
         words: The number of words of the judged text.
         text_digest: The digest of the judged text, 16 bytes; it names the text.
         visible_digest: The digest of all that the page shows, 16 bytes; it counts where the text is
-            short or not main. None for a text that came without a page.
+            short or not main. None where it is not known.
         payload_digest: The digest of the body, 16 bytes; None where it is not known.
         fingerprint: The fingerprint, by the features of the source; None: too short, not main,
             unknown.
         is_main: Whether a fingerprint may stand for the text.
         body_bytes: The size of the answer's body, in bytes.
-        fetched_at: The time of the fetch in seconds since 1970; 0.0: not known.
-        verdict: The verdict of the crawl; empty where there was none.
+        verdict: The verdict of the crawl.
         duplicate_of: The id of the page that this one repeats, by that verdict.
         distance: The distance of the two in bits, by that verdict.
         similarity: The similarity of the two, by that verdict.
@@ -74,8 +73,7 @@ class LabPage:
     fingerprint: int | None
     is_main: bool
     body_bytes: int
-    fetched_at: float = 0.0
-    verdict: str = ""
+    verdict: str
     duplicate_of: int | None = None
     distance: int | None = None
     similarity: float | None = None
@@ -86,15 +84,13 @@ class LabPage:
 _SLICE = 10_000
 _TEXTS_AT_ONCE = 100
 
-_VERDICTS = ", ".join(f"'{verdict}'" for verdict in sorted(OF_TEXTS))
-
 # Files that repeat a file have such a verdict too, and no text.
 _PAGES = f"""
 SELECT key, parameters, id, url, title, words, text_digest, visible_digest, payload_digest,
-       fingerprint, is_main, verdict, duplicate_of, distance, similarity, fetched_at, body_bytes,
+       fingerprint, is_main, verdict, duplicate_of, distance, similarity, body_bytes,
        name, resembles
-FROM pages WHERE id > ? AND latest = 1 AND verdict IN ({_VERDICTS}) AND text_digest IS NOT NULL
-AND {{}}
+FROM pages WHERE id > ? AND latest = 1 AND verdict IN ({listed(OF_TEXTS)})
+AND text_digest IS NOT NULL AND {{}}
 ORDER BY id LIMIT {_SLICE}
 """  # noqa: S608
 
@@ -137,8 +133,8 @@ class CrawlSource:
         self._ids: dict[bytes, int] = {}
         self._is_superseded = False
         self._first: sqlite3.Row | None = None
-        with self._open() as connection:
-            self._looked_at = self._highest = _highest(connection)
+        with opened(self.folder) as connection:
+            self._looked_at = self._highest = highest_id(connection)
 
     @property
     def progress(self) -> float:
@@ -147,7 +143,7 @@ class CrawlSource:
 
     def parameters(self) -> Parameters:
         """Return the parameters that verdicts are made with now."""
-        with self._open() as connection:
+        with opened(self.folder) as connection:
             tuned = current(connection)
         return DEFAULTS if tuned is None else tuned.parameters
 
@@ -158,9 +154,9 @@ class CrawlSource:
             At most some 10,000 pages; none where there are no more for now. The first calls return
             all pages of the source, slice by slice.
         """
-        with self._open() as connection:
+        with opened(self.folder) as connection:
             # In this order: what is committed in between is found by the next call.
-            self._highest = _highest(connection)
+            self._highest = highest_id(connection)
             sql = _PAGES.format(self._condition.sql)
             rows = connection.execute(sql, (self._last, *self._condition.values)).fetchall()
         self._last = max(self._last, self._highest)
@@ -173,7 +169,7 @@ class CrawlSource:
 
     def texts(self, ids: Sequence[int]) -> Iterator[str | None]:
         """Yield the texts of pages, in the order asked for; None for one that is not stored."""
-        with self._open() as connection:
+        with opened(self.folder) as connection:
             for start in range(0, len(ids), _TEXTS_AT_ONCE):
                 wanted = ids[start : start + _TEXTS_AT_ONCE]
                 texts = HeldTexts(connection.execute)
@@ -182,14 +178,14 @@ class CrawlSource:
 
     def contents(self, ids: Sequence[int]) -> Iterator[PackedContent | None]:
         """Yield the contents that are shown of pages; None for one that is not stored."""
-        with self._open() as connection:
+        with opened(self.folder) as connection:
             texts = HeldTexts(connection.execute)
             for number in ids:
                 yield texts.shown(number)
 
     def picture(self, number: int) -> bytes | None:
         """Return the picture of a page as WebP; None where none is kept."""
-        with self._open() as connection:
+        with opened(self.folder) as connection:
             row = connection.execute("SELECT key FROM pages WHERE id = ?", (number,)).fetchone()
         file = None if row is None else self._pictures.find(row["key"])
         try:
@@ -207,7 +203,7 @@ class CrawlSource:
         def blocks(page: LabPage) -> Blocks:
             host = host_of(page.url)
             if host not in known:
-                with self._open() as connection:
+                with opened(self.folder) as connection:
                     counts = HostBoilerplate(connection.execute).blocks(host)
                 known[host] = None if counts is None else frozenset(counts.boilerplate)
             return known[host]
@@ -217,24 +213,19 @@ class CrawlSource:
     def is_superseded(self) -> bool:
         """Whether a returned page has a newer capture, so that the source is to be reopened."""
         if not self._is_superseded:
-            with self._open() as connection:
+            with opened(self.folder) as connection:
                 rows = connection.execute(
                     "SELECT id, key FROM pages WHERE id > ? AND latest = 1 ORDER BY id",
                     (self._looked_at,),
                 ).fetchall()
-                self._is_superseded = self._is_judged_again(connection)
+                first = self._first
+                self._is_superseded = first is not None and is_judged_again(
+                    connection, first["id"], first["parameters"]
+                )
             for row in rows:
                 self._looked_at = row["id"]
                 self._is_superseded |= self._ids.get(row["key"], row["id"]) != row["id"]
         return self._is_superseded
-
-    def _is_judged_again(self, connection: sqlite3.Connection) -> bool:
-        """Whether ``rejudge`` changed verdicts, which names its parameters in every row."""
-        if self._first is None:
-            return False
-        sql = "SELECT parameters FROM pages WHERE id = ?"
-        row = connection.execute(sql, (self._first["id"],)).fetchone()
-        return row is None or row["parameters"] != self._first["parameters"]
 
     def _unpacked(self, number: int, packed: bytes) -> str:
         try:
@@ -249,19 +240,29 @@ class CrawlSource:
         self._is_superseded |= key in self._ids
         self._ids[key] = number
 
-    @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
-        try:
-            with closing(open_for_reading(self.folder)) as connection:
-                yield connection
-        except JobError as error:
-            raise SourceError(str(error)) from None
-        except sqlite3.Error as error:
-            raise SourceError(f"{self.folder}: cannot be read: {error}") from None
+
+@contextmanager
+def opened(folder: Path) -> Iterator[sqlite3.Connection]:
+    """Open a crawl for reading; what goes wrong with it is a ``SourceError``."""
+    try:
+        with closing(open_for_reading(folder)) as connection:
+            yield connection
+    except JobError as error:
+        raise SourceError(str(error)) from None
+    except (sqlite3.Error, zstandard.ZstdError) as error:
+        raise SourceError(f"{folder}: cannot be read: {error}") from None
 
 
-def _highest(connection: sqlite3.Connection) -> int:
+def highest_id(connection: sqlite3.Connection) -> int:
+    """Return the id of the newest capture, 0 where there is none."""
     return int(connection.execute("SELECT coalesce(max(id), 0) FROM pages").fetchone()[0])
+
+
+def is_judged_again(connection: sqlite3.Connection, number: int, parameters: int | None) -> bool:
+    """Whether ``rejudge`` changed verdicts, which names its parameters in every row."""
+    sql = "SELECT parameters FROM pages WHERE id = ?"
+    row = connection.execute(sql, (number,)).fetchone()
+    return row is None or row["parameters"] != parameters
 
 
 def _page_of(row: sqlite3.Row) -> LabPage:

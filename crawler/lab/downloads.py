@@ -8,8 +8,8 @@ import math
 from io import StringIO
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.lab.judgement import LAYERS
 from crawler.lab.pair_label import label_fields
+from neardup.evaluation.judging import LAYERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from neardup.evaluation.judging import CONTAINED, KEEPING, LAYERS
+from neardup.evaluation.judging import CONTAINED, LAYERS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crawler.lab.part_lists import PartPairs
-
-__all__ = ["KEEPING", "LAYERS", "Judgement", "VerdictChanges"]
 
 
 class VerdictChanges(NamedTuple):

@@ -8,6 +8,7 @@ from collections import Counter, deque
 from contextlib import closing
 from typing import TYPE_CHECKING
 
+from crawler.lab.crawl_source import highest_id, is_judged_again
 from crawler.lab.snapshot import LivePage, Series, Snapshot
 from crawler.maintenance.tally import Tally, make_tally
 from crawler.pages.live_parameters import history
@@ -92,9 +93,11 @@ class LiveCrawl:
         with closing(open_for_reading(self.folder)) as connection:
             connection.execute("BEGIN")
             meta = dict(connection.execute("SELECT name, value FROM meta").fetchall())
-            visit, highest = int(meta.get(meta_names.VISIT, 0)), _highest(connection)
-            is_other = visit != self._visit or highest < self._last
-            if is_other or self._is_judged_again(connection):
+            visit, highest = int(meta.get(meta_names.VISIT, 0)), highest_id(connection)
+            is_other, judged = visit != self._visit or highest < self._last, self._judged
+            if is_other or (
+                judged is not None and is_judged_again(connection, judged.id, judged.parameters)
+            ):
                 self._clear(visit)
                 self._read_older(connection, highest - MAX_PAGES)
             for page in self._new_pages(connection):
@@ -129,14 +132,6 @@ class LiveCrawl:
 
     def _sum_since(self, verdicts: Collection[str]) -> int:
         return sum(self._since[verdict] for verdict in verdicts)
-
-    def _is_judged_again(self, connection: sqlite3.Connection) -> bool:
-        """Whether ``rejudge`` changed verdicts, which names its parameters in every row."""
-        if self._judged is None:
-            return False
-        sql = "SELECT parameters FROM pages WHERE id = ?"
-        row = connection.execute(sql, (self._judged.id,)).fetchone()
-        return row is None or row["parameters"] != self._judged.parameters
 
     def _read_older(self, connection: sqlite3.Connection, until: int) -> None:
         """Count over time what is too old to be remembered page by page."""
@@ -199,7 +194,3 @@ class LiveCrawl:
         with closing(open_for_reading(self.folder)) as connection:
             row = connection.execute(_ORIGINAL, (number,)).fetchone()
         return None if row is None or row["url"] is None else str(row["url"])
-
-
-def _highest(connection: sqlite3.Connection) -> int:
-    return int(connection.execute("SELECT coalesce(max(id), 0) FROM pages").fetchone()[0])

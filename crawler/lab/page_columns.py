@@ -33,9 +33,6 @@ _NO_BYTES = payload_digest(b"")
 UNREAD = -2
 """The number of a main text too short for the crawl, which judged all that its page shows."""
 
-UNJUDGED = 255
-"""The layer of a page without a verdict, such as one of a file."""
-
 _LAYERS = {
     NEW: judging.NEW,
     TOO_SHORT: judging.TOO_SHORT,
@@ -67,7 +64,7 @@ class PageColumns:
         stored: float64, (pages,): the similarity of the two; -1: not known.
         distance: int16, (pages,): bits between the two; -1: not known.
         layer: uint8, (pages,): the place of that verdict in ``LAYERS``, of any near-duplicate that
-            of ``simhash``; ``UNJUDGED``.
+            of ``simhash``.
         body_bytes: int64, (pages,).
     """
 
@@ -142,7 +139,7 @@ class PageColumns:
         stored = [-1.0 if page.similarity is None else page.similarity for page in pages]
         self.stored.extend(stored)
         self.distance.extend([-1 if page.distance is None else page.distance for page in pages])
-        self.layer.extend([_LAYERS.get(page.verdict, UNJUDGED) for page in pages])
+        self.layer.extend([_LAYERS[page.verdict] for page in pages])
         self.body_bytes.extend([page.body_bytes for page in pages])
 
     def ids_of(self, texts: NDArray[np.int64]) -> list[int]:

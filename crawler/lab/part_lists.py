@@ -244,6 +244,4 @@ class _PageBoilerplate:
         return id
 
     def blocks(self, group: int | None) -> Blocks:
-        if self._blocks is None or group is None:
-            return None
-        return self._blocks(self._pages.pages[group])
+        return None if group is None else self._blocks(self._pages.pages[group])

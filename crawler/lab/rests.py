@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from crawler.lab.text_shelf import TextShelf
     from neardup.evaluation.near_arrays import Lists
 
-    ReadBoilerplate = Callable[[], PageBoilerplate | None]
+    ReadBoilerplate = Callable[[], PageBoilerplate]
 
 _PLACES_AT_ONCE = 1000
 _GROWTH = 1.125
@@ -42,8 +42,7 @@ class Rests:
     Args:
         pages: The columns of all pages.
         shelf: The texts of the pages.
-        read: The function that opens the boilerplate as it is now; it returns None for pages of
-            which nothing is counted, and then there are no shares.
+        read: The function that opens the boilerplate as it is now.
         shingle_size: The words of a shingle.
     """
 
@@ -86,16 +85,13 @@ class Rests:
             watch: Called with the share that is done, and with what is being done.
         """
         count = len(both[0].starts) - 1
-        if self._blocks is None:
-            self._places = count
-            return
         if len(self._pages) > _GROWTH * self._read_at:
             self.begin()
         for start in range(self._places, count, _PLACES_AT_ONCE):
             watch(start / count, f"boilerplate of {start:,} of {count:,} pages left aside")
             stop = min(count, start + _PLACES_AT_ONCE)
             try:
-                found = [self._compared(lists, start, stop, self._blocks) for lists in both]
+                found = [self._compared(lists, start, stop) for lists in both]
             except BaseException:
                 # A text that cannot be read leaves sets half way.
                 self.begin()
@@ -104,9 +100,7 @@ class Rests:
                 column.extend(shares)
             self._places = stop
 
-    def _compared(
-        self, lists: Lists, start: int, stop: int, boilerplate: PageBoilerplate
-    ) -> NDArray[np.float64]:
+    def _compared(self, lists: Lists, start: int, stop: int) -> NDArray[np.float64]:
         """Return the shares of the pairs of some places."""
         from neardup.evaluation import near_kernels  # noqa: PLC0415  (numba takes long)
 
@@ -116,7 +110,7 @@ class Rests:
         later = np.repeat(np.arange(start, stop), np.diff(lists.starts[start : stop + 1]))[similar]
         earlier = lists.earlier[first:last][similar].astype(np.int64)
         places, rows = np.unique(np.concatenate((later, earlier)), return_inverse=True)
-        blocks = [boilerplate(self._pages.pages[place]) for place in places.tolist()]
+        blocks = [self._blocks(self._pages.pages[place]) for place in places.tolist()]
         ours, theirs = rows.reshape(2, -1)
         are_known = np.array([known is not None for known in blocks], np.bool_)
         asked = are_known[ours] | are_known[theirs]

@@ -13,7 +13,7 @@ from crawler.lab.choice import EXACT, Choice
 from crawler.lab.distance_evidence import weigh_jaccard, weigh_labels
 from crawler.lab.figures import Scatter, SweepLine, WeighedPairs
 from crawler.lab.judgement import Judgement, with_parts
-from crawler.lab.page_columns import UNJUDGED, PageColumns
+from crawler.lab.page_columns import PageColumns
 from crawler.lab.page_filter import EVERY_PAGE
 from crawler.lab.part_lists import PartKey, PartLists, part_key
 from crawler.lab.prepared import Key, Prepared, key_of
@@ -21,7 +21,6 @@ from crawler.lab.rests import Rests
 from crawler.lab.text_shelf import TextShelf
 from neardup.evaluation.judging import CANDIDATE, PAYLOAD, SAME_TEMPLATE, bounds_of, judge_all
 from neardup.evaluation.judging import SIMHASH as SIMHASH_LAYER
-from neardup.parameters import DEFAULTS, Parameters
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from crawler.lab.prepared import Watch
     from crawler.lab.rests import ReadBoilerplate
     from crawler.lab.text_shelf import Texts
+    from neardup import Parameters
     from neardup.evaluation.distinct_pairs import NearestCounts
 
 R = TypeVar("R")
@@ -60,8 +60,8 @@ class Session:
     def __init__(
         self,
         texts: Texts,
-        running: Parameters = DEFAULTS,
-        boilerplate: ReadBoilerplate = lambda: None,
+        running: Parameters,
+        boilerplate: ReadBoilerplate,
     ) -> None:
         self.running = running
         self._boilerplate = boilerplate
@@ -153,40 +153,30 @@ class Session:
     def stored(self) -> Judgement:
         """Return the judgement of the crawl, by the verdicts that it stored.
 
-        After other parameters were chosen these are still those of the old ones. Of pages without
-        a verdict, such as those of files, it is what the running parameters do.
+        After other parameters were chosen these are still those of the old ones.
         """
-        running = Choice(self.running)
-        return self._once(("stored", running), running, lambda: self._stored(running))
-
-    def _stored(self, running: Choice) -> Judgement:
-        simulated, pages = self.judge(running), self._pages
-        layer = pages.layer.values.copy()
-        is_known = layer != UNJUDGED
-        distance = pages.distance.values
-        layer[(layer == SIMHASH_LAYER) & (distance > running.parameters.max_distance)] = CANDIDATE
+        pages = self._pages
+        layer, distance = pages.layer.values.copy(), pages.distance.values
+        layer[(layer == SIMHASH_LAYER) & (distance > self.running.max_distance)] = CANDIDATE
         kept = layer < PAYLOAD
         has_measures = ~kept | (layer == SAME_TEMPLATE)
         similarity = np.where(pages.stored.values < 0, np.nan, pages.stored.values)
         return Judgement(
-            np.where(is_known, kept, simulated.kept),
-            np.where(is_known, pages.original.values, simulated.original).astype(np.int64),
-            np.where(is_known, np.where(has_measures, distance, -1), simulated.distance).astype(
-                np.int16
-            ),
-            np.where(is_known, similarity, simulated.similarity).astype(np.float32),
-            np.where(is_known, layer, simulated.layer).astype(np.uint8),
-            np.where(is_known, pages.resembles.values, simulated.resembles).astype(np.int64),
-            simulated.body_bytes,
-            0 if is_known.all() else simulated.unknown,
+            kept,
+            pages.original.values.astype(np.int64),
+            np.where(has_measures, distance, -1).astype(np.int16),
+            similarity.astype(np.float32),
+            layer,
+            pages.resembles.values.astype(np.int64),
+            pages.body_bytes.values,
         )
 
     def sweep(self, choices: Iterable[Choice]) -> list[SweepLine]:
         """Return a line for each choice; changes are told against ``stored``."""
-        lines = []
+        lines, stored = [], self.stored()
         for choice in choices:
             judgement = self.judge(choice)
-            changes = judgement.changes_from(self.stored())
+            changes = judgement.changes_from(stored)
             lines.append(
                 SweepLine(
                     choice=choice,
@@ -218,7 +208,6 @@ class Session:
         choice: Choice,
         distances: Sequence[int],
         limit: int = 200,
-        offset: int = 0,
         labels: Collection[Label] = (),
         search: ListFilter = EVERY_PAGE,
     ) -> list[NearPair]:
@@ -228,14 +217,12 @@ class Session:
             choice: The choice at whose bounds pairs teach most.
             distances: The distances of the pairs, each 0 to 8 bits.
             limit: The largest number of pairs to return.
-            offset: The number of first pairs to leave out.
             labels: The labels; pairs that have one come last.
             search: The pages of which a pair has one at least.
         """
         of, what = self._judged(choice), ("pairs", choice, tuple(distances))
         ranked = self._once(what, choice, lambda: ranked_pairs(of, choice, distances))
-        wanted = slice(offset, offset + limit)
-        return shown_pairs(ranked, choice, self._pages, _by_digests(labels), wanted, search)
+        return shown_pairs(ranked, choice, self._pages, _by_digests(labels), limit, search)
 
     def evidence(self, choice: Choice, labels: Collection[Label] = ()) -> DistanceEvidence:
         """Return precision and recall at each distance, from labels or else from Jaccard."""

@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 import re
-import sqlite3
 from collections import Counter, defaultdict
-from contextlib import closing, suppress
+from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-import zstandard
-
-from crawler.lab.crawl_source import SourceError
-from crawler.maintenance.broken_links import (
-    BrokenLink,
-    broken_links,
-    stored_canonicalizer,
-)
+from crawler.lab.crawl_source import opened
+from crawler.maintenance.broken_links import BrokenLink, broken_links, stored_canonicalizer
 from crawler.pages.link_graph import LinkGraph
 from crawler.pages.wall_clusters import host_with_port
 from crawler.reading.link_kinds import NAMES
 from crawler.storage import meta_names
-from crawler.storage.database import open_for_reading
-from crawler.storage.errors import JobError
 from crawler.url_rules.learning.address import Address
 from crawler.url_rules.rule_report import RuleReport, rule_report
 from crawler.urls.canonical import Canonicalizer
@@ -87,21 +78,16 @@ def read_site(folder: Path) -> CrawledSite:
     Raises:
         SourceError: There is no crawl that can be read.
     """
-    try:
-        with closing(open_for_reading(folder)) as connection:
-            sql = "SELECT value FROM meta WHERE name = ?"
-            visit = connection.execute(sql, (meta_names.VISIT,)).fetchone()
-            broken = broken_links(connection, int(visit[0]) if visit else 0, most=None)
-            counter = _Counter(stored_canonicalizer(connection), broken)
-            graph = LinkGraph(connection)
-            for page in islice(graph.lists(), MAX_PAGES):
-                counter.add(page)
-            rules = rule_report(connection)
-            return CrawledSite(counter.kinds(), counter.pages, graph.count(), broken, rules)
-    except JobError as error:
-        raise SourceError(str(error)) from None
-    except (sqlite3.Error, zstandard.ZstdError) as error:
-        raise SourceError(f"{folder}: cannot be read: {error}") from None
+    with opened(folder) as connection:
+        sql = "SELECT value FROM meta WHERE name = ?"
+        visit = connection.execute(sql, (meta_names.VISIT,)).fetchone()
+        broken = broken_links(connection, int(visit[0]) if visit else 0, most=None)
+        counter = _Counter(stored_canonicalizer(connection), broken)
+        graph = LinkGraph(connection)
+        for page in islice(graph.lists(), MAX_PAGES):
+            counter.add(page)
+        rules = rule_report(connection)
+        return CrawledSite(counter.kinds(), counter.pages, graph.count(), broken, rules)
 
 
 class _Counter:

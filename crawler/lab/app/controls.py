@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from nicegui import ui
@@ -15,8 +16,7 @@ from crawler.lab.app.parameter_trial import (
     WEIGHTS,
     used_numbers,
     with_features,
-    with_number,
-    with_switch,
+    with_value,
     with_verify,
 )
 from crawler.lab.choice import SIMHASH
@@ -160,7 +160,7 @@ class Controls:
         self._trial = trial
         self._is_showing = False
         self._method = self._list("method", "Method", METHODS, self._set_method)
-        self._scales = {scale.name: ScaleField(scale, self._set_number) for scale in SCALES}
+        self._scales = {scale.name: ScaleField(scale, self._set_value) for scale in SCALES}
         self._verify = ui.switch(
             "verify: similarity confirms", on_change=self._told(self._set_verify)
         ).props("dense")
@@ -200,9 +200,7 @@ class Controls:
         self._switches["drop_contained"].set_enabled(may_drop)
 
     def _switch(self, name: str, words: str) -> ui.switch:
-        async def choose(is_on: bool) -> None:
-            await self._trial.set(with_switch(self._trial.choice, name, is_on=is_on))
-
+        choose = partial(self._set_value, name)
         switch = ui.switch(f"{name}: {words}", on_change=self._told(choose))
         _hint(switch, name)
         return switch.props(f"dense aria-label={name}")
@@ -231,8 +229,8 @@ class Controls:
 
         return changed
 
-    async def _set_number(self, name: str, value: float) -> None:
-        await self._trial.set(with_number(self._trial.choice, name, value))
+    async def _set_value(self, name: str, value: float) -> None:
+        await self._trial.set(with_value(self._trial.choice, name, value))
 
     async def _set_method(self, method: str) -> None:
         await self._trial.set(replace(self._trial.choice, method=method))

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import logging
-import os
 import secrets
-import sys
 import webbrowser
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -15,11 +13,12 @@ from urllib.parse import parse_qsl, urlencode
 import uvicorn
 from fastapi import FastAPI
 from nicegui import Client, background_tasks, ui
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, RedirectResponse
 
 from crawler.lab.app.binding import Door
 from crawler.lab.app.frame import Frame, use_themes
+from crawler.rendering.login import has_display
 
 if TYPE_CHECKING:
     import socket
@@ -193,10 +192,7 @@ def serve(application: ASGIApp, listening: socket.socket) -> None:
 
 def open_browser(address: str) -> None:
     """Show the address in the user's browser, where there is a display to show it on."""
-    has_display = sys.platform in ("darwin", "win32") or any(
-        os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY")
-    )
-    if has_display:
+    if has_display():
         webbrowser.open(address)
 
 
@@ -224,7 +220,7 @@ class Guard:
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
-        headers = _Headers(scope)
+        headers = _Headers(scope=scope)
         reason = self._fault(scope, headers)
         if reason is None and scope["type"] == "http" and (query := self._entry(scope)) is not None:
             await self._let_in(scope, query, receive, send)
@@ -241,7 +237,7 @@ class Guard:
             return "not the address of this lab"
         origin = headers.one("origin")
         own = f"{_ORIGINS.get(scope.get('scheme', 'http'), 'http')}://{host.lower()}"
-        if headers.count("origin") and (origin is None or origin.lower() != own):
+        if "origin" in headers and (origin is None or origin.lower() != own):
             return "asked for by a page of another origin"
         site = headers.one("sec-fetch-site")
         if site == "cross-site" or (site == "same-site" and not headers.is_navigation):
@@ -267,26 +263,16 @@ class Guard:
         await answer(scope, receive, send)
 
 
-class _Headers:
+class _Headers(Headers):
     """The headers of a request; of those that must stand once, a second one is a fault."""
 
-    def __init__(self, scope: Scope) -> None:
-        self._values: dict[str, list[str]] = {}
-        for name, value in scope["headers"]:
-            self._values.setdefault(name.decode("latin-1").lower(), []).append(
-                value.decode("latin-1")
-            )
-
-    def count(self, name: str) -> int:
-        return len(self._values.get(name, ()))
-
     def one(self, name: str) -> str | None:
-        values = self._values.get(name, ())
+        values = self.getlist(name)
         return values[0].strip() if len(values) == 1 else None
 
     def cookie(self, name: str) -> str | None:
         """Its value, whatever stands in the cookies of other servers on this machine."""
-        for pair in "; ".join(self._values.get("cookie", ())).split(";"):
+        for pair in "; ".join(self.getlist("cookie")).split(";"):
             key, _, value = pair.strip().partition("=")
             if key == name:
                 return value

@@ -210,7 +210,7 @@ def _head(page: LabPage, side: TextSide | None) -> None:
         ui.label(plain(page.title, _MAX_TITLE) or "(no title)").classes("crawled head-title")
         inert_link(page.url).classes("mono")
         verdict = page.verdict.replace("_", " ")
-        ui.label(f"{page.words:,} words{', ' + verdict if verdict else ''}").classes("soft")
+        ui.label(f"{page.words:,} words, {verdict}").classes("soft")
         if side is not None:
             ui.label(plain(content_words(side.content))).classes("soft").props("data-content")
             show_picture(side)

@@ -107,8 +107,8 @@ SCALES = (
 )
 
 
-def with_number(choice: Choice, name: str, value: float) -> Choice:
-    """Choose a number."""
+def with_value(choice: Choice, name: str, value: float) -> Choice:
+    """Choose a number, or the position of a switch that has no further effect."""
     parameters = replace(choice.parameters, **{name: value})  # type: ignore[arg-type]
     return replace(choice, parameters=parameters)
 
@@ -123,12 +123,6 @@ def with_verify(choice: Choice, *, verify: bool) -> Choice:
     features = tried.fingerprint_features
     changes = replace(tried, verify=verify, features=features, drop_contained=drop_contained)
     return replace(choice, parameters=changes)
-
-
-def with_switch(choice: Choice, name: str, *, is_on: bool) -> Choice:
-    """Choose the position of a switch of ``Parameters`` that has no further effect."""
-    parameters = replace(choice.parameters, **{name: is_on})  # type: ignore[arg-type]
-    return replace(choice, parameters=parameters)
 
 
 def with_features(choice: Choice, holds: Parameters, **changes: str | int) -> Choice:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from crawler.maintenance.merge.parted_keys import rivals
 from crawler.maintenance.verify.capture_checks import TWICE
 from crawler.pages.page_row import COLUMNS
 from crawler.pages.page_store import SEEN_COLUMNS
@@ -120,13 +120,6 @@ _INDEX = """
 CREATE UNIQUE INDEX scratch.captures_old ON captures (source, old);
 CREATE INDEX scratch.captures_key ON captures (key, latest);
 DROP TABLE scratch.found;
-"""
-_RIVALS = """
-SELECT key, id, verdict, words, text_digest, payload_digest, body_bytes, has_text
-FROM scratch.captures WHERE latest = 1 AND key IN (
-    SELECT key FROM scratch.captures WHERE latest = 1 AND key > ? GROUP BY key HAVING count(*) > 1
-    ORDER BY key LIMIT 1000)
-ORDER BY key, id
 """
 
 
@@ -317,11 +310,8 @@ def number_captures(
 
 def _choose_newest(database: Database, watch: CheckWatch) -> None:
     watch.begin("pages in several crawls", 0)
-    last = b""
-    while rows := database.read(_RIVALS, (last,)).fetchall():
-        captures = map(MergedCapture._make, rows)
-        for last, group in groupby(captures, lambda one: one.key):  # noqa: B007
-            _put(database, choose(list(group)))
+    for rows in rivals(database, ", ".join(MergedCapture._fields[1:])):
+        _put(database, choose(list(map(MergedCapture._make, rows))))
         watch.advance(len(rows))
 
 

@@ -13,7 +13,6 @@ from crawler.maintenance.merge import lost_originals, merged_captures, parted_ke
 from crawler.maintenance.merge.lost_originals import FleetTexts, LostOriginals
 from crawler.maintenance.merge.merged_captures import Copier, name_originals, number_captures
 from crawler.maintenance.merge.merged_crawls import blamed, made_whole, opened
-from crawler.maintenance.merge.merged_rules import merge_url_rules
 from crawler.maintenance.merge.missing_workers import LostPages, fleet_of
 from crawler.maintenance.merge.parted_keys import PartedKeys
 from crawler.maintenance.merge.small_tables import (
@@ -23,6 +22,7 @@ from crawler.maintenance.merge.small_tables import (
     merge_name_slots,
     merge_parameters,
     merge_requests,
+    merge_url_rules,
     merge_walls,
 )
 from crawler.maintenance.verify.capture_checks import find_originals

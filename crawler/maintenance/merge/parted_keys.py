@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from contextlib import suppress
 from itertools import chain, groupby
-from typing import TYPE_CHECKING, NamedTuple
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from crawler.storage import meta_names
@@ -13,7 +14,7 @@ from crawler.urls.canonical import Canonicalizer
 from crawler.urls.parts import MalformedUrl
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from crawler.maintenance.merge.merged_crawls import MergedCrawl
     from crawler.storage.database import Database
@@ -24,7 +25,7 @@ CREATE TABLE scratch.parted (
 ) WITHOUT ROWID;
 """
 _RIVALS = """
-SELECT key, source, old, coalesce(text_digest, payload_digest) FROM scratch.captures
+SELECT key, {} FROM scratch.captures
 WHERE latest = 1 AND key IN (
     SELECT key FROM scratch.captures WHERE latest = 1 AND key > ? GROUP BY key HAVING count(*) > 1
     ORDER BY key LIMIT 1000)
@@ -44,6 +45,14 @@ _VARIANT = f"""
 INSERT INTO variants VALUES (?1, ?2, ?2, ?3, ?4, ?5, {VariantState.SEPARATE}, 0, x'')
 ON CONFLICT (key) DO UPDATE SET state = excluded.state, request = excluded.request
 """
+
+
+def rivals(database: Database, columns: str) -> Iterator[list[Any]]:
+    """Yield the newest captures of each key that several crawls have: the key, then columns."""
+    last = b""
+    while rows := database.read(_RIVALS.format(columns), (last,)).fetchall():
+        for last, group in groupby(rows, itemgetter(0)):  # noqa: B007
+            yield list(group)
 
 
 class OwnKey(NamedTuple):
@@ -74,12 +83,10 @@ class PartedKeys:
 
     def part(self) -> None:
         """Find the pages to part, and rename their numbered captures. Complexity: O(n log n)."""
-        last = b""
-        while rows := self._database.read(_RIVALS, (last,)).fetchall():
-            for last, group in groupby(rows, lambda row: row[0]):
-                captures = list(group)
-                if len({digest for *_, digest in captures}) > 1:
-                    self._part(last, captures)
+        said = "source, old, coalesce(text_digest, payload_digest)"
+        for captures in rivals(self._database, said):
+            if len({digest for *_, digest in captures}) > 1:
+                self._part(captures[0][0], captures)
 
     def _part(self, key: bytes, captures: Sequence[tuple[bytes, int, int, bytes | None]]) -> None:
         urls = {

@@ -99,14 +99,8 @@ class JudgedPages:
         return judged._replace(fingerprint=to_unsigned(judged.fingerprint))
 
     def is_kept(self, page_id: int | None) -> bool:
-        sql = "SELECT 1 FROM temp.judged WHERE id = ? AND original IS NULL"
-        return self._connection.execute(sql, (page_id,)).fetchone() is not None
-
-    def original_of(self, page_id: int | None) -> int | None:
-        """Return the page that a dropped one repeats; None for a kept or unjudged page."""
-        sql = "SELECT original FROM temp.judged WHERE id = ?"
-        row = self._connection.execute(sql, (page_id,)).fetchone()
-        return None if row is None else row[0]
+        row = self.get(page_id)
+        return row is not None and row.original is None
 
     def find_digest(self, digest: bytes, exclude: Collection[int] = ()) -> int | None:
         """Return the first kept page whose judged text has this digest."""

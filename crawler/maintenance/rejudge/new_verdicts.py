@@ -188,8 +188,7 @@ class Rejudge:
             )
         long = document.words >= self._parameters.min_words
         fingerprint = document.fingerprint if long else None
-        digests = document.digest, page.payload, fingerprint
-        self._put(JudgedRow(page.id, *_measures(verdict), *digests, *source))
+        self._put(_row(page, verdict, document.digest, fingerprint, source))
         self._judged.name_container(page.id, verdict.parts)
         return True
 
@@ -223,12 +222,12 @@ class Rejudge:
             self._put_unheld(page, known)
             return
         awaited = int(page.text_digest is not None or self._is_to_be_queued(page))
-        original = self._judged.original_of(page.duplicate_of)
-        if self._judged.is_kept(page.duplicate_of):
-            near = Verdict(NEAR_DUPLICATE, page.duplicate_of, page.distance, page.similarity)
+        named = self._judged.get(page.duplicate_of)
+        if named is not None:
+            near = Verdict(NEAR_DUPLICATE, named.original)
+            if named.original is None:
+                near = Verdict(NEAR_DUPLICATE, named.id, page.distance, page.similarity)
             self._put_unheld(page, near, is_awaited=awaited)
-        elif original is not None:
-            self._put_unheld(page, Verdict(NEAR_DUPLICATE, original), is_awaited=awaited)
 
     def _is_to_be_queued(self, page: JudgedPage) -> bool:
         row = self._connection.execute(_WAITS, (page.key,)).fetchone()
@@ -267,8 +266,8 @@ class Rejudge:
         return bool(difference(unpacked(name), unpacked(kept)))
 
     def _put_unheld(self, page: JudgedPage, verdict: Verdict, *, is_awaited: int = 0) -> None:
-        digests = page.text_digest, page.payload, None
-        self._put(JudgedRow(page.id, *_measures(verdict), *digests, None, 0, is_awaited))
+        row = _row(page, verdict, page.text_digest)
+        self._put(row._replace(is_awaited=is_awaited))
 
 
 def _judged(judge: Deduplicator, page: JudgedPage, document: Document) -> Verdict:
@@ -277,16 +276,14 @@ def _judged(judge: Deduplicator, page: JudgedPage, document: Document) -> Verdic
     return known or judge.judge_document(page.id, document)
 
 
-class _Measures(NamedTuple):
-    verdict: str
-    original: int | None
-    resembles: int | None
-    part_of: int | None
-    distance: int | None
-    similarity: float | None
-    containment: float | None
-
-
-def _measures(verdict: Verdict) -> _Measures:
+def _row(
+    page: JudgedPage,
+    verdict: Verdict,
+    text_digest: bytes | None,
+    fingerprint: int | None = None,
+    source: TextSource | None = None,
+) -> JudgedRow:
     named = verdict.kind, verdict.duplicate_of, verdict.resembles, verdict.part_of
-    return _Measures(*named, verdict.distance, verdict.similarity, verdict.containment)
+    measures = verdict.distance, verdict.similarity, verdict.containment
+    digests = text_digest, page.payload, fingerprint
+    return JudgedRow(page.id, *named, *measures, *digests, *(source or (None, 0)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from crawler.maintenance.verify.finding import Rule, Stage
+from crawler.maintenance.verify.finding import Rule, Stage, writing
 from crawler.pages.stored_texts import HeldTexts
 from crawler.pages.verdicts import (
     DUPLICATES,
@@ -216,20 +216,7 @@ def _keep(repairer: Repairer, row: PageRow) -> bool:
     return True
 
 
-def drop_near_texts(repairer: Repairer, finding: Finding) -> str:
-    repairer.write_each("DELETE FROM near_texts WHERE page = ?", finding.ids)
-    return f"texts of no page deleted: {finding.count:,}"
-
-
-def _drop_elsewhere(repairer: Repairer, finding: Finding) -> str:
-    repairer.write_each("DELETE FROM elsewhere WHERE page = ?", finding.ids)
-    return f"names of originals in other crawls removed: {finding.count:,}"
-
-
-def _forget_parameters(repairer: Repairer, finding: Finding) -> str:
-    repairer.write_each("UPDATE pages SET parameters = NULL WHERE id = ?", finding.ids)
-    return f"verdicts marked as made with unknown parameters: {finding.count:,}"
-
+drop_near_texts = writing("DELETE FROM near_texts WHERE page = ?", "texts of no page deleted")
 
 READ_AGAIN = "forgets the capture and queues the URL again"
 _FETCH_AGAIN = "the spider is not one of ours, which could queue it again: crawl into a new JOBDIR"
@@ -287,14 +274,17 @@ ELSEWHERE = Rule(
     "elsewhere-owned",
     "pages that name an original in another crawl and are no duplicates",
     "removes the names",
-    _drop_elsewhere,
+    writing("DELETE FROM elsewhere WHERE page = ?", "names of originals in other crawls removed"),
     Stage.DUPLICATES,
 )
 PARAMETERS = Rule(
     "parameters-known",
     "verdicts made with parameters that are not stored",
     "marks them so; crawl-once rejudge judges these pages again",
-    _forget_parameters,
+    writing(
+        "UPDATE pages SET parameters = NULL WHERE id = ?",
+        "verdicts marked as made with unknown parameters",
+    ),
     Stage.DUPLICATES,
 )
 

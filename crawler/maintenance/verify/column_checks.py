@@ -11,13 +11,10 @@ from crawler.storage import meta_names
 from crawler.storage.states import QUEUED, SKIPPED, WAITING
 
 if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from crawler.maintenance.crawl_directory import CrawlDirectory
-    from crawler.maintenance.verify.finding import CheckWatch, Finding, Repairer
-
-    Read = Callable[..., sqlite3.Cursor]
+    from crawler.maintenance.verify.finding import CheckWatch, Finding, Read, Repairer
 
 # Two tables store this visit: the lower number is the wrong one.
 NEWEST_VISIT = (

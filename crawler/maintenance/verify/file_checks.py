@@ -33,10 +33,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from crawler.maintenance.crawl_directory import CrawlDirectory
-    from crawler.maintenance.verify.finding import CheckWatch, Finding, Repairer
+    from crawler.maintenance.verify.finding import CheckWatch, Finding, Read, Repairer
     from crawler.storage.database import Database
-
-    Read = Callable[..., sqlite3.Cursor]
 
 INDEX = Rule(
     "index-right",

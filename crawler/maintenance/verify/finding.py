@@ -17,10 +17,13 @@ from crawler.pages.page_store import PageStore
 from crawler.storage.states import WAITING
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Callable, Collection, Iterable, Iterator
 
     from crawler.maintenance.crawl_directory import CrawlDirectory
     from crawler.storage.database import Database
+
+    Read = Callable[..., sqlite3.Cursor]
 
 MAX_EXAMPLES = 5
 
@@ -225,3 +228,13 @@ class Repairer:
 
     def write_each(self, sql: str, row_ids: Iterable[Any]) -> None:
         self.database.write_many(sql, ((row_id,) for row_id in row_ids))
+
+
+def writing(sql: str, report: str) -> Callable[[Repairer, Finding], str]:
+    """Return the repair that runs a statement for each id of a finding, and counts them."""
+
+    def repair(repairer: Repairer, finding: Finding) -> str:
+        repairer.write_each(sql, finding.ids)
+        return f"{report}: {finding.count:,}"
+
+    return repair

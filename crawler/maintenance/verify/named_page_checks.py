@@ -12,7 +12,7 @@ from itertools import starmap
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.maintenance.verify.capture_checks import find_originals
-from crawler.maintenance.verify.finding import Rule, Stage
+from crawler.maintenance.verify.finding import Rule, Stage, writing
 from crawler.maintenance.verify.repeat_checks import CLOSE, is_close, mismeasured, similarity_of
 from crawler.pages.page_row import to_unsigned
 from crawler.pages.reasons import Reason
@@ -32,14 +32,11 @@ from neardup.verification import containment
 from neardup.whole import split_whole
 
 if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from crawler.maintenance.crawl_directory import CrawlDirectory
-    from crawler.maintenance.verify.finding import CheckWatch, Finding, Repairer
+    from crawler.maintenance.verify.finding import CheckWatch, Finding, Read, Repairer
     from neardup import Parameters
-
-    Read = Callable[..., sqlite3.Cursor]
 
 _NAMED_ELSEWHERE = (
     f"instr(char(10) || coalesce(pages.reason, ''), char(10) || '{Reason.RESEMBLES} ')"
@@ -186,12 +183,6 @@ def _measured_part(row: _PartPage, parameters: Parameters | None) -> _MeasuredPa
     return None if is_right else _MeasuredPart(row.id, row.verdict, found)
 
 
-def _call_new(repairer: Repairer, finding: Finding) -> str:
-    """Keep pages without a word about what they resemble."""
-    repairer.write_each(_RESEMBLE_NOTHING, finding.ids)
-    return f"pages kept that resemble none: {finding.count:,}"
-
-
 def _measure(repairer: Repairer, finding: Finding) -> str:
     measured = [page for page, _ in _mismeasured(repairer.database.read)]
     for page in measured:
@@ -201,11 +192,6 @@ def _measure(repairer: Repairer, finding: Finding) -> str:
             sql = "UPDATE pages SET distance = ?, similarity = ? WHERE id = ?"
             repairer.database.write(sql, (*page.measures, page.id))
     return f"pages measured that resemble one of another name: {len(measured):,}"
-
-
-def _name_none(repairer: Repairer, finding: Finding) -> str:
-    repairer.write_each(f"{PART_OF_NOTHING} WHERE id = ?", finding.ids)
-    return f"pages no longer called parts of others: {finding.count:,}"
 
 
 def _measure_parts(repairer: Repairer, finding: Finding) -> str:
@@ -227,7 +213,7 @@ RESEMBLED = Rule(
     "resembled-named",
     "pages of the verdict same_template that name no kept page, or others that name one",
     "calls the former new, and removes the names from the others",
-    _call_new,
+    writing(_RESEMBLE_NOTHING, "pages kept that resemble none"),
     Stage.MEASURES,
 )
 MEASURES = Rule(
@@ -241,7 +227,7 @@ PART_NAMED = Rule(
     "part-named",
     "pages called parts of a page that is not kept",
     "removes the names",
-    _name_none,
+    writing(f"{PART_OF_NOTHING} WHERE id = ?", "pages no longer called parts of others"),
     Stage.MEASURES,
 )
 PART_MEASURES = Rule(

@@ -32,13 +32,10 @@ from neardup.storage.signatures import memory_signatures
 from neardup.verification import JaccardVerifier
 
 if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Collection, Iterator
 
     from crawler.maintenance.crawl_directory import CrawlDirectory
-    from crawler.maintenance.verify.finding import CheckWatch, Finding, Repairer
-
-    Read = Callable[..., sqlite3.Cursor]
+    from crawler.maintenance.verify.finding import CheckWatch, Finding, Read, Repairer
 
 _FINGERPRINTED = "latest = 1 AND text IS NOT NULL AND fingerprint IS NOT NULL"
 _KEPT = f"SELECT id, coalesce(parameters, -1) FROM pages WHERE {_FINGERPRINTED} ORDER BY id"

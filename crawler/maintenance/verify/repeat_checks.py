@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 import zstandard
 
 from crawler.maintenance.verify.capture_checks import find_originals
-from crawler.maintenance.verify.finding import Rule, Stage
+from crawler.maintenance.verify.finding import Rule, Stage, writing
 from crawler.pages.live_parameters import from_json
 from crawler.pages.page_row import to_unsigned
 from crawler.pages.stored_texts import unpack_judged
@@ -25,14 +25,11 @@ from neardup.verification import JaccardVerifier
 from neardup.whole import split_whole
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Callable, Iterable, Iterator
 
     from crawler.maintenance.crawl_directory import CrawlDirectory
-    from crawler.maintenance.verify.finding import CheckWatch, Finding, Repairer
+    from crawler.maintenance.verify.finding import CheckWatch, Finding, Read, Repairer
     from neardup import Parameters
-
-    Read = Callable[..., sqlite3.Cursor]
 
 R = TypeVar("R", bound="_JudgedRow")
 M = TypeVar("M")
@@ -223,12 +220,6 @@ def _measure(repairer: Repairer, finding: Finding) -> str:
     return f"{said}; {find_originals(repairer) or 'all have originals'}"
 
 
-def _name_kinds(repairer: Repairer, finding: Finding) -> str:
-    other = f"CASE verdict WHEN '{NEW}' THEN '{TOO_SHORT}' ELSE '{NEW}' END"
-    repairer.write_each(f"UPDATE pages SET verdict = {other} WHERE id = ?", finding.ids)
-    return f"kept pages whose verdict too_short was corrected: {finding.count:,}"
-
-
 CHOSEN = Rule(
     "parameters-readable",
     "parameters of verdicts that cannot be read",
@@ -248,7 +239,10 @@ KIND = Rule(
     "verdict-right",
     "kept pages wrongly called too short, or wrongly not",
     "corrects their verdicts",
-    _name_kinds,
+    writing(
+        f"UPDATE pages SET verdict = iif(verdict = '{NEW}', '{TOO_SHORT}', '{NEW}') WHERE id = ?",
+        "kept pages whose verdict too_short was corrected",
+    ),
     Stage.MEASURES,
     changes_texts=True,
 )

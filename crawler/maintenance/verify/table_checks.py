@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import zstandard
 
 from crawler.maintenance.verify.column_checks import NEWEST_VISIT, find_strange_values
-from crawler.maintenance.verify.finding import Rule, Stage
+from crawler.maintenance.verify.finding import Rule, Stage, writing
 from crawler.pages.boilerplate import held_counts
 from crawler.pages.page_links import LinkPacker
 from crawler.pages.verdicts import MOVED, WITHOUT_PAGE, listed
@@ -206,11 +206,6 @@ def _drop_links(repairer: Repairer, finding: Finding) -> str:
     return f"lists of links deleted: {len(ids):,}"
 
 
-def _forget_redirects(repairer: Repairer, finding: Finding) -> str:
-    repairer.write_each("DELETE FROM redirects WHERE key = ?", finding.ids)
-    return f"redirects forgotten: {finding.count:,}"
-
-
 URL_RULES = Rule(
     "url-keys-known",
     "the URL rules of the keys are unknown",
@@ -235,7 +230,7 @@ REDIRECTS = Rule(
     "redirect-keys-right",
     "redirects with another key than their URL has",
     "forgets them",
-    _forget_redirects,
+    writing("DELETE FROM redirects WHERE key = ?", "redirects forgotten"),
     Stage.VALUES,
 )
 LOST = Rule(

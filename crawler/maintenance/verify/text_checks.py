@@ -12,7 +12,7 @@ from crawler.maintenance.verify.capture_checks import (
     drop_near_texts,
     read_again,
 )
-from crawler.maintenance.verify.finding import Culprits, Rule, Stage
+from crawler.maintenance.verify.finding import Culprits, Rule, Stage, writing
 from crawler.pages.page_row import to_signed, to_unsigned
 from crawler.pages.stored_texts import unpack_judged
 from crawler.reading.content.content_xml import (
@@ -181,11 +181,6 @@ def _recompute(repairer: Repairer, finding: Finding) -> str:
     return f"texts of which digest and fingerprint were computed: {computed:,}"
 
 
-def _drop_html(repairer: Repairer, finding: Finding) -> str:
-    repairer.write_each("UPDATE pages SET html = NULL WHERE id = ?", finding.ids)
-    return f"HTML deleted: {finding.count:,}"
-
-
 _RECOMPUTED = "computes it from the stored text"
 _DUPLICATES = "deletes them: they are of duplicates"
 
@@ -217,7 +212,7 @@ HTML = Rule(
     "html-readable",
     "stored HTML that cannot be decompressed",
     "deletes it: the texts stay",
-    _drop_html,
+    writing("UPDATE pages SET html = NULL WHERE id = ?", "HTML deleted"),
 )
 DIGEST = Rule(
     "digest-right",
@@ -280,13 +275,6 @@ def _make_near_of_lines(repairer: Repairer, finding: Finding) -> str:
     return f"contents beside pages made of the lines of their texts: {finding.count:,}"
 
 
-def _drop(repairer: Repairer, finding: Finding) -> str:
-    repairer.write_each(
-        "UPDATE pages SET content = NULL WHERE id = ? AND text IS NULL", finding.ids
-    )
-    return f"contents without a text deleted: {finding.count:,}"
-
-
 _OF_LINES = "makes it of the lines of the text"
 
 CONTENT = Rule(
@@ -307,6 +295,9 @@ LEFT_OVER = Rule(
     "content-owned",
     "contents of pages whose text is not stored",
     "deletes them",
-    _drop,
+    writing(
+        "UPDATE pages SET content = NULL WHERE id = ? AND text IS NULL",
+        "contents without a text deleted",
+    ),
     Stage.MEASURES,
 )

@@ -5,14 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from crawler.lab.choice import Choice
 from crawler.lab.crawl_source import LabPage
 from crawler.lab.session import Session
 from neardup.document import Document, analyse
+from neardup.evaluation.judging import LAYERS
 from neardup.names import name_of
 from neardup.parameters import DEFAULTS, Parameters
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+_VERDICTS = {
+    "payload": "exact_duplicate",
+    "text": "text_duplicate",
+    "simhash": "near_duplicate",
+    "candidate": "near_duplicate",
+}
 
 
 @dataclass
@@ -52,8 +61,16 @@ class Book:
 
     def session(self) -> Session:
         """Return a session of all pages."""
+        pages, judging = self.pages(), self.empty_session()
+        judging.extend(pages)
+        layers = [LAYERS[layer] for layer in judging.judge(Choice(self.running)).layer]
         session = self.empty_session()
-        session.extend(self.pages())
+        session.extend(
+            [
+                replace(page, verdict=_VERDICTS.get(layer, layer))
+                for page, layer in zip(pages, layers, strict=True)
+            ]
+        )
         return session
 
     def empty_session(self) -> Session:
@@ -96,7 +113,7 @@ class Book:
             payload_digest=document.payload,
             fingerprint=document.fingerprint,
             is_main=made.is_main,
-            verdict="changed" if made.is_changed else "",
+            verdict="changed" if made.is_changed else "new",
             body_bytes=len(made.text),
             name=document.name,
         )

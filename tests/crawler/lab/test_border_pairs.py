@@ -44,10 +44,10 @@ def test_every_pair_of_the_asked_distances_is_there_once() -> None:
             assert one.similarity == pytest.approx(jaccard(texts[one.first], texts[one.second]))
 
 
-def test_pairs_come_in_pages() -> None:
+def test_the_first_pairs_are_those_of_a_larger_number() -> None:
     session = book().session()
     found = session.pairs(Choice(), range(9), limit=1000)
-    assert session.pairs(Choice(), range(9), limit=7, offset=5) == found[5:12]
+    assert session.pairs(Choice(), range(9), limit=7) == found[:7]
 
 
 def test_what_has_a_label_comes_last() -> None:

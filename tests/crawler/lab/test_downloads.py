@@ -28,7 +28,7 @@ class TestChangedPages:
         text = prose(1, 200)
         other = changed(text, 1, 2)
         session = Book([Made(one) for one in (text, other, prose(2, 200))]).session()
-        strict, loose = session.judge(Choice().confirmed_from(1.0)), session.stored()
+        strict, loose = session.judge(Choice().confirmed_from(1.0)), session.judge(Choice())
         (row,) = changed_pages(TriedBeside(strict, loose), session.pages)
         assert row["url"] == session.pages[1].url
         assert row["repeats"] == session.pages[0].url

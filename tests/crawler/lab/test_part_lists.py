@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from crawler.lab.choice import Choice
-from crawler.lab.judgement import LAYERS
 from crawler.pages.live_parameters import tune
 from neardup import Deduplicator, Parameters
 from neardup.boilerplate import blocks
+from neardup.evaluation.judging import LAYERS
 from neardup.verification import containment
 from tests.crawler.lab.pages import Book, Made
 from tests.crawler.maintenance.rejudge.captured import Said, capture, judge_again

@@ -278,22 +278,15 @@ def _addresses(urls: Iterable[str]) -> Iterator[Address]:
             yield Address.parse(_canonical(url))
 
 
-@dataclass(frozen=True, slots=True)
-class ClusterMember:
+class ClusterMember(NamedTuple):
     """A page that repeats the representative.
 
     Attributes:
         place: The place of the page.
-        layer: One of ``LAYERS``.
-        distance: The distance in bits; -1: none.
-        similarity: The similarity, 0 to 1; None: not known.
         why: The distance and the similarity in words.
     """
 
     place: int
-    layer: str
-    distance: int
-    similarity: float | None
     why: str
 
 
@@ -344,7 +337,7 @@ def largest_clusters(
             int(originals[row]),
             int(counts[row]) + 1,
             tuple(
-                _member(judgement, int(place), min_similarity)
+                ClusterMember(int(place), _why(judgement, int(place), min_similarity))
                 for place in order[starts[row] : starts[row] + min(counts[row], _MAX_MEMBERS)]
             ),
         )
@@ -352,20 +345,15 @@ def largest_clusters(
     ]
 
 
-def _member(judgement: Judgement, place: int, min_similarity: float | None) -> ClusterMember:
+def _why(judgement: Judgement, place: int, min_similarity: float | None) -> str:
     layer = LAYERS[judgement.layer[place]]
-    bits, similarity = int(judgement.distance[place]), float(judgement.similarity[place])
-    known = None if np.isnan(similarity) else similarity
-    measures = measures_of(bits, known, min_similarity=min_similarity)
-    why = _why(layer, measures, judgement.containment_of(place))
-    return ClusterMember(place, layer, bits, known, why)
-
-
-def _why(layer: str, measures: str, containment: float | None) -> str:
     if layer == "payload":
         return "the same bytes"
     if layer == "text":
         return "the same words"
     if layer == "contained":
-        return f"a part of it, {measures_of(-1, None, containment)}".removesuffix(", ")
+        share = measures_of(-1, None, judgement.containment_of(place))
+        return f"a part of it, {share}" if share else "a part of it"
+    bits, similarity = int(judgement.distance[place]), float(judgement.similarity[place])
+    measures = measures_of(bits, similarity, min_similarity=min_similarity)
     return measures or "near, by what the crawl stored"

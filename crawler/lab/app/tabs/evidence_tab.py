@@ -22,7 +22,7 @@ from crawler.lab.app.charts import (
     share_axis,
 )
 from crawler.lab.app.crawled_text import plain
-from crawler.lab.app.parameter_trial import with_number
+from crawler.lab.app.parameter_trial import with_value
 from crawler.lab.app.tables import FigureTable
 from crawler.lab.distance_evidence import LABELS
 from crawler.lab.words import NOTHING, in_pairs
@@ -209,7 +209,7 @@ class EvidenceTab:
         await self._trial.set(self._trial.choice.within(int(bits)))
 
     async def _try_similarity(self, least: float) -> None:
-        await self._trial.set(with_number(self._trial.choice, "min_similarity", least))
+        await self._trial.set(with_value(self._trial.choice, "min_similarity", least))
 
 
 class _Suggestion:

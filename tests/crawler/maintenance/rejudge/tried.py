@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from crawler.lab.choice import Choice
 from crawler.lab.crawl_source import CrawlSource
-from crawler.lab.judgement import LAYERS
 from crawler.lab.session import Session
 from crawler.maintenance.rejudge.new_verdicts import JUDGED
 from crawler.storage.database import open_for_reading
+from neardup.evaluation.judging import LAYERS
 
 if TYPE_CHECKING:
     from pathlib import Path

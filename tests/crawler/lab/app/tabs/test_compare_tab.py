@@ -37,7 +37,7 @@ def folder(tmp_path: Path) -> Path:
 
 def found(given: str, folder: Path) -> TextSide:
     sources = open_sources([folder])
-    session = Session(sources.texts, sources.parameters())
+    session = Session(sources.texts, sources.parameters(), sources.boilerplate)
     while pages := sources.read_new():
         session.extend(pages)
     return find(given, session, sources)
