@@ -22,7 +22,16 @@ from scrapy.exceptions import CloseSpider
 from crawler.pages.stored_texts import unpack_judged
 from crawler.pages.wall_clusters import host_of
 from crawler.reading.worker_pool import ReadingError
-from crawler.request_meta import ANEW, CONTROL, FIXED, NOT_BEFORE, OF_ONE_ANSWER, PROOF, without
+from crawler.request_meta import (
+    ANEW,
+    CONTROL,
+    FIXED,
+    NOT_BEFORE,
+    OF_ONE_ANSWER,
+    PROOF,
+    WHOLE,
+    without,
+)
 from crawler.spiders.page_spider import PageSpider
 from crawler.storage.errors import CrawlStorageError
 from neardup.fingerprints.digest import payload_digest
@@ -117,7 +126,8 @@ class ControllingSpider(PageSpider):
             self.result.stop(str(error))
             raise CloseSpider("storage") from error
         if not has_moved:
-            yield self._asked_again(request, {ANEW: True}, callback=None, errback=self.failed)
+            meta = {ANEW: True, WHOLE: True}  # what is judged anew must be sent
+            yield self._asked_again(request, meta, callback=None, errback=self.failed)
 
     async def read_apart(self, response: Response, made_at: float | None = None) -> Reading:
         """Read an answer that is compared and not stored."""
