@@ -158,6 +158,8 @@ class Archivist:
             known = await self._asking.payload(page, may_be_shown=self.renderer is not None)
         is_known = known is not None
         links_only = is_enough(page, elsewhere=is_known) and not self._is_doubted(page)
+        # What was to follow from it, such as a proof, may have ended with an earlier process.
+        links_only = links_only and not self.is_stored_before(page.previous)
         reading, rendered = await self._seen(fetched, links_only=links_only)
         await self.loops.finished()
         if turn is not None:
@@ -305,9 +307,8 @@ class Archivist:
             return self._as_shown(previous, page)
         kept = self.elsewhere.name_kept(row, said)
         captured = self._insert(row, page, document, kept)
-        if page.reading.volatile and original is None:
-            unproven = self.store.volatile.unproven(row.url, page.reading.volatile)
-            captured = replace(captured, unproven=unproven)
+        if original is None:
+            captured = self._to_be_proven(captured, page)
         self.walls.note(row, suspect, previous)
         if self.keep_versions and previous is not None and row.latest:
             self.store.drop_texts(row.key, self.keep_versions - 1)
@@ -437,7 +438,15 @@ class Archivist:
         previous.see_again(row, page.name(self._judge.min_words))
         self._store_links(page, nofollow=nofollow)
         unchanged = Outcome(verdicts.UNCHANGED)
-        return self.unsent.keep_previous(previous, unchanged, links, nofollow=nofollow)
+        kept = self.unsent.keep_previous(previous, unchanged, links, nofollow=nofollow)
+        return self._to_be_proven(kept, page)
+
+    def _to_be_proven(self, captured: Captured, page: PageContext) -> Captured:
+        """Add to a page what was set aside in its text and was not seen to move yet."""
+        if not page.reading.volatile:
+            return captured
+        unproven = self.store.volatile.unproven(page.fetched.url, page.reading.volatile)
+        return replace(captured, unproven=unproven)
 
     def _part(self, previous: PageRow, page: PageContext) -> Captured:
         """Keep the last capture of a page of which only a part came now."""
