@@ -307,7 +307,7 @@ class Archivist:
             return self._as_shown(previous, page)
         kept = self.elsewhere.name_kept(row, said)
         captured = self._insert(row, page, document, kept)
-        if original is None:
+        if page.reading.volatile and original is None:
             captured = self._to_be_proven(captured, page)
         self.walls.note(row, suspect, previous)
         if self.keep_versions and previous is not None and row.latest:
@@ -439,12 +439,10 @@ class Archivist:
         self._store_links(page, nofollow=nofollow)
         unchanged = Outcome(verdicts.UNCHANGED)
         kept = self.unsent.keep_previous(previous, unchanged, links, nofollow=nofollow)
-        return self._to_be_proven(kept, page)
+        return self._to_be_proven(kept, page) if page.reading.volatile else kept
 
     def _to_be_proven(self, captured: Captured, page: PageContext) -> Captured:
         """Add to a page what was set aside in its text and was not seen to move yet."""
-        if not page.reading.volatile:
-            return captured
         unproven = self.store.volatile.unproven(page.fetched.url, page.reading.volatile)
         return replace(captured, unproven=unproven)
 
