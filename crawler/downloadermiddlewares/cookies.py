@@ -91,6 +91,7 @@ class Cookies(CookiesMiddleware):
     def keep(self, job: Job) -> None:
         """Take the cookies of earlier runs of a crawl, and keep those of this one."""
         self._job = job
+        self._jar.gained.clear()  # those of the user
         if job.folder is None:
             return
         for cookie in stored_cookies(job.folder):
@@ -142,6 +143,7 @@ class Cookies(CookiesMiddleware):
         answer = super().process_response(request, response)
         if self._job is not None and self._job.fleet is None and self._jar.gained:
             self._note_gained(self._job, request)
+        self._jar.gained.clear()
         return answer
 
     def _note_gained(self, job: Job, request: Request) -> None:
@@ -152,7 +154,6 @@ class Cookies(CookiesMiddleware):
             asked = self._asked.get(site if domain.startswith(".") else host)
             if asked is not None and asked != request.url:
                 job.visits.notes.note_late_cookie(domain.lstrip("."))
-        self._jar.gained.clear()
 
 
 def _places(request: Request) -> tuple[str, str]:

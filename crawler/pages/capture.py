@@ -159,6 +159,8 @@ class Archivist:
         is_known = known is not None
         is_doubted = self.renderer is not None and self.renderer.doubts(fetched)
         links_only = is_enough(page, elsewhere=is_known) and not is_doubted
+        # What was to follow from it, such as a proof, may have ended with an earlier process.
+        links_only = links_only and not self.is_stored_before(page.previous)
         reading, rendered = await self._seen(fetched, links_only=links_only)
         await self.loops.finished()
         if turn is not None:
@@ -302,8 +304,7 @@ class Archivist:
         kept = self.elsewhere.name_kept(row, said)
         captured = self._insert(row, page, document, kept)
         if page.reading.volatile and original is None:
-            unproven = self.store.volatile.unproven(row.url, page.reading.volatile)
-            captured = replace(captured, unproven=unproven)
+            captured = self._to_be_proven(captured, page)
         self.walls.note(row, suspect, previous)
         if self.keep_versions and previous is not None and row.latest:
             self.store.drop_texts(row.key, self.keep_versions - 1)
@@ -429,7 +430,13 @@ class Archivist:
         previous = replace(previous)
         previous.see_again(row, page.name(self._judge.min_words))
         self._store_links(page)
-        return self._kept(previous, page, Outcome(verdicts.UNCHANGED))
+        kept = self._kept(previous, page, Outcome(verdicts.UNCHANGED))
+        return self._to_be_proven(kept, page) if page.reading.volatile else kept
+
+    def _to_be_proven(self, captured: Captured, page: PageContext) -> Captured:
+        """Add to a page what was set aside in its text and was not seen to move yet."""
+        unproven = self.store.volatile.unproven(page.fetched.url, page.reading.volatile)
+        return replace(captured, unproven=unproven)
 
     def _kept(self, previous: PageRow, page: PageContext, outcome: Outcome) -> Captured:
         """Keep the last capture of a page, with the links that came now."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from crawler.reading.wall_signs import returned_to
@@ -31,8 +32,8 @@ MAX_WAITING = 20
 _SHARE_OF_RUN = 0.9
 """Share of the answers since the first of one text that have it, where a gate closed meanwhile."""
 
-_MAX_WAITING_BYTES = 2_000_000
-"""Scrapy stops asking while answers of five million bytes are being read."""
+_MAX_WAITING_BYTES = 4_000_000
+"""Scrapy asks for nothing while answers of five million bytes are under way, waiting ones too."""
 
 _MAX_ENDS = 1_000
 _LOOK_SECS = 0.5
@@ -170,11 +171,13 @@ class GateWatch:
 
     def _let_go(self) -> None:
         """Decide on what waited for long enough, and let pass what is too rare for a gate."""
-        for end in [one for one in self._ends.values() if one.waiting]:
+        ends = [one for one in self._ends.values() if one.waiting]
+        is_much = sum(chain(*(end.waiting.values() for end in ends))) > _MAX_WAITING_BYTES
+        for end in ends:
             count, since = len(end.texts), self._answered - end.before
             if since >= MIN_PAGES and 2 * count < since:
                 self._release(end)
-            elif since >= MAX_WAITING or sum(end.waiting.values()) > _MAX_WAITING_BYTES:
+            elif since >= MAX_WAITING or is_much:
                 # A gate may close in the middle of a visit.
                 self._decide(end, is_run=count >= max(MAX_WAITING, _SHARE_OF_RUN * since))
 

@@ -117,6 +117,8 @@ class ReplaySpider(PageSpider):
     async def start(self) -> AsyncIterator[Any]:
         """Yield the items of all pages; no request is ever made."""
         captures = self._captures
+        # An archive has no further answers to wait for, and each page waits for the one before it.
+        self.archivist.gates.is_on = False
         try:
             for _ in captures.look_through():
                 await asyncio.sleep(0)

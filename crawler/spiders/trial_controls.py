@@ -20,7 +20,16 @@ from scrapy import Request
 
 from crawler.pages.stored_texts import unpack_judged
 from crawler.pages.wall_clusters import host_of
-from crawler.request_meta import ANEW, CONTROL, FIXED, NOT_BEFORE, OF_ONE_ANSWER, PROOF, without
+from crawler.request_meta import (
+    ANEW,
+    CONTROL,
+    FIXED,
+    NOT_BEFORE,
+    OF_ONE_ANSWER,
+    PROOF,
+    WHOLE,
+    without,
+)
 from crawler.spiders.page_spider import PageSpider
 from neardup.fingerprints.digest import payload_digest
 from neardup.volatile.answers import Volatile
@@ -111,7 +120,8 @@ class ControllingSpider(PageSpider):
         with self.closing:
             has_moved = self.job.store.volatile.prove(request.url, request.meta[PROOF], places)
         if not has_moved:
-            yield self._asked_again(request, {ANEW: True}, callback=None, errback=self.failed)
+            meta = {ANEW: True, WHOLE: True}  # what is judged anew must be sent
+            yield self._asked_again(request, meta, callback=None, errback=self.failed)
 
     async def read_apart(self, response: Response, made_at: float | None = None) -> Reading:
         """Read an answer that is compared and not stored."""

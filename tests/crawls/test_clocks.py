@@ -32,4 +32,7 @@ def test_times_near_the_present_that_are_content_are_kept(tmp_path: Path) -> Non
     with EventSite() as site:
         crawl(site.url, tmp_path)
         crawl(site.url, tmp_path, "-a", "revisit=yes")
+        assert len(pages(tmp_path, "--verdict", "kept")) == 1 + EVENTS
+        site.begin("The train leaves on")
+        crawl(site.url, tmp_path, "-a", "revisit=yes")
     assert len(pages(tmp_path, "--verdict", "kept")) == 1 + EVENTS

@@ -143,3 +143,16 @@ def test_what_holds_no_pages_is_refused(tmp_path: Path, named: str, complaint: s
     done = scrapy("crawl", "replay", "-a", f"warc={source}", "-s", f"JOBDIR={tmp_path / 'job'}")
     assert done.returncode == 2
     assert complaint in done.stderr
+
+
+def test_another_file_with_one_text_at_many_known_urls_is_judged_to_its_end(tmp_path: Path) -> None:
+    urls = [f"http://example.com/{number}" for number in range(9)]
+    last = {"url": "http://example.com/last", "text": LONG}
+    first = [{"url": url, "text": prose(url, 100)} for url in urls]
+    second = [{"url": url, "text": OTHER} for url in urls]
+    for name, rows in (("first.jsonl", first), ("second.jsonl", second)):
+        done = replay(write(tmp_path / name, *rows, last), tmp_path / "job")
+        assert done.returncode == 0, done.stderr
+    found = {page["url"]: page["text"] for page in pages(tmp_path / "job")}
+    assert found.keys() == {*urls, last["url"]}
+    assert {found[url] for url in urls} == {OTHER, None}, "copies have no text of their own"

@@ -81,12 +81,17 @@ class ClockedSite(MadeSite):
 class EventSite(MadeSite):
     """Events of this minute, which differ by their times alone: those are content.
 
-    Some are near the time at which they are asked for, whenever that is.
+    Some are near the time at which they are asked for, whenever that is. What was sent before and
+    has not changed is not sent again.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self._began_at = time.time()
+        self.begin("The build passed on")
+
+    def begin(self, what: str) -> None:
+        """Let other events take the place of those so far."""
+        self._what, self._began_at = what, time.time()
 
     @property
     def url(self) -> str:
@@ -100,5 +105,8 @@ class EventSite(MadeSite):
         if not number.isdigit() or int(number) >= EVENTS:
             return NOT_FOUND
         then = time.gmtime(self._began_at - 5 + int(number))
-        passed = time.strftime("The build passed on %d %b %Y at %H:%M:%S.", then)
-        return Response(f"<title>Events</title><p>{passed}</p>".encode())
+        said = time.strftime(f"{self._what} %d %b %Y at %H:%M:%S.", then)
+        headers = {"ETag": f'"{self._began_at}-{number}"'}
+        if request.etag == headers["ETag"]:
+            return Response(status=304, headers=headers)
+        return Response(f"<title>Events</title><p>{said}</p>".encode(), headers=headers)

@@ -30,6 +30,7 @@ class Request:
         is_secure: Whether it came by TLS.
         cookie: The ``Cookie`` header, "" without one.
         referer: The ``Referer`` header, "" without one.
+        etag: The ``If-None-Match`` header, "" without one.
     """
 
     target: str
@@ -39,6 +40,7 @@ class Request:
     is_secure: bool = False
     cookie: str = ""
     referer: str = ""
+    etag: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +121,7 @@ class _Handler(BaseHTTPRequestHandler):
             is_secure=isinstance(self.connection, SSLSocket),
             cookie=self.headers.get("Cookie", ""),
             referer=self.headers.get("Referer", ""),
+            etag=self.headers.get("If-None-Match", ""),
         )
         response = self.site.respond(asked)
         if response is None:

@@ -91,6 +91,17 @@ class TestCookies:
         assert job.visits.notes.late_cookies == late
         job.close()
 
+    def test_those_of_the_user_do_not_come_late(self) -> None:
+        job = Job(None, JobOptions())
+        given = netscape_cookie("a", "1", "www.example.com", "/", None)
+        middleware = Cookies(9, given=(given,))
+        middleware.keep(job)
+        for url in (f"{URL}a", URL):
+            middleware.process_request(Request(url))
+        middleware.process_response(Request(URL), Response(URL))
+        assert not job.visits.notes.late_cookies
+        job.close()
+
     def test_switched_off_with_scrapys(self) -> None:
         with pytest.raises(NotConfigured):
             self.cookies(COOKIES_ENABLED=False)

@@ -11,13 +11,13 @@ import pytest
 from crawler.pages.gates import GateError, GateWatch, UndecidedError
 
 
-def page(number: int, text: bytes) -> Any:
+def page(number: int, text: bytes, size: int = 10) -> Any:
     """A known page whose text is this one now."""
     return SimpleNamespace(
         reading=SimpleNamespace(extract=SimpleNamespace(digest=text), signs=None),
         previous=known(number),
         payload=text,
-        fetched=SimpleNamespace(size=10),
+        fetched=SimpleNamespace(size=size),
     )
 
 
@@ -66,6 +66,14 @@ def test_urls_of_one_page_count_once() -> None:
     watch = GateWatch(is_on=True)
     found = asyncio.run(outcomes(watch, [page(1, b"changed") for _ in range(9)]))
     assert set(found) == {None}
+
+
+def test_large_pages_do_not_wait_until_nothing_more_is_asked_for() -> None:
+    watch, waiting_bytes = GateWatch(is_on=True), []
+    watch.after_wait = lambda: waiting_bytes.append(watch.waiting * 1_800_000)
+    large = [page(number, bytes([number]), 1_800_000) for number in range(9)]
+    asyncio.run(outcomes(watch, large))
+    assert max(waiting_bytes) < 5_000_000, "Scrapy's limit of what is under way"
 
 
 def test_nothing_waits_when_the_crawl_is_closed() -> None:

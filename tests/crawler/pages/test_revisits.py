@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -248,10 +249,29 @@ class TestAgain:
         first.close()
         second = Visiting(tmp_path)
         second.job.archivist.visit = visit
+        assert not second.may_ask("/a"), "what was to follow from it may have been lost"
         sent, not_sent = second.not_modified("/a"), second.not_modified("/b")
         assert sent is not None
         assert not_sent is not None
         assert (sent.is_again, not_sent.is_again) == (True, False)
+        second.close()
+
+    def test_what_is_to_be_proven_of_a_page_that_was_dropped(self, tmp_path: Path) -> None:
+        now = time.time()
+        said = time.strftime("The build passed on %d %b %Y at %H:%M:%S.", time.gmtime(now))
+        first = Visiting(tmp_path)
+        for path in ("/a", "/b"):
+            body = html(f"{said}{'' if path == '/a' else ' '}")
+            dropped = first.take(replace(first.answer(path, body), made_at=now))
+        assert dropped.is_duplicate
+        assert dropped.unproven
+        visit = first.job.archivist.visit
+        first.close()
+        second = Visiting(tmp_path)
+        second.job.archivist.visit = visit
+        again = second.take(replace(second.answer("/b", body), made_at=now))
+        assert again.is_again
+        assert again.unproven == dropped.unproven
         second.close()
 
 
