@@ -10,12 +10,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from neardup.batch.analysing import schema_of
+from neardup.batch.output_tables import PAIRS
+from neardup.batch.schemes import Bands
 from neardup.cascade import decide
 from neardup.corpus.digest_table import NONE, DigestTable
 from neardup.corpus.spooled_documents import SpooledDocuments
 from neardup.document import Document
 from neardup.evidence import MAX_NAMED, EvidenceSource
-from neardup.features.hashing import FIRST, GOLDEN
 from neardup.fingerprints.digest import EMPTY_DIGEST
 from neardup.fingerprints.minhash import unpacked_signature
 from neardup.indexes.arrays import Fingerprints, Ids, Signatures
@@ -36,19 +38,11 @@ from neardup.verdict import (
 from neardup.verification import JaccardVerifier
 from neardup.whole import part_of
 
-VERDICTS = pa.schema(
-    [
-        ("text_id", pa.int64()), ("verdict", pa.string()), ("duplicate_of", pa.int64()),
-        ("distance", pa.int32()), ("similarity", pa.float64()), ("tier", pa.string()),
-        ("resembles", pa.int64()),
-    ]
-)  # fmt: skip
-PAIRS = pa.schema(
-    [
-        ("first", pa.int64()), ("second", pa.int64()), ("distance", pa.int16()),
-        ("similarity", pa.float64()), ("is_other", pa.bool_()),
-    ]
-)  # fmt: skip
+VERDICTS = schema_of(
+    "text_id long, verdict string, duplicate_of long, distance int, similarity double, "
+    "tier string, resembles long"
+)
+_PAIRS = schema_of(PAIRS)
 
 _OF_DOCUMENTS = (
     "id", "name", "source", "position", "title", "date", "words", "is_main", "digest",
@@ -87,12 +81,7 @@ class _Signed(NamedTuple):
     signatures: Signatures
 
     def those(self, wanted: NDArray[np.bool_]) -> "_Signed":
-        return _Signed(
-            self.places[wanted],
-            self.ids[wanted],
-            self.fingerprints[wanted],
-            self.signatures[wanted],
-        )
+        return _Signed._make(column[wanted] for column in self)
 
 
 class BatchJudge:
@@ -140,13 +129,9 @@ class BatchJudge:
         self._closing.close()
 
     def judge(self, rows: Any) -> dict[str, Any]:
-        """Return the rows of each table that a batch of ``analysis_pool.ROWS`` makes."""
+        """Return the rows of each table that a batch of ``analysing.ROWS`` makes."""
         judged = self._verdicts(rows)
-        columns = list(zip(*map(_columns, judged), strict=True))
-        told = pa.table(
-            [pa.array(values, kind) for values, kind in zip(columns, VERDICTS.types, strict=True)],
-            schema=VERDICTS,
-        )
+        told = _table(list(map(_columns, judged)), VERDICTS)
         table = pa.Table.from_batches([rows])
         for name in VERDICTS.names:
             table = table.append_column(name, told[name])
@@ -309,17 +294,12 @@ def _share_bands(signatures: Signatures) -> NDArray[np.bool_]:
 
     Hardly ever another one is among them, whose bands have one hash.
     """
-    bands, rows = CANDIDATE_BANDING
-    values = signatures.reshape(-1, bands, rows).astype(np.uint64)
-    keys = np.broadcast_to(np.arange(bands, dtype=np.uint64), values.shape[:2]).copy()
-    for row in range(rows):
-        keys = (keys + values[:, :, row]) * FIRST
-        keys = (keys ^ (keys >> np.uint64(32))) * GOLDEN
-    keys = keys.reshape(-1)
+    bands = Bands(*CANDIDATE_BANDING)
+    keys = bands.keys(np.zeros(0, np.uint64), signatures).reshape(-1)
     order = np.argsort(keys, kind="stable")
     ascending = keys[order]
     found: NDArray[np.bool_] = np.zeros(len(signatures), np.bool_)
-    found[order[1:][ascending[1:] == ascending[:-1]] // bands] = True
+    found[order[1:][ascending[1:] == ascending[:-1]] // bands.tables] = True
     return found
 
 
@@ -363,11 +343,13 @@ def _pairs(ids: list[int], judged: list[_Judged]) -> Any:
             is_other = verdict.kind == SAME_TEMPLATE
             first = verdict.resembles if is_other else verdict.duplicate_of
             rows.append((first, number, verdict.distance, verdict.similarity, is_other))
-    columns = zip(*rows, strict=True) if rows else [()] * len(PAIRS)
-    return pa.table(
-        [pa.array(values, kind) for values, kind in zip(columns, PAIRS.types, strict=True)],
-        schema=PAIRS,
-    )
+    return _table(rows, _PAIRS)
+
+
+def _table(rows: list[tuple[Any, ...]], schema: Any) -> Any:
+    columns = zip(*rows, strict=True) if rows else [()] * len(schema)
+    arrays = [pa.array(values, kind) for values, kind in zip(columns, schema.types, strict=True)]
+    return pa.table(arrays, schema=schema)
 
 
 def _known(table: DigestTable, digests: list[bytes], joined: bytes) -> dict[bytes, int]:
