@@ -39,7 +39,6 @@ PART_BYTES = 16 << 20
 ROWS_PER_FILE = 1 << 16
 _BYTES_PER_FILE = 1 << 27
 _SECS_PER_FILE = 60.0
-_KIB = 1024
 
 _Edges: TypeAlias = NDArray[np.int64]
 
