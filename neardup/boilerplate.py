@@ -186,13 +186,6 @@ def spans_of(
     return spans if has_own or alone else []
 
 
-def without_spans(text: str, spans: list[tuple[int, int]]) -> str:
-    """Return a text without some spans, such as those of ``boilerplate_spans``."""
-    bounds = [0, *(place for span in spans for place in span), len(text)]
-    kept = (text[start:end] for start, end in zip(bounds[::2], bounds[1::2], strict=True))
-    return "".join(kept).strip("\n") if spans else text
-
-
 class RestComparison:
     """Tells of texts whether they say other things than one, boilerplate of both left aside.
 

@@ -20,7 +20,6 @@ from neardup.boilerplate import (
     blocks,
     boilerplate_spans,
     rest_of,
-    without_spans,
 )
 from neardup.whole import with_whole
 from tests.neardup.texts import prose
@@ -114,6 +113,13 @@ class TestBlocksProperties:
     @given(st.text(max_size=2 * MAX_LINE_CHARACTERS, alphabet="ab1 \n"))
     def test_the_same_lines_have_the_same_hashes_wherever_they_stand(self, text: str) -> None:
         assert hashes(text) == hashes("\n".join(reversed(text.split("\n"))))
+
+
+def without_spans(text: str, spans: list[tuple[int, int]]) -> str:
+    """Return a text without some spans, such as those of ``boilerplate_spans``."""
+    bounds = [0, *(place for span in spans for place in span), len(text)]
+    kept = (text[start:end] for start, end in zip(bounds[::2], bounds[1::2], strict=True))
+    return "".join(kept).strip("\n") if spans else text
 
 
 class TestSpans:
