@@ -55,12 +55,15 @@ class Finished(NamedTuple):
     captures: int
 
 
-def finish(folder: Path, wacz: bool = False, *, crawl: Path | None = None) -> Finished:
+def finish(
+    folder: Path, wacz: bool = False, *, title: str | None = None, crawl: Path | None = None
+) -> Finished:
     """Mend and index the files of a folder, and pack them if wanted. Can be repeated.
 
     Args:
         folder: Folder with the WARC files.
         wacz: Whether to pack them in the folder, as ``NAME.wacz`` after its name.
+        title: Title that players show; by default the name of the folder.
         crawl: Crawl directory from which the list of pages has titles and texts; by default the
             folder above, if it is one.
 
@@ -83,7 +86,7 @@ def finish(folder: Path, wacz: bool = False, *, crawl: Path | None = None) -> Fi
             warcs = [source.path for source in sources]
             with ExitStack() as stack:
                 pages = _kept_pages(folder, crawl, stack)
-                write_wacz(packed, warcs, index, name, pages)
+                write_wacz(packed, warcs, index, title or name, pages)
     except OSError as error:
         raise ArchiveError(f"{folder}: cannot be written: {error.strerror}") from error
     finally:
