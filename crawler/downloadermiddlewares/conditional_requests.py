@@ -12,7 +12,7 @@ from w3lib.url import safe_url_string
 
 from crawler.downloadermiddlewares.limits import content_range
 from crawler.job_registry import CrawlerComponent
-from crawler.large_bodies import DATA_LOSS, FileResponse, body_size, large_bodies_of, without_file
+from crawler.large_bodies import DATA_LOSS, FileResponse, LargeBodies, body_size, without_file
 from crawler.pages.gates import GateError
 from crawler.request_meta import ASKED_IF, WAITED, WHOLE
 from crawler.scheduler import FrontierScheduler
@@ -49,7 +49,7 @@ class ConditionalRequests(CrawlerComponent):
         self._crawler = crawler
         self._spider = crawler.spider
         self._job = crawler.spider.job
-        self._parts: WeakKeyDictionary[Request, StoredPart] = large_bodies_of(crawler).parts
+        self._parts: WeakKeyDictionary[Request, StoredPart] = LargeBodies.of(crawler).parts
 
     async def process_request(self, request: Request) -> None:
         """Add what a known page is to be compared with: a stored part, or its last version."""
