@@ -73,7 +73,7 @@ def _of_stream(stream: io.BufferedReader, part: InputPart) -> Iterator[Row | Lef
     at = part.start
     if stream.peek(_BUFFER_BYTES).lstrip(_BLANK).startswith(b"["):
         # One list, which may be one line. Another part would begin within one of its objects.
-        yield from () if at else array_items(stream)
+        yield from () if at else array_items(io.TextIOWrapper(stream, "utf-8-sig", "replace"))
         return
     if at:
         # A line that begins before belongs to the part before; one byte back sees its end.
@@ -91,14 +91,8 @@ def _of_stream(stream: io.BufferedReader, part: InputPart) -> Iterator[Row | Lef
         at += len(line)
 
 
-def array_items(stream: IO[bytes], *, errors: str = "replace") -> Iterator[Row | LeftOut]:
-    """Yield the objects of a list of JSON, in bounded memory; their positions are numbers.
-
-    Args:
-        stream: The list, behind white space at most; it is closed at the end.
-        errors: What is done about bytes that are no UTF-8, as ``open`` takes it.
-    """
-    text = io.TextIOWrapper(stream, "utf-8-sig", errors)
+def array_items(text: IO[str]) -> Iterator[Row | LeftOut]:
+    """Yield the objects of a list of JSON, in bounded memory; their positions are numbers."""
     decode = json.JSONDecoder().raw_decode
     rest, position = text.read(_BUFFER_BYTES).lstrip()[1:].lstrip(), 0
     while not rest.startswith("]"):

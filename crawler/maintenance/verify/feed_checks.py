@@ -74,10 +74,11 @@ def _array(file: IO[bytes]) -> Iterator[Any]:
     """Yield the items of one JSON array, with at most one piece of the file in memory."""
     if not _is_array(file):
         raise ValueError("no JSON array")
-    for found in array_items(file, errors="strict"):
-        if isinstance(found, LeftOut):
-            raise ValueError(found.reason)  # noqa: TRY004 - the reader of all formats catches it
-        yield found.values
+    with io.TextIOWrapper(file, "utf-8") as text:
+        for found in array_items(text):
+            if isinstance(found, LeftOut):
+                raise ValueError(found.reason)  # noqa: TRY004 - ``feed_urls`` catches it
+            yield found.values
 
 
 def _is_array(file: IO[bytes]) -> bool:
