@@ -28,6 +28,14 @@ if TYPE_CHECKING:
 
 FORMAT = 4
 TABLES = ("documents", "signatures", "pairs", "clusters", "kept", "near_texts", "left_out")
+OF_PAGE = (
+    "id", "name", "source", "position", "title", "date", "words", "is_main", "digest",
+    "fingerprint",
+)  # fmt: skip
+OF_VERDICT = ("verdict", "resembles", "distance", "similarity")
+KEPT_COLUMNS = (*OF_PAGE, *OF_VERDICT, "text")
+"""The columns of ``kept``."""
+
 PAIRS = "first long, second long, distance short, similarity double, is_other boolean"
 """The columns of ``pairs``."""
 

@@ -11,8 +11,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from neardup.batch.analysing import schema_of
-from neardup.batch.output_tables import PAIRS
+from neardup.batch.output_tables import KEPT_COLUMNS, OF_PAGE, PAIRS
 from neardup.batch.schemes import Bands
+from neardup.batch.sketches import WORDS
 from neardup.cascade import decide
 from neardup.corpus.digest_table import NONE, DigestTable
 from neardup.corpus.spooled_documents import SpooledDocuments
@@ -44,16 +45,7 @@ VERDICTS = schema_of(
 )
 _PAIRS = schema_of(PAIRS)
 
-_OF_DOCUMENTS = (
-    "id", "name", "source", "position", "title", "date", "words", "is_main", "digest",
-    "fingerprint", "sketch0", "sketch1",
-)  # fmt: skip
-_OF_KEPT = (
-    "id", "name", "source", "position", "title", "date", "words", "is_main", "digest",
-    "fingerprint",
-)  # fmt: skip
 _OF_DOCUMENT = ("words", "digest", "fingerprint", "text", "packed_name", "signature")
-_OF_VERDICT = ("verdict", "resembles", "distance", "similarity")
 _EMPTY, _NEW = Verdict(TOO_SHORT), Verdict(NEW)
 _END_ID = (1 << 63) - 1
 
@@ -140,10 +132,10 @@ class BatchJudge:
         kept, near = table.filter(_are_kept(table)), table.filter(is_near)
         self._hold(kept, near)
         return {
-            "documents": table.select([*_OF_DOCUMENTS, *VERDICTS.names]),
+            "documents": table.select([*OF_PAGE, *WORDS, *VERDICTS.names]),
             "signatures": table.filter(pc.is_valid(table["signature"])).select(["id", "signature"]),
             "pairs": _pairs(rows["id"].to_pylist(), judged),
-            "kept": kept.select([*_OF_KEPT, *_OF_VERDICT, "text"]),
+            "kept": kept.select(list(KEPT_COLUMNS)),
             "near_texts": near.select(["id", "text", "title"]),
         }
 

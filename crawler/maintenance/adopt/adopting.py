@@ -10,7 +10,7 @@ from __future__ import annotations
 import shutil
 import time
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -44,10 +44,6 @@ if TYPE_CHECKING:
     from crawler.urls.canonical import Canonicalizer
 
 _ROWS_AT_ONCE = 256
-_COLUMNS = (
-    "id", "name", "title", "date", "words", "is_main", "digest", "fingerprint", "verdict",
-    "resembles", "distance", "similarity", "text",
-)  # fmt: skip
 
 _ADOPTED = "CREATE TEMP TABLE adopted (corpus_id INTEGER PRIMARY KEY, page INTEGER NOT NULL)"
 _NAME_RESEMBLED = """
@@ -118,9 +114,10 @@ class Corpus:
 
     def pages(self) -> Iterator[KeptPage]:
         """Yield the pages, in no order, a few at a time in memory."""
+        columns = [field.name for field in fields(KeptPage)]
         for folder in self._kept:
             with _opened(folder) as rows:
-                for batch in rows.to_batches(columns=list(_COLUMNS), batch_size=_ROWS_AT_ONCE):
+                for batch in rows.to_batches(columns=columns, batch_size=_ROWS_AT_ONCE):
                     yield from (KeptPage(**values) for values in batch.to_pylist())
 
 
