@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy.utils.httpobj import urlparse_cached
 
-from crawler.job_registry import job_of
+from crawler.job_registry import SharedByComponents, job_of
 from crawler.pages.verdicts import CHANGED, DUPLICATES, FAILED, KEPT, UNCHANGED, VERDICTS
 from crawler.run import BYTES, answers_in
 from crawler.storage.meta_names import BROWSER_REQUESTS
@@ -38,8 +38,6 @@ MAX_PAGES = "max_pages"
 SIGNAL = "signal"
 
 _NAMED = frozenset({*KEPT, *DUPLICATES, UNCHANGED, FAILED})
-
-_instances: weakref.WeakKeyDictionary[Crawler, CrawlNumbers] = weakref.WeakKeyDictionary()
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +136,7 @@ class _Pace(NamedTuple):
     answers: float
 
 
-class CrawlNumbers:
+class CrawlNumbers(SharedByComponents):
     """Reads the numbers of one crawl; cheap."""
 
     def __init__(self, crawler: Crawler) -> None:
@@ -146,12 +144,6 @@ class CrawlNumbers:
         self.job: Job = job_of(crawler)
         self._samples = deque([_Sample(self.job.result.started, 0, 0)])
         self._last_hosts: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, crawler: Crawler) -> CrawlNumbers:
-        if crawler not in _instances:
-            _instances[crawler] = cls(crawler)
-        return _instances[crawler]
 
     def read(self) -> Numbers:
         """Return the numbers as they are now."""

@@ -30,8 +30,8 @@ from twisted.web.http_headers import InvalidHeaderName
 
 from crawler.downloading.encodings import HeadTooLargeError
 from crawler.downloading.message_head import tls_facts
-from crawler.exchange_heads import Crossed, exchange_heads_of
-from crawler.large_bodies import DATA_LOSS, EndlessAnswerError, large_bodies_of
+from crawler.exchange_heads import Crossed, ExchangeHeads
+from crawler.large_bodies import DATA_LOSS, EndlessAnswerError, LargeBodies
 from crawler.options import Options
 from crawler.pacing import PacedConnection
 from crawler.request_meta import DONT_CACHE
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from twisted.internet.defer import Deferred
 
     from crawler.downloading.message_head import TlsFacts
-    from crawler.exchange_heads import ExchangeHeads
 
 
 MAX_IDLE = 500
@@ -72,14 +71,14 @@ class BoundedHeadHandler(HTTP11DownloadHandler):
         super().__init__(crawler)
         options = Options(crawler.settings)
         limit = options.integer("CRAWL_MAX_HEADER_BYTES")
-        self._bodies = large_bodies_of(crawler)
+        self._bodies = LargeBodies.of(crawler)
         watch: Callable[[Any], HeadWatch]
         watch = partial(HeadWatch, limit=limit, deliver=self._bodies.deliver)
         if options.boolean("WARC_ENABLED"):
             watch = partial(
                 HeadKeeper,
                 limit=limit,
-                heads=exchange_heads_of(crawler),
+                heads=ExchangeHeads.of(crawler),
                 with_tls=options.boolean("WARC_NETWORK"),
                 deliver=self._bodies.deliver,
             )

@@ -12,14 +12,13 @@ from weakref import WeakKeyDictionary
 from scrapy import signals
 
 from crawler.downloading.message_head import Head, read_head
+from crawler.job_registry import SharedByComponents
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
 
     from crawler.downloading.message_head import TlsFacts
-
-_heads: WeakKeyDictionary[Crawler, ExchangeHeads] = WeakKeyDictionary()
 
 
 class Crossed(NamedTuple):
@@ -36,7 +35,7 @@ class Crossed(NamedTuple):
     tls: TlsFacts | None = None
 
 
-class ExchangeHeads:
+class ExchangeHeads(SharedByComponents):
     """Joins heads, which come from connections, to requests.
 
     A connection knows no request of Scrapy. It calls ``note`` when Twisted's response is there,
@@ -66,11 +65,3 @@ class ExchangeHeads:
         if crossed is None:
             return None, None, None
         return read_head(crossed.sent), read_head(crossed.received), crossed.tls
-
-
-def exchange_heads_of(crawler: Crawler) -> ExchangeHeads:
-    """Return the heads of a crawl, for its handlers of http and https alike."""
-    heads = _heads.get(crawler)
-    if heads is None:
-        heads = _heads[crawler] = ExchangeHeads(crawler)
-    return heads

@@ -12,7 +12,7 @@ import xxhash
 from itemadapter import ItemAdapter
 from scrapy import signals
 
-from crawler.job_registry import job_of
+from crawler.job_registry import SharedByComponents, job_of
 from crawler.options import Options
 from crawler.pages.page_context import Captured, Fetched
 from crawler.reading.reading import reading_of_text
@@ -32,8 +32,6 @@ MAX_FIELDS_NAMED = 10
 
 MAX_AHEAD = 10_000
 """Verdicts that wait for their item, at most; a dropped one, the oldest, is obtained again."""
-
-_instances: weakref.WeakKeyDictionary[Crawler, ForeignItems] = weakref.WeakKeyDictionary()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +56,7 @@ class Recognised:
         return xxhash.xxh3_128_digest((self.url or "").encode("utf-8", "replace") + self.body)
 
 
-class ForeignItems:
+class ForeignItems(SharedByComponents):
     """Obtains the verdict of an item from the fields that may hold its text.
 
     The spider middleware asks before links are queued, the pipeline when the
@@ -79,12 +77,6 @@ class ForeignItems:
         self._fields: list[str] = []
         self._has_text = False
         crawler.signals.connect(self._warn, signals.spider_closed)
-
-    @classmethod
-    def of(cls, crawler: Crawler) -> ForeignItems:
-        if crawler not in _instances:
-            _instances[crawler] = cls(crawler)
-        return _instances[crawler]
 
     async def captured(self, item: Any) -> Captured | None:
         """Remove and return the verdict of an item, after obtaining it if needed."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from scrapy.exceptions import NotConfigured
@@ -38,6 +38,7 @@ _MAX_CONFIDENCE = 0.99
 
 _prepared: dict[Path, Job] = {}
 _jobs: WeakKeyDictionary[Crawler, Job] = WeakKeyDictionary()
+_shared: WeakKeyDictionary[Crawler, dict[type, Any]] = WeakKeyDictionary()
 
 
 class CrawlerComponent:
@@ -46,6 +47,18 @@ class CrawlerComponent:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         return cls(crawler)  # type: ignore[call-arg]  # which each component takes
+
+
+class SharedByComponents:
+    """An object of a crawler that all its components share; the first that asks makes it."""
+
+    @classmethod
+    def of(cls, crawler: Crawler) -> Self:
+        made = _shared.setdefault(crawler, {})
+        if cls not in made:
+            made[cls] = cls(crawler)  # type: ignore[call-arg]  # which each of them takes
+        found: Self = made[cls]
+        return found
 
 
 def prepare_job(settings: BaseSettings) -> Job:

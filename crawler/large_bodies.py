@@ -18,6 +18,7 @@ from scrapy.responsetypes import responsetypes
 
 from crawler.downloading.encodings import AnswerError, Opening, codings
 from crawler.downloading.message_head import range_in
+from crawler.job_registry import SharedByComponents
 from crawler.pages.page_context import LARGE_BYTES, BodyFile, PartFile, StoredPart
 from crawler.reading.content_types import SNIFFED_BYTES, is_media
 
@@ -101,7 +102,7 @@ def body_size(response: Response) -> int:
     return response.file.size if isinstance(response, FileResponse) else len(response.body)
 
 
-class LargeBodies:
+class LargeBodies(SharedByComponents):
     """Directs the bodies of answers to memory or to the disk.
 
     The bytes of a body are collected in ``_ResponseReader._bodybuf``. It is private to Scrapy, so
@@ -288,17 +289,6 @@ class _Buffer(BytesIO):
         """Forget the body; Scrapy calls it where more came than ``DOWNLOAD_MAXSIZE``."""
         self.is_too_large = True
         return super().truncate(size)
-
-
-_made: WeakKeyDictionary[Crawler, LargeBodies] = WeakKeyDictionary()
-
-
-def large_bodies_of(crawler: Crawler) -> LargeBodies:
-    """Return the large bodies of a crawl, for its handlers and its middleware alike."""
-    made = _made.get(crawler)
-    if made is None:
-        made = _made[crawler] = LargeBodies(crawler)
-    return made
 
 
 def telling_bytes(layers: list[str], *, is_long: bool) -> int:

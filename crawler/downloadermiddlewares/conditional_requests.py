@@ -14,7 +14,7 @@ from crawler.downloadermiddlewares.failures import REDIRECTS
 from crawler.downloadermiddlewares.limits import OF_RANGES, content_range
 from crawler.downloadermiddlewares.retries import leased_host
 from crawler.job_registry import CrawlerComponent
-from crawler.large_bodies import DATA_LOSS, FileResponse, body_size, large_bodies_of, without_file
+from crawler.large_bodies import DATA_LOSS, FileResponse, LargeBodies, body_size, without_file
 from crawler.pages.gates import GateError
 from crawler.request_meta import ASKED_IF, WAITED, WHOLE
 from crawler.spiders.page_spider import PageSpider
@@ -48,7 +48,7 @@ class ConditionalRequests(CrawlerComponent):
         self._crawler = crawler
         self._spider = crawler.spider
         self._job = crawler.spider.job
-        self._parts: WeakKeyDictionary[Request, StoredPart] = large_bodies_of(crawler).parts
+        self._parts: WeakKeyDictionary[Request, StoredPart] = LargeBodies.of(crawler).parts
 
     async def process_request(self, request: Request) -> None:
         """Add what a known page is to be compared with: a stored part, or its last version."""

@@ -19,7 +19,7 @@ from twisted.internet.abstract import isIPAddress, isIPv6Address
 
 from crawler.downloadermiddlewares.limits import is_for_robots
 from crawler.downloading.cookies import stored_cookies
-from crawler.exchange_heads import exchange_heads_of
+from crawler.exchange_heads import ExchangeHeads
 from crawler.job_registry import CrawlerComponent, job_of
 from crawler.large_bodies import DATA_LOSS, STOPPED, FileResponse, body_size
 from crawler.options import Options
@@ -75,7 +75,7 @@ class Recording(CrawlerComponent):
         is_stored = folder is not None and bool(stored_cookies(folder))
         is_given = is_stored or bool(getattr(crawler.spider, "cookies", ""))
         self._secrets = _SECRETS | ({b"cookie", b"set-cookie"} if is_given else frozenset())
-        self._heads = exchange_heads_of(crawler)
+        self._heads = ExchangeHeads.of(crawler)
         self._with_network = Options(crawler.settings).boolean("WARC_NETWORK")
         job = job_of(crawler)
         self._database = job.database

@@ -11,7 +11,6 @@ import heapq
 import json
 import os
 import re
-import tempfile
 from contextlib import ExitStack, closing
 from http import HTTPStatus
 from itertools import islice
@@ -25,7 +24,7 @@ from crawler.storage.errors import JobError
 from crawler.warc.archive import lock
 from crawler.warc.record_reading import read_records
 from crawler.warc.sources import ArchiveError, find_sources
-from crawler.warc.wacz import write_wacz
+from crawler.warc.wacz import write_wacz, written
 from crawler.warc.warc_files import mend
 
 if TYPE_CHECKING:
@@ -123,22 +122,14 @@ def sorted_lines(
     with ExitStack() as stack:
         runs: list[IO[bytes]] = []
         while run := sorted(islice(rest, run_lines)):
-            runs.append(_written(run, folder, stack))
+            runs.append(stack.enter_context(written(run, folder)))
             if len(runs) == MAX_RUNS:
-                runs = [_written(heapq.merge(*runs), folder, stack)]
+                runs = [stack.enter_context(written(heapq.merge(*runs), folder))]
         before = None
         for line in heapq.merge(*runs):
             if line != before:
                 yield line
             before = line
-
-
-def _written(lines: Iterable[bytes], folder: Path, stack: ExitStack) -> IO[bytes]:
-    file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - the stack closes it
-    stack.enter_context(file)
-    file.writelines(lines)
-    file.seek(0)
-    return file
 
 
 def write_cdxj(sources: Iterable[WarcFile], path: Path) -> int:

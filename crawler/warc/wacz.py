@@ -95,7 +95,7 @@ def write_wacz(
         title: Title that players show.
         kept: Kept pages of the crawl, as ``export_pages`` yields them, if it is known.
     """
-    new = path.with_name(f"{path.name}.new")
+    new, folder = path.with_name(f"{path.name}.new"), path.parent
     with new.open("wb") as file:
         with zipfile.ZipFile(file, "w", allowZip64=True) as archive:
             wacz = WaczFile(archive)
@@ -103,14 +103,14 @@ def write_wacz(
                 with warc.open("rb") as part:
                     wacz.add(f"archive/{warc.name}", part)
             summary = BytesIO()
-            with cdxj.open("rb") as lines, _written(_blocks(lines, summary), path) as part:
+            with cdxj.open("rb") as lines, written(_blocks(lines, summary), folder) as part:
                 wacz.add("indexes/index.cdx.gz", part)
             wacz.add("indexes/index.idx", summary, stored=False)
             with cdxj.open("rb") as lines, closing(PageLists(lines, kept)) as lists:
-                with _written(lists.pages(), path) as part:
+                with written(lists.pages(), folder) as part:
                     wacz.add(PAGES, part, stored=False)
                 if kept is not None:
-                    with _written(lists.others(), path) as part:
+                    with written(lists.others(), folder) as part:
                         wacz.add(OTHERS, part, stored=False)
             wacz.end(title)
         file.flush()
@@ -141,10 +141,11 @@ def _blocks(lines: Iterable[bytes], summary: BytesIO) -> Iterator[bytes]:
 
 
 @contextmanager
-def _written(pieces: Iterable[bytes], beside: Path) -> Iterator[BinaryIO]:
-    """Return pieces as a file that is gone at the end, on the disk of another one."""
-    with TemporaryFile(dir=beside.parent) as file:
+def written(pieces: Iterable[bytes], folder: Path) -> Iterator[BinaryIO]:
+    """Return pieces as a file without a name, on the disk of a folder, that is gone at the end."""
+    with TemporaryFile(dir=folder) as file:
         file.writelines(pieces)
+        file.seek(0)
         yield file
 
 

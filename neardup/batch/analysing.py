@@ -11,35 +11,48 @@ import pyarrow as pa
 
 from neardup.batch.input_files import InputOptions, InputPart
 from neardup.batch.parsing import WebPage, read_part
-from neardup.batch.sketches import WORDS, sketches_of
+from neardup.batch.sketches import sketches_of
 from neardup.document import Document, analyse
 from neardup.fingerprints.minhash import unpacked_signature
-from neardup.names import Name
+from neardup.names import Name, name_of
 from neardup.parameters import Parameters
+from neardup.whole import part_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 POSITION_BITS = 41
 
-READ = (
+_COLUMNS = (
     "id long, name string, source string, position long, title string, date string, words int, "
     "is_main boolean, digest binary, fingerprint long, sketch0 long, sketch1 long, "
-    "signature binary, text string, left_out string, count long"
+    "signature binary, text string"
 )
+_ANALYSED = f"{_COLUMNS}, packed_name string"
+"""The columns of an analysed page; ``packed_name`` is what it is called."""
+
+READ = f"{_COLUMNS}, left_out string, count long"
 """The columns of a row: of a page, or of pages left out, with the reason and their count."""
 
 _PARTS = "number long, path string, format string, start long, end long"
-_NAMES = tuple(column.split()[0] for column in READ.split(", "))
+_KINDS = {
+    "long": pa.int64(), "string": pa.string(), "int": pa.int32(), "short": pa.int16(),
+    "double": pa.float64(), "boolean": pa.bool_(), "binary": pa.binary(),
+}  # fmt: skip
 _ROWS_AT_ONCE = 512
-_CHARACTERS_AT_ONCE = 1 << 23
+_CHARACTERS_AT_ONCE = 1 << 22
 _MAX_TASKS = 50_000
 """The largest number of tasks in a stage: a driver with a few gigabytes keeps account of it."""
 
 _NO_NAME = Name()
-"""A row has none: only the texts that are compared need theirs."""
 
-Row = dict[str, Any]
+
+def schema_of(columns: str) -> Any:
+    """Return the schema of Arrow for columns as Spark names them."""
+    return pa.schema([(name, _KINDS[kind]) for name, kind in map(str.split, columns.split(", "))])
+
+
+ROWS, _READ = schema_of(_ANALYSED), schema_of(READ)
 
 
 def analysed(
@@ -57,69 +70,100 @@ def _analysed(
     def run(batches: Iterator[Any]) -> Iterator[Any]:
         for batch in batches:
             for values in batch.to_pylist():
-                yield from _batches(_rows(InputPart(**values), options, parameters))
+                yield from _read(InputPart(**values), options, parameters)
 
     return run
 
 
-def _batches(rows: Iterator[Row]) -> Iterator[Any]:
-    """Yield rows as batches of Arrow, bounded in rows and in text."""
-    collected: list[Row] = []
-    characters = 0
-    for row in rows:
-        collected.append(row)
-        characters += len(row["text"] or "")
-        if len(collected) == _ROWS_AT_ONCE or characters > _CHARACTERS_AT_ONCE:
-            yield _batch(collected)
-            collected, characters = [], 0
-    if collected:
-        yield _batch(collected)
-
-
-def _batch(rows: list[Row]) -> Any:
-    kinds = {
-        "long": pa.int64(), "string": pa.string(), "int": pa.int32(),
-        "boolean": pa.bool_(), "binary": pa.binary(),
-    }  # fmt: skip
-    schema = pa.schema([(name, kinds[kind]) for name, kind in map(str.split, READ.split(", "))])
-    _add_sketches(rows)
-    return pa.RecordBatch.from_pylist(rows, schema=schema)
-
-
-def _add_sketches(rows: list[Row]) -> None:
-    joined = [row for row in rows if None not in (row["fingerprint"], row["signature"])]
-    if joined:
-        signatures = np.stack([unpacked_signature(row["signature"]) for row in joined])
-        for row, words in zip(joined, sketches_of(signatures).view(np.int64).tolist(), strict=True):
-            row.update(zip(WORDS, words, strict=True))
-
-
-def _rows(part: InputPart, options: InputOptions, parameters: Parameters) -> Iterator[Row]:
+def _read(part: InputPart, options: InputOptions, parameters: Parameters) -> Iterator[Any]:
+    """Yield batches of the columns ``READ``: the pages of a part, then what was left out of it."""
     left_out: Counter[str] = Counter()
-    nothing = dict.fromkeys(_NAMES)
-    for found in read_part(part, options):
-        if isinstance(found, WebPage):
-            number = part.number << POSITION_BITS | found.position
-            yield {**nothing, "id": number, "source": part.path, **row_of(found, parameters)}
-        else:
-            left_out[found.reason] += 1
-    for reason, count in left_out.items():
-        yield {**nothing, "source": part.path, "left_out": reason, "count": count}
+    # Only the texts that are compared need their names.
+    for rows in batches_of(part, options, parameters, left_out, with_names=False):
+        nothing = (pa.nulls(len(rows), _READ.field(name).type) for name in ("left_out", "count"))
+        yield pa.RecordBatch.from_arrays([*rows.columns[:-1], *nothing], schema=_READ)
+    told = [
+        {"source": part.path, "left_out": reason, "count": count}
+        for reason, count in left_out.items()
+    ]
+    if told:
+        yield pa.RecordBatch.from_pylist(told, schema=_READ)
 
 
-def row_of(page: WebPage, parameters: Parameters) -> Row:
+def batches_of(
+    part: InputPart,
+    options: InputOptions,
+    parameters: Parameters,
+    left_out: Counter[str],
+    *,
+    after: int = -1,
+    with_names: bool = True,
+) -> Iterator[Any]:
+    """Yield the analysed pages of a part as batches of ``ROWS``, bounded in rows and in text.
+
+    Args:
+        part: The part.
+        options: The choice of what is read.
+        parameters: The parameters that decide which texts are the same.
+        left_out: Takes the number of records that are no text to judge, by reason.
+        after: Leave out the pages up to the one of this id.
+        with_names: Whether ``packed_name`` is filled; else it is empty.
+    """
+    rows: list[tuple[Any, ...]] = []
+    characters, first = 0, part.number << POSITION_BITS
+    for page in read_part(part, options):
+        if not isinstance(page, WebPage):
+            left_out[page.reason] += 1
+            continue
+        if first + page.position <= after:
+            continue
+        rows.append(row_of(page, first, part.path, parameters, with_name=with_names))
+        characters += len(page.text)
+        if len(rows) == _ROWS_AT_ONCE or characters > _CHARACTERS_AT_ONCE:
+            yield batch_of(rows)
+            rows, characters = [], 0
+    if rows:
+        yield batch_of(rows)
+
+
+def row_of(
+    page: WebPage, first: int, path: str, parameters: Parameters, *, with_name: bool = True
+) -> tuple[Any, ...]:
     """Return the row of a page, without its sketch, and with its fingerprint as a signed number."""
-    document = document_of(page, parameters, _NO_NAME)
+    name = name_of(part_of(page.text), page.title or "") if with_name else _NO_NAME
+    document = _document(page, parameters, name)
     fingerprint = document.fingerprint
-    return {
-        "name": page.name, "position": page.position, "title": page.title, "date": page.date,
-        "words": document.words, "is_main": page.is_main, "digest": document.digest,
-        "fingerprint": None if fingerprint is None else signed_number(fingerprint),
-        "signature": document.signature, "text": page.text,
-    }  # fmt: skip
+    return (
+        first + page.position, page.name, path, page.position, page.title, page.date,
+        document.words, page.is_main, document.digest,
+        None if fingerprint is None else fingerprint - (fingerprint >> 63 << 64),
+        document.signature, page.text, document.name,
+    )  # fmt: skip
 
 
-def document_of(page: WebPage, parameters: Parameters, name: Name | None = None) -> Document:
+def batch_of(rows: list[tuple[Any, ...]]) -> Any:
+    """Return rows that ``row_of`` made as a batch of ``ROWS``."""
+    *before, signatures, texts, names = zip(*rows, strict=True)
+    sketches = _sketches(before[-1], signatures)
+    columns = (*before, *sketches, signatures, texts, names)
+    arrays = [pa.array(values, kind) for values, kind in zip(columns, ROWS.types, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=ROWS)
+
+
+def _sketches(fingerprints: tuple[int | None, ...], signatures: tuple[bytes | None, ...]) -> Any:
+    """Return the two words of the sketch of each text that has a fingerprint."""
+    have = np.array(
+        [f is not None and s is not None for f, s in zip(fingerprints, signatures, strict=True)]
+    )
+    words = np.zeros((len(have), 2), np.int64)
+    present = [signature for signature, has in zip(signatures, have, strict=True) if has]
+    if present:
+        values = unpacked_signature(b"".join(filter(None, present))).reshape(len(present), -1)
+        words[have] = sketches_of(values).view(np.int64)
+    return (pa.array(words[:, 0], mask=~have), pa.array(words[:, 1], mask=~have))
+
+
+def _document(page: WebPage, parameters: Parameters, name: Name) -> Document:
     """Return what a page is judged by.
 
     A text that a fingerprint cannot stand for, or of too few words for one, repeats only what
@@ -135,8 +179,3 @@ def document_of(page: WebPage, parameters: Parameters, name: Name | None = None)
 @lru_cache(maxsize=1)
 def _of_any_length(parameters: Parameters) -> Parameters:
     return replace(parameters, min_words=1)
-
-
-def signed_number(fingerprint: int) -> int:
-    """Return the signed number of the same 64 bits."""
-    return fingerprint - (fingerprint >> 63 << 64)

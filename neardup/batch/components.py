@@ -19,8 +19,6 @@ from neardup.clustering import clusters
 FEW = 1 << 19
 """The largest number of pairs that one machine joins sooner than a cluster begins."""
 
-_ROOTS = "id long, root long"
-
 
 class _State(NamedTuple):
     """The number and the checksum of edges, equal for two rounds when nothing changed."""

@@ -28,6 +28,17 @@ if TYPE_CHECKING:
 
 FORMAT = 4
 TABLES = ("documents", "signatures", "pairs", "clusters", "kept", "near_texts", "left_out")
+OF_PAGE = (
+    "id", "name", "source", "position", "title", "date", "words", "is_main", "digest",
+    "fingerprint",
+)  # fmt: skip
+OF_VERDICT = ("verdict", "resembles", "distance", "similarity")
+KEPT_COLUMNS = (*OF_PAGE, *OF_VERDICT, "text")
+"""The columns of ``kept``."""
+
+PAIRS = "first long, second long, distance short, similarity double, is_other boolean"
+"""The columns of ``pairs``."""
+
 _ABOUT = "about"
 RUN = "run-"
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):(?://(?=/))?")
@@ -321,8 +332,7 @@ class Earlier:
         return self._union("kept", columns).unionByName(self._union("near_texts", columns))
 
     def pairs(self) -> "DataFrame":
-        columns = "first long, second long, distance short, similarity double, is_other boolean"
-        return self._union("pairs", columns)
+        return self._union("pairs", PAIRS)
 
     def clusters(self) -> "DataFrame":
         """Return ``id`` and ``representative``, as the last run that touched a cluster has it."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
-from typing import Any, BinaryIO, NamedTuple, TypeAlias
+from typing import IO, Any, BinaryIO, NamedTuple, TypeAlias
 
 import zstandard
 
@@ -73,7 +73,7 @@ def _of_stream(stream: io.BufferedReader, part: InputPart) -> Iterator[Row | Lef
     at = part.start
     if stream.peek(_BUFFER_BYTES).lstrip(_BLANK).startswith(b"["):
         # One list, which may be one line. Another part would begin within one of its objects.
-        yield from () if at else _items(stream)
+        yield from () if at else array_items(io.TextIOWrapper(stream, "utf-8-sig", "replace"))
         return
     if at:
         # A line that begins before belongs to the part before; one byte back sees its end.
@@ -91,9 +91,8 @@ def _of_stream(stream: io.BufferedReader, part: InputPart) -> Iterator[Row | Lef
         at += len(line)
 
 
-def _items(stream: BinaryIO) -> Iterator[Row | LeftOut]:
+def array_items(text: IO[str]) -> Iterator[Row | LeftOut]:
     """Yield the objects of a list of JSON, in bounded memory; their positions are numbers."""
-    text = io.TextIOWrapper(stream, "utf-8-sig", "replace")
     decode = json.JSONDecoder().raw_decode
     rest, position = text.read(_BUFFER_BYTES).lstrip()[1:].lstrip(), 0
     while not rest.startswith("]"):

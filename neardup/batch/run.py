@@ -22,7 +22,7 @@ from neardup.batch.deciding import (
 )
 from neardup.batch.input_files import check_count, parts_of
 from neardup.batch.joining import FIRST_ROUND, LATER_ROUND, candidates, with_distance
-from neardup.batch.output_tables import About, Earlier, Folder
+from neardup.batch.output_tables import KEPT_COLUMNS, OF_VERDICT, About, Earlier, Folder
 from neardup.batch.rows import DAMAGED
 from neardup.batch.schemes import scheme_of
 from neardup.batch.sketches import WORDS
@@ -233,13 +233,9 @@ class BatchRun:
             self._count(row["verdict"], row["count"], row["verdict"])
         signed = read.select("id", "signature").where("signature IS NOT NULL")
         write(signed, "signatures")
-        kept_columns = [
-            "id", "name", "source", "position", "title", "date", "words", "is_main", "digest",
-            "fingerprint", "verdict", "resembles", "distance", "similarity", "text",
-        ]  # fmt: skip
         count = self._counts["documents"]
-        said = told.where(is_kept()).select("id", "verdict", "resembles", "distance", "similarity")
-        kept = read.join(held(said, count, columns=5), "id").select(kept_columns)
+        said = told.where(is_kept()).select("id", *OF_VERDICT)
+        kept = read.join(held(said, count, columns=5), "id").select(*KEPT_COLUMNS)
         self._count("kept", write(kept, "kept").count(), "kept")
         near = told.where(f"verdict = '{NEAR_DUPLICATE}' AND id = text_id").select("id")
         write(read.select("id", "text", "title").join(held(near, count), "id"), "near_texts")

@@ -18,17 +18,14 @@ _FIRST = np.uint32(0x85EBCA6B)
 _SECOND = np.uint32(0xC2B2AE35)
 
 
-def sketch_of(signature: Signature) -> Hashes:
-    """Return two bits of each of the 64 values of a signature: uint64, (2,).
+def sketches_of(signatures: Signature) -> Hashes:
+    """Return two bits of each of the 64 values of signatures: uint64, (texts, 2).
+
+    Args:
+        signatures: uint32, (texts, 64).
 
     Reference: Li and Koenig, b-bit minwise hashing, WWW 2010, section 3.
     """
-    sketch: Hashes = sketches_of(signature[np.newaxis])[0]
-    return sketch
-
-
-def sketches_of(signatures: Signature) -> Hashes:
-    """Return the sketches of signatures, uint32, (texts, 64): uint64, (texts, 2)."""
     columns = _mixed(signatures)[..., np.newaxis] >> np.arange(2, dtype=np.uint32) & np.uint32(1)
     bits = columns.astype(np.uint8).reshape(len(signatures), -1)
     sketches: Hashes = np.packbits(bits, axis=1, bitorder="little").view(np.uint64)

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
+from neardup.batch.analysing import schema_of
+from neardup.batch.output_tables import PAIRS
 from neardup.batch.spark_session import held
 from neardup.candidates import MAX_SET_BYTES, Held
 from neardup.features.hashing import Hashes
@@ -18,11 +20,7 @@ from neardup.parameters import Parameters
 from neardup.verification import JaccardComparison, JaccardVerifier
 from neardup.whole import split_whole
 
-_PAIRS = "first long, second long, distance short, similarity double, is_other boolean"
-_KINDS = {
-    "first": pa.int64(), "second": pa.int64(), "distance": pa.int16(),
-    "similarity": pa.float64(), "is_other": pa.bool_(),
-}  # fmt: skip
+_SCHEMA = schema_of(PAIRS)
 _TEXTS_OF_PLACE = 512
 """The texts whose candidates are compared in one place, on average; a task has one in memory."""
 
@@ -54,7 +52,7 @@ def verified(
     order = ("place", "second", "first")  # texts come first: of them the second is null
     columns = ("place", "first", "second", "distance", "text", "title")
     in_order = rows.select(*columns).sortWithinPartitions(*order)
-    return in_order.mapInArrow(_compared(parameters), _PAIRS)
+    return in_order.mapInArrow(_compared(parameters), PAIRS)
 
 
 def _compared(parameters: Parameters) -> Callable[[Iterator[Any]], Iterator[Any]]:
@@ -72,12 +70,12 @@ def _compared(parameters: Parameters) -> Callable[[Iterator[Any]], Iterator[Any]
                     pair = texts.compared(row.first, row.second)
                     if pair is not None:
                         found.append((row.first, row.second, row.distance, *pair))
-            columns = zip(*found, strict=True) if found else [()] * len(_KINDS)
+            columns = zip(*found, strict=True) if found else [()] * len(_SCHEMA)
             arrays = [
                 pa.array(list(values), kind)
-                for values, kind in zip(columns, _KINDS.values(), strict=True)
+                for values, kind in zip(columns, _SCHEMA.types, strict=True)
             ]
-            yield pa.RecordBatch.from_arrays(arrays, names=list(_KINDS))
+            yield pa.RecordBatch.from_arrays(arrays, schema=_SCHEMA)
 
     return run
 

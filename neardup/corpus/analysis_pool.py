@@ -15,32 +15,13 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import pyarrow as pa
 
-from neardup.batch.analysing import POSITION_BITS, document_of, signed_number
+from neardup.batch.analysing import ROWS, batches_of
 from neardup.batch.input_files import InputOptions, InputPart
-from neardup.batch.parsing import WebPage, read_part
-from neardup.batch.sketches import sketches_of
 from neardup.errors import InputError, NearDupError
-from neardup.fingerprints.minhash import unpacked_signature
-from neardup.names import name_of
 from neardup.parameters import Parameters
-from neardup.whole import part_of
 
-ROWS = pa.schema(
-    [
-        ("id", pa.int64()), ("name", pa.string()), ("source", pa.string()),
-        ("position", pa.int64()), ("title", pa.string()), ("date", pa.string()),
-        ("words", pa.int32()), ("is_main", pa.bool_()), ("digest", pa.binary()),
-        ("fingerprint", pa.int64()), ("sketch0", pa.int64()), ("sketch1", pa.int64()),
-        ("signature", pa.binary()), ("text", pa.string()), ("packed_name", pa.string()),
-    ]
-)  # fmt: skip
-"""The columns of an analysed page; ``packed_name`` is what it is called."""
-
-_ROWS_AT_ONCE = 512
-_CHARACTERS_AT_ONCE = 1 << 22
 _MAX_AHEAD_BYTES = 1 << 29
 """A process waits once it has written so many bytes of a part that were not yet judged.
 
@@ -267,7 +248,7 @@ def _analyse_part(
     left_out: Counter[str] = Counter()
     ahead = 0
     with (analysis.folder / f"{number}.arrow").open("wb") as file:
-        for rows in _batches(part, analysis, after, left_out):
+        for rows in batches_of(part, analysis.options, analysis.parameters, left_out, after=after):
             buffer = rows.serialize()
             file.write(buffer)
             file.flush()
@@ -276,60 +257,6 @@ def _analyse_part(
             while ahead > _MAX_AHEAD_BYTES or pipe.poll():
                 ahead -= pipe.recv()
     return dict(left_out)
-
-
-def _batches(
-    part: InputPart, analysis: Analysis, after: int, left_out: Counter[str]
-) -> Iterator[Any]:
-    """Yield analysed rows, bounded in rows and in text."""
-    columns: list[tuple[Any, ...]] = []
-    characters, first = 0, part.number << POSITION_BITS
-    for page in read_part(part, analysis.options):
-        if not isinstance(page, WebPage):
-            left_out[page.reason] += 1
-            continue
-        if first + page.position <= after:
-            continue
-        columns.append(_row(page, first, part.path, analysis.parameters))
-        characters += len(page.text)
-        if len(columns) == _ROWS_AT_ONCE or characters > _CHARACTERS_AT_ONCE:
-            yield _batch(columns)
-            columns, characters = [], 0
-    if columns:
-        yield _batch(columns)
-
-
-def _row(page: WebPage, first: int, path: str, parameters: Parameters) -> tuple[Any, ...]:
-    name = name_of(part_of(page.text), page.title or "")
-    document = document_of(page, parameters, name)
-    fingerprint = document.fingerprint
-    return (
-        first + page.position, page.name, path, page.position, page.title, page.date,
-        document.words, page.is_main, document.digest,
-        None if fingerprint is None else signed_number(fingerprint),
-        document.signature, page.text, document.name,
-    )  # fmt: skip
-
-
-def _batch(rows: list[tuple[Any, ...]]) -> Any:
-    *before, signatures, texts, names = zip(*rows, strict=True)
-    sketches = _sketches(before[-1], signatures)
-    columns = (*before, *sketches, signatures, texts, names)
-    arrays = [pa.array(values, kind) for values, kind in zip(columns, ROWS.types, strict=True)]
-    return pa.RecordBatch.from_arrays(arrays, schema=ROWS)
-
-
-def _sketches(fingerprints: tuple[int | None, ...], signatures: tuple[bytes | None, ...]) -> Any:
-    """Return the two words of the sketch of each text that has a fingerprint."""
-    have = np.array(
-        [f is not None and s is not None for f, s in zip(fingerprints, signatures, strict=True)]
-    )
-    words = np.zeros((len(have), 2), np.int64)
-    present = [signature for signature, has in zip(signatures, have, strict=True) if has]
-    if present:
-        values = unpacked_signature(b"".join(filter(None, present))).reshape(len(present), -1)
-        words[have] = sketches_of(values).view(np.int64)
-    return (pa.array(words[:, 0], mask=~have), pa.array(words[:, 1], mask=~have))
 
 
 def default_processes() -> int:

@@ -10,12 +10,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from neardup.batch.analysing import schema_of
+from neardup.batch.output_tables import KEPT_COLUMNS, OF_PAGE, PAIRS
+from neardup.batch.schemes import Bands
+from neardup.batch.sketches import WORDS
 from neardup.cascade import decide
 from neardup.corpus.digest_table import NONE, DigestTable
 from neardup.corpus.spooled_documents import SpooledDocuments
 from neardup.document import Document
 from neardup.evidence import MAX_NAMED, EvidenceSource
-from neardup.features.hashing import FIRST, GOLDEN
 from neardup.fingerprints.digest import EMPTY_DIGEST
 from neardup.fingerprints.minhash import unpacked_signature
 from neardup.indexes.arrays import Fingerprints, Ids, Signatures
@@ -36,30 +39,13 @@ from neardup.verdict import (
 from neardup.verification import JaccardVerifier
 from neardup.whole import part_of
 
-VERDICTS = pa.schema(
-    [
-        ("text_id", pa.int64()), ("verdict", pa.string()), ("duplicate_of", pa.int64()),
-        ("distance", pa.int32()), ("similarity", pa.float64()), ("tier", pa.string()),
-        ("resembles", pa.int64()),
-    ]
-)  # fmt: skip
-PAIRS = pa.schema(
-    [
-        ("first", pa.int64()), ("second", pa.int64()), ("distance", pa.int16()),
-        ("similarity", pa.float64()), ("is_other", pa.bool_()),
-    ]
-)  # fmt: skip
+VERDICTS = schema_of(
+    "text_id long, verdict string, duplicate_of long, distance int, similarity double, "
+    "tier string, resembles long"
+)
+_PAIRS = schema_of(PAIRS)
 
-_OF_DOCUMENTS = (
-    "id", "name", "source", "position", "title", "date", "words", "is_main", "digest",
-    "fingerprint", "sketch0", "sketch1",
-)  # fmt: skip
-_OF_KEPT = (
-    "id", "name", "source", "position", "title", "date", "words", "is_main", "digest",
-    "fingerprint",
-)  # fmt: skip
 _OF_DOCUMENT = ("words", "digest", "fingerprint", "text", "packed_name", "signature")
-_OF_VERDICT = ("verdict", "resembles", "distance", "similarity")
 _EMPTY, _NEW = Verdict(TOO_SHORT), Verdict(NEW)
 _END_ID = (1 << 63) - 1
 
@@ -87,12 +73,7 @@ class _Signed(NamedTuple):
     signatures: Signatures
 
     def those(self, wanted: NDArray[np.bool_]) -> "_Signed":
-        return _Signed(
-            self.places[wanted],
-            self.ids[wanted],
-            self.fingerprints[wanted],
-            self.signatures[wanted],
-        )
+        return _Signed._make(column[wanted] for column in self)
 
 
 class BatchJudge:
@@ -140,13 +121,9 @@ class BatchJudge:
         self._closing.close()
 
     def judge(self, rows: Any) -> dict[str, Any]:
-        """Return the rows of each table that a batch of ``analysis_pool.ROWS`` makes."""
+        """Return the rows of each table that a batch of ``analysing.ROWS`` makes."""
         judged = self._verdicts(rows)
-        columns = list(zip(*map(_columns, judged), strict=True))
-        told = pa.table(
-            [pa.array(values, kind) for values, kind in zip(columns, VERDICTS.types, strict=True)],
-            schema=VERDICTS,
-        )
+        told = _table(list(map(_columns, judged)), VERDICTS)
         table = pa.Table.from_batches([rows])
         for name in VERDICTS.names:
             table = table.append_column(name, told[name])
@@ -155,10 +132,10 @@ class BatchJudge:
         kept, near = table.filter(_are_kept(table)), table.filter(is_near)
         self._hold(kept, near)
         return {
-            "documents": table.select([*_OF_DOCUMENTS, *VERDICTS.names]),
+            "documents": table.select([*OF_PAGE, *WORDS, *VERDICTS.names]),
             "signatures": table.filter(pc.is_valid(table["signature"])).select(["id", "signature"]),
             "pairs": _pairs(rows["id"].to_pylist(), judged),
-            "kept": kept.select([*_OF_KEPT, *_OF_VERDICT, "text"]),
+            "kept": kept.select(list(KEPT_COLUMNS)),
             "near_texts": near.select(["id", "text", "title"]),
         }
 
@@ -309,17 +286,12 @@ def _share_bands(signatures: Signatures) -> NDArray[np.bool_]:
 
     Hardly ever another one is among them, whose bands have one hash.
     """
-    bands, rows = CANDIDATE_BANDING
-    values = signatures.reshape(-1, bands, rows).astype(np.uint64)
-    keys = np.broadcast_to(np.arange(bands, dtype=np.uint64), values.shape[:2]).copy()
-    for row in range(rows):
-        keys = (keys + values[:, :, row]) * FIRST
-        keys = (keys ^ (keys >> np.uint64(32))) * GOLDEN
-    keys = keys.reshape(-1)
+    bands = Bands(*CANDIDATE_BANDING)
+    keys = bands.keys(np.zeros(0, np.uint64), signatures).reshape(-1)
     order = np.argsort(keys, kind="stable")
     ascending = keys[order]
     found: NDArray[np.bool_] = np.zeros(len(signatures), np.bool_)
-    found[order[1:][ascending[1:] == ascending[:-1]] // bands] = True
+    found[order[1:][ascending[1:] == ascending[:-1]] // bands.tables] = True
     return found
 
 
@@ -363,11 +335,13 @@ def _pairs(ids: list[int], judged: list[_Judged]) -> Any:
             is_other = verdict.kind == SAME_TEMPLATE
             first = verdict.resembles if is_other else verdict.duplicate_of
             rows.append((first, number, verdict.distance, verdict.similarity, is_other))
-    columns = zip(*rows, strict=True) if rows else [()] * len(PAIRS)
-    return pa.table(
-        [pa.array(values, kind) for values, kind in zip(columns, PAIRS.types, strict=True)],
-        schema=PAIRS,
-    )
+    return _table(rows, _PAIRS)
+
+
+def _table(rows: list[tuple[Any, ...]], schema: Any) -> Any:
+    columns = zip(*rows, strict=True) if rows else [()] * len(schema)
+    arrays = [pa.array(values, kind) for values, kind in zip(columns, schema.types, strict=True)]
+    return pa.table(arrays, schema=schema)
 
 
 def _known(table: DigestTable, digests: list[bytes], joined: bytes) -> dict[bytes, int]:

@@ -256,15 +256,24 @@ class EarlierRuns:
 
 
 def earlier_runs(last: Path | None, task: CorpusTask) -> EarlierRuns:
-    """Find the runs that the last one goes on from.
+    """Find the runs that a task goes on from.
 
     Raises:
         InputError: One is missing, or was made with other parameters, or read otherwise.
     """
     if last is None:
         return EarlierRuns()
+    check_task(str(last), read_about(last), task)
+    return runs_to(last)
+
+
+def runs_to(last: Path) -> EarlierRuns:
+    """Return a run, and before it those that it goes on from.
+
+    Raises:
+        InputError: One is missing.
+    """
     about = read_about(last)
-    check_task(str(last), about, task)
     folders = tuple(_local(place) for place in about.against)
     for folder, run in zip(folders, about.runs, strict=True):
         if not folder.exists() or read_about(folder).run != run:

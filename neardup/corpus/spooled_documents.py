@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.document import Document
-from neardup.indexes.arrays import Fingerprints, Ids
+from neardup.evaluation.column import Column
+from neardup.indexes.arrays import Ids
 from neardup.kept_facts import StoredFacts
-
-_FIRST_ROOM = 1 << 12
 
 _HELD_NAMES = 1 << 12
 """The number of names that are held in memory: 5 MB of long ones in ASCII, 20 MB at most."""
@@ -66,12 +65,10 @@ class SpooledDocuments:
         self._texts, self._names = _Spool(folder / "texts"), _Spool(folder / "names")
         # A candidate's name is asked for with its facts, and again before its text.
         self._name_at = lru_cache(_HELD_NAMES)(self._names.read)
-        self._count = 0
-        self._ids: Ids = np.zeros(_FIRST_ROOM, np.int64)
-        self._fingerprints: Fingerprints = np.zeros(_FIRST_ROOM, np.uint64)
-        self._is_signed = np.zeros(_FIRST_ROOM, np.bool_)
+        self._ids, self._fingerprints = Column(np.int64), Column(np.uint64)
+        self._is_signed = Column(np.bool_)
         # Beginnings and ends of text and name.
-        self._places = np.zeros((_FIRST_ROOM, 4), np.int64)
+        self._places = Column(np.int64, 4)
         # The columns of the batch that is judged, the places of its ids, and what is kept of it.
         self._columns: dict[str, Any] = {}
         self._places_of_rows: dict[int, int] = {}
@@ -79,7 +76,7 @@ class SpooledDocuments:
         self._equal: dict[bytes, int] = {}
 
     def __len__(self) -> int:
-        return self._count
+        return self._ids.count
 
     def begin(self, rows: Any, equal: dict[bytes, int]) -> None:
         """Begin a batch of analysed rows, given the kept texts that have a digest of its texts."""
@@ -91,29 +88,27 @@ class SpooledDocuments:
     def end(self, ids: Ids, fingerprints: Any, texts: Any, names: Any) -> None:
         """Write what was kept of a batch, arrays of Arrow but for ``ids``."""
         self._columns, self._places_of_rows, self._held, self._equal = {}, {}, set(), {}
-        count = len(ids)
-        self._make_room(count)
-        place = slice(self._count, self._count + count)
-        self._ids[place] = ids
-        self._is_signed[place] = fingerprints.is_valid().to_numpy(zero_copy_only=False)
+        self._ids.extend(ids)
+        self._is_signed.extend(fingerprints.is_valid().to_numpy(zero_copy_only=False))
         signed = fingerprints.fill_null(0).to_numpy(zero_copy_only=False)
-        self._fingerprints[place] = signed.view(np.uint64)
-        self._places[place, :2] = self._texts.add(texts)
-        self._places[place, 2:] = self._names.add(names)
-        self._count += count
+        self._fingerprints.extend(signed.view(np.uint64))
+        self._places.extend(np.hstack([self._texts.add(texts), self._names.add(names)]))
 
     def sort(self) -> None:
         """Bring what came in another order than that of the ids into it."""
-        order = np.argsort(self._ids[: self._count])
-        for column in (self._ids, self._fingerprints, self._is_signed, self._places):
-            column[: self._count] = column[order]
+        order = np.argsort(self._ids.values)
+        columns: list[Column[Any]] = [self._ids, self._fingerprints, self._is_signed, self._places]
+        for column in columns:
+            column.values[:] = column.values[order]
 
     def are_signed(self, ids: Ids) -> NDArray[np.bool_]:
         """Return which of some ids are of kept texts with a fingerprint: bool, (ids,)."""
-        places = np.searchsorted(self._ids[: self._count], ids)
-        places[places == self._count] = 0
-        found: NDArray[np.bool_] = (self._ids[places] == ids) & self._is_signed[places]
-        return found if self._count else np.zeros(len(ids), np.bool_)
+        if not len(self):
+            return np.zeros(len(ids), np.bool_)
+        places = np.searchsorted(self._ids.values, ids)
+        places[places == len(self)] = 0
+        found: NDArray[np.bool_] = self._ids.values[places] == ids
+        return found & self._is_signed.values[places]
 
     def find_digest(self, digest: bytes, exclude: Collection[int] = ()) -> int | None:
         """Return the kept text that has a digest of the batch."""
@@ -129,14 +124,14 @@ class SpooledDocuments:
         if id in self._held:
             return str(self._value("text", id))
         place = self._place(id)
-        return None if place is None else self._texts.read(*self._places[place, :2].tolist())
+        return None if place is None else self._texts.read(*self._places.values[place, :2].tolist())
 
     def name(self, id: int) -> str:  # noqa: A002  (the field's word)
         """Return what the text under an id is called, packed; empty where nothing is known."""
         if id in self._held:
             return str(self._value("packed_name", id))
         place = self._place(id)
-        return "" if place is None else self._name_at(*self._places[place, 2:].tolist())
+        return "" if place is None else self._name_at(*self._places.values[place, 2:].tolist())
 
     def facts_of(self, ids: Collection[int]) -> list[StoredFacts]:
         """Return the facts of those of some ids whose texts are kept with a fingerprint."""
@@ -146,8 +141,9 @@ class SpooledDocuments:
                 signed = self._value("fingerprint", number)
                 if signed is not None:
                     found.append(StoredFacts(number, signed % (1 << 64), self.name(number)))
-            elif (place := self._place(number)) is not None and self._is_signed[place]:
-                found.append(StoredFacts(number, int(self._fingerprints[place]), self.name(number)))
+            elif (place := self._place(number)) is not None and self._is_signed.values[place]:
+                fingerprint = int(self._fingerprints.values[place])
+                found.append(StoredFacts(number, fingerprint, self.name(number)))
         return found
 
     def words_of(self, ids: Collection[int]) -> dict[int, int]:
@@ -174,15 +170,6 @@ class SpooledDocuments:
         return self._columns[column][self._places_of_rows[number]].as_py()
 
     def _place(self, number: int) -> int | None:
-        place = int(self._ids[: self._count].searchsorted(number))
-        return place if place < self._count and self._ids[place] == number else None
-
-    def _make_room(self, count: int) -> None:
-        needed, room = self._count + count, len(self._ids)
-        if needed <= room:
-            return
-        more = max(needed - room, room // 2)
-        self._ids = np.concatenate([self._ids, np.zeros(more, np.int64)])
-        self._fingerprints = np.concatenate([self._fingerprints, np.zeros(more, np.uint64)])
-        self._is_signed = np.concatenate([self._is_signed, np.zeros(more, np.bool_)])
-        self._places = np.concatenate([self._places, np.zeros((more, 4), np.int64)])
+        ids = self._ids.values
+        place = int(ids.searchsorted(number))
+        return place if place < len(ids) and ids[place] == number else None

@@ -9,11 +9,16 @@ T = TypeVar("T", bound=np.generic)
 
 
 class Column(Generic[T]):
-    """Values in one piece of memory; behind ``count`` of them ``room`` is free to be written."""
+    """Values in one piece of memory; behind ``count`` of them ``room`` is free to be written.
 
-    def __init__(self, dtype: type[T]) -> None:
+    Args:
+        dtype: The type of the values.
+        shape: The shape of each, where it is an array itself.
+    """
+
+    def __init__(self, dtype: type[T], *shape: int) -> None:
         self.count = 0
-        self.room: NDArray[T] = np.empty(0, dtype)
+        self.room: NDArray[T] = np.empty((0, *shape), dtype)
 
     @property
     def values(self) -> NDArray[T]:
@@ -24,7 +29,8 @@ class Column(Generic[T]):
         """Provide room for ``more`` further values; amortised O(1) for each."""
         wanted = self.count + more
         if wanted > len(self.room):
-            grown = np.empty(max(wanted, len(self.room) * 3 // 2, 1024), self.room.dtype)
+            length = max(wanted, len(self.room) * 3 // 2, 1024)
+            grown = np.empty((length, *self.room.shape[1:]), self.room.dtype)
             grown[: self.count] = self.values
             self.room = grown
 

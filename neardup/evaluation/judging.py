@@ -118,15 +118,7 @@ class Bounds(NamedTuple):
 
 def bounds_of(parameters: Parameters) -> Bounds:
     """Return the bounds of a deduplicator's parameters."""
-    return Bounds(
-        parameters.max_distance,
-        parameters.min_words,
-        parameters.verify,
-        parameters.min_similarity,
-        parameters.compare_names,
-        parameters.ignore_boilerplate,
-        parameters.drop_contained,
-    )
+    return Bounds._make(getattr(parameters, name) for name in Bounds._fields)
 
 
 class Verdicts(NamedTuple):

@@ -25,7 +25,7 @@ from crawler.downloadhandler import (
     max_idle,
 )
 from crawler.downloading.encodings import HeadTooLargeError
-from crawler.exchange_heads import ExchangeHeads, exchange_heads_of
+from crawler.exchange_heads import ExchangeHeads
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n"
 
@@ -119,7 +119,7 @@ def test_every_answer_of_a_connection_is_counted_anew() -> None:
 
 def test_heads_are_kept_for_the_request_that_scrapy_announces() -> None:
     crawler = get_crawler()
-    heads = exchange_heads_of(crawler)
+    heads = ExchangeHeads.of(crawler)
     connection = Connection(heads=heads)
     asked = [ScrapyRequest(f"http://x/{number}") for number in range(3)]
     for number, request in enumerate(asked[:2]):
@@ -143,7 +143,7 @@ def test_heads_are_kept_for_the_request_that_scrapy_announces() -> None:
 
 def test_heads_of_an_answer_that_was_given_up_are_not_kept() -> None:
     crawler = get_crawler()
-    heads = exchange_heads_of(crawler)
+    heads = ExchangeHeads.of(crawler)
     Connection(heads=heads).ask(HEAD, b"X-Long: x\r\n" * 20)
     request = ScrapyRequest("http://x/")
     crawler.signals.send_catch_log(signals.headers_received, request=request)

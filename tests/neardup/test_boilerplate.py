@@ -115,6 +115,13 @@ class TestBlocksProperties:
         assert hashes(text) == hashes("\n".join(reversed(text.split("\n"))))
 
 
+def without_spans(text: str, spans: list[tuple[int, int]]) -> str:
+    """Return a text without some spans, such as those of ``boilerplate_spans``."""
+    bounds = [0, *(place for span in spans for place in span), len(text)]
+    kept = (text[start:end] for start, end in zip(bounds[::2], bounds[1::2], strict=True))
+    return "".join(kept).strip("\n") if spans else text
+
+
 class TestSpans:
     def test_neighbours_are_one_span(self) -> None:
         text = lines(1, 2, 3, 4)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import shutil
 import time
-from contextlib import closing, suppress
-from dataclasses import dataclass
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -29,7 +29,6 @@ from crawler.storage.errors import JobError
 from crawler.storage.states import VariantState
 from crawler.url_rules.variants import Variant, Variants
 from crawler.urls.canonical import MalformedUrl
-from neardup.batch.output_tables import About, about_of, local_path
 from neardup.errors import InputError
 from neardup.fingerprints.digest import payload_digest, words_digest
 from neardup.installing import install_command
@@ -45,10 +44,6 @@ if TYPE_CHECKING:
     from crawler.urls.canonical import Canonicalizer
 
 _ROWS_AT_ONCE = 256
-_COLUMNS = (
-    "id", "name", "title", "date", "words", "is_main", "digest", "fingerprint", "verdict",
-    "resembles", "distance", "similarity", "text",
-)  # fmt: skip
 
 _ADOPTED = "CREATE TEMP TABLE adopted (corpus_id INTEGER PRIMARY KEY, page INTEGER NOT NULL)"
 _NAME_RESEMBLED = """
@@ -100,66 +95,43 @@ class Corpus:
     """
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.about = _about(folder)
-        self._folders = [*map(_local, self.about.against), folder]
-        for earlier, run in zip(self._folders, self.about.runs, strict=False):
-            if _about(earlier).run != run:
-                raise JobError(f"{folder}: goes on from a run that is no longer in {earlier}")
+        try:
+            from neardup.corpus.corpus_tables import read_about, runs_to  # noqa: PLC0415
+        except ImportError:
+            raise JobError(f"parquet needs pyarrow: {install_command('parquet')}") from None
+        try:
+            self.about = read_about(folder)
+            self._kept = [tables / "kept" for tables in runs_to(folder).tables]
+        except InputError as error:
+            raise JobError(str(error)) from None
 
     def __len__(self) -> int:
-        return sum(_dataset(folder).count_rows() for folder in self._folders)
+        count = 0
+        for folder in self._kept:
+            with _opened(folder) as rows:
+                count += rows.count_rows()
+        return count
 
     def pages(self) -> Iterator[KeptPage]:
         """Yield the pages, in no order, a few at a time in memory."""
-        for folder in self._folders:
-            try:
-                rows = _dataset(folder).to_batches(columns=list(_COLUMNS), batch_size=_ROWS_AT_ONCE)
-                for batch in rows:
+        columns = [field.name for field in fields(KeptPage)]
+        for folder in self._kept:
+            with _opened(folder) as rows:
+                for batch in rows.to_batches(columns=columns, batch_size=_ROWS_AT_ONCE):
                     yield from (KeptPage(**values) for values in batch.to_pylist())
-            except (ValueError, OSError) as error:  # a missing column, a file that was cut
-                raise _unreadable(folder / "kept", error) from None
 
 
-def _about(folder: Path) -> About:
-    if not folder.is_dir():
-        raise JobError(f"{folder}: no such directory")
-    if not (folder / "about").exists():
-        raise JobError(f"{folder}: no output of neardup.spark in it")
+@contextmanager
+def _opened(folder: Path) -> Iterator[Any]:
+    """Give the rows of a table; raise JobError where a column is missing or a file was cut."""
+    import pyarrow as pa  # noqa: PLC0415  (optional)
+    from pyarrow import dataset  # noqa: PLC0415
+
+    files = [str(place) for place in sorted(folder.glob("*.parquet"))]
     try:
-        (row,) = _open(folder / "about").to_table().to_pylist()
-        return about_of(row["about"])
-    except InputError as error:
-        raise JobError(f"{folder}: {error}") from None
-
-
-def _dataset(folder: Path) -> Any:
-    return _open(folder / _about(folder).tables / "kept")
-
-
-def _open(folder: Path) -> Any:
-    try:
-        import pyarrow as pa  # noqa: PLC0415  (optional)
-        from pyarrow import dataset  # noqa: PLC0415
-    except ImportError:
-        raise JobError(f"parquet needs pyarrow: {install_command('parquet')}") from None
-    places = [folder] if folder.is_file() else sorted(folder.glob("*.parquet"))
-    files = [str(place) for place in places]
-    try:
-        return dataset.dataset(files, format="parquet")
+        yield dataset.dataset(files, format="parquet")
     except (pa.ArrowException, OSError) as error:
-        raise _unreadable(folder, error) from None
-
-
-def _unreadable(folder: Path, error: Exception) -> JobError:
-    return JobError(f"{folder}: cannot be read: {str(error).splitlines()[0]}")
-
-
-def _local(place: str) -> Path:
-    path = local_path(place)
-    if path is None:
-        raise JobError(f"{place}: is on no disk of this machine; copy it and what goes on from it")
-    return path
+        raise JobError(f"{folder}: cannot be read: {str(error).splitlines()[0]}") from None
 
 
 def adopt(

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
 import json
-import re
 import sys
 from contextlib import suppress
 from functools import partial
@@ -19,6 +17,7 @@ import xxhash
 from crawler.maintenance.verify.finding import MAX_EXAMPLES, Rule
 from crawler.pages.export import stored_urls
 from crawler.storage.errors import JobError
+from neardup.batch.rows import LeftOut, array_items
 from neardup.installing import install_command
 
 if TYPE_CHECKING:
@@ -34,8 +33,6 @@ if TYPE_CHECKING:
     Urls = Callable[[], Iterable[str]]
 
 _FIELD = "url"
-_PIECE = 1 << 20
-_BETWEEN = re.compile(r"[ \t\r\n,]*")
 
 
 class FeedError(JobError):
@@ -75,51 +72,21 @@ def _lines(file: IO[bytes]) -> Iterator[Any]:
 
 def _array(file: IO[bytes]) -> Iterator[Any]:
     """Yield the items of one JSON array, with at most one piece of the file in memory."""
-    text = _Text(file)
-    if text.next_character() != "[":
+    if not _is_array(file):
         raise ValueError("no JSON array")
-    text.place += 1
-    while text.next_character() != "]":
-        yield text.value()
-    text.place += 1
-    if text.next_character():
-        raise ValueError("more after the end of the JSON array")
+    with io.TextIOWrapper(file, "utf-8") as text:
+        for found in array_items(text):
+            if isinstance(found, LeftOut):
+                raise ValueError(found.reason)  # noqa: TRY004 - ``feed_urls`` catches it
+            yield found.values
 
 
-class _Text:
-    """The unread rest of a file, with its beginning in memory."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-        self._decode = codecs.getincrementaldecoder("utf-8")().decode
-        self._decoder = json.JSONDecoder()
-        self._held = ""
-        self.place = 0
-
-    def _hold_more(self) -> bool:
-        piece = self._file.read(max(_PIECE, len(self._held)))
-        self._held = self._held[self.place :] + self._decode(piece, final=not piece)
-        self.place = 0
-        return bool(piece)
-
-    def next_character(self) -> str:
-        """Return the next character that is no space and no comma, or "" at the end of the file."""
-        while True:
-            found = _BETWEEN.match(self._held, self.place)
-            assert found is not None
-            self.place = found.end()
-            if self.place < len(self._held) or not self._hold_more():
-                return self._held[self.place : self.place + 1]
-
-    def value(self) -> Any:
-        while True:
-            try:
-                value, self.place = self._decoder.raw_decode(self._held, self.place)
-            except ValueError:
-                if not self._hold_more():
-                    raise
-            else:
-                return value
+def _is_array(file: IO[bytes]) -> bool:
+    start = file.read(1)
+    while start.isspace():
+        start = file.read(1)
+    file.seek(0)
+    return start == b"["
 
 
 def _table(file: IO[bytes]) -> Iterator[Any]:

@@ -2,12 +2,12 @@
 
 import logging
 import struct
-from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from neardup.candidates import Held
 from neardup.indexes.arrays import Ids
 from neardup.storage.redis.head_format import (
     HEAD_BYTES,
@@ -79,8 +79,7 @@ class RedisDocuments:
         self._server = server
         self._lists = lists
         self._shift = _MARK_BITS - list_bits(blocks)
-        self._cache = _Cache()
-        self._heads = Heads.empty(_CACHED_HEADS)
+        self.forget()
 
     def addition(self, number: int, packed: bytes) -> Command:
         """Return the command that holds a record; it does no harm when it is held already."""
@@ -182,7 +181,7 @@ class RedisDocuments:
 
     def forget(self) -> None:
         """Forget what is cached, so that it is read from the server from now on."""
-        self._cache = _Cache()
+        self._cache = Held[Record](_CACHED_BYTES, lambda record: len(record.frame))
         self._heads = Heads.empty(_CACHED_HEADS)
 
     @property
@@ -203,28 +202,6 @@ class RedisDocuments:
 
     def _place(self, kind: int, digest: bytes) -> ListPlace:
         return self._lists.place(kind, int.from_bytes(digest[:_MARK_BYTES]) >> self._shift)
-
-
-class _Cache:
-    """Records that were read last."""
-
-    def __init__(self) -> None:
-        self._records: OrderedDict[int, Record] = OrderedDict()
-        self._bytes = 0
-
-    def get(self, number: int) -> Record | None:
-        record = self._records.get(number)
-        if record is not None:
-            self._records.move_to_end(number)
-        return record
-
-    def add(self, number: int, record: Record) -> None:
-        if number in self._records:
-            return
-        self._records[number] = record
-        self._bytes += len(record.frame)
-        while self._bytes > _CACHED_BYTES:
-            self._bytes -= len(self._records.popitem(last=False)[1].frame)
 
 
 def mark_of(owner: bytes) -> int:

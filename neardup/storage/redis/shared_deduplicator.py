@@ -30,7 +30,7 @@ from neardup.storage.redis.shared_evidence import (
 )
 from neardup.storage.redis.shelf import Findings, Shelf, found_in
 from neardup.verdict import TOO_SHORT, Verdict
-from neardup.verification import JaccardVerifier, Verifier
+from neardup.verification import JaccardVerifier
 
 FORMAT = 6
 
@@ -78,30 +78,19 @@ class SharedDeduplicator:
         server: The server of the kept texts.
         parameters: The parameters that decide which texts are the same.
         blocks: The number of blocks of a fingerprint, 3 to 6: fewer for more texts.
-        verifier: The measure that confirms candidates; None: Jaccard similarity, as a
-            ``Deduplicator`` does.
 
     Raises:
-        ParameterError: ``blocks`` out of range, a verifier although ``verify`` is off, or
-            ``drop_contained``, as no parts are looked for here.
+        ParameterError: ``blocks`` out of range, or ``drop_contained``, as no parts are looked for
+            here.
     """
 
-    def __init__(
-        self,
-        server: Server,
-        parameters: Parameters,
-        *,
-        blocks: int = 4,
-        verifier: Verifier | None = None,
-    ) -> None:
-        if verifier is not None and not parameters.verify:
-            raise ParameterError("verify=False lets the distance decide alone; leave out verifier")
+    def __init__(self, server: Server, parameters: Parameters, *, blocks: int = 4) -> None:
         _check_parts(parameters)
         self._server = server
         self._parameters = parameters
         self._blocks = blocks
         self._shelf = Shelf(server, blocks=blocks)
-        verifier = verifier or JaccardVerifier(parameters.verify_shingle_size)
+        verifier = JaccardVerifier(parameters.verify_shingle_size)
         self._source = SharedEvidenceSource(self._shelf, parameters, verifier)
 
     @property

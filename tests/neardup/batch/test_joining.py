@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from neardup import Parameters, hamming, jaccard, minhash
 from neardup.batch.joining import JoinRows, Limits, _pairs
 from neardup.batch.schemes import Bands, Blocks, cheapest_blocks, scheme_of
-from neardup.batch.sketches import max_unequal, sketch_of
+from neardup.batch.sketches import max_unequal, sketches_of
 from tests.neardup.texts import changed, prose
 
 if TYPE_CHECKING:
@@ -151,14 +151,14 @@ def test_sketches_of_similar_texts_are_never_too_far(similarity: float) -> None:
         other = changed(text, seed, words)
         if jaccard(text, other) < similarity:
             continue
-        ours, theirs = (sketch_of(signature(one)) for one in (text, other))
+        ours, theirs = sketches_of(np.stack([signature(text), signature(other)]))
         compared += 1
         assert unequal(ours, theirs) <= most
     assert compared > 20
 
 
 def test_sketches_of_other_texts_are_too_far() -> None:
-    sketches = [sketch_of(signature(prose(seed, 300))) for seed in range(60)]
+    sketches = sketches_of(np.stack([signature(prose(seed, 300)) for seed in range(60)]))
     pairs = list(itertools.combinations(sketches, 2))
     assert all(unequal(one, other) > max_unequal(0.8) for one, other in pairs)
 

@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neardup import Parameters, evidence
+from neardup.batch.analysing import batch_of, row_of
 from neardup.batch.parsing import WebPage
-from neardup.corpus import analysis_pool, batch_judge
+from neardup.corpus import batch_judge
 from neardup.corpus.batch_judge import BatchJudge
 from tests.neardup.batch.corpus import made, online, title_of
 
@@ -32,8 +33,8 @@ def judged(texts: list[str], sizes: list[int], parameters: Parameters) -> list[d
                     for n, text in enumerate(some)
                 ]
                 if pages:
-                    rows = [analysis_pool._row(page, 0, "a", parameters) for page in pages]
-                    tables = judge.judge(analysis_pool._batch(rows))
+                    rows = [row_of(page, 0, "a", parameters) for page in pages]
+                    tables = judge.judge(batch_of(rows))
                     found += tables["documents"].to_pylist()
                 place += size
     return found

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from neardup.batch.analysing import row_of
+from neardup.batch.analysing import batch_of, row_of
 from neardup.batch.output_tables import About
 from neardup.batch.parsing import WebPage
 from neardup.parameters import DEFAULTS
@@ -61,7 +61,7 @@ def write_pages(
     rows = []
     measures = ("resembles", "distance", "similarity")
     for page in pages:
-        row = {"id": page.position, **row_of(page, DEFAULTS)}
+        (row,) = batch_of([row_of(page, 0, "x", DEFAULTS)]).to_pylist()
         row["verdict"] = "new" if row["words"] >= DEFAULTS.min_words else "too_short"
         row |= dict(zip(measures, resembling.get(page.position, (None,) * 3), strict=True))
         if page.position in resembling:
