@@ -18,17 +18,16 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from crawler.console.command_line import (
     GROUPS,
-    INTERRUPTED,
     USAGE_ERROR,
     Command,
     HelpFormatter,
+    end_in_one_line,
 )
 from crawler.console.escaping import say
 from crawler.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from types import TracebackType
 
     from scrapy.crawler import CrawlerProcessBase
     from scrapy.settings import Settings
@@ -146,7 +145,7 @@ def fill_parser(parser: argparse.ArgumentParser, command: Command) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the program; return its exit status."""
-    sys.excepthook = _end
+    end_in_one_line(PROGRAM)
     if "_ARGCOMPLETE" in os.environ:
         _complete()
     words = list(sys.argv[1:] if argv is None else argv)
@@ -218,12 +217,3 @@ def _help(words: list[str]) -> int:
             say(f"  {name:<11} {load_command(name).summary}")
     say(f"\n{_EXAMPLES}", with_lines=True)
     return 0
-
-
-def _end(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
-    """Print what ended the program: of Ctrl-C one line, of an error its traceback."""
-    if not issubclass(kind, KeyboardInterrupt):
-        sys.__excepthook__(kind, error, traceback)
-        return
-    sys.stderr.write(f"{PROGRAM}: interrupted\n")
-    sys.exit(INTERRUPTED)

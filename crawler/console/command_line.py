@@ -21,6 +21,7 @@ from neardup import NearDupError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from types import TracebackType
 
     from scrapy.crawler import CrawlerProcessBase
     from scrapy.settings import Settings
@@ -53,6 +54,21 @@ GROUPS = {
     "this program": ("config", "completion"),
 }
 """The commands that fetch, those for what a crawl left, and those that try other parameters."""
+
+
+def end_in_one_line(program: str) -> None:
+    """Have a program end in one line at Ctrl-C; another error prints its traceback."""
+
+    def end(
+        kind: type[BaseException], error: BaseException, traceback: TracebackType | None
+    ) -> None:
+        if not issubclass(kind, KeyboardInterrupt):
+            sys.__excepthook__(kind, error, traceback)
+            return
+        sys.stderr.write(f"{program}: interrupted\n")
+        sys.exit(INTERRUPTED)
+
+    sys.excepthook = end
 
 
 _STOPPING = "stopping when what is under way is through; Ctrl-C again ends at once"

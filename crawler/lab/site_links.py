@@ -14,6 +14,7 @@ from crawler.pages.link_graph import LinkGraph
 from crawler.pages.wall_clusters import host_with_port
 from crawler.reading.link_kinds import NAMES
 from crawler.storage import meta_names
+from crawler.storage.database import meta_of
 from crawler.url_rules.learning.address import Address
 from crawler.url_rules.rule_report import RuleReport, rule_report
 from crawler.urls.canonical import Canonicalizer
@@ -79,9 +80,8 @@ def read_site(folder: Path) -> CrawledSite:
         SourceError: There is no crawl that can be read.
     """
     with opened(folder) as connection:
-        sql = "SELECT value FROM meta WHERE name = ?"
-        visit = connection.execute(sql, (meta_names.VISIT,)).fetchone()
-        broken = broken_links(connection, int(visit[0]) if visit else 0, most=None)
+        visit = int(meta_of(connection.execute, meta_names.VISIT) or 0)
+        broken = broken_links(connection, visit, most=None)
         counter = _Counter(stored_canonicalizer(connection), broken)
         graph = LinkGraph(connection)
         for page in islice(graph.lists(), MAX_PAGES):

@@ -157,8 +157,6 @@ class Captured:
     kept_url: str | None = None
     resembled_url: str | None = None
     part_of_url: str | None = None
-    former_verdict: str = ""
-    """Verdict on a duplicate that is kept from now on."""
     shown_text: str | None = None
     """The content of the row as plain text; None: it was not written yet."""
     document: bytes = b""

@@ -9,7 +9,6 @@ of them.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -172,11 +171,9 @@ class SiblingPromotion:
         shared = comparison.shared_with(text, boilerplate.blocks(host_of(row.url)))
         if shared >= self._min_similarity(row):
             return None
-        former_verdict = row.verdict
         confirmed = self._promotion.confirm(row)
         if not isinstance(confirmed, Promoted):
             return None
         promoted = confirmed.row
         boilerplate.note_promoted(promoted, text, kept.url)
-        captured = self._archivist.captured_of(promoted, promoted.verdict, (), nofollow=False)
-        return replace(captured, former_verdict=former_verdict)
+        return self._archivist.captured_of(promoted, promoted.verdict, (), nofollow=False)

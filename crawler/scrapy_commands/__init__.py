@@ -29,13 +29,11 @@ from crawler.commands.sweep import SweepCommand
 from crawler.commands.tune import TuneCommand
 from crawler.commands.verify import VerifyCommand
 from crawler.commands.watch import WatchCommand
+from crawler.console.command_line import end_in_one_line
 from crawler.console.scrapy_adapter import adapted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from types import TracebackType
-
-_INTERRUPTED = 130
 
 
 def prepare_scrapy(argv: Sequence[str]) -> None:
@@ -46,7 +44,7 @@ def prepare_scrapy(argv: Sequence[str]) -> None:
     program = PurePath(argv[0]) if argv else PurePath()
     if program.stem != "scrapy" and program.parts[-2:] != ("scrapy", "__main__.py"):
         return
-    sys.excepthook = _end
+    end_in_one_line("scrapy")
     name = next((word for word in argv[1:] if not word.startswith("-")), "")
     if name and name not in (known := frozenset(_commands())):
         from crawler.console.escaping import say
@@ -54,15 +52,6 @@ def prepare_scrapy(argv: Sequence[str]) -> None:
 
         if hint := did_you_mean(name, sorted(known)):
             say(f"scrapy {name}: no such command{hint}", to_stderr=True)
-
-
-def _end(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
-    """Print what ended the program: of Ctrl-C one line, of an error its traceback."""
-    if not issubclass(kind, KeyboardInterrupt):
-        sys.__excepthook__(kind, error, traceback)
-        return
-    sys.stderr.write("scrapy: interrupted\n")
-    sys.exit(_INTERRUPTED)
 
 
 def _commands() -> Iterator[str]:

@@ -24,7 +24,7 @@ from crawler.reading.metadata.declared_headers import header_links
 from crawler.reading.reading import Link
 from crawler.reading.sitemaps import SitemapContent, read_description, read_sitemap
 from crawler.request_meta import FIXED, GUESS, LED_BY, LINK_KIND, LIST, SEED
-from crawler.spiders.wall_probes import ProbingSpider
+from crawler.spiders.probes import ProbingSpider
 from crawler.storage.errors import CrawlStorageError
 from crawler.urls.parts import MalformedUrl
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, TextIO
 from crawler.spiders.argument_table import URLS
 from crawler.spiders.arguments import STANDARD_INPUT, check_list
 from crawler.spiders.page_spider import BREATH
-from crawler.spiders.trial_controls import ControllingSpider
+from crawler.spiders.probes import ControllingSpider
 from crawler.urls.canonical import MalformedUrl
 from crawler.urls.seeds import check_seed
 

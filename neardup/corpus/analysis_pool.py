@@ -35,7 +35,7 @@ _LOADED_ONCE = (
     "neardup.features.byte_kernels",
     "neardup.features.shingle_kernels",
     "neardup.features.unit_kernels",
-    "neardup.fingerprints.simhash_kernels",
+    "neardup.fingerprints.text_kernels",
 )
 """What takes each process a second to import; one does it and becomes all of them by forks."""
 

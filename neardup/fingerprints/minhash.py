@@ -91,7 +91,7 @@ def minhash_many(
 
 
 def _sign(text: str, name: str, size: int, factors: _Factors, signature: Signature) -> None:
-    from neardup.fingerprints.minhash_kernels import minima  # noqa: PLC0415  (numba takes long)
+    from neardup.fingerprints.text_kernels import minima  # noqa: PLC0415  (numba takes long)
 
     hashes = occurrences(text, "word", size)
     if not len(hashes):
@@ -109,7 +109,7 @@ def packed_signature(hashes: Hashes, permutations: int) -> bytes:
     Returns:
         The values of :func:`minhash`, little endian, four bytes each.
     """
-    from neardup.fingerprints.minhash_kernels import minima  # noqa: PLC0415  (numba takes long)
+    from neardup.fingerprints.text_kernels import minima  # noqa: PLC0415  (numba takes long)
 
     signature = np.empty(permutations, np.uint32)
     minima(hashes, multipliers(permutations), signature)

@@ -158,7 +158,7 @@ def sketch_of_units(units: Hashes, features: Features) -> int | None:
     hashes = shingles_of(units, features.size)
     if features.weight == "set":
         return _of_set(hashes) if len(hashes) else None
-    from neardup.fingerprints.simhash_kernels import (  # noqa: PLC0415  (numba takes long)
+    from neardup.fingerprints.text_kernels import (  # noqa: PLC0415  (numba takes long)
         of_weights,
     )
 

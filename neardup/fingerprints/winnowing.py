@@ -48,7 +48,7 @@ def sample(hashes: Hashes, window: int | None = None, max_size: int = MAX_SAMPLE
     Complexity: O(shingles) on average.
     Reference: Schleimer, Wilkerson, Aiken, Winnowing, SIGMOD 2003, section 3.
     """
-    from neardup.fingerprints.winnowing_kernels import (  # noqa: PLC0415  (numba takes long)
+    from neardup.fingerprints.text_kernels import (  # noqa: PLC0415  (numba takes long)
         least_of_windows,
     )
 

@@ -27,7 +27,7 @@ from neardup import analyse
 from neardup.fingerprints.digest import words_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from crawler.maintenance.crawl_directory import CrawlDirectory
     from crawler.maintenance.verify.finding import CheckWatch, Finding, Repairer
@@ -253,26 +253,16 @@ def find_misshown(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Find
     yield from LEFT_OVER.found(directory.connection.execute(_LEFT_OVER))
 
 
-def _make_of_lines(repairer: Repairer, finding: Finding) -> str:
-    for page_id in finding.ids:
-        sql = "SELECT text FROM pages WHERE id = ? AND text IS NOT NULL"
-        for (text,) in repairer.database.read(sql, (page_id,)).fetchall():
-            repairer.database.write(
-                "UPDATE pages SET content = ?, page_type = NULL, content_source = ? WHERE id = ?",
-                (StoredText.of(text, None).content, FROM_LINES, page_id),
-            )
-    return f"contents made of the lines of their texts: {finding.count:,}"
+def _made_of_lines(read: str, write: str, report: str) -> Callable[[Repairer, Finding], str]:
+    """Return a repair that makes contents of the lines of the texts that a query reads."""
 
+    def make(repairer: Repairer, finding: Finding) -> str:
+        for page_id in finding.ids:
+            for (text,) in repairer.database.read(read, (page_id,)).fetchall():
+                repairer.database.write(write, (StoredText.of(text, None).content, page_id))
+        return f"{report} made of the lines of their texts: {finding.count:,}"
 
-def _make_near_of_lines(repairer: Repairer, finding: Finding) -> str:
-    for page_id in finding.ids:
-        sql = "SELECT text FROM near_texts WHERE page = ?"
-        for (text,) in repairer.database.read(sql, (page_id,)).fetchall():
-            repairer.database.write(
-                "UPDATE near_texts SET content = ? WHERE page = ?",
-                (StoredText.of(text, None).content, page_id),
-            )
-    return f"contents beside pages made of the lines of their texts: {finding.count:,}"
+    return make
 
 
 _OF_LINES = "makes it of the lines of the text"
@@ -281,14 +271,23 @@ CONTENT = Rule(
     "content-readable",
     "texts whose content is missing, or cannot be read",
     _OF_LINES,
-    _make_of_lines,
+    _made_of_lines(
+        "SELECT text FROM pages WHERE id = ? AND text IS NOT NULL",
+        f"UPDATE pages SET content = ?, page_type = NULL, content_source = '{FROM_LINES}'"
+        " WHERE id = ?",
+        "contents",
+    ),
     Stage.MEASURES,
 )
 NEAR_CONTENT = Rule(
     "near-content-readable",
     "texts of near-duplicates whose content cannot be read",
     _OF_LINES,
-    _make_near_of_lines,
+    _made_of_lines(
+        "SELECT text FROM near_texts WHERE page = ?",
+        "UPDATE near_texts SET content = ? WHERE page = ?",
+        "contents beside pages",
+    ),
     Stage.MEASURES,
 )
 LEFT_OVER = Rule(

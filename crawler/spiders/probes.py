@@ -1,10 +1,14 @@
-"""Request a page once more to see what changes from fetch to fetch.
+"""Ask for answers that are compared and not stored.
 
-That is asked where a trial of a fixed rule found another page under its variant: one that is
-another at each request says nothing about the rule. And it is asked where a clock or a duration was
-set aside in a text, of one page for each place of a template, and of each page that is dropped
-before that is known: what does not move along is content, and the page is judged anew with it.
-Answers are compared and not stored, as those of probes.
+A page is requested once more to see what changes from fetch to fetch: where a trial of a fixed rule
+found another page under its variant, since one that is another at each request says nothing about
+the rule; and where a clock or a duration was set aside in a text, for one page of each place of a
+template, and for each page that is dropped before that is known. What does not move along is
+content, and the page is judged anew with it.
+
+Where one text answers at several URLs of a host, it is asked for a URL that cannot exist, once a
+visit, by a request that waits in the queue as any other does, obeys robots.txt and the scope, and
+counts as no page. ``crawler.pages.walls`` compares the answer.
 """
 
 from __future__ import annotations
@@ -17,6 +21,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request
+from scrapy.spidermiddlewares.httperror import HttpError
 
 from crawler.pages.stored_texts import unpack_judged
 from crawler.pages.wall_clusters import host_of
@@ -41,10 +46,13 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
     from crawler.pages.page_context import Captured
-    from crawler.reading.reading import Extract, Reading
+    from crawler.reading.reading import Extract, Reading, WallSigns
 
 
 _LATEST_SECS = 2**33  # the year 2242; clocks of zones beyond the year 9999 cannot be computed
+
+_NO_SUCH_PAGE = frozenset(range(400, 500)) - {408, 425, 429}
+"""Statuses of the class "client error", without those that ask for another try."""
 
 LAST_PRIORITY = -1_000_000
 """The priority of proofs that another one under way may make needless: behind all pages."""
@@ -135,6 +143,42 @@ class ControllingSpider(PageSpider):
         """Note that there was no answer to compare."""
         request = failure.request  # type: ignore[attr-defined]  # Scrapy puts it there
         self.job.url_rules.fixed.note_control(bytes.fromhex(request.meta[CONTROL]), None)
+
+
+class ProbingSpider(ControllingSpider):
+    """Captures pages, and probes hosts that seem to answer unknown URLs with a page."""
+
+    async def parse(self, response: Response) -> Iterable[Any]:
+        return chain(await super().parse(response), self._probes(response))
+
+    def _probes(self, response: Response) -> Iterator[Request]:
+        url = self.archivist.walls.wanted_probe(response.url, self._may_probe)
+        if url is not None:
+            yield Request(
+                url, callback=self.parse_probe, errback=self.probe_failed, meta={FIXED: True}
+            )
+
+    def _may_probe(self, url: str) -> bool:
+        return self.job.run.may_ask(url, {})
+
+    async def parse_probe(self, response: Response) -> None:
+        """Store the text that a host answers with."""
+        reading = await self.read_apart(response)
+        self._note_probe(response.request or Request(response.url), reading.signs)
+
+    def probe_failed(self, failure: Failure) -> None:
+        """Store that a host says of a URL that it does not exist, as it should.
+
+        Any other failure may be gone in a moment, and says nothing: no answer is stored.
+        """
+        error = failure.value
+        if isinstance(error, HttpError) and error.response.status in _NO_SUCH_PAGE:
+            self._note_probe(failure.request, None)  # type: ignore[attr-defined]  # Scrapy puts it there
+
+    def _note_probe(self, request: Request, signs: WallSigns | None) -> None:
+        urls = request.meta.get("redirect_urls", ())
+        with self.closing:
+            self.archivist.walls.note_probe((*urls, request.url)[0], signs)
 
 
 @lru_cache(64)
