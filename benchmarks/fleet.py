@@ -28,15 +28,16 @@ from measuring import table, write
 
 from neardup import Document, Parameters
 from neardup.indexes.banding import CANDIDATE_SIGNATURE_BYTES
-from neardup.storage.redis.band_postings import (
+from neardup.storage.redis.commit_log import CommitLog
+from neardup.storage.redis.connecting import connect
+from neardup.storage.redis.postings import (
     BAND_RECORD_BYTES,
     SKETCH_BYTES,
     RedisBands,
+    RedisPostings,
+    near,
     sharing,
 )
-from neardup.storage.redis.commit_log import CommitLog
-from neardup.storage.redis.connecting import connect
-from neardup.storage.redis.postings import RedisPostings, near
 from neardup.storage.redis.record_lists import RECORD_BYTES, RecordLists
 from neardup.storage.redis.shared_deduplicator import SharedDeduplicator
 from tests.servers.redis import redis_server

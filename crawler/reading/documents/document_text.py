@@ -289,7 +289,7 @@ def _read(  # one a kind
 
         return read_word(body) if kind == DocumentKind.WORD else read_slides(body)
     if kind == DocumentKind.OPEN_DOCUMENT:
-        from crawler.reading.documents.opendocument import read_open_document  # noqa: PLC0415
+        from crawler.reading.documents.office import read_open_document  # noqa: PLC0415
 
         return read_open_document(body)
     if kind == DocumentKind.EPUB:

@@ -28,7 +28,7 @@ from neardup.kept_facts import MARKS, all_marks_of
 from neardup.names import unpacked
 from neardup.parameters import Parameters
 from neardup.storage.documents import ENCODING, compress, decompress
-from neardup.storage.redis.band_postings import SKETCH_BYTES, max_unequal, sketch_of
+from neardup.storage.redis.postings import SKETCH_BYTES, max_unequal, sketch_of
 from neardup.titles import names_segment, words_of
 
 _HEAD = struct.Struct(f">16s16sB16sQ{SKETCH_BYTES}s{MARKS}I")
@@ -76,7 +76,7 @@ class Head:
         digest: The digest of the text, 16 bytes.
         payload: The digest of the bytes that the text was taken from, 16 bytes, or None.
         fingerprint: The fingerprint; None for a short text.
-        sketch: The sketch of the signature (``band_postings``), 64 bytes; None where texts are not
+        sketch: The sketch of the signature (``postings``), 64 bytes; None where texts are not
             found by their bands.
         marks: The marks of the name.
         is_headed_by_title: Whether the heading is a segment of the title.

@@ -1,20 +1,37 @@
-"""Find the kept texts whose fingerprints are near a given one."""
+"""Find the kept texts that are near a given one, by their fingerprints and by their signatures.
 
+Fingerprints are found by the values of their blocks. Of signatures a *sketch* holds a byte of each
+value, the upper byte of a multiplicative hash. Texts that share a band of their signatures share it
+in their sketches, by which they are found; and the number of values in which two sketches differ
+tells about how similar the texts are.
+
+Reference: Li and Koenig, b-bit minwise hashing, WWW 2010, section 3.
+"""
+
+import math
+import struct
 from collections.abc import Sequence
 from functools import cache
 from itertools import combinations, pairwise
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from neardup.errors import ParameterError
+from neardup.features.hashing import GOLDEN
 from neardup.features.shingles import distinct
+from neardup.fingerprints.minhash import unpacked_signature
 from neardup.indexes.arrays import Ids, Match
+from neardup.indexes.banding import CANDIDATE_BANDING, CANDIDATE_PERMUTATIONS
 from neardup.storage.redis.record_lists import (
     MAX_NUMBERS,
+    NUMBER_BYTES,
     Addition,
     ListPlace,
     RecordLists,
+    list_bits,
+    packed_number,
     posting,
     unpack,
 )
@@ -24,6 +41,19 @@ _BLOCK_KIND = 0x20
 
 _BITS = 64
 _MIN_COUNT, _MAX_COUNT = 3, 6
+
+SKETCH_BYTES = CANDIDATE_PERMUTATIONS
+MAX_SHARING = 4096
+"""The largest number of texts that share a band and are looked at: those that share the most."""
+
+_BANDS, _ROWS = CANDIDATE_BANDING
+_BYTE_SHIFT = np.uint64(56)
+_ENDS = range(_ROWS, SKETCH_BYTES + 1, _ROWS)
+_BAND_VALUES = struct.Struct(f">{_BANDS}I")  # a band is four values of one byte
+_CHECK_BYTES = 2
+_RECORD = np.dtype([("check", f"<u{_CHECK_BYTES}"), ("low", "<u4"), ("high", "u1")])
+BAND_RECORD_BYTES = _CHECK_BYTES + NUMBER_BYTES
+_MAX_LOST = 1e-7
 
 
 class BlockValue(NamedTuple):
@@ -138,3 +168,99 @@ def near(lists: Sequence[bytes | None], fingerprint: int, radius: int) -> tuple[
     # One that is near in several blocks is found in each.
     found = distinct(distances[within].astype(np.int64) * MAX_NUMBERS + numbers[within])
     return found % MAX_NUMBERS, found // MAX_NUMBERS
+
+
+def sketch_of(signature: bytes) -> bytes:
+    """Return the sketch of a packed signature, 64 bytes."""
+    values = unpacked_signature(signature).astype(np.uint64)
+    return (values * GOLDEN >> _BYTE_SHIFT).astype(np.uint8).tobytes()
+
+
+def are_similar(sketch: bytes, others: NDArray[np.uint8], max_unequal: int) -> NDArray[np.bool_]:
+    """Return which sketches share a band with one, and differ in few enough values.
+
+    Args:
+        sketch: The one.
+        others: (sketches, 64).
+        max_unequal: The largest number of values that differ.
+    """
+    equal = others == np.frombuffer(sketch, np.uint8)
+    share_band: NDArray[np.bool_] = equal.reshape(-1, _BANDS, _ROWS).all(axis=2).any(axis=1)
+    similar: NDArray[np.bool_] = equal.sum(axis=1) >= SKETCH_BYTES - max_unequal
+    similar &= share_band
+    return similar
+
+
+@cache
+def max_unequal(min_similarity: float) -> int:
+    """Return the number of values in which the sketches of two similar texts may differ.
+
+    The sketches of texts at ``min_similarity`` differ in more values once in 10**7 pairs.
+    """
+    different, chance = 1.0 - min_similarity, 0.0
+    for count in range(SKETCH_BYTES, 0, -1):
+        choices = math.comb(SKETCH_BYTES, count)
+        chance += choices * different**count * min_similarity ** (SKETCH_BYTES - count)
+        if chance > _MAX_LOST:
+            return count
+    return 0
+
+
+class RedisBands:
+    """Bands of sketches to the texts that have them.
+
+    A record is the last two bytes of a band and the number of a text; the first bits of the band
+    tell the list.
+
+    Args:
+        lists: The lists of all kinds.
+        blocks: The number of blocks of a fingerprint, by which lists are counted.
+    """
+
+    def __init__(self, lists: RecordLists, *, blocks: int = 4) -> None:
+        self._lists = lists
+        self._shift = 8 * _ROWS - list_bits(blocks)
+
+    def additions(self, sketch: bytes, number: int) -> list[Addition]:
+        """Return the records by which a text is found."""
+        packed = packed_number(number)
+        return [
+            Addition(place, sketch[end - _CHECK_BYTES : end] + packed)
+            for place, end in zip(self.questions(sketch), _ENDS, strict=True)
+        ]
+
+    def questions(self, sketch: bytes) -> list[ListPlace]:
+        """Return the lists of a sketch, by band; ``sharing`` searches them."""
+        place, shift = self._lists.place, self._shift
+        return [
+            place(band, value >> shift, BAND_RECORD_BYTES)
+            for band, value in enumerate(_BAND_VALUES.unpack(sketch))
+        ]
+
+
+def sharing(lists: Sequence[bytes | None], sketch: bytes) -> Ids:
+    """Return the numbers of the texts that share a band, those that share the most bands first.
+
+    Of equal ones the lowest number is first; at most ``MAX_SHARING`` are returned, as int64.
+
+    Args:
+        lists: The lists of ``RedisBands.questions``.
+        sketch: The sketch that was asked for.
+    """
+    found = [_numbers(stored, sketch, band) for band, stored in enumerate(lists) if stored]
+    if not found:
+        return np.empty(0, np.int64)
+    numbers, counts = np.unique(np.concatenate(found), return_counts=True)
+    chosen: Ids = numbers[np.lexsort((numbers, -counts))[:MAX_SHARING]]
+    return chosen
+
+
+def _numbers(stored: bytes, sketch: bytes, band: int) -> Ids:
+    end = (band + 1) * _ROWS
+    records = np.frombuffer(stored, _RECORD)
+    check = int.from_bytes(sketch[end - _CHECK_BYTES : end], "little")
+    records = records[records["check"] == check]
+    numbers: Ids = records["low"].astype(np.int64)
+    numbers |= records["high"].astype(np.int64) << 32
+    # A list with parts may have a text twice.
+    return distinct(numbers)

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from neardup.candidates import MAX_CANDIDATES, KnownShingles
 from neardup.features.shingles import distinct
-from neardup.storage.redis.band_postings import RedisBands, are_similar, sharing
 from neardup.storage.redis.commit_log import Commit, CommitLog, Compared, Elsewhere, Look
 from neardup.storage.redis.head_format import (
     HAS_FINGERPRINT,
@@ -21,7 +20,7 @@ from neardup.storage.redis.head_format import (
     unpack_record,
 )
 from neardup.storage.redis.kept_documents import DigestOwner, RedisDocuments, mark_of, owners_in
-from neardup.storage.redis.postings import RedisPostings, near
+from neardup.storage.redis.postings import RedisBands, RedisPostings, are_similar, near, sharing
 from neardup.storage.redis.record_lists import Addition, RecordLists
 from neardup.storage.redis.server import Command, Server
 

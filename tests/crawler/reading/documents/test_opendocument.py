@@ -8,7 +8,7 @@ from odf.opendocument import OpenDocumentText
 
 from crawler.reading.documents.document_text import UnreadableError
 from crawler.reading.documents.kinds import document_kind
-from crawler.reading.documents.opendocument import read_open_document
+from crawler.reading.documents.office import read_open_document
 from crawler.reading.reading import NoText
 from tests.crawler.reading.documents.made import packed
 

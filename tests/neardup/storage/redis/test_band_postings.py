@@ -12,9 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from neardup import Parameters, analyse, jaccard
-from neardup.storage.redis import band_postings as module
+from neardup.storage.redis import postings as module
 from neardup.storage.redis import record_lists
-from neardup.storage.redis.band_postings import (
+from neardup.storage.redis.connecting import connect
+from neardup.storage.redis.postings import (
     SKETCH_BYTES,
     RedisBands,
     are_similar,
@@ -22,7 +23,6 @@ from neardup.storage.redis.band_postings import (
     sharing,
     sketch_of,
 )
-from neardup.storage.redis.connecting import connect
 from neardup.storage.redis.record_lists import RecordLists
 from tests.neardup.texts import changed, prose
 

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from neardup.indexes.arrays import Match
 from neardup.storage.redis import record_lists as module
-from neardup.storage.redis.band_postings import RedisBands
 from neardup.storage.redis.connecting import connect
-from neardup.storage.redis.postings import BlockValue, Cutting, RedisPostings
+from neardup.storage.redis.postings import BlockValue, Cutting, RedisBands, RedisPostings
 from neardup.storage.redis.record_lists import Addition, RecordLists, posting, unpack
 from tests.neardup.indexes.scan import ScanIndex
 
