@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawler.console.command_line import PlainCommand, one_directory
-from crawler.console.count_tables import example_lines
 from neardup.plurals import many, noun
 
 if TYPE_CHECKING:
@@ -21,6 +20,8 @@ def rejudgement_lines(
     found: Rejudgement, folder: str, *, dry_run: bool, has_feeds: bool
 ) -> Iterator[str]:
     """Yield the lines of a report: the changes, and what to do next."""
+    from crawler.console.count_tables import example_lines
+
     kept = f"{found.kept:,} {'would be kept' if dry_run else 'kept'}"
     yield f"{many(found.judged, 'page')} judged again: {kept}, {found.kept_before:,} before"
     if not found.changes:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawler.console.command_line import CommandError, PlainCommand, one_directory
-from crawler.console.count_tables import example_lines
 from neardup.plurals import many
 
 if TYPE_CHECKING:
@@ -33,6 +32,8 @@ def verification_lines(found: Verification) -> Iterator[str]:
 
 
 def _finding_lines(finding: Finding) -> Iterator[str]:
+    from crawler.console.count_tables import example_lines
+
     yield f"  {'leftover' if finding.is_leftover else 'PROBLEM':<8} {finding.what}"
     yield from example_lines(finding.examples, finding.count)
     if finding.is_leftover:
