@@ -42,13 +42,12 @@ def merged_lines(merged: Merged, folder: str) -> Iterator[str]:
 def _lost(merged: Merged) -> Iterator[str]:
     if not merged.lost:
         return
+    from crawler.console.count_tables import example_lines
+
     then = "queued, to be fetched again" if merged.queued else "to be fetched again"
     lost = noun(len(merged.lost), "duplicate")
-    yield f"{len(merged.lost):>11,}  {lost} whose text is stored nowhere: {then}"
-    for url in merged.lost[:_MAX_LOST]:
-        yield f"             {url}"
-    if len(merged.lost) > _MAX_LOST:
-        yield f"             and {len(merged.lost) - _MAX_LOST:,} more (--json names all)"
+    yield f"{len(merged.lost):>11,}  {lost} whose text is stored nowhere (--json names all): {then}"
+    yield from example_lines(merged.lost[:_MAX_LOST], len(merged.lost))
 
 
 def _missing(merged: Merged, folder: str) -> Iterator[str]:

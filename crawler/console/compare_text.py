@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from crawler.console.count_tables import example_lines
 from crawler.console.escaping import plain
 from crawler.lab.pair_label import DIFFERENT, DUPLICATE
 from crawler.lab.sides import ComparedText
@@ -166,10 +167,7 @@ def _shingles(letter: str, own: OwnShingles) -> Iterator[str]:
         return
     yield ""
     yield f"in {letter} alone: {own.count:,} of {many(own.of, 'shingle')}"
-    for shingle in own.first[:_SHINGLES]:
-        yield f"  {plain(shingle)}"
-    if own.count > _SHINGLES:
-        yield f"  and {own.count - _SHINGLES:,} more"
+    yield from example_lines([plain(one) for one in own.first[:_SHINGLES]], own.count, 2)
 
 
 _PAIR_SHINGLES = 2

@@ -58,9 +58,9 @@ def table_lines(
         yield "  ".join([first.ljust(widths[0]), *justified])
 
 
-def example_lines(examples: Sequence[str], count: int) -> Iterator[str]:
+def example_lines(examples: Sequence[str], count: int, indent: int = 13) -> Iterator[str]:
     """Yield examples below the line of a count, and how many more there are."""
     for example in examples:
-        yield f"             {example}"
+        yield f"{'':{indent}}{example}"
     if count > len(examples) > 0:
-        yield f"             and {count - len(examples):,} more"
+        yield f"{'':{indent}}and {count - len(examples):,} more"

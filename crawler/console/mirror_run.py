@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from rich.filesize import decimal
 
 from crawler.console.command_line import INTERRUPTED, CommandError
+from crawler.console.count_tables import example_lines
 from crawler.console.crawl_places import chosen_place
 from crawler.console.crawl_run import (
     crawl_to_end,
@@ -52,7 +53,7 @@ from neardup.plurals import many, noun
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from scrapy.crawler import CrawlerProcessBase
     from scrapy.settings import BaseSettings
@@ -64,7 +65,7 @@ if TYPE_CHECKING:
     from crawler.mirror.targets import Gone
     from crawler.warc.archive import Archive
 
-_SHOWN = 5
+SHOWN = 5
 
 _COUNTS = """
 SELECT coalesce(sum(state = 'own' AND is_page), 0), coalesce(sum(state = 'own' AND NOT is_page), 0),
@@ -379,10 +380,10 @@ def _mirror_lines(
             f"{many(len(finished.parts), 'file')} {are} of what the site has; "
             "the same command asks again:"
         )
-        yield from first_lines(finished.parts)
+        yield from example_lines(finished.parts[:SHOWN], len(finished.parts), 2)
     if finished.damaged:
         yield f"{many(len(finished.damaged), 'file')} changed outside the crawl, left as they are:"
-        yield from first_lines(finished.damaged)
+        yield from example_lines(finished.damaged[:SHOWN], len(finished.damaged), 2)
     yield from _gone_lines(finished.gone)
     yield from refused_lines(report)
     if report.changes is not None:
@@ -401,9 +402,3 @@ def _gone_lines(gone: Gone) -> Iterator[str]:
             yield f"{pages} gone from the site and kept: for pages that are there and repeated them"
         else:
             yield f"{pages} gone from the site and kept; --gone remove takes them out"
-
-
-def first_lines(paths: Sequence[str]) -> Iterator[str]:
-    yield from (f"  {path}" for path in paths[:_SHOWN])
-    if len(paths) > _SHOWN:
-        yield f"  and {len(paths) - _SHOWN:,} more"

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from rich.filesize import decimal
 
 from crawler.console.command_line import INTERRUPTED, CommandError
+from crawler.console.count_tables import example_lines
 from crawler.console.escaping import say_or_go_on
-from crawler.console.mirror_run import DONE, INCOMPLETE, exit_status, first_lines
+from crawler.console.mirror_run import DONE, INCOMPLETE, SHOWN, exit_status
 from crawler.console.temporary_mirror import temporary_mirror
 from crawler.mirror.documents.linked_document import (
     DocumentType,
@@ -89,7 +90,7 @@ def _say_missing(urls: Sequence[str]) -> None:
     if not urls:
         return
     say_or_go_on(f"{many(len(urls), 'file')} of it could not be had, and load from the network:")
-    for line in first_lines(urls):
+    for line in example_lines(urls[:SHOWN], len(urls), 2):
         say_or_go_on(line)
 
 

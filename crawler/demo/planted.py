@@ -91,7 +91,9 @@ class Planted:
     """A hidden thing.
 
     Attributes:
-        kind: The kind, one of the keys of ``MEANINGS``: what a crawl ought to make of it.
+        kind: What a crawl ought to make of it, mostly the name of a verdict. ``same_url`` is
+            another spelling of a URL, ``odd`` damaged or mislabelled and yet a page to keep,
+            ``calendar`` a month of a calendar that goes on, ``sitemap_only`` linked from nowhere.
         path: Its path with the query, as the site links to it.
         of: The path of the page that it repeats or leads to, where there is one.
     """
@@ -100,24 +102,6 @@ class Planted:
     path: str
     of: str = ""
 
-
-MEANINGS: Mapping[str, str] = {
-    "same_url": "another spelling of an address: one key, never fetched twice",
-    "exact_duplicate": "the same bytes at another path",
-    "text_duplicate": "the same text inside other markup",
-    "near_duplicate": "a text with a date or a sentence edited",
-    "too_short": "fewer words than a fingerprint needs, or none",
-    "not_html": "another type of file",
-    "odd": "damaged or mislabelled, yet a page to keep",
-    "calendar": "a month of a calendar that goes on, each a page of its own",
-    "redirect": "an address that has moved to a page of the site",
-    "redirect_loop": "two addresses that send the reader to one another",
-    "missing": "a link to nothing: 404",
-    "nofollow": "linked with rel=nofollow only: not fetched",
-    "disallowed": "closed by robots.txt: not fetched",
-    "noindex": "fetched, and by its own wish not kept",
-    "sitemap_only": "linked from nowhere, listed in the sitemap",
-}
 
 PLANTED = (
     Planted("same_url", "/ropes/bowline?utm_source=newsletter&utm_medium=email", "/ropes/bowline"),

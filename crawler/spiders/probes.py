@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
     from crawler.pages.page_context import Captured
-    from crawler.reading.reading import Extract, Reading, WallSigns
+    from crawler.reading.reading import Reading, WallSigns
 
 
 _LATEST_SECS = 2**33  # the year 2242; clocks of zones beyond the year 9999 cannot be computed
@@ -136,7 +136,7 @@ class ControllingSpider(PageSpider):
         content_type = (response.headers.get(b"Content-Type") or b"").decode("latin-1")
         with self.closing:
             return await self.archivist.pool.read(
-                response.url, response.body, content_type, made_at=made_at, known=_unknown
+                response.url, response.body, content_type, made_at=made_at, known=lambda _: None
             )
 
     def control_failed(self, failure: Failure) -> None:
@@ -187,9 +187,4 @@ def _secs_of(date: bytes | None) -> float | None:
     with suppress(ValueError, TypeError, OverflowError):
         secs = parsedate_to_datetime((date or b"").decode("latin-1")).timestamp()
         return secs if 0 < secs < _LATEST_SECS else None
-    return None
-
-
-def _unknown(visible_digest: bytes) -> Extract | None:
-    """Let an answer be read whether or not its text is stored."""
     return None
