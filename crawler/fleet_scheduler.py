@@ -6,7 +6,6 @@ import asyncio
 import logging
 import math
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from scrapy.utils.defer import deferred_from_coro
@@ -80,7 +79,7 @@ class FleetScheduler(FrontierScheduler):
 
     def open(self, spider: Spider) -> Deferred[None] | None:
         """Join the fleet, which has all requests that an earlier process left in the buffer."""
-        self._job.run = replace(self._job.run, revisit=NO)
+        self._job.tell(revisit=NO)
         self._queue.clear()
         if self._job.visits.number:
             self._rules.begin_visit(self._job.visits.number)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import ExitStack, suppress
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from crawler.frontier.file_links import has_releasable
 from crawler.frontier.frontier import open_frontier
@@ -189,6 +190,13 @@ class Job:
             self.url_rules.save_refuted,
         )
         return archivist, commits
+
+    def tell(self, **options: Any) -> None:
+        """Set options of this run, before it begins."""
+        self.run = replace(self.run, **options)
+
+    def join(self, fleet: Fleet) -> None:
+        self.fleet = fleet
 
     def claim(self, plan: str, scope: str = "") -> None:
         """Store the plan of this crawl, so that another one does not take over its queue.

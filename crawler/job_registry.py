@@ -128,7 +128,7 @@ def _opened(folder: Path | None, settings: BaseSettings, *, adopts_settings: boo
         if options is not None:
             from crawler.fleet.fleet import Fleet  # noqa: PLC0415  # needs Redis' client
 
-            job.fleet = Fleet(job, options)
+            job.join(Fleet(job, options))
     except BaseException:
         job.close()
         raise

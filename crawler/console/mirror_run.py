@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shlex
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -153,7 +152,7 @@ class Mirroring:
             archive = prepared_archive(self._settings)
             # An archive in which answers say that nothing changed holds no page.
             wants_bodies = archive is not None and is_new_archive
-            job.run = replace(job.run, wants_bodies=wants_bodies)
+            job.tell(wants_bodies=wants_bodies)
             stands = standing(job, self._arguments.get("revisit", "no"), before, adds="")
             if job.is_over:
                 begin_version(self._folder, self._arguments)

@@ -118,8 +118,7 @@ class MirrorSpider(SiteSpider):
         spider.archivist.read_documents = False  # they are files
         spider.archivist.pool.show_lines()  # the files show the pages
         spider.reads_text = spider.text == "yes"
-        spider.job.run = replace(
-            spider.job.run,
+        spider.job.tell(
             needs_workers=spider.reads_text,
             urgent_priority=NEEDED,
             title=str(spider.job.folder.parent),
@@ -133,7 +132,7 @@ class MirrorSpider(SiteSpider):
         spider.mirror.resumes = not spider._is_recorded
         if not crawler.settings.getbool("HTTPCACHE_ENABLED"):
             spider.large_bodies = spider.mirror
-        spider.job.run = replace(spider.job.run, bytes_before=spider.mirror.bytes)
+        spider.job.tell(bytes_before=spider.mirror.bytes)
         spider._documents = WeakKeyDictionary()
         spider._named = NamedFiles(spider)
         spider._needed_lately = RecentDepths(RECENT_URLS)

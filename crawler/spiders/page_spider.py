@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -173,7 +172,7 @@ class PageSpider(Spider):
         spider.archivist, spider.result = spider.job.archivist, spider.job.result
         spider.closing = ClosingErrors(spider.result)
         spider.job.claim(cls.plan(kwargs), cls.scope_name(kwargs))
-        spider.job.run = replace(spider.job.run, revisit=spider.revisit)
+        spider.job.tell(revisit=spider.revisit)
         cls.take_rules(kwargs, spider.job)
         if "render" in cls.arguments:
             render_pages(spider, cls.render_choice(kwargs))

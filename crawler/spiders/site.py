@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
@@ -146,8 +145,7 @@ class SiteSpider(SitemapSpider):
         )
         spider.max_sitemaps = options.integer("CRAWL_MAX_SITEMAPS")
         spider.follow_kinds(kinds_of_links(kwargs, is_mirror=cls.is_mirror))
-        spider.job.run = replace(
-            spider.job.run,
+        spider.job.tell(
             max_pages=int(spider.max_pages) if spider.max_pages else None,
             max_secs=secs_of(kwargs),
             max_bytes=size_of(kwargs),

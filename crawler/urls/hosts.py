@@ -12,7 +12,6 @@ import re
 from urllib.parse import unquote, urlsplit
 
 import idna
-from w3lib.url import safe_url_string
 
 from crawler.urls.parts import PLAIN_HOST, MalformedUrl, shown
 
@@ -190,6 +189,8 @@ def requestable(url: str) -> str:
     """
     if _PLAIN_HOST.match(url):
         return url
+    from w3lib.url import safe_url_string  # noqa: PLC0415  # brings ssl, which no worker needs
+
     before_query, mark, query = url.partition("?")
     url = before_query.replace("\\", "/") + mark + query  # as browsers read it
     try:
@@ -212,6 +213,8 @@ def sent(url: str) -> str:
     Raises:
         MalformedUrl: No request can be made for it.
     """
+    from w3lib.url import safe_url_string  # noqa: PLC0415
+
     parts = urlsplit(safe_url_string(requestable(url)))
     host = parts.netloc.lower().removesuffix(DEFAULT_PORTS.get(parts.scheme, ":"))
     return parts._replace(netloc=host, path=parts.path or "/", fragment="").geturl()
