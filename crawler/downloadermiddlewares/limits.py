@@ -195,7 +195,7 @@ class PrivateAddresses(CrawlerComponent):
         """
         host = _host(request.url)
         if _is_start(request):
-            self._guard.add_start(host)
+            self._guard.starts.add(host)
         if self._guard.is_private(host):
             self._check(request)
         # A page of a host was requested before its robots.txt; not if another host redirects to it.

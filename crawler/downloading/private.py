@@ -31,16 +31,13 @@ class AddressGuard:
         remember: Callable[[str], object] = bool,
         public: Iterable[str] = (),
     ) -> None:
-        self._starts = set(starts)
+        self.starts = set(starts)
         self._private: set[str] = set(private)
         self._remember = remember
         self._public: set[str] = set(public)
         self._asked: set[str] = set()
         self._allowed: set[str] = set()
         _guards.add(self)
-
-    def add_start(self, host: str) -> None:
-        self._starts.add(host)
 
     def is_private(self, host: str) -> bool:
         return host in self._private or is_private(host)
@@ -53,8 +50,8 @@ class AddressGuard:
             host: Host of the request.
         """
         if source is None:
-            return bool(self._starts) and all(map(self.is_private, self._starts))
-        return (source == host and host in self._starts) or self.is_private(source)
+            return bool(self.starts) and all(map(self.is_private, self.starts))
+        return (source == host and host in self.starts) or self.is_private(source)
 
     def note_asked(self, host: str, *, allowed: bool) -> None:
         """Record that a host is requested, and whether it may be private; a permission stays."""
@@ -73,7 +70,7 @@ class AddressGuard:
         The owner of the name could give it a private address later, and pages from there would be
         taken for those of the site.
         """
-        if host not in self._starts or host in self._public or host in self._private:
+        if host not in self.starts or host in self._public or host in self._private:
             return False
         self._public.add(host)
         return True
@@ -86,7 +83,7 @@ class AddressGuard:
         """Return whether a name may be resolved to a private address; None if nothing is known."""
         if host in self._public:
             return False
-        if host in self._allowed or host in self._starts:
+        if host in self._allowed or host in self.starts:
             return True
         return False if host in self._asked else None
 

@@ -223,15 +223,13 @@ class Worker:
         longer = {
             host: math.ceil(secs)
             for host in self._buffer.hosts
-            if (secs := self._crawl.delay_secs(host)) > self._told_delay(host)
+            # Longer than it would rest if this worker died now.
+            if (secs := self._crawl.delay_secs(host))
+            > max(self._options.rest_secs, self._delays.get(host, 0))
         }
         if longer:
             await self._frontier.delay(longer)
             self._delays |= longer
-
-    def _told_delay(self, host: int) -> float:
-        """Return the seconds that a host would rest if this worker died now."""
-        return max(self._options.rest_secs, self._delays.get(host, 0))
 
     async def _move(self) -> None:
         """Report the requests that rules took out of this worker's queue or put back into it."""

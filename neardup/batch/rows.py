@@ -147,10 +147,6 @@ class _Pieces(io.RawIOBase):
         return len(taken)
 
 
-def _of_gzip(file: Any) -> Iterator[bytes]:
-    return iter(partial(gzip.GzipFile(fileobj=file).read1, _BUFFER_BYTES), b"")
-
-
 def _of_streams(begun: Callable[[], Any]) -> Callable[[Any], Iterator[bytes]]:
     """Return what yields the bytes of streams one behind the other, given what begins one."""
 
@@ -173,7 +169,7 @@ def _zstd_frame() -> Any:
 
 
 _UNPACKERS: dict[str, Callable[[Any], Iterator[bytes]]] = {
-    ".gz": _of_gzip,
+    ".gz": lambda file: iter(partial(gzip.GzipFile(fileobj=file).read1, _BUFFER_BYTES), b""),
     ".bz2": _of_streams(bz2.BZ2Decompressor),
     ".xz": _of_streams(lzma.LZMADecompressor),
     ".zst": _of_streams(_zstd_frame),

@@ -217,7 +217,7 @@ def read_about(folder: Path) -> About:
         InputError: There is none, or it is of another version.
     """
     if not (folder / _ABOUT).exists():
-        what = "no corpus run in it" if folder.exists() else "no such folder"
+        what = "no corpus run in it" if folder.exists() else "no such directory"
         raise InputError(f"{folder}: {what}")
     # A run on Spark writes it as one file.
     try:

@@ -115,7 +115,8 @@ class FleetMembers:
         heartbeats, dead = _heartbeats(found), _texts(reaped)
         for name in self._watch.dead(heartbeats, time.monotonic()):
             if name != self._worker and await self._call(scripts.REAP, name, heartbeats[name]):
-                dead[_incarnation_of(heartbeats.pop(name))] = name
+                incarnation = heartbeats.pop(name).split()[0].decode()
+                dead[incarnation] = name
         return Roll(bool(known), frozenset(heartbeats), dead)
 
     async def alive(self) -> frozenset[str]:
@@ -124,10 +125,6 @@ class FleetMembers:
     async def forget(self, worker: str, incarnation: str) -> None:
         """Remove an incarnation that has nothing left to return."""
         await self._call(scripts.FORGET, worker, incarnation)
-
-
-def _incarnation_of(heartbeat: bytes) -> str:
-    return heartbeat.split()[0].decode()
 
 
 def _heartbeats(flat: list[bytes]) -> dict[str, bytes]:

@@ -313,7 +313,9 @@ class Server:
         """Return replies or errors; a script that the server has not met is sent whole."""
         async with self._at_once:
             answers = await self._send([_written(command) for command in commands])
-            unmet = [place for place, answer in enumerate(answers) if _is_unmet(answer)]
+            unmet = [
+                place for place, answer in enumerate(answers) if isinstance(answer, NoScriptError)
+            ]
             if unmet:
                 again = [_written(commands[place], unmet=True) for place in unmet]
                 for place, answer in zip(unmet, await self._send(again), strict=True):
@@ -361,10 +363,6 @@ def _fail(calls: Iterable[_UnsentCall], error: Exception) -> None:
     for _, answer in calls:
         if not answer.done():
             answer.set_exception(error)
-
-
-def _is_unmet(answer: Any) -> bool:
-    return isinstance(answer, NoScriptError)
 
 
 def _place(command: Command) -> str:
