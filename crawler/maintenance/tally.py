@@ -94,7 +94,9 @@ def count_queued(connection: sqlite3.Connection) -> int:
 def _count_verdicts(connection: sqlite3.Connection, visit: int) -> dict[str, int]:
     counts = dict.fromkeys(VERDICTS, 0)
     rows = connection.execute(
-        "SELECT verdict, count(*) FROM pages WHERE visit = ? GROUP BY verdict", (visit,)
+        "SELECT verdict, count(*) FROM pages AS one WHERE visit = ? AND NOT EXISTS (SELECT 1"
+        " FROM pages WHERE key = one.key AND visit = one.visit AND id > one.id) GROUP BY verdict",
+        (visit,),  # a page whose clock was content was judged anew
     )
     for verdict, count in rows:
         counts[verdict] = count

@@ -230,7 +230,8 @@ class PageSpider(Spider):
         self.archivist.seconds["download"] += response.meta.get("download_latency", 0.0)
         if response.request is not None:
             self.result.under_way.pop(response.request, None)
-        self._count(captured, body_size(response))
+        if ANEW not in response.meta:  # else it was counted as it was judged first
+            self._count(captured, body_size(response))
         self._learn(response, captured)
         self._note_seed(response, captured)
         return self._results(response, captured)

@@ -152,14 +152,13 @@ class ProbingSpider(ControllingSpider):
         return chain(await super().parse(response), self._probes(response))
 
     def _probes(self, response: Response) -> Iterator[Request]:
-        url = self.archivist.walls.wanted_probe(response.url, self._may_probe)
+        url = self.archivist.walls.wanted_probe(
+            response.url, lambda one: self.job.run.may_ask(one, {})
+        )
         if url is not None:
             yield Request(
                 url, callback=self.parse_probe, errback=self.probe_failed, meta={FIXED: True}
             )
-
-    def _may_probe(self, url: str) -> bool:
-        return self.job.run.may_ask(url, {})
 
     async def parse_probe(self, response: Response) -> None:
         """Store the text that a host answers with."""

@@ -200,9 +200,14 @@ def test_what_is_not_to_be_followed_is_not_asked_for(crawled: Crawled) -> None:
 
 
 def test_nothing_is_made_up(crawled: Crawled) -> None:
-    """Of the links that lead nowhere, one is a path to those who read it as browsers do."""
+    """Of the links that lead nowhere, one is a path to those who read it as browsers do.
+
+    The steps of a chain without end are asked for once more with the cookies that came meanwhile.
+    """
     known = {"/", *VERDICTS, *LED_TO, *(path for path, _, _ in ELSEWHERE.values())}
-    (odd,) = set(crawled.rows) - known
+    (odd,) = {
+        path for path in set(crawled.rows) - known if not path.startswith("/redirect/chain?step=")
+    }
     assert odd.startswith("/ht!tp:/")
     assert crawled.rows[odd]["reason"] == "HTTP 404"
 
