@@ -22,6 +22,8 @@ _FILES = (
     *(b"%PDF-", b"\x89PNG\r\n", b"GIF8", b"\xff\xd8\xff", b"PK\x03\x04", b"RIFF", b"wOF"),
     *(b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd"),
 )
+# A longer text has these, whatever its charset; bytes that were changed one by one may have none.
+_BETWEEN_WORDS = re.compile(rb'[\s",]')
 # Of so many compressed bytes, one in a trillion has none that stands in no text.
 _CLEAR_BYTES = 2**8
 _OPENED_BYTES = 2**20
@@ -33,7 +35,9 @@ def can_be_read(start: bytes) -> bool:
         return True
     if not start or _NO_TEXT.search(start):
         return False
-    return len(start) >= _CLEAR_BYTES or bool(_MARKUP.match(start)) or _is_utf8(start)
+    if _MARKUP.match(start) or start.decode(errors="ignore").encode() == start:
+        return True
+    return len(start) >= _CLEAR_BYTES and bool(_BETWEEN_WORDS.search(start))
 
 
 def is_stream(coding: str, start: bytes) -> bool:
@@ -58,11 +62,3 @@ def is_stream(coding: str, start: bytes) -> bool:
             inflater.decompress(start, _OPENED_BYTES)
             return not inflater.unused_data and (is_part or inflater.eof)
     return False
-
-
-def _is_utf8(data: bytes) -> bool:
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True

@@ -196,6 +196,21 @@ def test_what_is_in_an_unknown_coding_is_not_taken_as_it_came(layers: list[str])
         open_body(NOISE, layers, ROOM)
 
 
+def test_text_whose_bytes_are_changed_one_by_one_is_not_taken_as_it_came() -> None:
+    body = bytes(byte ^ 0xA5 for byte in b"<!DOCTYPE html>" + b"a word, and one more.\n" * 30)
+    with pytest.raises(DamagedBodyError, match="not known"):
+        open_body(body, ["x-unheard-of"], ROOM)
+
+
+@pytest.mark.parametrize("charset", ["cp1251", "koi8-r", "gb18030", "shift_jis", "euc-kr", "utf-8"])
+@pytest.mark.parametrize("coding", ["br", "x-unheard-of"])
+def test_text_in_any_charset_is_taken_as_it_came(charset: str, coding: str) -> None:
+    words = {"gb18030": "\u6c34\u6d41", "shift_jis": "\u6c34\u306f", "euc-kr": "\ubb3c"}
+    body = f'{{"1":"{words.get(charset, chr(0x43C) + chr(0x438)) * 300}"}}'.encode(charset)
+    opened = open_body(body, [coding], ROOM)
+    assert opened == Opened(body, is_as_it_came=coding == "br")
+
+
 @pytest.mark.parametrize("start", [b"<!DOCTYPE html>", b"\xef\xbb\xbf \n<p>", b"<?xml?>"])
 def test_a_page_that_names_what_is_no_coding_is_taken_as_it_came(start: bytes) -> None:
     assert open_body(start + PAGE, ["text/html"], ROOM) == Opened(start + PAGE)
