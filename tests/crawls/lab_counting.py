@@ -54,6 +54,7 @@ def counting(path: Path) -> Iterator[tuple[str, Callable[[], Counts]]]:
 def _serve(path: Path) -> None:
     from nicegui import Client, background_tasks
 
+    from crawler.console.temporary_crawl import crawls_of
     from crawler.lab.app.binding import bind
     from crawler.lab.app.lab_server import make_app, serve
     from crawler.lab.app.lab_state import Lab
@@ -63,9 +64,11 @@ def _serve(path: Path) -> None:
             print(len(Client.instances), len(background_tasks.running_tasks), flush=True)
 
     bound = bind("127.0.0.1", "0")
-    application = make_app(Lab([path]), bound, lambda: print(bound.address, flush=True))
-    Thread(target=tell, daemon=True).start()
-    serve(application, bound.listening)
+    with crawls_of([path]) as made:
+        lab = Lab([path], made=made)
+        application = make_app(lab, bound, lambda: print(bound.address, flush=True))
+        Thread(target=tell, daemon=True).start()
+        serve(application, bound.listening)
 
 
 if __name__ == "__main__":

@@ -182,7 +182,12 @@ class TestProcess:
         process = start_lab(str(texts), "--port", "0", "--no-browser", cwd=tmp_path)
         assert process.stdout is not None
         assert process.stdout.readline().startswith("http://127.0.0.1:")
-        assert end(process) == ("", "(Ctrl-C ends it)\n")
+        stdout, stderr = end(process)
+        assert stdout == ""
+        made, found, ending = stderr.splitlines()
+        assert "a temporary crawl is made of it" in made
+        assert found.endswith("with a text")
+        assert ending == "(Ctrl-C ends it)"
         assert process.returncode == 130
         assert list(tmp_path.iterdir()) == []
 
