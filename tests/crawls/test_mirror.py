@@ -66,7 +66,7 @@ class TestFiles:
         )
         assert "https://elsewhere.invalid/x?a=1&b=2#y" in addresses
         assert site.at("/docs/missing") in addresses
-        assert "#part" in addresses
+        assert "index.html#part" in addresses, "since the page keeps its <base href>"
         assert "../img/pixel.png" in addresses
 
     def test_the_front_page_leads_to_the_site(self, site: NeedingSite, mirrored: Mirrored) -> None:
