@@ -233,11 +233,13 @@ class PageRendering:
             read = await self._spider.archivist.read(answer, apart=True)
         routes = tuple(self._links(fetched.url, shown.routes))
         chosen = await asyncio.to_thread(choose, reading, read, shown.body, lacks, routes)
-        if chosen.is_whole and not is_patient and self._works_on_disk(reading, shown):
+        works_on_disk = chosen.is_whole and self._works_on_disk(reading, shown)
+        if works_on_disk and not is_patient:
+            self._is_known(fetched.key, reading, chosen)  # copies are told by what it shows
             plain = replace(reading, links=chosen.reading.links)
             chosen = replace(chosen, reading=plain, is_taken=False, document=b"")
         if chosen.is_taken or chosen.is_whole:
-            return replace(chosen, is_patient=is_patient)
+            return replace(chosen, is_patient=is_patient, works_on_disk=works_on_disk)
         why = detail_of(chosen.reason, Reason.NOT_RENDERED) or ""
         return await self._apart(fetched, chosen.reading, why)
 

@@ -236,8 +236,9 @@ class Archivist:
             page.take(page.plain, await self.renderer.look_again(page.fetched, page.plain))
             captured = self._timed_store(page, said, is_final=True)
         assert captured is not None
-        if page.rendered is not None and page.rendered.document:
-            captured = replace(captured, document=page.rendered.document)
+        shown = page.rendered
+        if shown is not None and not (shown.works_on_disk and captured.is_duplicate):
+            captured = replace(captured, document=shown.document)
         promoted, self._promoted = self._promoted, []
         if self._asking is not None:
             await self._asking.tell(promoted)
@@ -294,12 +295,10 @@ class Archivist:
             self._describe(row, page, original, said)
         if not is_final and self._may_differ(page, row):
             return None
-        is_copy = page.rendered is not None and page.rendered.is_copy
-        if (
-            previous is not None
-            and (is_copy or row.verdict in verdicts.DUPLICATES)
-            and self._judge.is_less_than_shown(page, is_whole=True)
-        ):
+        shown = page.rendered
+        is_copy = row.verdict in verdicts.DUPLICATES or (shown is not None and shown.is_copy)
+        is_less = is_copy and self._judge.is_less_than_shown(page, is_whole=True)
+        if previous is not None and is_less:
             return self._as_shown(previous, page)
         kept = self.elsewhere.name_kept(row, said)
         captured = self._insert(row, page, document, kept)
@@ -335,8 +334,7 @@ class Archivist:
             self._judge.judge(row, page, document, said)
         else:
             # An error makes Scrapy retry the request: a row without a verdict is a lost page.
-            url = page.fetched.url
-            raise RuntimeError(f"{url}: read for its links alone, and its text is not held")
+            raise RuntimeError(f"{reading.url}: read for its links alone, its text is not held")
 
     def _is_settled(self, page: PageContext) -> bool:
         """Return whether no browser may show something else of a page.
@@ -344,20 +342,17 @@ class Archivist:
         Any other is no suspect: one that completes the signs of a wall makes all earlier ones part
         of it, and these may not have been shown either.
         """
-        if self.renderer is None:
-            return True
         if page.rendered is not None:
             return page.rendered.is_patient
-        return not may_be_filled(page.fetched.body)
+        return self.renderer is None or not may_be_filled(page.fetched.body)
 
     def _may_differ(self, page: PageContext, row: PageRow) -> bool:
         """Return whether a page is to be dropped, and a browser may show that it is another one."""
         if self.renderer is None or row.verdict not in verdicts.DUPLICATES:
             return False
-        if not page.reading.is_page or page.asks_not_to_be_kept:
-            return False
+        is_kept = page.reading.is_page and not page.asks_not_to_be_kept
         is_near = row.verdict in verdicts.INEXACT
-        return self.renderer.may_differ(page.fetched, page.rendered, is_near=is_near)
+        return is_kept and self.renderer.may_differ(page.fetched, page.rendered, is_near=is_near)
 
     def _as_shown(self, previous: PageRow, page: PageContext) -> Captured:
         """Leave a page as a browser showed it before: there is less of it now."""
@@ -421,8 +416,7 @@ class Archivist:
 
     def _store_links(self, page: PageContext) -> None:
         fetched, reading = page.fetched, page.reading
-        is_page = reading.not_html is None and reading.failure is None
-        if self.keep_links and is_page and not fetched.is_cut:
+        if self.keep_links and reading.is_page and not fetched.is_cut:
             self.links.put(fetched.key, reading.links, nofollow=page.says("nofollow"))
 
     def _unchanged(self, previous: PageRow, row: PageRow, page: PageContext) -> Captured:

@@ -41,6 +41,7 @@ class Rendered:
         reason: Note for the page; empty where there is nothing to say.
         is_patient: Whether the browser waited for long, so that it is not to look again.
         is_copy: Whether another page that came with the same words is shown as this one.
+        works_on_disk: Whether a mirror is to have it as it came unless that tells it from others.
     """
 
     reading: Reading
@@ -50,6 +51,7 @@ class Rendered:
     reason: Stored
     is_patient: bool = False
     is_copy: bool = False
+    works_on_disk: bool = False
 
 
 class PageRenderer(Protocol):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
+import sqlite3
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -162,6 +164,31 @@ def test_a_mirror_shows_what_scripts_fill_or_says_that_it_does_not(tmp_path: Pat
     assert prose("/page/1", 120)[:60] in _file(tmp_path / "shown", "/page/1").read_text()
     assert blank.returncode == 1
     assert "1 page without the text that scripts show in a browser (--render" in blank.stdout
+
+
+@pytest.mark.parametrize("order", ["0", "Math.random() - .5"], ids=["as-written", "by-chance"])
+def test_copies_of_a_page_that_its_own_scripts_fill_are_as_they_came(
+    tmp_path: Path, order: str
+) -> None:
+    names = json.dumps([f"/pictures/{number}.png" for number in range(9)])
+    page = (
+        f"<title>Home</title><a href=/copy.html>Copy</a><p>{prose('home', 120)}</p>"
+        f"<div id=sponsors></div><script>const names = {names}.sort(() => {order});"
+        "document.getElementById('sponsors').innerHTML ="
+        "names.map((name) => `<img src='${name}'> sponsor`).join('')</script>"
+    )
+    with ChangingSite() as site:
+        for path in ("/", "/copy.html"):
+            site.added[path] = lambda exchange: exchange.answer(page.encode())
+        for _ in range(2):
+            done = scrapy("mirror", site.url, str(tmp_path / "mirror"))
+            assert done.returncode == 0, done.stdout + done.stderr
+            for path in ("/", "/copy"):
+                assert "<script>const" in _file(tmp_path / "mirror", path).read_text(), path
+    with contextlib.closing(sqlite3.connect(tmp_path / "mirror/.mirror/crawl.db")) as database:
+        sql = "SELECT verdict FROM pages WHERE latest = 1 AND url LIKE '%/copy.html'"
+        ((verdict,),) = database.execute(sql)
+    assert verdict in {"exact_duplicate", "near_duplicate"}
 
 
 @pytest.mark.parametrize(
