@@ -101,14 +101,16 @@ class ConditionalRequests(CrawlerComponent):
         if key == self._key_of_url(target):
             return False
         try:
-            must = self._job.archivist.gates.must_wait(previous, target)
+            pending = len(self._job.frontier.queue) + len(self._crawler.engine.downloader.active)
+            must = self._job.archivist.gates.must_wait(previous, target, pending)
         except GateError as error:
             self._job.result.stop(str(error))
             must = True
         # It then waits behind the other requests of its host.
         scheduler: Any = self._crawler.engine.scheduler  # ours, which handed it out
-        notes = {WAITED: request.meta.get(WAITED, 0.0)}
-        return must and bool(scheduler.ask_later(request, notes))
+        waited = request.meta.get(WAITED)
+        secs = None if waited is None else 1.0
+        return must and bool(scheduler.ask_later(request, {WAITED: waited or 0.0}, secs))
 
     def _key_of_url(self, url: str) -> bytes:
         try:

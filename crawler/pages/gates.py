@@ -35,7 +35,7 @@ _SHARE_OF_RUN = 0.9
 _MAX_WAITING_BYTES = 4_000_000
 """Scrapy asks for nothing while answers of five million bytes are under way, waiting ones too."""
 
-_MAX_ENDS = 1_000
+_MAX_ENDS, _MAX_TRIES = 1_000, 10  # tries of a redirect, a second apart
 _LOOK_SECS = 0.5
 
 
@@ -78,7 +78,7 @@ class GateWatch:
     is_closing: Callable[[], bool] = lambda: False
     after_wait: Callable[[], None] = lambda: None
     _answered: int = 0
-    _led: set[bytes] = field(default_factory=set)
+    _led: dict[bytes, int] = field(default_factory=dict)
     _ends: dict[bytes | str, _End] = field(default_factory=dict)
     _gate: GateError | None = None
 
@@ -128,14 +128,15 @@ class GateWatch:
             await asyncio.wait([waits], timeout=_LOOK_SECS)
         waits.result()
 
-    def must_wait(self, previous: PageRow, target: str) -> bool:
+    def must_wait(self, previous: PageRow, target: str, pending: int) -> bool:
         """Return whether the redirect of a known page is to be asked for again, behind all others.
 
-        It is so once in a process.
+        It is so once, and again while others are still to be answered and it may be a gate's.
 
         Args:
             previous: What the page said before.
             target: Where it leads now.
+            pending: Number of requests that wait or are under way, this one too.
 
         Raises:
             GateError: Too many pages lead there.
@@ -143,16 +144,19 @@ class GateWatch:
         if not self.is_on:
             return False
         url = target.partition("?")[0] if returned_to(target) else target
-        is_second = previous.key in self._led
-        self._led.add(previous.key)
-        self._answered += not is_second
+        tries = self._led[previous.key] = self._led.get(previous.key, 0) + 1
+        self._answered += tries == 1
         end = self._noted(url, f"lead to {url}", previous)
-        if is_second:
+        if tries > 1:
             self._decide(end)
         self._let_go()
         if self._gate is not None:
             raise self._gate
-        return not is_second
+        may_be = self._answered < MIN_PAGES or 2 * len(end.texts) >= self._answered
+        if tries == 1 or (may_be and len(self._led) < pending and tries <= _MAX_TRIES):
+            return True
+        del self._led[previous.key]
+        return False
 
     def settle(self) -> None:
         """Decide on all that waits, since nothing else is asked for."""

@@ -91,10 +91,27 @@ def test_redirects_are_asked_for_twice_before_they_are_believed(
     for _ in range(unchanged):
         watch.note_answered()
     for number in range(5):
-        assert watch.must_wait(known(number), f"http://h.example/login?next=/{number}")
+        assert watch.must_wait(known(number), f"http://h.example/login?next=/{number}", 9)
     again = [known(number) for number in range(5)]
     if is_gate:
         with pytest.raises(GateError, match=r"lead to http://h\.example/login now"):
-            watch.must_wait(again[0], "http://h.example/login?next=/0")
+            watch.must_wait(again[0], "http://h.example/login?next=/0", 9)
     else:
-        assert not any(watch.must_wait(one, "http://h.example/login?next=/0") for one in again)
+        assert not any(watch.must_wait(one, "http://h.example/login?next=/0", 9) for one in again)
+
+
+def test_redirects_wait_while_others_may_lead_to_the_same() -> None:
+    """Some came twice before the others came once: a gate took the place of three pages."""
+    watch = GateWatch(is_on=True)
+    led = [known(number) for number in range(3)]
+    assert all(watch.must_wait(one, "http://h.example/gate", 10) for one in led * 2)
+    for number in range(3, 10):
+        assert watch.must_wait(known(number), "http://h.example/gate", 10)
+    with pytest.raises(GateError):
+        watch.must_wait(led[0], "http://h.example/gate", 10)
+
+
+def test_redirects_are_believed_when_nothing_else_is_to_be_answered() -> None:
+    watch = GateWatch(is_on=True)
+    assert watch.must_wait(known(0), "http://h.example/new", 1)
+    assert not watch.must_wait(known(0), "http://h.example/new", 1)
