@@ -80,7 +80,7 @@ def test_names_without_an_end_are_a_trap_and_such_as_lead_to_pages_are_none(
         assert done.returncode == 0, done.stdout + done.stderr
         assert 300 <= len(site.asked("loop")) < 500
         assert len(set(site.asked("item"))) == ITEMS
-        assert 2 <= len(site.asked_sitemaps()) <= 2 * 30, "of the seed's host and 29 more at most"
+        assert 3 <= len(site.asked_sitemaps()) <= 3 * 30, "of the seed's host and 29 more at most"
     with closing(open_for_reading(tmp_path)) as connection:
         sql = "SELECT count(*) FROM pages WHERE verdict = 'new' AND title LIKE 'Item %'"
         assert connection.execute(sql).fetchone()[0] == ITEMS
