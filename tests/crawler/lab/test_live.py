@@ -63,7 +63,8 @@ def add(connection: sqlite3.Connection, count: int, verdict: str = "new", **more
     values = {"duplicate_of": None, "parameters": 1, "visit": 2, **more}
     now = time.time()
     connection.execute("BEGIN")
-    for number in range(count):
+    (stored,) = connection.execute("SELECT count(*) FROM pages").fetchone()
+    for number in range(stored, stored + count):
         url = f"http://h{number % 3}.example/{number}"
         row = (
             number.to_bytes(16, "big"), url, url, 1, values["visit"], now, values["visit"], now,
