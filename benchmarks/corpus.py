@@ -19,7 +19,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
 import shutil
 import subprocess
 import sys
@@ -32,6 +31,7 @@ from typing import TYPE_CHECKING, Any
 
 from corpus_peers import made, skewed
 from crawl_peers.tables import machine, rewrite
+from process_watch import ProcessWatch
 from pyarrow import dataset
 
 if TYPE_CHECKING:
@@ -47,8 +47,6 @@ PEERS = {
 }
 SINGLE, SPARK = "neardup", "neardup.spark"
 SIZES, PAGES = (100_000,), 5_000
-POLLED_SECS = 0.2
-TICKS = os.sysconf("SC_CLK_TCK")
 
 Row = dict[str, Any]
 
@@ -60,40 +58,13 @@ def measured(command: Sequence[str | Path], log: Path) -> dict[str, float]:
         RuntimeError: It failed; its output is in the log.
     """
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    started, spent, before = time.monotonic(), dict[int, float](), cpu_of_children()
-    with (
-        log.open("wb") as file,
-        subprocess.Popen(
-            command, env=environment, stdout=file, stderr=subprocess.STDOUT, start_new_session=True
-        ) as process,
-    ):
-        while process.poll() is None:
-            spent |= cpu_of_session(process.pid)
-            time.sleep(POLLED_SECS)
-    secs = time.monotonic() - started
-    if process.returncode:
+    started = time.monotonic()
+    with log.open("wb") as file, ProcessWatch() as watch:
+        status = subprocess.call(command, env=environment, stdout=file, stderr=subprocess.STDOUT)
+        secs = time.monotonic() - started
+    if status:
         raise RuntimeError(f"{command[0]} failed: {log.read_text()[-2000:]}")
-    # Polling misses the end of each process, and what is waited for misses the JVM.
-    return {"wall s": secs, "CPU s": max(sum(spent.values()), cpu_of_children() - before)}
-
-
-def cpu_of_children() -> float:
-    """CPU seconds of all processes that ended and were waited for."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
-def cpu_of_session(leader: int) -> dict[int, float]:
-    """CPU seconds of each process of a session: nobody waits for the JVM, so nobody is told."""
-    found = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = stat.read_text().rpartition(")")[2].split()
-        except OSError:  # it has ended
-            continue
-        if int(fields[3]) == leader:
-            found[int(stat.parent.name)] = (int(fields[11]) + int(fields[12])) / TICKS
-    return found
+    return {"wall s": secs, "CPU s": watch.cpu_secs}
 
 
 def ours(program: str, source: Path, folder: Path) -> tuple[dict[str, float], set[str], Row]:

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import statistics
 import subprocess
 import sys
@@ -30,6 +29,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # the sites of the tests are no part of an installed package
 
 from crawl_peers.tables import machine, rewrite  # noqa: E402
+from process_watch import ProcessWatch  # noqa: E402
 
 from tests.servers.redis import RedisServer, redis_server  # noqa: E402
 from tests.sites.hosts import Asked, ManyHosts  # noqa: E402
@@ -133,17 +133,16 @@ def _run(arguments: argparse.Namespace, crawls: Crawls, *, is_start: bool) -> Ru
             stack.enter_context(ManyHosts(pages // parts, hosts, answer_secs=secs))
             for _ in range(parts)
         ]
-        before = os.times()
-        _work([
-            _command(
-                sites[number % parts],
-                server.url,
-                Path(folder, f"worker-{number}"),
-                is_fleet=crawls.is_fleet,
-            )
-            for number in range(crawls.count)
-        ])  # fmt: skip
-        after = os.times()
+        with ProcessWatch() as watch:
+            _work([
+                _command(
+                    sites[number % parts],
+                    server.url,
+                    Path(folder, f"worker-{number}"),
+                    is_fleet=crawls.is_fleet,
+                )
+                for number in range(crawls.count)
+            ])  # fmt: skip
         asked = [site.asked for site in sites]
         fetched = sum(len(site.counts) for site in sites)
         if fetched != pages:
@@ -154,7 +153,7 @@ def _run(arguments: argparse.Namespace, crawls: Crawls, *, is_start: bool) -> Ru
             fetched,
             sum(map(len, asked)) - fetched,
             _pages_per_sec(asked, crawls.count),
-            sum(after[2:4]) - sum(before[2:4]),
+            watch.cpu_secs,
             *_of_redis(server),
         )
 

@@ -11,6 +11,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from process_watch import BROWSER, ProcessWatch
+
 from crawl_peers import meter, plain
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -52,7 +54,8 @@ class Mark:
 class Run:
     """What one crawl of one site took. CPU of the main process is split at the first request.
 
-    ``all_cpu_secs`` counts the main process and every child that it has waited for.
+    ``all_cpu_secs`` counts the main process and all that descend from it, ``browser_cpu_secs``
+    those of the browser and its driver alone.
     """
 
     crawler: str
@@ -63,6 +66,7 @@ class Run:
     start_cpu_secs: float
     crawl_cpu_secs: float
     all_cpu_secs: float
+    browser_cpu_secs: float
     peak_bytes: int
     marks: tuple[Mark, ...]
 
@@ -119,7 +123,7 @@ def crawl(crawler: str, site: str, url: str, max_pages: int | None = None) -> Ru
         folder = Path(temporary)
         measured, said = folder / "measured.json", folder / "said"
         began = time.monotonic()
-        with said.open("wb") as output:
+        with said.open("wb") as output, ProcessWatch() as watch:
             process = subprocess.Popen(
                 _command(crawler, url, folder, max_pages),
                 # Ours is a project; the peers must not fall under its settings.
@@ -128,9 +132,8 @@ def crawl(crawler: str, site: str, url: str, max_pages: int | None = None) -> Ru
                 stdout=output,
                 stderr=output,
             )
-            _, status, usage = os.wait4(process.pid, 0)
-        whole_secs = time.monotonic() - began
-        process.returncode = os.waitstatus_to_exitcode(status)
+            process.wait()
+            whole_secs = time.monotonic() - began
         if process.returncode != 0 or not measured.exists():
             words = said.read_text(errors="replace")[-2000:]
             raise RunFailedError(f"{crawler}, {site}: exit status {process.returncode}\n{words}")
@@ -142,7 +145,8 @@ def crawl(crawler: str, site: str, url: str, max_pages: int | None = None) -> Ru
         crawler=crawler,
         site=site,
         whole_secs=whole_secs,
-        all_cpu_secs=usage.ru_utime + usage.ru_stime,
+        all_cpu_secs=watch.cpu_secs,
+        browser_cpu_secs=watch.secs_of(*BROWSER),
         marks=marks,
         **figures,
     )

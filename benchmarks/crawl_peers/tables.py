@@ -22,12 +22,14 @@ END = "<!-- end of benchmarks/crawl.py -->"
 def figures_table(rows: Sequence[Figures]) -> str:
     lines = [
         "| site | crawler | pages | pages/s | CPU s per 1,000 pages, main process "
-        "| the same with its start | all processes | peak MB, main |",
-        "|---|---|--:|--:|--:|--:|--:|--:|",
+        "| the same with its start | reading workers | browser | all processes | peak MB, main |",
+        "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|",
     ]
     lines += [
         f"| {one.site} | {one.crawler} | {one.pages:,.0f} | {one.pages_per_sec:.1f} "
-        f"| {one.main_cpu:.2f} | {one.main_cpu_whole:.2f} | {one.all_cpu:.2f} "
+        f"| {one.main_cpu:.2f} | {one.main_cpu_whole:.2f} "
+        f"| {max(0, one.all_cpu - one.main_cpu_whole - one.browser_cpu):.2f} "
+        f"| {one.browser_cpu:.2f} | {one.all_cpu:.2f} "
         f"| {one.peak_megabytes:.0f} |"
         for one in rows
     ]

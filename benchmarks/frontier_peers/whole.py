@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawl_peers import meter
+from process_watch import ProcessWatch
 
 if TYPE_CHECKING:
     from frontier_peers.processes import Figures
@@ -68,34 +68,27 @@ def crawl(scheduler: str, url: str) -> Figures:
         elif scheduler == SCRAPYS:
             own["SCHEDULER"] = "scrapy.core.scheduler.Scheduler"
         measured = folder / "measured.json"
-        before = _children_cpu_secs()
         paths = [str(ROOT / "benchmarks"), str(ROOT)]
-        done = subprocess.run(
-            [sys.executable, "-c", _RUN, url, json.dumps({**_SETTINGS, **own})],
-            cwd=ROOT,
-            env={
-                **os.environ,
-                "PYTHONPATH": os.pathsep.join(paths),
-                meter.FILE_VARIABLE: str(measured),
-            },
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        with ProcessWatch() as watch:
+            done = subprocess.run(
+                [sys.executable, "-c", _RUN, url, json.dumps({**_SETTINGS, **own})],
+                cwd=ROOT,
+                env={
+                    **os.environ,
+                    "PYTHONPATH": os.pathsep.join(paths),
+                    meter.FILE_VARIABLE: str(measured),
+                },
+                capture_output=True,
+                text=True,
+                check=False,
+            )
         figures = json.loads(measured.read_text()) if measured.exists() else {"pages": 0}
         if done.returncode or not figures["pages"]:
             raise CrawlFailedError(f"{scheduler}: {done.stderr[-2000:]}")
-        all_cpu_secs = _children_cpu_secs() - before
     return {
         "pages": figures["pages"],
         PAGES_PER_SEC: figures["pages"] / figures["crawl_secs"],
         "CPU s per 1,000 pages, main process": figures["crawl_cpu_secs"] / figures["pages"] * 1000,
-        ALL_CPU: all_cpu_secs / figures["pages"] * 1000,
+        ALL_CPU: watch.cpu_secs / figures["pages"] * 1000,
         "peak MB, main": figures["peak_bytes"] / 2**20,
     }
-
-
-def _children_cpu_secs() -> float:
-    """Of every process that was waited for, and whatever those waited for."""
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime

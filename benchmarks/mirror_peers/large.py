@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import brotli  # type: ignore[import-untyped]
 import zstandard
 from crawl_peers.runs import ROOT, SETTINGS, RunFailedError
+from process_watch import ProcessWatch
 
-from mirror_peers.memory import MemoryWatch
 from tests.sites.nginx import Layout, serve
 from tests.sites.prose import prose
 
@@ -117,15 +117,15 @@ def _run(case: Case, url: str) -> Cost:
         options += ["-s", f"HTTPCACHE_DIR={temporary}/cache"]
         command = [sys.executable, "-m", "scrapy", "mirror", url, f"{temporary}/m", *options]
         with tempfile.TemporaryFile() as output:
-            process = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=output)
-            with MemoryWatch(process.pid) as memory:
-                _, status, usage = os.wait4(process.pid, 0)
-            process.returncode = os.waitstatus_to_exitcode(status)
+            with ProcessWatch(with_memory=True) as watch:
+                process = subprocess.run(
+                    command, cwd=ROOT, stdout=output, stderr=output, check=False
+                )
             if process.returncode:
                 output.seek(0)
                 words = output.read().decode(errors="replace")[-2000:]
                 raise RunFailedError(f"{case.site}: status {process.returncode}\n{words}")
-    return Cost(case, usage.ru_utime + usage.ru_stime, memory.peak_bytes)
+    return Cost(case, watch.cpu_secs, watch.peak_bytes)
 
 
 def _write(root: Path, pages: int) -> None:

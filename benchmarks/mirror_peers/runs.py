@@ -13,8 +13,8 @@ from threading import Timer
 from typing import TYPE_CHECKING
 
 from crawl_peers.runs import ROOT, RunFailedError, installed_environment
+from process_watch import ProcessWatch
 
-from mirror_peers.memory import MemoryWatch
 from mirror_peers.mirrors import FINE, command
 from mirror_peers.pages import PAGES
 from mirror_peers.tree import Tree, weigh
@@ -31,7 +31,7 @@ class Run:
     """What one mirror of one site took and left.
 
     Attributes:
-        cpu_secs: Of the process and the descendants that were waited for.
+        cpu_secs: Of the process and all its descendants.
         peak_bytes: Of the process and its descendants together.
         asked: Requests that the server answered, of every kind.
         fetches: Pages among what was sent whole.
@@ -75,7 +75,7 @@ def run_mirror(
         folder, said = Path(temporary) / "mirror", Path(temporary) / "said"
         folder.mkdir()
         began = time.monotonic()
-        with said.open("wb") as output:
+        with said.open("wb") as output, ProcessWatch(with_memory=True) as watch:
             process = subprocess.Popen(
                 command(mirror, site, folder, cap),
                 cwd=ROOT,
@@ -87,11 +87,9 @@ def run_mirror(
             )
             timer = Timer(max_secs, os.killpg, [process.pid, signal.SIGKILL])
             timer.start()
-            with MemoryWatch(process.pid) as memory:
-                _, status, usage = os.wait4(process.pid, 0)
+            process.wait()
             timer.cancel()
-        wall_secs = time.monotonic() - began
-        process.returncode = os.waitstatus_to_exitcode(status)
+            wall_secs = time.monotonic() - began
         is_whole = process.returncode != -signal.SIGKILL
         tree = weigh(folder, site)
         if not tree.pages or (is_whole and process.returncode not in FINE[mirror]):
@@ -104,8 +102,8 @@ def run_mirror(
         mirror=mirror,
         site=site.name,
         wall_secs=wall_secs,
-        cpu_secs=usage.ru_utime + usage.ru_stime,
-        peak_bytes=max(memory.peak_bytes, usage.ru_maxrss * 1024),
+        cpu_secs=watch.cpu_secs,
+        peak_bytes=watch.peak_bytes,
         asked=len(answered),
         fetches=sum(_is_page(one) for one in answered),
         site_texts=len(set(site.texts.values())),
