@@ -158,7 +158,7 @@ EQUAL = {"id": "/a2", "verdict": "text_duplicate", "tier": "text", "distance": 0
     ("packed", "more"),
     [
         (json_lines(ROWS), ["--all"]),
-        (gzip.compress(json.dumps(ROWS, indent=1).encode()), []),
+        (gzip.compress(json.dumps(ROWS, indent=1).encode(), mtime=0), []),
     ],
 )
 def test_without_a_folder_clusters_are_lines(packed: bytes, more: list[str]) -> None:
