@@ -46,7 +46,7 @@ def login_cookies(url: str, settings: BaseSettings) -> Iterator[str]:
     profile = _profiles() / host_folder(url)
     with TemporaryDirectory(prefix="crawl-once-") as place:
         try:
-            path = browser_path(render_options(settings))
+            path = browser_path(render_options(settings), with_windows=True)
             say(
                 f"log in, in the window that opens at {url}; then close it, or press Enter here",
                 flush=True,

@@ -24,8 +24,11 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-"""Commands that are taken for a Chromium, the first one on PATH."""
+WITH_WINDOWS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+"""Commands that are taken for a Chromium that can open windows, the first one on PATH."""
+
+HEADLESS = ("chromium-headless-shell", "chrome-headless-shell")
+"""Commands of a Chromium without an interface, whose pages take a fifth of the CPU; taken first."""
 
 ARGUMENTS = (
     # No name is resolved, and every connection, by address too, would go to a proxy without one.
@@ -52,10 +55,8 @@ _CLOSE_SECS = 5.0
 _PROC = Path("/proc")
 _KB = 1024
 
-_NO_BROWSER = (
-    "no Chromium on PATH and none of Playwright's own; "
-    "apt install chromium, or: playwright install chromium"
-)
+_INSTALL = "apt install chromium-headless-shell, or: playwright install chromium"
+_NO_BROWSER = f"no Chromium on PATH and none of Playwright's own; {_INSTALL}"
 
 
 class Browser:
@@ -273,8 +274,12 @@ class _temporary_files_in:  # noqa: N801  # used like a function
             os.environ["TMPDIR"] = kind._before
 
 
-def browser_path(options: RenderOptions) -> str | None:
+def browser_path(options: RenderOptions, *, with_windows: bool = False) -> str | None:
     """Return the path of the browser; None for Playwright's own.
+
+    Args:
+        options: Options, of which a path counts before what is found.
+        with_windows: It is to open windows.
 
     Raises:
         NoBrowserError: Playwright is missing, or there is no file at the path of the options.
@@ -288,10 +293,11 @@ def browser_path(options: RenderOptions) -> str | None:
         if found is None:
             raise NoBrowserError(
                 f"{options.browser_path} is no program, and should be the browser "
-                "(CRAWL_RENDER_BROWSER); apt install chromium, or: playwright install chromium"
+                f"(CRAWL_RENDER_BROWSER); {_INSTALL}"
             )
         return found
-    return next(filter(None, map(shutil.which, NAMES)), None)
+    names = WITH_WINDOWS if with_windows else HEADLESS + WITH_WINDOWS
+    return next(filter(None, map(shutil.which, names)), None)
 
 
 def _why(error: Exception, path: str | None) -> str:

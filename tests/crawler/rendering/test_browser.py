@@ -63,7 +63,7 @@ def test_where_no_browser_is_installed_the_commands_are_told(
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("PLAYWRIGHT_BROWSERS_PATH", str(tmp_path))
     said = message(RenderOptions())
-    assert "apt install chromium, or: playwright install chromium" in said
+    assert "apt install chromium-headless-shell, or: playwright install chromium" in said
 
 
 @pytest.mark.slow
