@@ -25,6 +25,7 @@ from crawler.reading.metadata.metadata_record import (
     Metadata,
     PageHeaders,
 )
+from crawler.reading.wall_kinds import WallKind
 from neardup import Document, analyse
 from neardup.features.shingles import count_words
 from neardup.features.tokens import folded_bytes, word_bytes
@@ -75,18 +76,6 @@ def distinct_urls(links: Iterable[Link]) -> Iterator[StoredLink]:
         yield StoredLink(link.url, link.nofollow, link.kind, link.text)
         for url in link.others:
             yield StoredLink(url, link.nofollow, link.kind)
-
-
-class WallKind(StrEnum):
-    """The kind of a page that a host shows in place of the one that was requested."""
-
-    CAPTCHA = "captcha"
-    NOT_FOUND = "not_found"
-    LOGIN = "login"
-    CONSENT = "consent"
-    JAVASCRIPT = "javascript"
-    SHELL = "shell"
-    """No wall: a page that its scripts fill (``crawler.reading.app_shells``)."""
 
 
 class NoText(StrEnum):

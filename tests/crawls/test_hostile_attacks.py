@@ -42,6 +42,7 @@ GOOD = tuple(f"/plain/{number}" for number in range(1, 31))
 LARGE, OPENED = "larger than 20 MB", "larger than 20 MB when decompressed"
 HEAD, SLOW, CUT = r"headers of more than 262,144 bytes", "no answer in time", "truncated: .*"
 NO_HTTP = "not an HTTP answer: .*"
+FALSE_CODING = "its Content-Encoding is false: read as it came"
 TIRING = r"took longer than 10 s.*|ran out of memory.*"
 
 # Verdict and reason as regular expressions; None where nothing needs to be said.
@@ -55,8 +56,8 @@ VERDICTS: dict[str, tuple[str, str | None]] = {
     "/packed/zstd": ("new", None),
     "/packed/unknown": ("new", None),
     "/packed/deflate-cut": ("new", CUT),
-    "/packed/br-noise": ("too_short", None),  # a text that is not packed at all
-    "/packed/zstd-noise": ("too_short", None),
+    "/packed/br-noise": ("too_short", FALSE_CODING),  # a text that is not packed at all
+    "/packed/zstd-noise": ("too_short", FALSE_CODING),
     "/head/endless": ("unreadable", HEAD),
     "/head/folded": ("unreadable", HEAD),
     "/head/many": ("unreadable", HEAD),

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from crawler.reading.flat_page import flatten
 from crawler.reading.html_parsing import parse
-from crawler.reading.reading import WallKind, WallSigns
 from crawler.reading.visible_text import read_visible
+from crawler.reading.wall_kinds import WallKind
 from crawler.reading.wall_signs import MAX_WORDS, WORDINGS, read_wall_signs, returned_to
+
+if TYPE_CHECKING:
+    from crawler.reading.reading import WallSigns
 
 FORM = '<form><input name="user"><input type="PASSWORD"></form>'
 LONG = " ".join(f"word{number}" for number in range(MAX_WORDS + 1))
