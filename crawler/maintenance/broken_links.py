@@ -60,7 +60,7 @@ class BrokenLink:
 
 
 def broken_links(
-    connection: sqlite3.Connection, visit: int, most: int | None = LARGEST
+    connection: sqlite3.Connection, visit: int, most: int = LARGEST
 ) -> tuple[BrokenLink, ...]:
     """Return links of a visit that lead to no page, those with an HTTP status first.
 
@@ -69,7 +69,7 @@ def broken_links(
     Args:
         connection: The crawl's database.
         visit: The visit.
-        most: The largest number of links; None: all.
+        most: The largest number of links.
 
     Complexity: O(failed URLs of the visit, and the links of the pages that led to them).
     """
