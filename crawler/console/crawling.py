@@ -196,7 +196,7 @@ class Crawling:
     def _conclude(self, job: Job) -> int:
         """Print the report and what is incomplete; return the exit status."""
         from crawler.console.report_text import report_lines  # noqa: PLC0415  # when it is over
-        from crawler.console.wrapping import for_terminal  # noqa: PLC0415
+        from crawler.console.count_tables import for_terminal  # noqa: PLC0415
 
         folder = str(self._settings["JOBDIR"])
         assert job.folder is not None

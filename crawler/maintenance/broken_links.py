@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from crawler.pages.link_graph import LinkGraph
+from crawler.pages.page_links import LinkGraph
 from crawler.pages.page_metadata import linked_from
 from crawler.pages.reasons import Reason, codes, in_words
 from crawler.pages.verdicts import FAILED, GONE

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from crawler.lab.app.lab_state import Lab
     from crawler.lab.judgement import VerdictChanges
-    from crawler.lab.snapshot import Snapshot
+    from crawler.lab.live import Snapshot
     from neardup import Parameters
 
 _BEFORE_IT_IS_DRAWN = """<script>
