@@ -20,7 +20,7 @@ from crawler.console.lab_options import (
 if TYPE_CHECKING:
     import argparse
 
-    from crawler.lab.pair_details import PairDetails
+    from crawler.lab.comparison import PairDetails
 
 _ALL = "0..8"
 _LIMIT = 20
@@ -67,9 +67,9 @@ class PairsCommand(PlainCommand):
         limit = whole(opts.limit, "--limit", 1)
         from crawler.console.temporary_crawl import crawls_of
         from crawler.lab.choice import SIMHASH
+        from crawler.lab.comparison import details_of
         from crawler.lab.crawl_sources import loaded
         from crawler.lab.labels import read_labels
-        from crawler.lab.pair_details import details_of
 
         with crawls_of(paths) as made:
             found = loaded(paths, self.progress, selection, made)
