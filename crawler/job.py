@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.frontier.file_links import has_releasable
 from crawler.frontier.frontier import open_frontier
-from crawler.frontier.memory_queue import MemoryQueue
-from crawler.frontier.queue import RequestQueue
+from crawler.frontier.queue import MemoryQueue, RequestQueue
 from crawler.frontier.seen import SeenSet
 from crawler.pages.boilerplate import CountedBoilerplate
 from crawler.pages.capture import Archivist

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from crawler.pages.boilerplate import is_counted
 from crawler.pages.wall_clusters import host_of
 from neardup import Deduplicator
-from neardup.block_counts import MIN_TEXTS, BlockCounts
-from neardup.boilerplate import block_hashes
+from neardup.boilerplate import MIN_TEXTS, BlockCounts, block_hashes
 from tests.quality.judged import judge_all
 from tests.sites.prose import prose
 from tests.sites.templates.copies import MadePage

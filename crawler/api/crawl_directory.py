@@ -10,7 +10,7 @@ from crawler.feeds.page_schema import page_schema
 from crawler.items import Page
 from crawler.maintenance.crawl_report import make_report
 from crawler.pages.export import KEPT_FILTER, PageFilter, captures_after, export_pages
-from crawler.pages.link_graph import LinkGraph, PageLink
+from crawler.pages.page_links import LinkGraph, PageLink
 from crawler.pages.verdicts import VERDICTS
 from crawler.storage.database import FILE_NAME, open_for_reading
 from crawler.suggestions import did_you_mean

@@ -45,7 +45,8 @@ class DemoCommand(Command):
             self.exitcode = self.complain(f"{error.filename or 'cannot write'}: {error.strerror}")
 
     def _crawl(self, folder: Path) -> int:
-        from crawler.console.crawling import Crawling, Teller
+        from crawler.console.crawl_run import Teller
+        from crawler.console.crawling import Crawling
         from crawler.demo import DemoServer
         from crawler.spiders.site import SiteSpider
 

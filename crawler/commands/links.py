@@ -71,7 +71,7 @@ class LinksCommand(PlainCommand):
         from crawler.console.escaping import say
         from crawler.console.page_export import link_destination
         from crawler.feeds.exporters import export
-        from crawler.pages.link_graph import LinkGraph, PageLink
+        from crawler.pages.page_links import LinkGraph, PageLink
         from crawler.storage.database import open_for_reading
 
         to = link_destination(output)

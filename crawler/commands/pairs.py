@@ -10,16 +10,19 @@ from crawler.console.command_line import PlainCommand
 from crawler.console.escaping import say, say_coloured, say_json
 from crawler.console.lab_options import (
     add_method_option,
-    add_pair_options,
     add_parameter_options,
-    shown_pairs,
+    distances_of,
+    paths_of,
+    tried_choice,
+    whole,
 )
 
 if TYPE_CHECKING:
     import argparse
 
-    from crawler.lab.pair_details import PairDetails
+    from crawler.lab.comparison import PairDetails
 
+_ALL = "0..8"
 _LIMIT = 20
 _CONTEXT = 10
 
@@ -31,7 +34,15 @@ class PairsCommand(PlainCommand):
     summary = "Show near pairs of pages, those first from which most can be learned"
 
     def add_own_options(self, parser: argparse.ArgumentParser) -> None:
-        add_pair_options(parser, _LIMIT)
+        parser.add_argument(
+            "--distance",
+            metavar="BITS",
+            default=_ALL,
+            help=f"bits between the two, such as 3..5 or 4 (default {_ALL})",
+        )
+        parser.add_argument(
+            "--limit", metavar="N", default=str(_LIMIT), help=f"pairs to show (default {_LIMIT})"
+        )
         parser.add_argument("--diff", action="store_true", help="show where their texts differ")
         add_method_option(parser)
         add_parameter_options(
@@ -49,10 +60,24 @@ class PairsCommand(PlainCommand):
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Find pairs and print them."""
-        with shown_pairs(args, opts, self.progress) as (found, choice, pairs):
-            from crawler.lab.choice import SIMHASH
-            from crawler.lab.pair_details import details_of
+        from crawler.console.page_options import page_selection
 
+        paths, selection = paths_of(args), page_selection(opts)
+        distances = distances_of(opts.distance, "--distance")
+        limit = whole(opts.limit, "--limit", 1)
+        from crawler.console.temporary_crawl import crawls_of
+        from crawler.lab.choice import SIMHASH
+        from crawler.lab.comparison import details_of
+        from crawler.lab.crawl_sources import loaded
+        from crawler.lab.labels import read_labels
+
+        with crawls_of(paths) as made:
+            found = loaded(paths, self.progress, selection, made)
+            choice = tried_choice(opts, found.session.running)
+            found.session.prepare(choice, self.progress)
+            labels = read_labels(found.sources.paths)
+            pairs = found.session.pairs(choice, distances, limit, labels=labels)
+            self.progress.end()
             least = choice.parameters.min_similarity
             for number, pair in enumerate(pairs, start=1):
                 _show(details_of(found, pair), number, least, opts)

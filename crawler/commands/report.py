@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from crawler.frontier.link_counts import LinkCount
-    from crawler.maintenance.selection_report import SelectionReport
+    from crawler.maintenance.crawl_report import SelectionReport
     from crawler.url_rules.render_kinds import RenderKind
 
 _ENDINGS = (".html", ".htm")
@@ -67,9 +67,8 @@ class ReportCommand(PlainCommand):
         if words := selection_words(opts):
             self._report_selection(folder, words, opts)
             return
-        from crawler.console.count_tables import link_lines, rendering_lines
+        from crawler.console.count_tables import for_terminal, link_lines, rendering_lines
         from crawler.console.report_text import report_lines
-        from crawler.console.wrapping import for_terminal
         from crawler.frontier.link_counts import read_links
         from crawler.maintenance.crawl_report import make_report
         from crawler.storage.database import open_for_reading
@@ -110,7 +109,7 @@ class ReportCommand(PlainCommand):
     def _report_selection(self, folder: str, words: str, opts: argparse.Namespace) -> None:
         """Print the counts of chosen pages alone: all else is of the crawl as a whole."""
         from crawler.console.page_options import page_selection
-        from crawler.maintenance.selection_report import report_selection
+        from crawler.maintenance.crawl_report import report_selection
         from crawler.storage.database import open_for_reading
 
         if opts.links or opts.rendering:
@@ -184,8 +183,7 @@ def html_report(
     from rich.filesize import decimal
 
     from crawler.console.html_templates import template_environment
-    from crawler.maintenance.crawl_report import make_report
-    from crawler.maintenance.selection_report import report_selection
+    from crawler.maintenance.crawl_report import make_report, report_selection
     from crawler.maintenance.site_faults import find_faults
     from crawler.pages.export import stored_urls
     from crawler.pages.page_selection import ALL

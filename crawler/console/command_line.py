@@ -50,7 +50,7 @@ GROUPS = {
         "merge",
         "adopt",
     ),
-    "thresholds": ("lab", "sweep", "pairs", "compare", "label"),
+    "thresholds": ("lab", "sweep", "pairs", "compare"),
     "this program": ("config", "completion"),
 }
 """The commands that fetch, those for what a crawl left, and those that try other parameters."""
@@ -332,7 +332,7 @@ def refuse_format(name: str, option: str, written: str) -> None:
     Args:
         name: What the option names.
         option: The option.
-        written: What is written, such as "labels are lines of JSON".
+        written: What is written, such as "changes are lines of JSON".
 
     Raises:
         CommandError: A format is named.

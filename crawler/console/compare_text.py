@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from crawler.lab.border_pairs import NearPair
-    from crawler.lab.comparison import Comparison
-    from crawler.lab.pair_details import OwnShingles, PairDetails
+    from crawler.lab.comparison import Comparison, OwnShingles, PairDetails
     from crawler.lab.sides import TextSide
     from neardup import Parameters
 

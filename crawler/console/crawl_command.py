@@ -110,7 +110,8 @@ class CrawlCommand(SpiderCommand):
 
     def _run(self, arguments: dict[str, str], folder: str | None, opts: argparse.Namespace) -> int:
         import_scrapy()
-        from crawler.console.crawling import Crawling, Teller
+        from crawler.console.crawl_run import Teller
+        from crawler.console.crawling import Crawling
 
         settings = self.host.settings
         _take(settings, folder, opts)

@@ -1,23 +1,27 @@
-"""Say before and after a crawl or a mirror how it stands, and open its archive."""
+"""Run a spider from the command line; say before and after it how the crawl stands."""
 
 from __future__ import annotations
 
 import logging
 import time
+from abc import ABC, abstractmethod
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 # Before all other modules of a crawl: at its import it reads the source of each caller, of them and
 # of the modules that import each other until it is reached, and looks through all loaded modules.
 import scrapy.core.downloader.contextfactory  # noqa: F401
 
-from crawler.console.command_line import CommandError, tidy_logs
+from crawler.console.command_line import INTERRUPTED, CommandError, tidy_logs
+from crawler.console.escaping import say_or_go_on
+from crawler.job_registry import prepare_job
 from crawler.options import Options
+from crawler.page_rendering import wanted_rendering
 from crawler.pages.visits import DUE, FAILED, NO
 from neardup.plurals import many
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from scrapy.crawler import Crawler, CrawlerProcessBase
     from scrapy.settings import BaseSettings
@@ -27,6 +31,8 @@ if TYPE_CHECKING:
     from crawler.run import RunResult
     from crawler.spiders.page_spider import PageSpider
     from crawler.warc.archive import Archive
+
+DONE, INCOMPLETE = 0, 1
 
 _AFTER = "; when it is finished, the same command visits again (-a revisit={})"
 
@@ -47,6 +53,128 @@ class _ErrorCount(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         if record.exc_info and record.exc_info[0] is not None:
             self._result.count_error()
+
+
+class Teller(NamedTuple):
+    """How errors are printed, and how lines name the arguments of a crawl.
+
+    Attributes:
+        complain: Prints an error.
+        words: Turns ``-a name=value`` in a line into what the program of the user takes.
+    """
+
+    complain: Callable[[str], object]
+    words: Callable[[str], str] = str
+
+
+class SpiderRun(ABC):
+    """One run of a spider.
+
+    Args:
+        spidercls: The spider.
+        arguments: Its arguments.
+        settings: The settings of the project and of the command line.
+        teller: Prints what the user reads.
+
+    Raises:
+        ValueError: An argument or a setting is wrong.
+    """
+
+    def __init__(
+        self,
+        spidercls: type[PageSpider],
+        arguments: dict[str, str],
+        settings: BaseSettings,
+        teller: Teller,
+    ) -> None:
+        self._spidercls = spidercls
+        self._arguments = arguments
+        self._settings = settings
+        self._teller = teller
+        self._to_stderr = False
+        spidercls.check_arguments(arguments)
+        if "render" in spidercls.arguments:
+            wanted_rendering(settings, spidercls.render_choice(arguments))
+
+    def run(self, process: Callable[[], CrawlerProcessBase]) -> int:
+        """Crawl and report; return the exit status.
+
+        Args:
+            process: Makes the process of Scrapy, when everything is checked.
+
+        Raises:
+            CommandError: What is wanted cannot be done.
+            JobError: The crawl directory cannot be used.
+            FleetError: Its Redis does not answer, or has another crawl.
+        """
+        job = self._prepared()
+        archive: Archive | None = None
+        try:
+            before = job.visits.plan
+            self._claim(job)
+            archive = _prepared_archive(self._settings)
+            if not self._begins(job, before, archive):
+                return DONE
+            crawler = crawl_to_end(process(), self._spidercls, self._arguments, job)
+        finally:
+            job.close()
+            if archive is not None:
+                archive.close()
+        return self._conclude(job, crawler)
+
+    def _prepared(self) -> Job:
+        return prepare_job(self._settings)
+
+    def _claim(self, job: Job) -> None:
+        scope = self._spidercls.scope_name(self._arguments)
+        job.claim(self._spidercls.plan(self._arguments), scope)
+
+    @abstractmethod
+    def _begins(self, job: Job, before: str | None, archive: Archive | None) -> bool:
+        """Print what is about to happen; return whether there is anything to do.
+
+        Args:
+            job: The job, claimed.
+            before: The plan that the directory had until now.
+            archive: What comes over the network is recorded there; None: nowhere.
+        """
+
+    @abstractmethod
+    def _conclude(self, job: Job, crawler: Crawler) -> int:
+        """Print what came of the crawl, which has ended; return the exit status."""
+
+    def _tell(self, line: str) -> None:
+        """Print a line at once, on standard error where a feed has standard output."""
+        say_or_go_on(self._teller.words(line), to_stderr=self._to_stderr)
+
+    def _tell_open(self, job: Job, queued: int) -> None:
+        """Print why the crawl stopped, and how many requests wait."""
+        if job.result.limit_reason is not None and job.result.shortage is None:
+            self._tell(f"stopped: {job.result.limit_reason}")
+        if queued:
+            goes_on = "" if job.result.shortage else ": the same command goes on"
+            self._tell(f"not finished, {queued:,} queued{goes_on}")
+
+
+def exit_status(
+    job: Job, complain: Callable[[str], object], *, is_open: bool, is_incomplete: bool = False
+) -> int:
+    """Print why a crawl that has ended is incomplete; return the exit status of its command.
+
+    Args:
+        job: The crawl.
+        complain: Prints an error.
+        is_open: Whether requests wait.
+        is_incomplete: Whether something is missing for another reason.
+    """
+    found = list(problems(job))
+    for problem in found:
+        complain(problem)
+    if found or is_incomplete:
+        return INCOMPLETE
+    # Of a fleet that one worker left, others go on.
+    is_interrupted = job.fleet is None and job.result.is_interrupted
+    return INTERRUPTED if is_open and is_interrupted else DONE
 
 
 def crawl_to_end(
@@ -176,7 +304,7 @@ def problems(job: Job) -> Iterator[str]:
         yield f"{seed}: {reason}"
 
 
-def prepared_archive(settings: BaseSettings) -> Archive | None:
+def _prepared_archive(settings: BaseSettings) -> Archive | None:
     """Open the archive of a crawl that is about to start; None where nothing is recorded.
 
     Raises:

@@ -7,20 +7,18 @@ import time
 from contextlib import closing
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from crawler.addon import FLEET, REPLACED
-from crawler.console.command_line import INTERRUPTED, CommandError
+from crawler.console.command_line import CommandError
 from crawler.console.crawl_places import crawl_place, kept_outside, refuse_mirror
-from crawler.console.crawl_run import crawl_to_end, prepared_archive, problems, standing
-from crawler.console.escaping import say_or_go_on
+from crawler.console.crawl_run import SpiderRun, exit_status, standing
 from crawler.feeds.exporters import require_pyarrow
 from crawler.feeds.feed_targets import feeds_stdout
 from crawler.fleet.membership import name_of_folder
 from crawler.job_registry import prepare_job
 from crawler.maintenance.crawl_report import make_report
 from crawler.options import Options, is_fleet
-from crawler.page_rendering import wanted_rendering
 from crawler.pages.visits import DUE, FAILED, NO, YES, has_page
 from crawler.storage.database import open_for_reading
 from crawler.storage.directory import is_in_use
@@ -28,17 +26,16 @@ from crawler.storage.errors import JobInUseError
 from neardup.plurals import many
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
-    from scrapy.crawler import CrawlerProcessBase
+    from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings, Settings
 
+    from crawler.console.crawl_run import Teller
     from crawler.fleet.fleet import Welcome
     from crawler.job import Job
     from crawler.spiders.page_spider import PageSpider
     from crawler.warc.archive import Archive
-
-BROKEN = 1
 
 _OF_ONE_VISIT = ("revisit", "rules", "max_pages", "max_time", "max_bytes")
 
@@ -51,31 +48,8 @@ def lasting_arguments(arguments: Mapping[str, str]) -> dict[str, str]:
     return lasting
 
 
-class Teller(NamedTuple):
-    """How errors are printed, and how lines name the arguments of a crawl.
-
-    Attributes:
-        complain: Prints an error.
-        words: Turns ``-a name=value`` in a line into what the program of the user takes.
-    """
-
-    complain: Callable[[str], object]
-    words: Callable[[str], str] = str
-
-
-class Crawling:
-    """One run of a crawl.
-
-    Args:
-        spidercls: The spider.
-        arguments: Its arguments.
-        settings: The settings of the profile and of the command line.
-        teller: Prints what the user reads.
-
-    Raises:
-        ValueError: An argument or a setting is wrong.
-        CommandError: What is wanted cannot be done.
-    """
+class Crawling(SpiderRun):
+    """One run of a crawl, whose pages go into a crawl directory."""
 
     def __init__(
         self,
@@ -84,59 +58,15 @@ class Crawling:
         settings: Settings,
         teller: Teller,
     ) -> None:
-        self._spidercls = spidercls
-        self._arguments = arguments
-        self._settings = settings
-        self._teller = teller
+        super().__init__(spidercls, arguments, settings, teller)
         self._to_stderr = feeds_stdout(settings)
         self._why = ""
         self._others: list[str] = []
-        spidercls.check_arguments(arguments)
+        self._taken = 0
         if arguments.get("cookies") and not settings.getbool("COOKIES_ENABLED"):
             raise CommandError("-a cookies: COOKIES_ENABLED is off, so none would be sent")
-        if "render" in spidercls.arguments:
-            wanted_rendering(settings, spidercls.render_choice(arguments))
         if any(feed.get("format") == "parquet" for feed in settings.getdict("FEEDS").values()):
             require_pyarrow()
-
-    def run(self, process: Callable[[], CrawlerProcessBase]) -> int:
-        """Crawl and report; return the exit status.
-
-        Args:
-            process: Makes the process of Scrapy, when everything is checked.
-
-        Raises:
-            JobError: The crawl directory cannot be used.
-            FleetError: Its Redis does not answer, or has another crawl.
-        """
-        job = self._prepared()
-        archive: Archive | None = None
-        try:
-            before = job.visits.plan
-            scope = self._spidercls.scope_name(self._arguments)
-            job.claim(self._spidercls.plan(self._arguments), scope)
-            job.visits.note_arguments(lasting_arguments(self._arguments))
-            taken = self._spidercls.take_rules(self._arguments, job)
-            archive = prepared_archive(self._settings)
-            self._retry_broken(job)
-            if not self._begins(job, before):
-                return 0
-            if archive is not None:
-                self._tell(f"recorded in: {archive.folder}")
-            if taken:
-                self._tell(f"URL rules taken from {self._arguments['rules']}: {taken:,}")
-            if not job.is_new and self._settings.getdict("FEEDS"):
-                self._tell("the feed is written at the end, with every page that is kept")
-            crawl_to_end(process(), self._spidercls, self._arguments, job)
-        finally:
-            job.close()
-            if archive is not None:
-                archive.close()
-        return self._conclude(job)
-
-    def _tell(self, line: str) -> None:
-        """Print a line at once, on standard error where a feed has standard output."""
-        say_or_go_on(self._teller.words(line), to_stderr=self._to_stderr)
 
     def _prepared(self) -> Job:
         if is_fleet(self._settings):
@@ -150,6 +80,11 @@ class Crawling:
         self._spidercls.update_settings(self._settings)  # as Scrapy does with its copy
         return prepare_job(self._settings)
 
+    def _claim(self, job: Job) -> None:
+        super()._claim(job)
+        job.visits.note_arguments(lasting_arguments(self._arguments))
+        self._taken = self._spidercls.take_rules(self._arguments, job)
+
     def _retry_broken(self, job: Job) -> None:
         """Let what broke at every try wait again, unless another visit begins; alone only."""
         queue, revisit = job.frontier.queue, self._arguments.get("revisit", NO)
@@ -158,8 +93,20 @@ class Crawling:
         if revisit == NO or self._has_nothing_to_do(job, revisit):
             queue.retry_broken()
 
-    def _begins(self, job: Job, before: str | None) -> bool:
-        """Print what is about to happen; return whether there is anything to do."""
+    def _begins(self, job: Job, before: str | None, archive: Archive | None) -> bool:
+        self._retry_broken(job)
+        if not self._has_work(job, before):
+            return False
+        if archive is not None:
+            self._tell(f"recorded in: {archive.folder}")
+        if self._taken:
+            self._tell(f"URL rules taken from {self._arguments['rules']}: {self._taken:,}")
+        if not job.is_new and self._settings.getdict("FEEDS"):
+            self._tell("the feed is written at the end, with every page that is kept")
+        return True
+
+    def _has_work(self, job: Job, before: str | None) -> bool:
+        """Print where the crawl stands; return whether there is anything to do."""
         if job.fleet is not None:
             for line in welcome_lines(job, job.fleet.introduce(), self._settings):
                 self._tell(line)
@@ -193,10 +140,9 @@ class Crawling:
         # A feed is written from the store.
         return not self._spidercls.adds_when_finished and not self._settings.getdict("FEEDS")
 
-    def _conclude(self, job: Job) -> int:
-        """Print the report and what is incomplete; return the exit status."""
+    def _conclude(self, job: Job, crawler: Crawler) -> int:
+        from crawler.console.count_tables import for_terminal  # noqa: PLC0415
         from crawler.console.report_text import report_lines  # noqa: PLC0415  # when it is over
-        from crawler.console.wrapping import for_terminal  # noqa: PLC0415
 
         folder = str(self._settings["JOBDIR"])
         assert job.folder is not None
@@ -215,26 +161,13 @@ class Crawling:
         if job.fleet is not None:
             for line in farewell_lines(job):
                 self._tell(line)
-        if job.result.limit_reason is not None and job.result.shortage is None:
-            self._tell(f"stopped: {job.result.limit_reason}")
-        if report.queued:
-            goes_on = "" if job.result.shortage else ": the same command goes on"
-            self._tell(f"not finished, {report.queued:,} queued{goes_on}")
-        elif to_ask := sum(report.file_links_to_ask.values()):
+        self._tell_open(job, report.queued)
+        to_ask = sum(report.file_links_to_ask.values())
+        if to_ask and not report.queued:
             left = many(to_ask, "link")
             self._tell(f"not finished, {left} still to ask for: the same command goes on")
         self._tell(f"pages: crawl-once pages {folder} -o pages.jsonl")
-        is_open = bool(report.queued or report.file_links_to_ask)
-        status = INTERRUPTED if is_open and _is_interrupted(job) else 0
-        for problem in problems(job):
-            self._teller.complain(problem)
-            status = BROKEN
-        return status
-
-
-def _is_interrupted(job: Job) -> bool:
-    """Return whether a signal ended a crawl that is alone; in a fleet others go on with it."""
-    return job.fleet is None and job.result.is_interrupted
+        return exit_status(job, self._teller.complain, is_open=bool(report.queued or to_ask))
 
 
 _ALONE = {

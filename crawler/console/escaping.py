@@ -58,7 +58,6 @@ def say(
     line: str = "",
     *,
     to_stderr: bool = False,
-    end: str = "\n",
     flush: bool = False,
     with_lines: bool = False,
 ) -> None:
@@ -67,12 +66,11 @@ def say(
     Args:
         line: The line to print.
         to_stderr: Print to standard error.
-        end: The text after the line.
         flush: Print it at once.
         with_lines: Keep line breaks.
     """
     file = sys.stderr if to_stderr else sys.stdout
-    print(plain(line, with_lines=with_lines), file=file, end=end, flush=flush or to_stderr)
+    print(plain(line, with_lines=with_lines), file=file, flush=flush or to_stderr)
 
 
 def say_or_go_on(line: str, *, to_stderr: bool = False) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,19 +12,16 @@ from neardup.errors import ParameterError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-    from crawler.console.progress_line import ProgressLine
-    from crawler.lab.border_pairs import NearPair
     from crawler.lab.choice import Choice
-    from crawler.lab.crawl_sources import Loaded
     from neardup import Features, Parameters
 
 _SOURCES = (
     "a crawl directory, also of a crawl that is running, or what crawl-once replay takes: a .jsonl "
     "file, WARC files or a folder of HTML files"
 )
-_ALL, _FARTHEST = "0..8", 8
+_FARTHEST = 8
 
 _STEPS = 20
 """The number of equal steps from similarity 0 to 1."""
@@ -61,19 +57,6 @@ def add_parameter_options(parser: argparse.ArgumentParser, *names: str) -> None:
             parser.add_argument(f"--{name}", metavar=metavar, help=meaning)
         else:
             parser.add_argument(f"--no-{name}", action="store_true", help=_SWITCHED_OFF[name])
-
-
-def add_pair_options(parser: argparse.ArgumentParser, most: int) -> None:
-    """Add the options that say which pairs are shown, and how many: ``most`` by default."""
-    parser.add_argument(
-        "--distance",
-        metavar="BITS",
-        default=_ALL,
-        help=f"bits between the two, such as 3..5 or 4 (default {_ALL})",
-    )
-    parser.add_argument(
-        "--limit", metavar="N", default=str(most), help=f"pairs to show (default {most})"
-    )
 
 
 def add_method_option(parser: argparse.ArgumentParser) -> None:
@@ -158,35 +141,6 @@ def tried_choice(opts: argparse.Namespace, running: Parameters) -> Choice:
         hint = did_you_mean(method, METHODS) or f"; there are {', '.join(METHODS)}"
         raise CommandError(f"--method {method}: no such method{hint}")
     return Choice(tried_parameters(opts, running), method)
-
-
-@contextmanager
-def shown_pairs(
-    args: Sequence[str], opts: argparse.Namespace, progress: ProgressLine
-) -> Iterator[tuple[Loaded, Choice, list[NearPair]]]:
-    """Read sources, and give the pairs that options ask for, those first that teach most.
-
-    Raises:
-        CommandError: A source or an option is bad.
-        SourceError: A source cannot be read.
-    """
-    from crawler.console.page_options import page_selection
-
-    paths, selection = paths_of(args), page_selection(opts)
-    distances = distances_of(opts.distance, "--distance")
-    limit = whole(opts.limit, "--limit", 1)
-    from crawler.console.temporary_crawl import crawls_of
-    from crawler.lab.crawl_sources import loaded
-    from crawler.lab.labels import read_labels
-
-    with crawls_of(paths) as made:
-        found = loaded(paths, progress, selection, made)
-        choice = tried_choice(opts, found.session.running)
-        found.session.prepare(choice, progress)
-        labels = read_labels(found.sources.paths)
-        pairs = found.session.pairs(choice, distances, limit, labels=labels)
-        progress.end()
-        yield found, choice, pairs
 
 
 def distances_of(written: str, option: str) -> list[int]:

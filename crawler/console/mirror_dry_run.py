@@ -12,9 +12,10 @@ from rich.filesize import decimal
 
 from crawler.console.command_line import CommandError
 from crawler.console.count_tables import table_lines
+from crawler.console.crawl_run import DONE, INCOMPLETE, exit_status
 from crawler.console.escaping import say_or_go_on
-from crawler.console.mirror_run import DONE, INCOMPLETE, canonical_seed, exit_status, mirrored_urls
-from crawler.console.temporary_mirror import temporary_mirror
+from crawler.console.mirror_run import canonical_seed, mirrored_urls
+from crawler.console.temporary_mirror import TemporaryMirror
 from crawler.maintenance.tally import count_queued
 from crawler.mirror.documents.linked_document import (
     may_be_document,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
 
+    from crawler.job import Job
     from crawler.mirror.documents.linked_document import LinkedDocument
     from crawler.pages.page_context import Captured, Fetched
 
@@ -153,14 +155,18 @@ def dry_run(
             say_or_go_on(line)
         return DONE
     what = f"dry run: pages are read, nothing is written to {folder}"
-    with temporary_mirror(CountingSpider, arguments, settings, process, what) as made:
-        if not isinstance(made.spider, CountingSpider):
+    return _DryRun(CountingSpider, arguments, settings, what).run(process)
+
+
+class _DryRun(TemporaryMirror):
+    def _conclude(self, job: Job, crawler: Crawler) -> int:
+        if not isinstance(crawler.spider, CountingSpider):
             return INCOMPLETE
-        with closing(open_for_reading(made.folder / STATE_FOLDER)) as connection:
+        with closing(open_for_reading(self._folder / STATE_FOLDER)) as connection:
             waiting = count_queued(connection)
-        for line in _walk_lines(made.spider, waiting):
-            say_or_go_on(line)
-        return exit_status(made.job, waiting)
+        for line in _walk_lines(crawler.spider, waiting):
+            self._tell(line)
+        return exit_status(job, self._teller.complain, is_open=bool(waiting))
 
 
 def _walk_lines(spider: CountingSpider, waiting: int) -> Iterator[str]:

@@ -14,15 +14,16 @@ from crawler.console.command_line import INTERRUPTED, CommandError
 from crawler.console.count_tables import example_lines
 from crawler.console.crawl_places import chosen_place
 from crawler.console.crawl_run import (
-    crawl_to_end,
+    DONE,
+    INCOMPLETE,
+    SpiderRun,
+    Teller,
+    exit_status,
     option_words,
-    prepared_archive,
-    problems,
     standing,
 )
 from crawler.console.escaping import say, say_or_go_on
 from crawler.console.mirror_history import begin_version, end_version
-from crawler.console.mirror_lines import check_lines, search_line
 from crawler.console.mirror_packing import clear_unfinished
 from crawler.console.progress_line import ProgressLine
 from crawler.console.report_text import change_lines, refused_lines
@@ -34,10 +35,9 @@ from crawler.mirror.errors import MirrorError
 from crawler.mirror.folder import MirrorFolder
 from crawler.mirror.link_rewriting import finish
 from crawler.mirror.mirror_files import FileTable
-from crawler.mirror.paths import ARCHIVE, CHANGES, DUPLICATES, STATE_FOLDER
+from crawler.mirror.paths import ARCHIVE, CHANGES, DUPLICATES, SEARCH, STATE_FOLDER
 from crawler.mirror.reports import missing_files
 from crawler.options import Options, is_fleet
-from crawler.page_rendering import wanted_rendering
 from crawler.pages.verdicts import FAILED
 from crawler.pages.visits import YES
 from crawler.spiders.mirror import MirrorSpider
@@ -52,15 +52,17 @@ from neardup.plurals import many, noun
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator, Mapping
 
-    from scrapy.crawler import CrawlerProcessBase
+    from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
     from crawler.job import Job
     from crawler.maintenance.crawl_report import Report
+    from crawler.mirror.checking import Check
     from crawler.mirror.file_store import ReadDocuments
     from crawler.mirror.link_rewriting import FinishedMirror
+    from crawler.mirror.offline_search import OfflineSearch
     from crawler.mirror.targets import Gone
     from crawler.warc.archive import Archive
 
@@ -71,8 +73,6 @@ SELECT coalesce(sum(state = 'own' AND is_page), 0), coalesce(sum(state = 'own' A
        coalesce(sum(state <> 'own' AND stand_in IS NOT NULL), 0)
 FROM files
 """
-
-DONE, INCOMPLETE = 0, 1
 
 _KEPT_ARGUMENTS = (
     *(name for name in MirrorSpider.planned if name != "url"),
@@ -86,7 +86,10 @@ _KEPT_ARGUMENTS = (
 )
 
 
-class Mirroring:
+MIRROR_TELLER = Teller(lambda line: say_or_go_on(f"mirror: {line}", to_stderr=True))
+
+
+class Mirroring(SpiderRun):
     """One run of ``crawl-once mirror``.
 
     Args:
@@ -110,23 +113,16 @@ class Mirroring:
     ) -> None:
         _check_folder(folder)
         self._folder = folder
-        self._arguments = arguments
-        self._settings = settings
         self._packs = packs
-        self._read: ReadDocuments | None = None
-        self._remembered = self._remember()
-        MirrorSpider.check_arguments(self._arguments)
-        wanted_rendering(settings, MirrorSpider.render_choice(self._arguments))
+        self._is_new_archive = False
+        remembered = _remembered(folder, arguments)
+        self._as_before = [option_words(name, value) for name, value in remembered.items()]
+        super().__init__(MirrorSpider, arguments | remembered, settings, MIRROR_TELLER)
         settings.set("JOBDIR", str(folder / STATE_FOLDER), priority="cmdline")
         if Options(settings).boolean("WARC_ENABLED") and not settings.get("WARC_FOLDER"):
             settings.set("WARC_FOLDER", str(folder / ARCHIVE), priority="cmdline")
 
-    def run(self, process: Callable[[], CrawlerProcessBase]) -> int:
-        """Crawl, finish, report; return the exit status.
-
-        Args:
-            process: Makes the process of Scrapy, when everything is checked.
-        """
+    def _prepared(self) -> Job:
         if is_fleet(self._settings):
             raise MirrorError("a mirror is made by one crawl alone; leave FLEET_ENABLED out")
         if self._arguments.get("text") == "no":  # rules are learned from texts
@@ -139,35 +135,26 @@ class Mirroring:
                     "--rules needs the text of pages; leave it out or give --text yes"
                 )
             self._settings.set("CRAWL_LEARN_URL_RULES", False, priority="cmdline")
-        job = prepare_job(self._settings)
-        archive: Archive | None = None
-        try:
-            self._check_identity(job)
-            if not job.is_new:
-                self._arguments["revisit"] = YES
-            before = job.visits.plan
-            scope = MirrorSpider.scope_name(self._arguments)
-            job.claim(MirrorSpider.plan(self._arguments), scope)
-            is_new_archive = not (self._folder / ARCHIVE).is_dir()
-            archive = prepared_archive(self._settings)
-            # An archive in which answers say that nothing changed holds no page.
-            wants_bodies = archive is not None and is_new_archive
-            job.tell(wants_bodies=wants_bodies)
-            stands = standing(job, self._arguments.get("revisit", "no"), before, adds="")
-            if job.is_over:
-                begin_version(self._folder, self._arguments)
-            # What follows speaks of an option that spiders have.
-            say_or_go_on(f"mirror: {self._folder} ({stands.partition(';')[0]})")
-            if self._remembered:
-                say_or_go_on(f"as before: {' '.join(self._remembered)}")
-            crawler = crawl_to_end(process(), MirrorSpider, self._arguments, job)
-            if isinstance(crawler.spider, MirrorSpider):
-                self._read = crawler.spider.mirror.documents
-        finally:
-            job.close()
-            if archive is not None:
-                archive.close()
-        return self._conclude(job)
+        return prepare_job(self._settings)
+
+    def _claim(self, job: Job) -> None:
+        self._check_identity(job)
+        if not job.is_new:
+            self._arguments["revisit"] = YES
+        super()._claim(job)
+        self._is_new_archive = not (self._folder / ARCHIVE).is_dir()
+
+    def _begins(self, job: Job, before: str | None, archive: Archive | None) -> bool:
+        # An archive in which answers say that nothing changed holds no page.
+        job.tell(wants_bodies=archive is not None and self._is_new_archive)
+        stands = standing(job, self._arguments.get("revisit", "no"), before, adds="")
+        if job.is_over:
+            begin_version(self._folder, self._arguments)
+        # What follows speaks of an option that spiders have.
+        self._tell(f"mirror: {self._folder} ({stands.partition(';')[0]})")
+        if self._as_before:
+            self._tell(f"as before: {' '.join(self._as_before)}")
+        return True
 
     def _check_identity(self, job: Job) -> None:
         """Refuse a folder that holds a mirror of another URL."""
@@ -183,33 +170,23 @@ class Mirroring:
         database.set_meta(meta_names.MIRROR_OPTIONS, json.dumps(kept))
         database.commit()
 
-    def _remember(self) -> list[str]:
-        """Restore options of the last run that are not given now; return which."""
-        if not (self._folder / STATE_FOLDER / FILE_NAME).is_file():
-            return []
-        stored = json.loads(_stored(self._folder, meta_names.MIRROR_OPTIONS) or "{}")
-        taken = {
-            name: value for name, value in stored.items() if value and name not in self._arguments
-        }
-        self._arguments |= taken
-        return [option_words(name, value) for name, value in taken.items()]
-
-    def _conclude(self, job: Job) -> int:
+    def _conclude(self, job: Job, crawler: Crawler) -> int:
         if job.database.failure is not None and job.result.stop_reason is None:
-            say_or_go_on(f"mirror: stopped: {job.failure}", to_stderr=True)
+            self._teller.complain(f"stopped: {job.failure}")
             return INCOMPLETE
+        spider = crawler.spider
+        read = spider.mirror.documents if isinstance(spider, MirrorSpider) else None
         try:
-            finished = self._finish()
+            finished = self._finish(read)
         except KeyboardInterrupt:
-            say_or_go_on(
-                "mirror: links are not rewritten yet; the same command goes on",
-                to_stderr=True,
-            )
+            self._teller.complain("links are not rewritten yet; the same command goes on")
             return INTERRUPTED
         queued, is_blank = self._say(job, finished)
         if Options(self._settings).boolean("WARC_ENABLED"):
             self._finish_archive()
-        return exit_status(job, queued, is_incomplete=bool(finished.parts) or is_blank)
+        is_incomplete = bool(finished.parts) or is_blank
+        complain = self._teller.complain
+        return exit_status(job, complain, is_open=bool(queued), is_incomplete=is_incomplete)
 
     def _finish_archive(self) -> None:
         from crawler.warc.index_and_pack import finish as finish_archive  # noqa: PLC0415
@@ -224,16 +201,14 @@ class Mirroring:
             )
         except ArchiveError as error:
             raise CommandError(str(error)) from None
-        say_or_go_on(f"archive: {done.wacz or done.cdxj.parent}, {done.captures:,} captures")
+        self._tell(f"archive: {done.wacz or done.cdxj.parent}, {done.captures:,} captures")
 
-    def _finish(self) -> FinishedMirror:
+    def _finish(self, read: ReadDocuments | None) -> FinishedMirror:
         with lock_held(self._folder / STATE_FOLDER), ProgressLine("rewriting links") as steps:
             clear_unfinished(self._folder)
             start = split_seeds(self._arguments["url"])[0]
             removes_gone = self._arguments.get("gone") == "remove"
-            finished = finish(
-                self._folder, start, steps.show, removes_gone=removes_gone, read=self._read
-            )
+            finished = finish(self._folder, start, steps.show, removes_gone=removes_gone, read=read)
             end_version(self._folder, self._arguments)
             return finished
 
@@ -242,41 +217,29 @@ class Mirroring:
         with closing(open_for_reading(self._folder / STATE_FOLDER)) as connection:
             report = make_report(connection)
             for line in _mirror_lines(connection, report, finished, self._folder):
-                say_or_go_on(line)
+                self._tell(line)
         if repaired := job.result.repaired_files:
             was = noun(repaired, "file was", "files were")
-            say_or_go_on(f"{repaired:,} {was} written again: missing or changed on the disk")
-        if job.result.limit_reason is not None and job.result.shortage is None:
-            say_or_go_on(f"stopped: {job.result.limit_reason}")
-        if report.queued:
-            goes_on = "" if job.result.shortage else ": the same command goes on"
-            say_or_go_on(f"not finished, {report.queued:,} queued{goes_on}")
+            self._tell(f"{repaired:,} {was} written again: missing or changed on the disk")
+        self._tell_open(job, report.queued)
         if not report.fetched and not report.kept:
             return report.queued, bool(report.app_shells)
-        say_or_go_on(f"open {self._folder / 'index.html'}")
+        self._tell(f"open {self._folder / 'index.html'}")
         if finished.search is not None:
-            say_or_go_on(search_line(finished.search, self._folder))
+            self._tell(search_line(finished.search, self._folder))
         place = shlex.quote(str(self._folder))
         if finished.needs_server:
-            say_or_go_on(f"with the scripts that need a server: crawl-once mirror --serve {place}")
-        say_or_go_on(f"to check it: crawl-once mirror --check {place}")
+            self._tell(f"with the scripts that need a server: crawl-once mirror --serve {place}")
+        self._tell(f"to check it: crawl-once mirror --check {place}")
         return report.queued, bool(report.app_shells)
 
 
-def exit_status(job: Job, queued: int, *, is_incomplete: bool = False) -> int:
-    """Say why a mirror is incomplete; return the exit status of its command.
-
-    Args:
-        job: Its crawl, which has ended.
-        queued: Number of URLs that wait.
-        is_incomplete: Whether something is missing for another reason.
-    """
-    status = INCOMPLETE if is_incomplete else DONE
-    for problem in problems(job):
-        say_or_go_on(f"mirror: {problem}", to_stderr=True)
-        status = INCOMPLETE
-    is_limited = job.run.max_pages is not None or job.result.limit_reason is not None
-    return INTERRUPTED if queued and status == DONE and not is_limited else status
+def _remembered(folder: Path, arguments: Mapping[str, str]) -> dict[str, str]:
+    """Return the options of the last run that are not given now."""
+    if not (folder / STATE_FOLDER / FILE_NAME).is_file():
+        return {}
+    stored = json.loads(_stored(folder, meta_names.MIRROR_OPTIONS) or "{}")
+    return {name: value for name, value in stored.items() if value and name not in arguments}
 
 
 def canonical_seed(urls: str) -> str:
@@ -401,3 +364,31 @@ def _gone_lines(gone: Gone) -> Iterator[str]:
             yield f"{pages} gone from the site and kept: for pages that are there and repeated them"
         else:
             yield f"{pages} gone from the site and kept; --gone remove takes them out"
+
+
+def search_line(search: OfflineSearch, folder: Path) -> str:
+    """Return what the search of a mirror has, and its size."""
+    line = f"search {folder / SEARCH}: {many(search.pages, 'page')}, {decimal(search.size)}"
+    if search.without_text:
+        line += f"; {many(search.without_text, 'page')} by title alone, since the index is full"
+    return line
+
+
+def check_lines(found: Check, folder: Path, queued: int) -> Iterator[str]:
+    if queued:
+        command = f"crawl-once mirror {shlex.quote(str(folder))}"
+        state = f"{many(queued, 'URL is', 'URLs are')} queued"
+        yield f"{folder}: the mirror is not finished, {state}; this goes on with it: {command}"
+    yield (
+        f"{folder}: {many(found.files, 'file')}, {many(found.links, 'link')} within it, "
+        f"{found.outward:,} to the network"
+    )
+    for kind, count in found.counts.items():
+        yield f"  PROBLEM  {kind}: {count:,}"
+        yield from example_lines(found.findings[kind], count)
+    if not found.files:
+        yield "  PROBLEM  nothing was mirrored yet"
+    elif not found.problems:
+        yield "  ok       every link leads to a file, every file is linked, every digest is right"
+    elif not queued and set(found.counts) - {"files that are not of the mirror"}:
+        yield "           the command that made the mirror fetches again what is missing or changed"

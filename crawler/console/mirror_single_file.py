@@ -10,9 +10,10 @@ from rich.filesize import decimal
 
 from crawler.console.command_line import INTERRUPTED, CommandError
 from crawler.console.count_tables import example_lines
+from crawler.console.crawl_run import DONE, INCOMPLETE, exit_status
 from crawler.console.escaping import say_or_go_on
-from crawler.console.mirror_run import DONE, INCOMPLETE, SHOWN, exit_status
-from crawler.console.temporary_mirror import temporary_mirror
+from crawler.console.mirror_run import SHOWN
+from crawler.console.temporary_mirror import TemporaryMirror
 from crawler.mirror.documents.linked_document import (
     DocumentType,
     absolute_address,
@@ -31,9 +32,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from scrapy.crawler import CrawlerProcessBase
+    from scrapy.crawler import Crawler, CrawlerProcessBase
     from scrapy.settings import BaseSettings
 
+    from crawler.job import Job
     from crawler.mirror.documents.linked_document import DocumentLink
     from crawler.mirror.mirror_files import FileRow
     from crawler.mirror.targets import OpenMirror
@@ -63,27 +65,35 @@ def single_file(
     # One page, and not the site around it.
     arguments |= {"max_depth": "0", "sitemaps": "no"}
     arguments.setdefault("requisites", "all")
-    url = arguments["url"]
-    what = f"single file: {url}"
-    with temporary_mirror(MirrorSpider, arguments, settings, process, what) as made:
-        status = exit_status(made.job, 0)
-        if made.job.result.is_interrupted or made.spider is None:
-            return INTERRUPTED if made.spider is not None else INCOMPLETE
+    return _SingleFileRun(out, arguments, settings).run(process)
+
+
+class _SingleFileRun(TemporaryMirror):
+    def __init__(self, out: Path, arguments: dict[str, str], settings: BaseSettings) -> None:
+        super().__init__(MirrorSpider, arguments, settings, f"single file: {arguments['url']}")
+        self._out = out
+
+    def _conclude(self, job: Job, crawler: Crawler) -> int:
+        status = exit_status(job, self._teller.complain, is_open=False)
+        if job.result.is_interrupted or crawler.spider is None:
+            return INTERRUPTED if crawler.spider is not None else INCOMPLETE
         if status != DONE:
             return status
-        with open_mirror(made.folder) as mirror:
+        url, out = self._arguments["url"], self._out
+        with open_mirror(self._folder) as mirror:
             found = mirror.targets.find(url)
             row = None if found is None else mirror.table.get(found.id)
             if row is None:
                 raise CommandError(f"{url}: gave no page")
             single = SingleFile(mirror)
             body = single.document(row)
-    partial = out.with_name(f".{out.name}.part")
-    partial.write_bytes(body)
-    partial.replace(out)
-    say_or_go_on(f"{out}: {decimal(len(body))}, with {many(single.files, 'file')} that it needs")
-    _say_missing(sorted(single.missing))
-    return DONE
+        partial = out.with_name(f".{out.name}.part")
+        partial.write_bytes(body)
+        partial.replace(out)
+        needed = many(single.files, "file")
+        self._tell(f"{out}: {decimal(len(body))}, with {needed} that it needs")
+        _say_missing(sorted(single.missing))
+        return DONE
 
 
 def _say_missing(urls: Sequence[str]) -> None:

@@ -162,11 +162,11 @@ def _footnotes(sweep: Sweep, evidence: DistanceEvidence | None) -> Iterator[str]
 
 def _of_similarity(evidence: DistanceEvidence) -> Iterator[str]:
     if evidence.basis != LABELS:
-        yield "precision, recall: unknown, since no pair is labelled; crawl-once label does that"
+        yield "precision, recall: unknown, since no pair is labelled; crawl-once lab does that"
         return
     yield (
         f"precision, recall: of {in_pairs(evidence.pairs, 'labelled')} within 8 bits; "
-        "crawl-once label adds more"
+        "crawl-once lab adds more"
     )
     yield _suggestion(MIN_SIMILARITY, evidence.similarity, evidence.similarity_reason)
 

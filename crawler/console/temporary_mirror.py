@@ -2,73 +2,54 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from crawler.console.crawl_run import crawl_to_end
-from crawler.console.escaping import say_or_go_on
-from crawler.job_registry import prepare_job
+from crawler.console.crawl_run import SpiderRun
+from crawler.console.mirror_run import MIRROR_TELLER
 from crawler.mirror.paths import STATE_FOLDER
-from crawler.page_rendering import wanted_rendering
-from crawler.spiders.mirror import MirrorSpider
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
-    from scrapy import Spider
     from scrapy.crawler import CrawlerProcessBase
     from scrapy.settings import BaseSettings
 
     from crawler.job import Job
+    from crawler.spiders.mirror import MirrorSpider
+    from crawler.warc.archive import Archive
 
 
-class TemporaryMirror(NamedTuple):
-    """A crawl that has ended.
-
-    Attributes:
-        folder: Folder of the mirror.
-        job: Its job, closed.
-        spider: Its spider; None where it did not start, of which the log says why.
-    """
-
-    folder: Path
-    job: Job
-    spider: Spider | None
-
-
-@contextmanager
-def temporary_mirror(
-    spider: type[MirrorSpider],
-    arguments: dict[str, str],
-    settings: BaseSettings,
-    process: Callable[[], CrawlerProcessBase],
-    what: str,
-) -> Iterator[TemporaryMirror]:
-    """Crawl into a folder that exists while the block lasts.
+class TemporaryMirror(SpiderRun):
+    """One run in a folder that exists until it is concluded.
 
     Args:
-        spider: Class of the spider.
+        spidercls: The spider.
         arguments: Its arguments.
         settings: The project's settings.
-        process: Makes the process of Scrapy, when everything is checked.
         what: Line that is printed before the crawl.
-
-    Raises:
-        ValueError: A setting or an argument is wrong.
     """
-    MirrorSpider.check_arguments(arguments)
-    wanted_rendering(settings, MirrorSpider.render_choice(arguments))
-    settings.set("WARC_ENABLED", False, priority="cmdline")
-    with TemporaryDirectory(prefix="crawl-once-") as place:
-        folder = Path(place) / "mirror"
-        settings.set("JOBDIR", str(folder / STATE_FOLDER), priority="cmdline")
-        job = prepare_job(settings)
-        try:
-            job.claim(MirrorSpider.plan(arguments), MirrorSpider.scope_name(arguments))
-            say_or_go_on(what)
-            crawler = crawl_to_end(process(), spider, arguments, job)
-        finally:
-            job.close()
-        yield TemporaryMirror(folder, job, crawler.spider)
+
+    _folder: Path
+
+    def __init__(
+        self,
+        spidercls: type[MirrorSpider],
+        arguments: dict[str, str],
+        settings: BaseSettings,
+        what: str,
+    ) -> None:
+        super().__init__(spidercls, arguments, settings, MIRROR_TELLER)
+        self._what = what
+        settings.set("WARC_ENABLED", False, priority="cmdline")
+
+    def run(self, process: Callable[[], CrawlerProcessBase]) -> int:
+        with TemporaryDirectory(prefix="crawl-once-") as place:
+            self._folder = Path(place) / "mirror"
+            self._settings.set("JOBDIR", str(self._folder / STATE_FOLDER), priority="cmdline")
+            return super().run(process)
+
+    def _begins(self, job: Job, before: str | None, archive: Archive | None) -> bool:
+        self._tell(self._what)
+        return True

@@ -196,7 +196,7 @@ _ATTRIBUTES = (
 
 
 class GraphmlExporter(BaseItemExporter):
-    """Writes links, as ``crawler.pages.link_graph.PageLink`` has them, as a directed graph.
+    """Writes links, as ``crawler.pages.page_links.PageLink`` has them, as a directed graph.
 
     A URL is written as a node in front of the first link that names it, so that memory holds a
     digest of each URL and nothing else: some 130 bytes.

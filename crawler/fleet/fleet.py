@@ -14,8 +14,7 @@ from crawler.fleet.buffer import Buffer
 from crawler.fleet.deduplication import FleetVerdicts
 from crawler.fleet.membership import Membership, prefix_of, shown_url
 from crawler.fleet.news import News
-from crawler.fleet.outbox import Outbox
-from crawler.fleet.worker import Worker
+from crawler.fleet.worker import Outbox, Worker
 from crawler.frontier.redis import FleetError
 from crawler.frontier.redis.shared_frontier import RedisFrontier
 from crawler.frontier.seen import SeenKeys

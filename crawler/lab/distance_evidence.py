@@ -25,7 +25,7 @@ LABELS, JACCARD = "labels", "jaccard"
 MIN_COUNT = 20
 """The number of labelled pairs from which on a distance is suggested."""
 
-_LABEL_SOME = "; label some with crawl-once label"
+_LABEL_SOME = "; label some with crawl-once lab"
 _NO_LABELS = "which similarity is right cannot be told by similarity itself; no labels"
 _SHARE_BELOW = 0.01
 """The share of pairs that may be on the wrong side where Jaccard stands for labels."""

@@ -69,7 +69,7 @@ def changed_pages(trial: TriedBeside, pages: Sequence[LabPage]) -> Iterator[Fiel
 
 
 def label_rows(labels: Iterable[Label]) -> Iterator[Fields]:
-    """Yield a row for each label, which ``crawl-once label --import`` reads as a JSON line."""
+    """Yield a row for each label; as JSON lines they are a file ``FILE.labels.jsonl``."""
     for label in labels:
         yield dict(label_fields(label))
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from crawler.pages.link_graph import LinkGraph
+from crawler.pages.page_links import LinkGraph
 from crawler.pages.page_metadata import linked_from
 from crawler.pages.reasons import Reason, codes, in_words
 from crawler.pages.verdicts import FAILED, GONE
@@ -60,7 +60,7 @@ class BrokenLink:
 
 
 def broken_links(
-    connection: sqlite3.Connection, visit: int, most: int | None = LARGEST
+    connection: sqlite3.Connection, visit: int, most: int = LARGEST
 ) -> tuple[BrokenLink, ...]:
     """Return links of a visit that lead to no page, those with an HTTP status first.
 
@@ -69,7 +69,7 @@ def broken_links(
     Args:
         connection: The crawl's database.
         visit: The visit.
-        most: The largest number of links; None: all.
+        most: The largest number of links.
 
     Complexity: O(failed URLs of the visit, and the links of the pages that led to them).
     """

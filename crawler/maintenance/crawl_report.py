@@ -1,4 +1,4 @@
-"""Report a crawl: counts, clusters of duplicates, seconds by stage, savings."""
+"""Report a crawl: counts, clusters of duplicates, seconds by stage, savings; or pages of it."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from crawler.maintenance.tally import Changes, find_changes, make_tally, scalar
 from crawler.pages.boilerplate import RepeatedText, repeated_texts
 from crawler.pages.reasons import Reason, detail_of, in_words
 from crawler.pages.verdicts import (
+    DUPLICATES,
     EXACT_DUPLICATE,
     FAILED,
     NOT_HTML,
@@ -30,6 +31,8 @@ from crawler.url_rules.rule_report import UNEXAMINED, StoredCluster, trap_report
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable
+
+    from crawler.pages.page_selection import PageSelection
 
 _SKIPPED = f"SELECT count(*) FROM requests WHERE state = {SKIPPED} AND rule > 0"
 
@@ -362,3 +365,80 @@ def _cluster(
     url = connection.execute(originals, (named,)).fetchone()
     rows = connection.execute(members, (named, LARGEST))
     return PageCluster(url[0], count + 1, tuple(row[0] for row in rows))
+
+
+_COUNTS = """
+SELECT count(*), count(text), coalesce(sum(body_bytes), 0), min(fetched_at),
+       max(max(fetched_at, seen_at))
+FROM pages WHERE latest = 1 AND {}
+"""
+_BY = "SELECT {}, count(*) FROM pages WHERE latest = 1 AND {} GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?"
+
+MOST_VALUES = 20
+"""Name at most this many values of a column."""
+
+
+@dataclass(frozen=True, slots=True)
+class SelectionReport:
+    """Counts of the chosen pages, of the newest capture of each URL.
+
+    Attributes:
+        pages: Number of URLs.
+        kept: Number of pages whose text is stored.
+        duplicates: Number of pages that repeat a kept one, chosen or not.
+        body_bytes: Size of all bodies.
+        first_at: Time of the first fetch, in seconds since 1970; None without a page.
+        last_at: Time of the last fetch, also of a page that was found unchanged.
+        verdicts: Number of pages by verdict.
+        statuses: Number of pages by HTTP status; ``none`` where no answer came.
+        types: Number of pages by the type of their content, where it is known.
+        languages: Number of pages by the language that they declare, of those that were read.
+    """
+
+    pages: int
+    kept: int
+    duplicates: int
+    body_bytes: int
+    first_at: float | None
+    last_at: float | None
+    verdicts: dict[str, int]
+    statuses: dict[str, int]
+    types: dict[str, int]
+    languages: dict[str, int]
+
+
+def report_selection(connection: sqlite3.Connection, selection: PageSelection) -> SelectionReport:
+    """Count the chosen pages, as they are at one moment.
+
+    Complexity: O(pages).
+    """
+    connection.execute("BEGIN")
+    try:
+        return _read_selection(connection, selection)
+    finally:
+        connection.execute("ROLLBACK")
+
+
+def _read_selection(connection: sqlite3.Connection, selection: PageSelection) -> SelectionReport:
+    chosen, values = selection.condition()
+
+    def by(column: str, also: str = "1") -> dict[str, int]:
+        condition = f"{chosen} AND {also}"
+        rows = connection.execute(_BY.format(column, condition), (*values, MOST_VALUES))
+        return {"none" if value is None else str(value): count for value, count in rows}
+
+    verdicts = by("verdict")
+    counts = connection.execute(_COUNTS.format(chosen), values).fetchone()
+    pages, kept, body_bytes, first_at, last_at = counts
+    return SelectionReport(
+        pages=pages,
+        kept=kept,
+        duplicates=sum(verdicts.get(verdict, 0) for verdict in DUPLICATES),
+        body_bytes=body_bytes,
+        first_at=first_at,
+        last_at=last_at,
+        verdicts=verdicts,
+        statuses=by("status"),
+        types=by("page_type"),
+        languages=by("language", f"verdict NOT IN ({listed(WITHOUT_PAGE)})"),
+    )

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from crawler.pages.link_graph import LinkGraph
+    from crawler.pages.page_links import LinkGraph
     from crawler.urls.canonical import Canonicalizer
 
 _KEYS = f"""

@@ -14,7 +14,7 @@ from crawler.maintenance.broken_links import failed_pages, stored_canonicalizer
 from crawler.maintenance.fault import Fault, FaultExample, FaultExamples, FaultPage
 from crawler.maintenance.inlinks import Inlinks
 from crawler.maintenance.tally import count_queued
-from crawler.pages.link_graph import LinkGraph
+from crawler.pages.page_links import LinkGraph
 from crawler.pages.page_metadata import alternates_of
 from crawler.pages.reasons import in_words
 from crawler.pages.verdicts import (

@@ -18,8 +18,7 @@ from crawler.pages.stored_texts import unpack
 from crawler.pages.verdicts import INEXACT, NEAR_DUPLICATE, NEW, SAME_TEMPLATE, TOO_SHORT, listed
 from crawler.pages.wall_clusters import host_of, host_with_port, last_name
 from crawler.storage import meta_names
-from neardup.block_counts import MIN_TEXTS, BlockCounts
-from neardup.boilerplate import block_hashes, blocks, boilerplate_spans
+from neardup.boilerplate import MIN_TEXTS, BlockCounts, block_hashes, blocks, boilerplate_spans
 from neardup.errors import DocumentError
 
 if TYPE_CHECKING:

@@ -17,7 +17,6 @@ from crawler.commands.adopt import AdoptCommand
 from crawler.commands.compare import CompareCommand
 from crawler.commands.fleet import FleetCommand
 from crawler.commands.lab import ServeLabCommand
-from crawler.commands.label import LabelCommand
 from crawler.commands.links import LinksCommand
 from crawler.commands.merge import MergeCommand
 from crawler.commands.pages import PagesCommand
@@ -70,7 +69,6 @@ Adopt = adapted(AdoptCommand)
 Compare = adapted(CompareCommand)
 Fleet = adapted(FleetCommand)
 Lab = adapted(ServeLabCommand)
-Label = adapted(LabelCommand)
 Links = adapted(LinksCommand)
 Merge = adapted(MergeCommand)
 Pages = adapted(PagesCommand)

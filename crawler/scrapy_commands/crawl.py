@@ -68,7 +68,8 @@ class CrawlSpiderCommand(ScrapyCrawl):
             raise CommandError(f"no spider {name!r}{hint}") from None
 
     def _crawl(self, spidercls: type[PageSpider], opts: argparse.Namespace) -> int:
-        from crawler.console.crawling import Crawling, Teller
+        from crawler.console.crawl_run import Teller
+        from crawler.console.crawling import Crawling
 
         assert self.settings is not None
         process = self.crawler_process

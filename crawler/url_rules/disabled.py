@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from crawler.frontier.memory_queue import MemoryQueue
+from crawler.frontier.queue import MemoryQueue
 from crawler.storage import meta_names
 from crawler.url_rules.engine import UrlRules
 from crawler.url_rules.fixed_rules import FixedRules

@@ -12,8 +12,8 @@ from crawler.url_rules.admission import Admission
 from crawler.url_rules.canonical_trust import CanonicalTrust
 from crawler.url_rules.fixed_rules import FixedRules
 from crawler.url_rules.kind_yields import KindYields
-from crawler.url_rules.learning.alternates import one_of_each
 from crawler.url_rules.learning.canonicals import Declared
+from crawler.url_rules.learning.versions import one_of_each
 from crawler.url_rules.low_priority import LateRequests
 from crawler.url_rules.regrouping import Regrouping
 from crawler.url_rules.rule_state import RuleState

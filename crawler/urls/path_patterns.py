@@ -31,20 +31,14 @@ class PathPatterns:
     A segment varies where it holds a digit, or where more than forty
     others were met in the same place. The ending of a file is kept, since it
     tells scripts from pages. Memory is bounded: at most 2,000 folders with
-    forty names each, where nothing else is asked for.
+    forty names each.
 
     Args:
         numbered: Replacement for a segment that holds a digit.
-        max_names: Number of names in a folder beyond which they vary.
-        max_folders: Number of folders whose names are counted; in further ones all vary.
     """
 
-    def __init__(
-        self, numbered: str = ANY, max_names: int = _MAX_NAMES, max_folders: int = _MAX_FOLDERS
-    ) -> None:
+    def __init__(self, numbered: str = ANY) -> None:
         self._numbered = numbered
-        self._max_names = max_names
-        self._max_folders = max_folders
         self._names: dict[tuple[str, ...], set[str]] = {}
 
     def __call__(self, segments: tuple[str, ...]) -> str:
@@ -79,16 +73,14 @@ class PathPatterns:
         """Restore a pattern that an earlier process found, so that the same segments vary."""
         folder: tuple[str, ...] = ()
         for segment in pattern[1:].split("/")[:_MAX_DEPTH]:
-            if segment == REST or (
-                folder not in self._names and len(self._names) >= self._max_folders
-            ):
+            if segment == REST or (folder not in self._names and len(self._names) >= _MAX_FOLDERS):
                 break
             if segment.startswith(ANY):
                 self._fill(folder)
             folder = (*folder, segment)
 
     def _fill(self, folder: tuple[str, ...]) -> None:
-        varying = (f"{ANY}{number}" for number in range(self._max_names + 1))
+        varying = (f"{ANY}{number}" for number in range(_MAX_NAMES + 1))
         self._names.setdefault(folder, set()).update(varying)
 
     def _kind(self, folder: tuple[str, ...], segment: str) -> str:
@@ -106,12 +98,12 @@ class PathPatterns:
 
     def _is_one_of_few(self, folder: tuple[str, ...], name: str) -> bool:
         """Note a name; return whether few others were met in the same place."""
-        if folder not in self._names and len(self._names) >= self._max_folders:
+        if folder not in self._names and len(self._names) >= _MAX_FOLDERS:
             return False
         names = self._names.setdefault(folder, set())
-        if len(names) <= self._max_names:
+        if len(names) <= _MAX_NAMES:
             names.add(name)
-        return len(names) <= self._max_names
+        return len(names) <= _MAX_NAMES
 
 
 class HostPatterns:

@@ -15,8 +15,7 @@ from neardup.batch.output_tables import KEPT_COLUMNS, OF_PAGE, PAIRS
 from neardup.batch.schemes import Bands
 from neardup.batch.sketches import WORDS
 from neardup.cascade import decide
-from neardup.corpus.digest_table import NONE, DigestTable
-from neardup.corpus.spooled_documents import SpooledDocuments
+from neardup.corpus.spooled_documents import NONE, DigestTable, SpooledDocuments
 from neardup.document import Document
 from neardup.evidence import MAX_NAMED, EvidenceSource
 from neardup.fingerprints.digest import EMPTY_DIGEST

@@ -101,7 +101,6 @@ def errors_of(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         ("watch a -o -:csv", "-o -:csv: changes are lines of JSON; -o - prints them"),
         ("watch a --command=", "--command: a command of the shell is needed, got an empty one"),
         ("watch a --webhook=", "--webhook: a URL with http:// or https:// and a host is needed"),
-        ("label -o -:csv .", "-o -:csv: labels are lines of JSON; -o - prints them"),
         ("rules -o -:csv a", "-o -:csv: --format names the format of rules; -o - prints them"),
         ("pages -o -:csv a", "crawl-once pages: a: no such directory"),
         ("links -o -:csv a", "crawl-once links: a: no such directory"),
@@ -254,9 +253,9 @@ def test_completion_prints_a_script(shell: str, capsys: pytest.CaptureFixture[st
     assert "crawl-once" in capsys.readouterr().out
 
 
-def test_an_option_without_its_values_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_option_without_its_value_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
-        main(["label", ".", "--pair", "http://a.example/"])
+        main(["pairs", ".", "--limit"])
     assert ended.value.code == 2
-    said = "crawl-once label: --pair: expected 3 arguments; see --help\n"
+    said = "crawl-once pairs: --limit: expected one argument; see --help\n"
     assert capsys.readouterr().err == said

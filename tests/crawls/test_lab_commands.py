@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import fcntl
+import contextlib
 import json
 import os
 import pty
-import re
 import signal
-import struct
 import subprocess
 import sys
-import termios
 from pathlib import Path
 
 import pytest
 
+from crawler.lab.labels import read_labels
+from tests.crawler.commands.lab_crawl import label_pair
 from tests.crawler.commands.test_tune import is_stored, wait_for_line
 from tests.crawls.command import PROJECT, pages, scrapy, start_scrapy
 from tests.crawls.kills import KilledCrawl, children, wait_for
@@ -58,12 +57,10 @@ def test_every_command_works_beside_a_crawl_that_is_running(tmp_path: Path) -> N
             for arguments in (
                 ("pairs", folder),
                 ("compare", first, second, "--crawl", folder),
-                ("label", folder, "--pair", first, second, "different"),
-                ("label", folder, "--list"),
             ):
                 done = scrapy(*arguments)
                 assert done.returncode == 0, done.stderr
-            assert done.stdout.startswith("different  ")
+            label_pair(jobdir, (first, second), is_duplicate=False)
             assert site.total <= 150 + 32, "the crawl alone asks the site"
             site.hold_after(None)
             _, errors = process.communicate(timeout=120)
@@ -72,14 +69,15 @@ def test_every_command_works_beside_a_crawl_that_is_running(tmp_path: Path) -> N
             process.communicate()
         assert process.returncode == 0, errors
     # What was said of two pages outlives the crawl.
-    assert scrapy("label", folder, "--list").stdout == done.stdout
+    (label,) = read_labels([jobdir])
+    assert (label.first_url, label.second_url) in {(first, second), (second, first)}
     assert json.loads(scrapy("sweep", folder, "--json").stdout)["pages"] == 400
 
 
 @pytest.mark.parametrize(
     ("command", "number"),
     [
-        *((command, signal.SIGINT) for command in ("sweep", "pairs", "label", "lab")),
+        *((command, signal.SIGINT) for command in ("sweep", "pairs", "lab")),
         ("lab", signal.SIGTERM),
         ("sweep", signal.SIGHUP),
     ],
@@ -124,53 +122,10 @@ def test_ctrl_c_pressed_twice_does_not_wait_for_an_answer() -> None:
     assert "Traceback" not in errors
 
 
-PROMPT = b"d/n/s/b/r/m/q> "
-
-
-def seen_until(ours: int, prompts: int) -> bytes:
-    """Read a terminal until it has asked so often."""
-    seen = b""
-    while seen.count(PROMPT) < prompts:
-        seen += os.read(ours, 4096)
-    return seen
-
-
-@pytest.mark.parametrize(("columns", "rows"), [(80, 24), (120, 14)])
-def test_on_a_terminal_it_fits_the_screen_and_needs_no_enter(
-    demo: Path, columns: int, rows: int
-) -> None:
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-    process = subprocess.Popen(
-        [sys.executable, "-m", "scrapy", "label", str(demo), "--distance", "0..8"],
-        cwd=PROJECT, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
-        env={**os.environ, "PAGER": "cat", "TERM": "xterm", "LINES": "", "COLUMNS": ""},
-    )  # fmt: skip
-    os.close(theirs)
-    try:
-        seen_until(ours, 1)
-        for key in (b"s", b"b"):
-            os.write(ours, key)
-            screen = seen_until(ours, 1).decode()
-            lines = [re.sub("\x1b\\[[0-9;]*m", "", line) for line in screen.split("\r\n")]
-            taken = sum(max(1, -(-len(line) // columns)) for line in lines)
-            assert taken <= rows, screen
-            assert any("similarity" in line for line in lines)
-        os.write(ours, b"m")
-        whole = seen_until(ours, 1).decode()
-        assert whole.count("similarity") == 2  # all of it, then the pair again
-        os.write(ours, b"q")
-        assert process.wait(timeout=30) == 0
-    finally:
-        process.kill()
-        process.wait()
-        os.close(ours)
-
-
-def test_on_a_terminal_it_asks_and_colours(demo: Path) -> None:
+def test_on_a_terminal_differences_are_coloured(demo: Path) -> None:
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-m", "scrapy", "label", str(demo), "--distance", "0..8"],
+        [sys.executable, "-m", "scrapy", "pairs", str(demo), "--diff"],
         cwd=PROJECT,
         stdin=theirs,
         stdout=theirs,
@@ -180,8 +135,10 @@ def test_on_a_terminal_it_asks_and_colours(demo: Path) -> None:
     os.close(theirs)
     seen = b""
     try:
-        seen = seen_until(ours, 1)
-        os.write(ours, b"q")
+        # The end of a terminal that nobody writes to any more is an error.
+        with contextlib.suppress(OSError):
+            while part := os.read(ours, 4096):
+                seen += part
         assert process.wait(timeout=30) == 0
         assert b"\x1b[31m[-" in seen
         assert b"\x1b[0m" in seen

@@ -50,7 +50,6 @@ def test_no_output_replaces_what_a_crawl_lives_on(crawled: tuple[str, Path]) -> 
     expect_one_line(["pages", str(folder), "-o", f"{folder}/crawl.db:jsonl"], refused)
     expect_one_line(["pages", str(folder), "-o", f"{folder}/crawl.db-wal:jsonl"], refused)
     expect_one_line(["rules", str(folder), "--export", f"{folder}/seen.bloom"], refused)
-    expect_one_line(["label", str(folder), "--export", f"{folder}/signatures/x"], refused)
     expect_one_line(["sweep", str(folder), "--plot", f"{folder}/passages/x.png"], refused)
     assert contents(folder) == before
     assert len(pages(folder)) == COUNT

@@ -181,7 +181,6 @@ def test_an_xml_feed_is_xml(crawled: Crawled) -> None:
         ("pairs", "--json"),
         ("sweep",),
         ("rejudge", "--dry-run"),
-        ("label", "--list"),
         ("tune",),
     ],
     ids=" ".join,
@@ -193,12 +192,6 @@ def test_commands_over_its_directory(crawled: Crawled, arguments: tuple[str, ...
         assert ET.fromstring(done.stdout.encode()).tag == "items"
     else:
         assert_quiet(done)
-
-
-def test_labelling(crawled: Crawled) -> None:
-    job = str(crawled.folder / "job")
-    assert_quiet(scrapy("label", job, stdin="d\nq\n"))
-    assert_quiet(scrapy("label", "--list", job))
 
 
 def test_compare_two_pages_of_the_crawl_and_of_the_network(crawled: Crawled) -> None:

@@ -1,4 +1,4 @@
-"""Tests of ``neardup.block_counts`` against exact counting."""
+"""Tests of ``neardup.boilerplate`` against exact counting."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.block_counts import MIN_TEXTS, BlockCounts
+from neardup.boilerplate import MIN_TEXTS, BlockCounts
 from neardup.errors import DocumentError
 
 TEXTS = st.lists(st.sets(st.integers(1, 40), max_size=20), max_size=60)

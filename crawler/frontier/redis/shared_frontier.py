@@ -8,8 +8,7 @@ import time
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from crawler.frontier.redis.counts import summed, total
-from crawler.frontier.redis.leasing import Leasing
-from crawler.frontier.redis.shard import Shard
+from crawler.frontier.redis.shard import Leasing, Shard
 from crawler.frontier.redis.workers import FleetMembers
 
 if TYPE_CHECKING:

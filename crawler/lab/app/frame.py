@@ -1,4 +1,4 @@
-"""The page: what is looked at, seven tabs, and between them the bar of parameters."""
+"""The page: what is looked at, six tabs, and between them the bar of parameters."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from crawler.lab.app.tabs.compare_tab import CompareTab
 from crawler.lab.app.tabs.evidence_tab import EvidenceTab
 from crawler.lab.app.tabs.live_tab import LiveTab
 from crawler.lab.app.tabs.pairs_tab import PairsTab
-from crawler.lab.app.tabs.site_tab import SiteTab
 from crawler.lab.app.tabs.threshold_tab import ThresholdTab
 from crawler.lab.choice import SIMHASH, Choice
 from crawler.lab.crawl_source import SourceError
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 
     from crawler.lab.app.lab_state import Lab
     from crawler.lab.judgement import VerdictChanges
-    from crawler.lab.snapshot import Snapshot
+    from crawler.lab.live import Snapshot
     from neardup import Parameters
 
 _BEFORE_IT_IS_DRAWN = """<script>
@@ -60,7 +59,6 @@ TABS: dict[str, Callable[[Lab, Trial], Tab]] = {
     "Evidence": EvidenceTab,
     "Clusters": ClustersTab,
     "Compare": CompareTab,
-    "Site": SiteTab,
 }
 
 

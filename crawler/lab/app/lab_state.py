@@ -159,7 +159,7 @@ class Lab:
         self.reading += 1
 
     def _read_labels(self, sources: Sources) -> None:
-        """Take over what was labelled elsewhere, such as by ``crawl-once label``."""
+        """Take over what was labelled elsewhere, such as in another lab."""
         started = time.monotonic()
         labels = {label.pair: label for label in read_labels(sources.paths)}
         if labels != self.labels:

@@ -12,8 +12,8 @@ from crawler.lab.app.crawled_text import inert_link, plain
 from crawler.lab.app.lab_state import StoppedError
 from crawler.lab.app.page_text import TextSwitch
 from crawler.lab.app.side_views import SideRows, count_changes, side_by_side, word_marks
+from crawler.lab.comparison import own_shingles
 from crawler.lab.crawl_source import SourceError
-from crawler.lab.pair_details import own_shingles
 from crawler.lab.pair_reasons import pair_reasons
 from crawler.lab.sides import ComparedText
 from crawler.lab.words import (
@@ -33,8 +33,8 @@ from neardup.whole import readable
 if TYPE_CHECKING:
     from crawler.lab.app.lab_state import Lab
     from crawler.lab.app.side_views import Row
+    from crawler.lab.comparison import OwnShingles
     from crawler.lab.crawl_source import Blocks, LabPage
-    from crawler.lab.pair_details import OwnShingles
     from crawler.lab.pair_reasons import PairReasons, Spans
     from crawler.lab.sides import TextSide
     from neardup import Parameters

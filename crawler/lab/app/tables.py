@@ -145,16 +145,13 @@ class SearchField:
 
     Args:
         changed: Called when the reader wrote something else, and paused.
-        what: The parts of a page that are searched, in words.
     """
 
-    def __init__(
-        self, changed: Callable[[], Awaitable[None] | None], what: str = "URL and title"
-    ) -> None:
+    def __init__(self, changed: Callable[[], Awaitable[None] | None]) -> None:
         self.search = EVERY_PAGE
         self._changed = changed
-        field = ui.input(placeholder=f"Search {what}", on_change=self._wrote)
-        field.props(f"dense outlined clearable debounce=300 aria-label='search {what}'")
+        field = ui.input(placeholder="Search URL and title", on_change=self._wrote)
+        field.props("dense outlined clearable debounce=300 aria-label='search URL and title'")
         field.classes("search")
 
     def _wrote(self, event: ValueChangeEventArguments[str | None]) -> Awaitable[None] | None:

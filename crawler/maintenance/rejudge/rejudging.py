@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import zstandard
 
-from crawler.maintenance.rejudge.judged_pages import JudgedRow
-from crawler.maintenance.rejudge.new_verdicts import JUDGED, Rejudge
+from crawler.maintenance.rejudge.new_verdicts import JUDGED, JudgedRow, Rejudge
 from crawler.maintenance.verify.file_checks import (
     TEXT_INDEXES,
     make_bloom,

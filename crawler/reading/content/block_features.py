@@ -6,16 +6,19 @@ subject of a text. Rows are made with numpy for a whole page at once.
 
 from __future__ import annotations
 
+import json
+import re
+from collections import Counter
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from crawler.reading.content.block_columns import BlockColumns
-from crawler.reading.content.block_words import BlockWords, last_marked, page_descriptions
 from crawler.reading.content.page_features import page_row, read_page_kinds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from crawler.reading.content.blocks import PageBlocks
 
@@ -165,3 +168,239 @@ def _of_group(columns: BlockColumns) -> Iterator[Column]:
     table = np.array([inner, chars, linked / some, chars / inner, commas / some * 100])
     table[[0, 1, 3]] = np.log1p(table[[0, 1, 3]])
     yield table.take(groups, axis=1)
+
+
+# Words by what they tell: counted wherever they are.
+_COUNTED = {
+    "i": "i my me i'm i’m i've i’ve mine myself",
+    "we": "we our us ours",
+    "you": "you your yours",
+    "rating": "verified helpful star stars rating ratings review reviews reviewed recommends "
+    "★ ★★★★★ ⭐ 5/5 4/5",
+    "consent": "cookie cookies consent vendor vendors advertising advertisers privacy gdpr "
+    "third-party opt-out",
+}
+# Words of headings, by what is below these.
+_HEADINGS = {
+    "reviews": "review reviews rating ratings testimonial testimonials feedback",
+    "related": "related similar also recommended recommend recommendations popular trending recent "
+    "recently latest featured explore discover bestsellers more",
+    "questions": "faq faqs question questions q&a asked",
+    "comments": "comment comments discussion reply replies response responses",
+    "legal": "shipping return returns delivery warranty terms privacy legal disclaimer footnote "
+    "footnotes copyright payment cookie cookies policy policies",
+    "about": "about company story team mission contact connect follow author help support links "
+    "resources social touch subscribe newsletter sign join",
+    "specification": "specification specifications specs detail details feature features "
+    "dimensions material materials ingredients technical highlights benefits overview description "
+    "summary",
+    "filters": "filter filters sort category categories refine browse tag tags archive archives "
+    "department departments brand brands price color colour size menu navigation search contents",
+}
+_KINDS = (*_COUNTED, *(f"heading {kind}" for kind in _HEADINGS))
+_ENDINGS = ("", ",", ".", "!", "?", ":", ";")
+_NEVER = 9.0
+"""The distance to a heading that does not come before a block."""
+_MAX_HEADING = 100
+_MAX_LABEL = 60
+_RUN = 3
+# Characters of a text that are looked at, and texts that are looked at at once: 3 MB.
+_LOOKED_AT = 1500
+_TEXTS = 2048
+
+
+def _codes() -> dict[str, int]:
+    codes = dict[str, int]()
+    for at, words in enumerate([*_COUNTED.values(), *_HEADINGS.values()]):
+        for word in words.split():
+            for ending in _ENDINGS:
+                codes[word + ending] = codes.get(word + ending, 0) | 1 << at
+    return codes
+
+
+_CODES = _codes()
+
+# The number of a word: a bit for each kind, one for words of the title, and above these the place
+# of the word among those of the descriptions.
+_TITLE = 1 << len(_KINDS)
+_PLACE = len(_KINDS) + 1
+_BITS = 1 << np.arange(_PLACE)
+# A word between two texts, which have no other space than single blanks.
+_BREAK = " \n "
+_BREAK_NUMBER = -1 << 62
+
+
+class BlockWords:
+    """Columns of what the words of blocks tell, float64, (blocks,) each unless said otherwise.
+
+    Only the first 1,500 characters of a block count.
+
+    Attributes:
+        sizes: Number of words.
+        counts: Numbers of words of each kind, (kinds, blocks).
+        headings: For each kind of heading, whether a block is one, (kinds, blocks), bool.
+        described: Share of the words that are in a run of three of the page's descriptions.
+        titled: Share of the words that the title has.
+        of_title: Share of the title's words that the block has, repeated ones counted again.
+        descriptions: Number of words of the descriptions.
+    """
+
+    def __init__(self, texts: Sequence[str], title: str, descriptions: Iterable[str]) -> None:
+        telling = _TellingWords(title, descriptions)
+        starts = [text[:_LOOKED_AT] for text in texts]
+        sums = np.empty((_PLACE + 2, len(starts)))
+        for at in range(0, len(starts), _TEXTS):
+            sums[:, at : at + _TEXTS] = telling.sums(starts[at : at + _TEXTS])
+        self.counts = sums[: len(_COUNTED)]
+        self.headings = sums[len(_COUNTED) : len(_KINDS)] > 0
+        titled, described, self.sizes = sums[len(_KINDS) :]
+        self.titled = titled / self.sizes
+        self.of_title = np.minimum(titled / max(len(set(title.split())), 1), 3.0)
+        self.described = described / self.sizes
+        self.descriptions = telling.described
+
+    def own(self) -> list[Column]:
+        """Return what the words of a block are."""
+        told = np.log1p(self.counts[[0, 4]])
+        return [self.counts / self.sizes, told, self.described, self.titled, self.of_title]
+
+    def below_headings(self, heading: Column, chars: Column, ends: Column) -> Column:
+        """Return under what kind of heading a block is, and how far from the last of each kind.
+
+        Args:
+            heading: Level of the heading that a block is, or 0.
+            chars: Number of characters of each block.
+            ends: Whether it ends as a sentence does.
+        """
+        is_heading = heading > 0
+        # Short lines that are no heading by their tag often are one by their looks.
+        is_label = (chars < _MAX_HEADING) & (is_heading | ((chars < _MAX_LABEL) & (ends == 0)))
+        of_kind = self.headings & is_label
+        last = last_marked(is_heading)
+        columns = np.empty((2 * len(of_kind) + 2, len(chars)))
+        columns[:-2:2] = (of_kind & is_heading).take(np.maximum(last, 0), axis=1) & (last >= 0)
+        columns[1:-2:2] = _distances(of_kind)
+        columns[-2] = _distances((self.described > 0.5) & (self.sizes > 8))
+        columns[-1] = np.log1p(self.descriptions)
+        return columns
+
+    def weights(self) -> list[Column]:
+        """Return what is summed over the containers around a block, the words at first."""
+        i, we, you, rating, consent = self.counts
+        described = self.described * self.sizes
+        return [self.sizes, i, we + you, rating, consent, described, self.titled * self.sizes]
+
+
+def last_marked(marked: Column) -> Column:
+    """Return the place of the last marked block up to each, or -1; along the last axis."""
+    places = np.where(marked, np.arange(marked.shape[-1]), -1)
+    last: Column = np.maximum.accumulate(places, axis=-1)
+    return last
+
+
+def _distances(marked: Column) -> Column:
+    """Return the logarithm of how many blocks ago the last marked one was, along the last axis."""
+    count = marked.shape[-1]
+    last = last_marked(marked)
+    places = np.arange(count)
+    distances = np.log1p(places).take(places - np.maximum(last, 0))
+    return np.where(last >= 0, distances, _NEVER)
+
+
+class _TellingWords:
+    """The words that tell something on a page: those of all pages, its title, its descriptions.
+
+    Attributes:
+        described: Number of words of the descriptions.
+    """
+
+    def __init__(self, title: str, descriptions: Iterable[str]) -> None:
+        places: dict[str, int] = {}
+        self.described = 0
+        self._runs = set[int]()
+        # Most pages describe themselves several times in the same words.
+        for text, times in Counter(descriptions).items():
+            words = [places.setdefault(word, len(places) + 1) for word in text.lower().split()]
+            self.described += times * len(words)
+            self._runs.update(map(_run, words, words[1:], words[2:]))
+        self._numbers = numbers = {**_CODES, _BREAK.strip(" "): _BREAK_NUMBER}
+        for word in title.split():
+            numbers[word] = numbers.get(word, 0) | _TITLE
+        for word, place in places.items():
+            numbers[word] = numbers.get(word, 0) | place << _PLACE
+
+    def sums(self, texts: list[str]) -> Column:
+        """Return how many words tell each thing, those of runs and all, (things + 2, texts)."""
+        words = _BREAK.join(texts).lower().split(" ")
+        numbers = np.fromiter(map(self._numbers.get, words, repeat(0)), np.int64, len(words))
+        is_break = numbers < 0
+        homes = np.cumsum(is_break)
+        sizes = np.bincount(homes) - 1
+        sizes[0] += 1  # no break is before the first text
+        # Few words of a page tell anything.
+        telling = np.flatnonzero(numbers & ((1 << _PLACE) - 1))
+        words_of, things = np.nonzero(numbers.take(telling)[:, None] & _BITS)
+        keys = things * len(texts) + homes[telling[words_of]]
+        counts = np.bincount(keys, minlength=_PLACE * len(texts)).reshape(_PLACE, len(texts))
+        covered = np.bincount(homes[self._covered(numbers >> _PLACE)], minlength=len(texts))
+        return np.concatenate([counts, [covered, sizes]])
+
+    def _covered(self, places: Column) -> Column:
+        """Return which words are in a run of three words of the descriptions within a text.
+
+        Args:
+            places: The place of each word among those of the descriptions, 0 or less for others.
+        """
+        known = places > 0
+        likely = np.flatnonzero(known[:-2] & known[1:-1] & known[2:])
+        covered = np.zeros(len(places), bool)
+        runs = _run(places[likely], places[likely + 1], places[likely + 2]).tolist()
+        first = likely[np.array([run in self._runs for run in runs], bool)]
+        for shift in range(_RUN):
+            covered[first + shift] = True
+        return np.flatnonzero(covered)
+
+
+def _run(first: Any, second: Any, third: Any) -> Any:
+    return (first << 42) | (second << 21) | third
+
+
+_NAMES = frozenset(["description", "og:description", "twitter:description"])
+# Data beyond so many characters are not looked at.
+_MAX_DATA = 200_000
+_MAX_DESCRIPTION = 20_000
+_MAX_DESCRIPTIONS = 40
+_PROPERTY = re.compile(r'"(?:description|articleBody)"\s*+:\s*+("(?:[^"\\]|\\.)*+")', re.DOTALL)
+_TAG = re.compile(r"<[^<>]*+>")
+
+
+def page_descriptions(declared: Iterable[Element]) -> list[str]:
+    """Return the descriptions of a page, without markup.
+
+    Args:
+        declared: Elements ``meta`` and ``script`` of the page.
+
+    Complexity: O(elements + characters).
+    """
+    found, data = [], []
+    for element in declared:
+        if element.tag == "meta":
+            name = element.get("name") or element.get("property") or ""
+            if name.lower() in _NAMES:
+                found.append(element.get("content") or "")
+        elif element.get("type") == "application/ld+json" and element.text:
+            data += _properties(element.text[:_MAX_DATA])
+    found += data
+    shortened = (text[:_MAX_DESCRIPTION] for text in found[:_MAX_DESCRIPTIONS])
+    return [_TAG.sub(" ", text) for text in shortened]
+
+
+def _properties(data: str) -> list[str]:
+    """Return the descriptions in JSON, whether it is well-formed or not."""
+    texts = []
+    for quoted in _PROPERTY.findall(data):
+        try:
+            texts.append(str(json.loads(quoted, strict=False)))
+        except ValueError:
+            continue
+    return texts

@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from crawler.url_rules.learning.address import Address
-from crawler.url_rules.learning.alternates import differences
 from crawler.url_rules.learning.canonicals import Canonicals, Declaration
 from crawler.url_rules.learning.evidence import agreement
 from crawler.url_rules.learning.proposals import propose
 from crawler.url_rules.learning.transforms import parts
-from crawler.url_rules.learning.versions import Versions
+from crawler.url_rules.learning.versions import Versions, differences
 from crawler.urls.path_patterns import PathPatterns
 
 if TYPE_CHECKING:

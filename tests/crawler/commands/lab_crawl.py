@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from crawler.lab.crawl_sources import loaded
+from crawler.lab.labels import store_labels
+from crawler.lab.pair_label import label_of
+from crawler.lab.sides import place_of
 from tests.crawler.pages.test_capture import html
 from tests.crawler.pages.test_revisits import OPTIONS, Visiting
 from tests.sites.prose import prose
@@ -42,3 +46,13 @@ def make_lab_crawl(folder: Path, options: JobOptions = OPTIONS) -> Path:
         visiting.get(path, body)
     visiting.close()
     return folder
+
+
+def label_pair(folder: Path, urls: tuple[str, str], *, is_duplicate: bool) -> tuple[bytes, bytes]:
+    """Label two pages as the lab does, and return the digests of their texts."""
+    found = loaded([folder], lambda *_: None)
+    pages = found.session.pages
+    first, second = (pages[place_of(pages, url)] for url in urls)
+    label = label_of(first, second, is_duplicate=is_duplicate)
+    store_labels(found.sources.paths, [label])
+    return label.pair

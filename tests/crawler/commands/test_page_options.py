@@ -60,7 +60,7 @@ def test_the_lab_judges_the_chosen_pages(folder: Path) -> None:
     for under, pages in ((f"{ORIGIN}/a/", 3), (f"{ORIGIN}/b/", 1), (ORIGIN, 5)):
         done = run("sweep", str(folder), "--under", under, "--json")
         assert json.loads(done.stdout)["pages"] == pages, done.stderr
-    for command in ("sweep", "pairs", "label"):
+    for command in ("sweep", "pairs"):
         done = run(command, str(folder), "--status", "404")
         assert done.returncode == 2
         assert done.stderr.endswith("no chosen page with a text in it\n")
@@ -79,7 +79,7 @@ def test_the_lab_judges_the_chosen_pages(folder: Path) -> None:
         ("type", "artcle", "--type artcle: no such type of page; did you mean article?"),
     ],
 )
-@pytest.mark.parametrize("command", ["pages", "report", "sweep", "pairs", "label"])
+@pytest.mark.parametrize("command", ["pages", "report", "sweep", "pairs"])
 def test_a_bad_value_is_told_in_one_line(
     folder: Path, command: str, option: str, value: str, said: str
 ) -> None:

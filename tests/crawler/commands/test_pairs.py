@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.crawler.commands.in_process import run
-from tests.crawler.commands.lab_crawl import BASE, HOSTILE, edited, make_lab_crawl
+from tests.crawler.commands.lab_crawl import BASE, HOSTILE, edited, label_pair, make_lab_crawl
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,6 +72,14 @@ def test_pairs_are_read_by_people_too(folder: Path) -> None:
     assert "bits, similarity 0." in lines[0]
     assert lines[1].startswith(f"      A  {BASE}/")
     assert any(line.startswith("      in A alone ") for line in lines[3:5])
+
+
+def test_labels_show(tmp_path: Path) -> None:
+    labelled = make_lab_crawl(tmp_path / "job")
+    label_pair(labelled, (f"{BASE}/a", f"{BASE}/one-word"), is_duplicate=True)
+    labels = [one["label"] for one in pairs(labelled)]
+    assert sorted(filter(None, labels)) == ["duplicate"]
+    assert "[duplicate]" in run("pairs", str(labelled)).stdout
 
 
 def test_where_there_are_none_it_says_so(tmp_path: Path) -> None:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from crawler.lab.labels import remove_label
 from neardup import Parameters
 from tests.crawler.commands.in_process import run
-from tests.crawler.commands.lab_crawl import BASE, make_lab_crawl
+from tests.crawler.commands.lab_crawl import BASE, label_pair, make_lab_crawl
 from tests.crawler.pages.test_revisits import OPTIONS
 from tests.crawls.command import pages
 
@@ -121,15 +122,13 @@ def test_equality_alone_has_one_line(folder: Path) -> None:
 
 
 def test_labels_speak_where_there_are_some(folder: Path) -> None:
-    pair = ("--pair", f"{BASE}/a", f"{BASE}/one-word", "duplicate")
-    assert run("label", str(folder), *pair).returncode == 0
+    pair = label_pair(folder, (f"{BASE}/a", f"{BASE}/one-word"), is_duplicate=True)
     found = sweep(str(folder))
     assert (found["evidence"]["basis"], found["evidence"]["pairs"]) == ("labels", 1)
     assert "precision, recall: of 1 labelled pair within" in run("sweep", str(folder)).stdout
     by_distance = run("sweep", str(folder), "--max-distance", "3").stdout
     assert "against 1 labelled pair\n" in by_distance
-    remove = ("--remove", f"{BASE}/a", f"{BASE}/one-word")
-    assert run("label", str(folder), *remove).returncode == 0
+    assert remove_label([folder], *pair)
 
 
 @pytest.mark.parametrize("ending", ["png", "svg"])

@@ -128,7 +128,7 @@ def test_help_and_errors_of_our_program_do_not_wait_for_scrapy(words: list[str])
     assert not loaded & {"scrapy", "twisted", *_LATER} - {"sqlite3", "zstandard"}
 
 
-@pytest.mark.parametrize("command", ["pages", "sweep", "pairs", "label", "lab"])
+@pytest.mark.parametrize("command", ["pages", "sweep", "pairs", "lab"])
 def test_a_missing_directory_is_told_before_pages_are_read(command: str) -> None:
     loaded = modules_of_our_program(command, "absent")
     assert "crawler.console.page_options" in loaded

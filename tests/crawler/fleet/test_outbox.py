@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.fleet.outbox import BATCH, MAX_WAITING, Outbox
+from crawler.fleet.worker import BATCH, MAX_WAITING, Outbox
 from crawler.frontier.request_records import QueuedLink
 from crawler.frontier.seen import SeenKeys
 

@@ -12,8 +12,7 @@ import pytest
 from crawler.fleet.buffer import Buffer
 from crawler.fleet.host_share import IDLE_SECS
 from crawler.fleet.news import News
-from crawler.fleet.outbox import Outbox
-from crawler.fleet.worker import RepeatingTasks, Worker
+from crawler.fleet.worker import Outbox, RepeatingTasks, Worker
 from crawler.fleet.worker_crawl import FleetOptions
 from crawler.frontier.queue import RequestQueue
 from crawler.frontier.redis.shared_frontier import RedisFrontier

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from crawler.frontier.memory_queue import MemoryQueue
 from crawler.frontier.order import NewRequest, ShorterWay, host_number, next_in_turn
-from crawler.frontier.queue import RequestQueue
+from crawler.frontier.queue import MemoryQueue, RequestQueue
 from crawler.storage.database import Database
 from tests.crawler.frontier.model import ModelQueue
 

@@ -8,9 +8,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.frontier.memory_queue import MemoryQueue
 from crawler.frontier.order import NewRequest, QueuedRequest, ShorterWay
-from crawler.frontier.queue import RequestQueue
+from crawler.frontier.queue import MemoryQueue, RequestQueue
 from crawler.frontier.seen import SeenSet
 from crawler.storage.database import Database
 from tests.sites.graph import nearest

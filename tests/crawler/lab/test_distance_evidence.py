@@ -22,7 +22,7 @@ from tests.crawler.lab.pages import Book, Made
 from tests.neardup.texts import changed, prose
 
 _LITTLE = "not enough evidence: "
-_NEEDED = "20 needed; label some with crawl-once label"
+_NEEDED = "20 needed; label some with crawl-once lab"
 
 
 def book() -> Book:
@@ -190,4 +190,4 @@ def test_jaccard_makes_a_suggestion_with_its_reason(
     suggested, because = suggest_from_jaccard(lines, 0.8, verify=verify)
     assert suggested == suggestion
     assert reason in because
-    assert because.endswith(("no labels", "label some with crawl-once label"))
+    assert because.endswith(("no labels", "label some with crawl-once lab"))

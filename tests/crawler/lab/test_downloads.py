@@ -54,7 +54,7 @@ class TestChangedPages:
         assert table_bytes([], CSV).strip() == b""
 
 
-def test_labels_are_read_again_by_the_command() -> None:
+def test_labels_are_lines_of_a_file_of_labels() -> None:
     session = Book([Made(one) for one in (prose(1, 60), prose(2, 60))]).session()
     label = label_of(*session.pages, is_duplicate=False)
     written = table_bytes(label_rows([label]), JSON_LINES).decode()

@@ -23,7 +23,7 @@ from tests.sites.many import pages as many
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from crawler.lab.snapshot import Snapshot
+    from crawler.lab.live import Snapshot
     from crawler.maintenance.crawl_report import Report
 
 COLUMNS = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.lab.snapshot import MAX_STEPS, Series, Step
+from crawler.lab.live import MAX_STEPS, Series, Step
 
 MOMENTS = st.floats(0, 4e9, allow_nan=False)
 

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.maintenance.inlinks import Inlinks
-from crawler.pages.link_graph import LinkGraph
-from crawler.pages.page_links import LinkStore
+from crawler.pages.page_links import LinkGraph, LinkStore
 from crawler.reading.link_kinds import ANCHOR, CANONICAL
 from crawler.reading.reading import Link
 from crawler.storage.database import Database, open_for_reading

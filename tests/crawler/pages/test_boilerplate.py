@@ -17,8 +17,7 @@ from crawler.pages.live_parameters import tune
 from crawler.pages.verdicts import KEPT, NEAR_DUPLICATE, NEW
 from crawler.storage.database import Database, open_for_reading
 from neardup import Parameters
-from neardup.block_counts import BlockCounts
-from neardup.boilerplate import blocks
+from neardup.boilerplate import BlockCounts, blocks
 from tests.crawler.maintenance.rejudge.captured import Said, capture, judge_again, rows
 from tests.crawler.maintenance.verify.crawled import check, check_and_repair
 from tests.crawler.pages.test_capture import OPTIONS

@@ -33,8 +33,8 @@ from crawler.lab.app.tables import (
     page_dialog,
 )
 from crawler.lab.crawl_source import SourceError
+from crawler.lab.live import RATE_SECS, LivePage
 from crawler.lab.sides import stored_texts
-from crawler.lab.snapshot import RATE_SECS, LivePage
 from crawler.lab.words import NOTHING, clock, count, in_bits, share, spaced
 from crawler.pages.live_parameters import SETTINGS
 from crawler.pages.reasons import in_words
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
     from crawler.lab.app.lab_state import Lab
     from crawler.lab.app.parameter_trial import Trial
-    from crawler.lab.snapshot import Snapshot, Step
+    from crawler.lab.live import Snapshot, Step
 
 _ALL = ""
 _MAX_HOSTS = 200

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.frontier.redis.leasing import Leasing, Wish
+from crawler.frontier.redis.shard import Leasing, Wish
 from crawler.frontier.request_records import Leased
 
 SHARDS = 4

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.reading.content.block_words import BlockWords, page_descriptions
+from crawler.reading.content.block_features import BlockWords, page_descriptions
 from crawler.reading.html_parsing import parse
 
 _TEXTS = st.lists(

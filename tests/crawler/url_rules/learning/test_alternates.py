@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from crawler.url_rules.learning.address import Address
-from crawler.url_rules.learning.alternates import difference, language_of, one_of_each
 from crawler.url_rules.learning.transforms import (
     DropArguments,
     ReplaceHost,
@@ -13,7 +12,13 @@ from crawler.url_rules.learning.transforms import (
     ReplaceValues,
     Transform,
 )
-from crawler.url_rules.learning.versions import MIN_TEXTS, Versions
+from crawler.url_rules.learning.versions import (
+    MIN_TEXTS,
+    Versions,
+    difference,
+    language_of,
+    one_of_each,
+)
 
 
 def address(target: str) -> Address:

@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 
 from neardup.indexes.arrays import Rows
-from neardup.indexes.building import built
 from neardup.indexes.columns import no_rows
 from neardup.indexes.files.file_layout import Span
 from neardup.indexes.files.log_file import EMPTY, Batch, LogHeader, open_log
 from neardup.indexes.files.segment_file import SegmentLabel, stage_segment
+from neardup.indexes.index_engine import built
 
 DOCUMENT = Path(__file__).parents[4] / "docs" / "formats.md"
 IDENTITY = bytes(range(16))

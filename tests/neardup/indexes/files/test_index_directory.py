@@ -15,11 +15,11 @@ import pytest
 from neardup import HammingIndex
 from neardup.errors import IndexFileError, IndexLockedError, StorageError
 from neardup.indexes.arrays import Match, Rows
-from neardup.indexes.building import built
 from neardup.indexes.columns import no_rows
 from neardup.indexes.files.file_layout import LAST_LOG, Span, log_name
 from neardup.indexes.files.log_file import LogHeader
 from neardup.indexes.files.segment_file import SegmentLabel, stage_segment
+from neardup.indexes.index_engine import built
 
 REPOSITORY = Path(__file__).parents[4]
 

@@ -7,7 +7,6 @@ import xxhash
 
 from neardup.errors import IndexFileError
 from neardup.indexes.arrays import Rows
-from neardup.indexes.building import built
 from neardup.indexes.columns import Shape, Tables, no_rows
 from neardup.indexes.files.file_layout import Span
 from neardup.indexes.files.segment_file import (
@@ -16,6 +15,7 @@ from neardup.indexes.files.segment_file import (
     sections_of,
     stage_segment,
 )
+from neardup.indexes.index_engine import built
 
 IDENTITY = bytes(range(16))
 LABEL = SegmentLabel(IDENTITY, Span(2, 7))
