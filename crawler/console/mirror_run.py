@@ -118,8 +118,6 @@ class Mirroring:
         MirrorSpider.check_arguments(self._arguments)
         wanted_rendering(settings, MirrorSpider.render_choice(self._arguments))
         settings.set("JOBDIR", str(folder / STATE_FOLDER), priority="cmdline")
-        if Options(settings).boolean("WARC_ENABLED") and not settings.get("WARC_FOLDER"):
-            settings.set("WARC_FOLDER", str(folder / ARCHIVE), priority="cmdline")
 
     def run(self, process: Callable[[], CrawlerProcessBase]) -> int:
         """Crawl, finish, report; return the exit status.
@@ -148,11 +146,7 @@ class Mirroring:
             before = job.visits.plan
             scope = MirrorSpider.scope_name(self._arguments)
             job.claim(MirrorSpider.plan(self._arguments), scope)
-            is_new_archive = not (self._folder / ARCHIVE).is_dir()
             archive = prepared_archive(self._settings)
-            # An archive in which answers say that nothing changed holds no page.
-            wants_bodies = archive is not None and is_new_archive
-            job.tell(wants_bodies=wants_bodies)
             stands = standing(job, self._arguments.get("revisit", "no"), before, adds="")
             if job.is_over:
                 begin_version(self._folder, self._arguments)
@@ -301,8 +295,12 @@ def mirrored_urls(folder: Path) -> list[str]:
     return [] if url is None else [canonical_seed(url)]
 
 
-def check(folder: Path) -> int:
+def check(folder: Path, *, deep: bool = False) -> int:
     """Prove a mirror; print what is wrong, return the exit status.
+
+    Args:
+        folder: The mirror.
+        deep: Whether its WARC files are read through, too.
 
     Raises:
         CommandError: There is no mirror.
@@ -317,6 +315,11 @@ def check(folder: Path) -> int:
         ProgressLine("checking") as steps,
     ):
         found = Checker(FileTable(connection.execute), files, steps.show).check()
+        if (folder / ARCHIVE).is_dir():
+            from crawler.warc.index_and_pack import losses  # noqa: PLC0415  # warcio can wait
+
+            for lost in losses(folder / ARCHIVE, deep=deep):
+                found.add("lost of the WARC files", lost)
         queued = count_queued(connection)
     for line in check_lines(found, folder, queued):
         say(line)

@@ -290,13 +290,9 @@ def open_for_reading(folder: Path) -> sqlite3.Connection:
         JobVersionError: It has another schema.
     """
     path = require_crawl(folder)
-    # SQLite wants to write beside the file even to read it, unless its writer does so already.
-    is_written = os.access(folder, os.W_OK) or (folder / f"{FILE_NAME}-wal").exists()
-    how = "mode=ro" if is_written else "mode=ro&immutable=1"
     with ExitStack() as stack:
         try:
-            name = f"{path.resolve().as_uri()}?{how}"
-            connection = sqlite3.connect(name, uri=True, timeout=30)
+            connection = connect_for_reading(path)
             stack.callback(connection.close)
             check_schema(connection, path)
         except sqlite3.DatabaseError as error:
@@ -304,6 +300,18 @@ def open_for_reading(folder: Path) -> sqlite3.Connection:
         stack.pop_all()
     connection.row_factory = sqlite3.Row
     return connection
+
+
+def connect_for_reading(path: Path) -> sqlite3.Connection:
+    """Open a database that is only read.
+
+    Raises:
+        sqlite3.Error: It cannot be opened.
+    """
+    # SQLite wants to write beside the file even to read it, unless its writer does so already.
+    is_written = os.access(path.parent, os.W_OK) or path.with_name(f"{path.name}-wal").exists()
+    how = "mode=ro" if is_written else "mode=ro&immutable=1"
+    return sqlite3.connect(f"{path.resolve().as_uri()}?{how}", uri=True, timeout=30)
 
 
 PATIENCE_SECS = 20.0
