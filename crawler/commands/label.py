@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -151,8 +152,10 @@ def _export(paths: list[Path], name: str) -> None:
         export_labels(labels, sys.stdout)
         return
     try:
-        with Path(name).open("w", encoding="utf-8") as file:
-            export_labels(labels, file)
+        from neardup.files.durable import named_file
+
+        with named_file(Path(name)) as file, TextIOWrapper(file, encoding="utf-8") as text:
+            export_labels(labels, text)
     except OSError as error:
         raise CommandError(f"--export {name}: {error.strerror}") from None
     say(f"{many(len(labels), 'label')} in {name}")

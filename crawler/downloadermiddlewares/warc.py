@@ -230,6 +230,11 @@ def open_archive(settings: BaseSettings) -> Archive:
         ArchiveError: It cannot be used.
         ValueError: No setting says where it is.
     """
+    folder = archive_folder(settings)
+    if folder.is_symlink():
+        raise ArchiveError(
+            f"{folder}: is a symbolic link; say with WARC_FOLDER where the files are to go"
+        )
     name = f"crawl-once/{version('crawl-once')} Scrapy/{version('scrapy')}"
     about = {
         "software": f"{name} warcio/{version('warcio')}",
@@ -239,7 +244,7 @@ def open_archive(settings: BaseSettings) -> Archive:
         "http-header-user-agent": str(settings["USER_AGENT"]),
     }
     max_bytes = Options(settings).integer("WARC_MAX_FILE_BYTES")
-    return Archive(archive_folder(settings), str(settings["BOT_NAME"]), max_bytes, about)
+    return Archive(folder, str(settings["BOT_NAME"]), max_bytes, about)
 
 
 def archive_folder(settings: BaseSettings) -> Path:

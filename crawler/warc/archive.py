@@ -20,6 +20,7 @@ from crawler.warc.record_reading import is_record
 from crawler.warc.record_writing import Exchange, OriginalRecord, Place, Recorded
 from crawler.warc.sources import ArchiveError
 from crawler.warc.warc_files import WarcFiles, mend, pack
+from neardup.files.durable import open_sqlite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -79,7 +80,7 @@ class Payloads:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._connection = sqlite3.connect(folder / FILE_NAME, isolation_level=None, timeout=30)
+        self._connection = open_sqlite(folder / FILE_NAME, timeout=30)
         execute = self._connection.execute
         execute("PRAGMA journal_mode = WAL")
         execute("PRAGMA synchronous = NORMAL")

@@ -27,6 +27,7 @@ from crawler.warc.record_reading import read_records
 from crawler.warc.sources import OPEN_SUFFIX, ArchiveError, find_sources
 from crawler.warc.wacz import write_wacz, written
 from crawler.warc.warc_files import mend
+from neardup.files.durable import replacing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -196,14 +197,12 @@ def write_cdxj(sources: Iterable[WarcFile], path: Path) -> int:
     Complexity: O(n log n) in time, memory bounded (``RUN_LINES``).
     """
     count = 0
-    new = path.with_name(f"{path.name}.new")
-    with new.open("wb") as file:
+    with replacing(path, f"{path.name}.new") as file:
         for line in sorted_lines(_lines(sources), path.parent):
             file.write(line)
             count += 1
         file.flush()
         os.fsync(file.fileno())
-    new.replace(path)
     return count
 
 

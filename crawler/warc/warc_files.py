@@ -16,6 +16,7 @@ from warcio.warcwriter import WARCWriter
 from crawler.warc import record_writing as records
 from crawler.warc.record_writing import Place
 from crawler.warc.sources import OPEN_SUFFIX
+from neardup.files.durable import open_itself
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -123,7 +124,7 @@ class WarcFiles:
 
     def _begin(self) -> None:
         path = self._free_path()
-        self._file = path.open("xb")
+        self._file = open_itself(path, "xb")
         self._path = path
         pack(self._file, records.warcinfo(path.stem, self._about))
 
@@ -229,9 +230,10 @@ def mend(folder: Path) -> list[Path]:
     """
     mended = []
     for path in sorted(folder.glob(f"*.warc.gz{OPEN_SUFFIX}")):
-        whole = whole_bytes(path)
+        is_ours = path.is_file() and not path.is_symlink()
+        whole = whole_bytes(path) if is_ours else 0
         if whole:
-            with path.open("r+b") as file:
+            with open_itself(path, "r+b") as file:
                 file.truncate(whole)
                 os.fsync(file.fileno())
             mended.append(path.rename(path.with_suffix("")))
