@@ -111,3 +111,51 @@ def test_databases_are_opened_in_one_way() -> None:
 def test_other_ways_are_seen(line: str) -> None:
     (call,) = (node for node in ast.walk(ast.parse(line)) if isinstance(node, ast.Call))
     assert is_writing(call)
+
+
+STARTERS = {
+    "neardup/installing.py": "the one way",
+    "crawler/watch/delivery.py": "the command that the user names",
+    "neardup/batch/spark_session.py": "asks Java for its version",
+    "neardup/corpus/analysis_pool.py": "forks of a server that is started with PYTHONSAFEPATH",
+}
+"""Files that start processes, and why."""
+
+_STARTS = frozenset({
+    "Popen", "run", "call", "check_call", "check_output", "system", "popen", "get_context",
+    "Process", "Pool", "ProcessPoolExecutor", "create_subprocess_exec", "create_subprocess_shell",
+    "start_new_process", "execv", "execve", "spawnProcess", "ensure_running", "set_start_method",
+})  # fmt: skip
+_STARTING = frozenset({"subprocess", "os", "multiprocessing", "asyncio", "reactor", "forkserver",
+                       "context", "resource_tracker"})  # fmt: skip
+
+
+def is_starting(call: ast.Call) -> bool:
+    name, module = name_of(call), module_of(call)
+    if name == "run" and module != "subprocess":
+        return False
+    if name.startswith(("spawn", "exec", "posix_spawn")) and module == "os":
+        return True
+    return name in _STARTS and (module in _STARTING or name in {"Popen", "ProcessPoolExecutor"})
+
+
+def test_processes_are_started_in_one_way() -> None:
+    """So that no Python of ours takes modules from the working folder."""
+    found = {f"{path}:{call.lineno}" for path, call in calls() if is_starting(call)}
+    assert {place for place in found if place.partition(":")[0] not in STARTERS} == set()
+    assert {place.partition(":")[0] for place in found} == set(STARTERS), "a reason for nothing"
+
+
+def test_no_other_file_names_the_interpreter() -> None:
+    """Whoever names it starts it, or tells another program to."""
+    found = {
+        path.relative_to(PROJECT).as_posix()
+        for package in ("crawler", "neardup")
+        for path in (PROJECT / package).rglob("*.py")
+        if "sys.executable" in path.read_text(encoding="utf-8")
+    }
+    assert found == {
+        "neardup/installing.py",
+        "neardup/compiled.py",  # whether it is Python at all
+        "neardup/batch/spark_session.py",
+    }
