@@ -22,9 +22,11 @@ from crawler.pages.url_history import IntervalPolicy
 from crawler.reading.documents.kinds import readable_kinds
 from crawler.reading.protocol import ReadingOptions
 from crawler.run import JobOptions
+from crawler.storage.errors import JobError
 from crawler.url_rules.learning.hypothesis import LearningPolicy
 from crawler.urls.canonical import TRIED
 from neardup import Features, NearDupError, Parameters
+from neardup.errors import IndexFileError, IndexLockedError
 
 if TYPE_CHECKING:
     from typing import Self
@@ -123,7 +125,12 @@ def _opened(folder: Path | None, settings: BaseSettings, *, adopts_settings: boo
         elif folder is not None and options is not None:
             Membership(database, folder).check(options.name)
 
-    job = Job(folder, job_options(settings), adopts_settings=adopts_settings, check=check)
+    try:
+        job = Job(folder, job_options(settings), adopts_settings=adopts_settings, check=check)
+    except (IndexFileError, IndexLockedError) as error:
+        raise JobError(str(error)) from error
+    except OSError as error:
+        raise JobError(f"{error.filename or folder}: {error.strerror}") from error
     try:
         if options is not None:
             from crawler.fleet.fleet import Fleet  # noqa: PLC0415  # needs Redis' client

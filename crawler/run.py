@@ -89,7 +89,6 @@ class RunOptions:
             spelling of it.
         title: Name of the crawl for people, where that is not its folder.
         needs_workers: Whether texts are read at all.
-        wants_bodies: Whether each page must be sent as a whole, changed or not.
     """
 
     revisit: str | None = None
@@ -103,7 +102,6 @@ class RunOptions:
     may_ask: Callable[[str, Mapping[str, Any]], bool] = _any_url
     title: str | None = None
     needs_workers: bool = True
-    wants_bodies: bool = False
 
 
 class RunResult:

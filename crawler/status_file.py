@@ -7,7 +7,6 @@ import logging
 import os
 import socket
 import time
-from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -21,10 +20,9 @@ from crawler.job_registry import CrawlerComponent
 from crawler.options import Options
 from crawler.pages.export import iso_time
 from crawler.storage.output_files import STATUS_FILE
+from neardup.files.durable import write_whole
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from scrapy.crawler import Crawler
 
     from crawler.crawl_numbers import Numbers
@@ -44,7 +42,7 @@ class StatusFile(CrawlerComponent):
     is older than ``interval_secs``.
 
     Files:
-        status.json: JSON, replaced as a whole; status.json.part: the next one, for a moment.
+        status.json: JSON, replaced as a whole; status.json.tmp: the next one, for a moment.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -84,7 +82,8 @@ class StatusFile(CrawlerComponent):
             "visit": self._numbers.job.visits.number,
         }
         try:
-            replace_file(self._path, plain_json(json.dumps(status, indent=2, ensure_ascii=False)))
+            text = plain_json(json.dumps(status, indent=2, ensure_ascii=False))
+            write_whole(self._path, f"{text}\n".encode())
         except OSError as error:  # crawl.db says it aloud, where the disk is full
             logger.info("%s cannot be written: %s", self._path, error.strerror)
 
@@ -107,22 +106,6 @@ def status_of(numbers: Numbers, started_at: float, interval_secs: float) -> dict
         "paused_hosts": numbers.paused,
         "limit": numbers.limit or None,
     }
-
-
-def replace_file(path: Path, text: str) -> None:
-    """Write a file so that a reader finds the old text or the new one, whole.
-
-    Raises:
-        OSError: It cannot be written; the old one is left.
-    """
-    part = path.with_name(f"{path.name}.part")
-    try:
-        part.write_text(f"{text}\n", encoding="utf-8")
-        part.replace(path)
-    except OSError:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
-        raise
 
 
 def _rounded(value: Any) -> Any:

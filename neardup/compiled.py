@@ -1,7 +1,6 @@
 """Loops that are compiled at their first use, and kept on disk for the next process."""
 
 import atexit
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -21,6 +20,7 @@ from neardup.compiled_files import (
     note_complete,
 )
 from neardup.compiling import note_compilation
+from neardup.installing import start_python
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -31,10 +31,7 @@ _config: Any = numba.config
 # Nothing in C calls a loop, so none needs the wrapper for that, a tenth of the time to compile.
 _OPTIONS: Any = {"nogil": True, "no_cfunc_wrapper": True}
 
-_COMPILE = (
-    "import sys; sys.path[:] = sys.argv[2:]; "
-    "from neardup.compiled import compile_alone; compile_alone(sys.argv[1].split())"
-)
+_COMPILE = "import sys; from neardup.compiled import compile_alone; compile_alone(sys.argv[1:])"
 _MAX_WAIT_SECS = 120.0
 
 
@@ -124,9 +121,9 @@ def _compiler(modules: tuple[str, ...]) -> "subprocess.Popen[bytes] | None":
     if folder is None or not is_python or getattr(sys, "frozen", False):
         return None
     try:
-        child = subprocess.Popen(  # noqa: S603  (the interpreter that runs this)
-            [sys.executable, "-c", _COMPILE, " ".join(modules), *sys.path],
-            env=os.environ | {"NUMBA_CACHE_DIR": str(folder.parent)},
+        child = start_python(
+            ["-c", _COMPILE, *modules],
+            env={"NUMBA_CACHE_DIR": str(folder.parent)},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -1,10 +1,16 @@
-"""Say how what is missing is installed."""
+"""Start the Python that runs, and say how what it misses is installed."""
 
 from __future__ import annotations
 
+import os
 import shlex
+import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError, requires
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 DISTRIBUTION = "crawl-once"
 
@@ -27,3 +33,19 @@ def install_command(extra: str) -> str:
     if not packages:
         raise ValueError(f"{DISTRIBUTION} has no extra {extra!r}")
     return shlex.join([sys.executable, "-m", "pip", "install", *packages])
+
+
+def start_python(words: Sequence[str], **options: Any) -> subprocess.Popen[bytes]:
+    """Start this Python in a process that finds the modules that this one finds.
+
+    All processes of ours are started here, since Python by itself takes modules from the working
+    folder first, which may be anybody's.
+
+    Args:
+        words: The arguments, such as ``-m`` and a module.
+        options: Those of ``subprocess.Popen``.
+    """
+    known = os.pathsep.join(filter(None, sys.path))  # an empty entry is the working folder
+    safe = {"PYTHONSAFEPATH": "1", "PYTHONPATH": known}
+    env = {**os.environ, **options.pop("env", {}), **safe}
+    return subprocess.Popen([sys.executable, "-P", *words], env=env, **options)  # noqa: S603

@@ -7,7 +7,6 @@ import json
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import weakref
 from collections.abc import Mapping
@@ -20,6 +19,7 @@ from crawler.spiders.argument_table import SITE
 from crawler.spiders.arguments import check_site
 from crawler.storage.errors import JobError
 from crawler.suggestions import did_you_mean
+from neardup.installing import start_python
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -134,8 +134,8 @@ class _Running:
             if value is not None
             for word in ("-s", f"{name}={_one_line(value)}")
         ]
-        program = [sys.executable, "-m", "crawler.api.crawl_child", "crawl"]
-        self._process = subprocess.Popen(  # noqa: S603  # this program, with checked arguments
+        program = ["-m", "crawler.api.crawl_child", "crawl"]
+        self._process = start_python(
             [*program, url, str(self._folder), *options, *chosen],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,

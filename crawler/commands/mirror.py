@@ -82,6 +82,9 @@ class MirrorCommand(SpiderCommand):
             "--check", action="store_true", help="check that a mirror is complete; fetches nothing"
         )
         parser.add_argument(
+            "--deep", action="store_true", help="with --check: read the WARC files through, too"
+        )
+        parser.add_argument(
             "--prove",
             metavar="N",
             nargs="?",
@@ -168,7 +171,7 @@ class MirrorCommand(SpiderCommand):
         if opts.check:
             from crawler.console.mirror_run import check
 
-            return check(_one_folder(args, "--check"))
+            return check(_one_folder(args, "--check"), deep=opts.deep)
         if opts.prove is not None:
             return self._prove(args, opts)
         if opts.pack is not None:
@@ -319,6 +322,8 @@ def _check_modes(opts: argparse.Namespace) -> None:
     for name in ("port", "host"):
         if getattr(opts, name) is not None and not opts.serve:
             raise CommandError(f"--{name} goes with --serve")
+    if opts.deep and not opts.check:
+        raise CommandError("--deep goes with --check")
     if opts.player is not None and opts.prove is None:
         raise CommandError("--player goes with --prove")
 

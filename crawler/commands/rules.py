@@ -191,7 +191,10 @@ def _export(connection: sqlite3.Connection, opts: argparse.Namespace) -> None:
         return
     check_output(Path(opts.export))
     try:
-        Path(opts.export).write_text(text, encoding="utf-8")
+        from neardup.files.durable import named_file
+
+        with named_file(Path(opts.export)) as file:
+            file.write(text.encode())
     except OSError as error:
         raise CommandError(f"{opts.export}: cannot be written: {error.strerror}") from None
     say(f"{many(len(rules) - len(left), 'rule')} in {opts.export}")

@@ -48,7 +48,7 @@ class VerifyCommand(PlainCommand):
     """Exit status: 0 clean, 1 problems are left, 2 it cannot be checked."""
 
     after_interrupt = "interrupted; what was not finished is as before"
-    usage = "[--repair] [--feed FILE] [--json] DIR"
+    usage = "[--repair] [--feed FILE] [--deep] [--json] DIR"
     summary = "Check that a crawl lost nothing and holds nothing twice, and repair it"
     description = (
         "Check that a crawl lost nothing and holds nothing twice. Nothing is written without "
@@ -64,6 +64,7 @@ class VerifyCommand(PlainCommand):
         parser.add_argument(
             "--feed", metavar="FILE", help="check that this feed holds every kept page once"
         )
+        parser.add_argument("--deep", action="store_true", help="read the WARC files through, too")
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -73,13 +74,14 @@ class VerifyCommand(PlainCommand):
         if feed is not None and not feed.exists():
             raise CommandError(f"--feed {opts.feed}: no such file")
         from crawler.maintenance.crawl_directory import CrawlDirectory
-        from crawler.maintenance.verify.verification import repair, verify
+        from crawler.maintenance.verify.verification import Further, repair, verify
 
         with closing(CrawlDirectory(folder)) as directory:
-            found = verify(directory, self.progress, feed)
+            further = Further(feed, opts.deep)
+            found = verify(directory, self.progress, further)
             if opts.repair and found.findings:
                 if not opts.json:
                     self.say_result(opts, found.to_dict, [*verification_lines(found), ""])
-                found = repair(directory, self.progress, found, feed)
+                found = repair(directory, self.progress, found, further)
         self.say_result(opts, found.to_dict, verification_lines(found))
         self.exitcode = PROBLEMS if found.problems else 0

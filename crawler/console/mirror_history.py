@@ -23,6 +23,7 @@ from crawler.reading.html_parsing import parse
 from crawler.reading.text import tidy
 from crawler.reading.visible_text import read_visible
 from crawler.storage.database import open_for_reading
+from neardup.files.durable import replacing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -101,10 +102,9 @@ def _conclude(root: Path, folder: MirrorFolder) -> None:
         return
     changes = json.loads(folder.read(CHANGES))
     page = place / f"{name}.html"
-    partial = page.with_suffix(".partial")
-    with partial.open("w", encoding="utf-8", errors="replace") as file:
-        file.writelines(_page(name, changes, folder, place / name))
-    partial.replace(page)
+    with replacing(page, f"{name}.partial") as file:
+        for piece in _page(name, changes, folder, place / name):
+            file.write(piece.encode("utf-8", "replace"))
 
 
 def _page(name: str, changes: dict[str, Any], folder: MirrorFolder, version: Path) -> Iterator[str]:

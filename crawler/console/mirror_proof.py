@@ -17,6 +17,7 @@ from crawler.mirror.targets import open_mirror
 from crawler.page_rendering import render_options
 from crawler.rendering.browser import Browser
 from crawler.rendering.rendered_pages import NoBrowserError
+from neardup.files.durable import own_folder, write_whole
 from neardup.plurals import many
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ async def _proved(
     proved: list[_Proved] = []
     try:
         shutil.rmtree(place, ignore_errors=True)
-        place.mkdir(exist_ok=True)
+        own_folder(place)
         with ProgressLine("opening pages") as steps:
             async for proof in prover.prove(rows):
                 proved.append(_kept(len(proved) + 1, proof, place))
@@ -135,8 +136,8 @@ async def _proved(
 
 def _kept(number: int, proof: Proof, place: Path) -> _Proved:
     if proof.recorded is not None and proof.stored is not None:
-        (place / f"{number}-recorded.png").write_bytes(proof.recorded.picture)
-        (place / f"{number}-stored.png").write_bytes(proof.stored.picture)
+        write_whole(place / f"{number}-recorded.png", proof.recorded.picture)
+        write_whole(place / f"{number}-stored.png", proof.stored.picture)
     return _Proved(number, proof.url, proof.path, proof.faults, proof.recorded is not None)
 
 
@@ -144,10 +145,6 @@ def _write(proved: Sequence[_Proved], folder: Path, place: Path, source: str) ->
     page = place / "index.html"
     # Those that are worse come first.
     lines = sorted(proved, key=lambda each: not each.faults)
-    page.write_text(
-        template_environment()
-        .get_template("proof.html")
-        .render(folder=folder, proved=lines, source=source),
-        "utf-8",
-    )
+    template = template_environment().get_template("proof.html")
+    write_whole(page, template.render(folder=folder, proved=lines, source=source).encode())
     return page

@@ -114,13 +114,10 @@ class Mirroring(SpiderRun):
         _check_folder(folder)
         self._folder = folder
         self._packs = packs
-        self._is_new_archive = False
         remembered = _remembered(folder, arguments)
         self._as_before = [option_words(name, value) for name, value in remembered.items()]
         super().__init__(MirrorSpider, arguments | remembered, settings, MIRROR_TELLER)
         settings.set("JOBDIR", str(folder / STATE_FOLDER), priority="cmdline")
-        if Options(settings).boolean("WARC_ENABLED") and not settings.get("WARC_FOLDER"):
-            settings.set("WARC_FOLDER", str(folder / ARCHIVE), priority="cmdline")
 
     def _prepared(self) -> Job:
         if is_fleet(self._settings):
@@ -142,11 +139,8 @@ class Mirroring(SpiderRun):
         if not job.is_new:
             self._arguments["revisit"] = YES
         super()._claim(job)
-        self._is_new_archive = not (self._folder / ARCHIVE).is_dir()
 
     def _begins(self, job: Job, before: str | None, archive: Archive | None) -> bool:
-        # An archive in which answers say that nothing changed holds no page.
-        job.tell(wants_bodies=archive is not None and self._is_new_archive)
         stands = standing(job, self._arguments.get("revisit", "no"), before, adds="")
         if job.is_over:
             begin_version(self._folder, self._arguments)
@@ -264,8 +258,12 @@ def mirrored_urls(folder: Path) -> list[str]:
     return [] if url is None else [canonical_seed(url)]
 
 
-def check(folder: Path) -> int:
+def check(folder: Path, *, deep: bool = False) -> int:
     """Prove a mirror; print what is wrong, return the exit status.
+
+    Args:
+        folder: The mirror.
+        deep: Whether its WARC files are read through, too.
 
     Raises:
         CommandError: There is no mirror.
@@ -280,6 +278,11 @@ def check(folder: Path) -> int:
         ProgressLine("checking") as steps,
     ):
         found = Checker(FileTable(connection.execute), files, steps.show).check()
+        if (folder / ARCHIVE).is_dir():
+            from crawler.warc.index_and_pack import losses  # noqa: PLC0415  # warcio can wait
+
+            for lost in losses(folder / ARCHIVE, deep=deep):
+                found.add("lost of the WARC files", lost)
         queued = count_queued(connection)
     for line in check_lines(found, folder, queued):
         say(line)

@@ -26,6 +26,7 @@ from crawler.mirror.file_store import media_type, original
 from crawler.mirror.targets import open_mirror
 from crawler.reading.content_types import VAGUE_TYPES
 from crawler.spiders.mirror import MirrorSpider
+from neardup.files.durable import named_file
 from neardup.plurals import many
 
 if TYPE_CHECKING:
@@ -87,9 +88,8 @@ class _SingleFileRun(TemporaryMirror):
                 raise CommandError(f"{url}: gave no page")
             single = SingleFile(mirror)
             body = single.document(row)
-        partial = out.with_name(f".{out.name}.part")
-        partial.write_bytes(body)
-        partial.replace(out)
+        with named_file(out) as file:
+            file.write(body)
         needed = many(single.files, "file")
         self._tell(f"{out}: {decimal(len(body))}, with {needed} that it needs")
         _say_missing(sorted(single.missing))

@@ -30,6 +30,7 @@ from crawler.reading.content.content_text import Shown
 from crawler.storage.output_files import check_output
 from crawler.suggestions import did_you_mean
 from crawler.urls.parts import MalformedUrl
+from neardup.files.durable import write_whole
 from neardup.plurals import many
 
 if TYPE_CHECKING:
@@ -283,8 +284,10 @@ def write_files(
     for count, (page, content) in enumerate(pages, 1):
         path = folder / paths.path_of(page["url"])
         path.parent.mkdir(parents=True, exist_ok=True)
-        with whole_file(path) as file:
-            file.write(writer.write(page, content).encode("utf-8", "replace"))
+        try:
+            write_whole(path, writer.write(page, content).encode("utf-8", "replace"))
+        except OSError as error:
+            raise CommandError(f"{path}: {error.strerror}") from None
         yield count
 
 

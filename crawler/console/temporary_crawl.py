@@ -17,6 +17,7 @@ from crawler.maintenance.tally import make_tally
 from crawler.pages.verdicts import OF_TEXTS
 from crawler.spiders.file_pages import page_files
 from crawler.storage.database import FILE_NAME, open_for_reading
+from neardup.installing import start_python
 from neardup.plurals import many
 
 if TYPE_CHECKING:
@@ -61,13 +62,17 @@ def _replayed(path: Path, folder: Path) -> Path:
     say(f"{path}: no crawl directory, so that a temporary crawl is made of it", to_stderr=True)
     settings = (*_SETTINGS, f"PROGRESS_ENABLED={sys.stderr.isatty()}")
     options = [word for setting in settings for word in ("-s", setting)]
-    program = (sys.executable, "-m", "crawler.api.crawl_child", "replay", str(path), str(folder))
-    status = subprocess.call(  # noqa: S603  # this program; an interruption kills it
-        (*program, *options),
+    with start_python(
+        ["-m", "crawler.api.crawl_child", "replay", str(path), str(folder), *options],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         start_new_session=True,  # Ctrl-C reaches it by this process alone
-    )
+    ) as process:
+        try:
+            status = process.wait()
+        except BaseException:
+            process.kill()
+            raise
     # Of a damaged archive the rest is of use, a file of lines is to be mended.
     if status == USAGE_ERROR or (status and not is_archive) or not (folder / FILE_NAME).exists():
         raise CommandError(f"{path}: no crawl could be made of it, see above")

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from crawler.pages.page_context import StoredPart
 
-_CONDITIONS = (b"If-None-Match", b"If-Modified-Since")
+CONDITIONS = (b"If-None-Match", b"If-Modified-Since")
 _OF_PARTS = (b"If-Range", b"Range")
 _PERMANENT = frozenset({301, 308})
 
@@ -53,7 +53,7 @@ class ConditionalRequests(CrawlerComponent):
     async def process_request(self, request: Request) -> None:
         """Add what a known page is to be compared with: a stored part, or its last version."""
         if request.meta.pop(ASKED_IF, False):
-            for name in (*_CONDITIONS, *_OF_PARTS):
+            for name in (*CONDITIONS, *_OF_PARTS):
                 request.headers.pop(name, None)
         part = await self._part_of(request)
         if part is not None:
@@ -61,7 +61,7 @@ class ConditionalRequests(CrawlerComponent):
             self._add(request, _OF_PARTS, (part.etag, f"bytes={part.size}-"))
         elif self._is_for_known(request) and not request.meta.get(WHOLE):
             validators = self._job.archivist.unsent.validators(self._spider.key_of(request))
-            self._add(request, _CONDITIONS, validators or ())
+            self._add(request, CONDITIONS, validators or ())
 
     def _add(
         self, request: Request, names: tuple[bytes, ...], values: tuple[str | None, ...]

@@ -17,6 +17,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.http.request import NO_CALLBACK
 from twisted.internet.abstract import isIPAddress, isIPv6Address
 
+from crawler.downloadermiddlewares.conditional_requests import CONDITIONS
 from crawler.downloadermiddlewares.limits import is_for_robots
 from crawler.downloading.cookies import stored_cookies
 from crawler.exchange_heads import ExchangeHeads
@@ -38,7 +39,7 @@ from crawler.warc.record_writing import (
     Recorded,
     is_as_long_as_declared,
 )
-from crawler.warc.sources import ArchiveError
+from crawler.warc.sources import ArchiveError, archive_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -87,6 +88,14 @@ class Recording(CrawlerComponent):
         job.callbacks.after_refusal.append(self._note_refusal)
         job.callbacks.after_picture.append(self._record_picture)
         job.callbacks.at_close.append(self._close)
+
+    async def process_request(self, request: Request) -> None:
+        """Ask for the whole answer where "not modified" would refer to what the archive lacks."""
+        asked = [(request.headers.get(name) or b"").decode("latin-1") for name in CONDITIONS]
+        with self._failing():
+            if any(asked) and not await self._archive.holds(_url(request), (asked[0], asked[1])):
+                for name in CONDITIONS:
+                    request.headers.pop(name, None)
 
     async def process_response(self, request: Request, response: Response) -> Response:
         if _CACHED not in response.flags:
@@ -138,7 +147,7 @@ class Recording(CrawlerComponent):
         address = response.ip_address
         latency = timedelta(seconds=request.meta.get("download_latency", 0.0))
         return Exchange(
-            url=request.url.partition("#")[0],
+            url=_url(request),
             at=datetime.now(UTC) - latency,
             status=response.status,
             headers=self._without_secrets(headers),
@@ -221,6 +230,11 @@ def open_archive(settings: BaseSettings) -> Archive:
         ArchiveError: It cannot be used.
         ValueError: No setting says where it is.
     """
+    folder = archive_folder(settings)
+    if folder.is_symlink():
+        raise ArchiveError(
+            f"{folder}: is a symbolic link; say with WARC_FOLDER where the files are to go"
+        )
     name = f"crawl-once/{version('crawl-once')} Scrapy/{version('scrapy')}"
     about = {
         "software": f"{name} warcio/{version('warcio')}",
@@ -230,7 +244,7 @@ def open_archive(settings: BaseSettings) -> Archive:
         "http-header-user-agent": str(settings["USER_AGENT"]),
     }
     max_bytes = Options(settings).integer("WARC_MAX_FILE_BYTES")
-    return Archive(archive_folder(settings), str(settings["BOT_NAME"]), max_bytes, about)
+    return Archive(folder, str(settings["BOT_NAME"]), max_bytes, about)
 
 
 def archive_folder(settings: BaseSettings) -> Path:
@@ -244,7 +258,11 @@ def archive_folder(settings: BaseSettings) -> Path:
         return Path(folder).resolve()
     if not settings["JOBDIR"]:
         raise ValueError("WARC_ENABLED: where to? set WARC_FOLDER, or JOBDIR")
-    return Path(settings["JOBDIR"]).resolve() / "warc"
+    return archive_of(Path(settings["JOBDIR"]))
+
+
+def _url(request: Request) -> str:
+    return request.url.partition("#")[0]
 
 
 def _pairs(headers: ScrapyHeaders) -> Headers:

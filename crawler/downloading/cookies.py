@@ -79,12 +79,11 @@ def write_cookies(path: Path, cookies: Iterable[Cookie]) -> int:
     Complexity: O(cookies).
     """
     # Arguments are checked without it.
-    from neardup.files.durable import TEMPORARY_SUFFIX, write_durably  # noqa: PLC0415
+    from neardup.files.durable import write_durably  # noqa: PLC0415
 
     lines = [line for line in map(_line, cookies) if line.count("\t") == _TABS]
-    # The rights must hold before anything is written.
-    path.with_name(path.name + TEMPORARY_SUFFIX).touch(mode=0o600)
-    write_durably(path, [line.encode("utf-8", "replace") for line in (_HEAD, *lines)])
+    content = [line.encode("utf-8", "replace") for line in (_HEAD, *lines)]
+    write_durably(path, content, rights=0o600)
     return len(lines)
 
 

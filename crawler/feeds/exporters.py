@@ -23,7 +23,7 @@ from crawler.console.escaping import plain_stdout
 from crawler.feeds.page_schema import column_kinds
 from crawler.items import PAGE_FIELDS
 from crawler.reading.content.content_xml import NOT_IN_XML
-from neardup.files.durable import replacing
+from neardup.files.durable import named_file
 from neardup.installing import install_command
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ def whole_file(name: str | Path, kind: str = "") -> Iterator[IO[bytes]]:
     path = Path(name)
     with ExitStack() as stack:
         try:
-            file = stack.enter_context(replacing(path))
+            file = stack.enter_context(named_file(path))
         except OSError as error:
             raise CommandError(f"{path}: {error.strerror}") from None
         yield file

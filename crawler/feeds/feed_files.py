@@ -29,6 +29,7 @@ from crawler.storage import meta_names
 from crawler.storage.database import open_for_reading
 from crawler.storage.errors import CrawlStorageError, JobError
 from crawler.storage.output_files import check_output
+from neardup.files.durable import new_file
 
 if TYPE_CHECKING:
     from scrapy import Spider
@@ -157,11 +158,12 @@ class FeedFile(FileFeedStorage):
     def _open_beside(self) -> IO[bytes]:
         self._place.parent.mkdir(parents=True, exist_ok=True)
         self._temporary = self._place.with_name(f".{self._place.name}.part")
-        self._temporary.unlink(missing_ok=True)
+        file = new_file(self._temporary)
         if self._start:
-            shutil.copyfile(self._place, self._temporary)
-            os.truncate(self._temporary, self._start)
-        file = self._temporary.open("ab")
+            with self._place.open("rb") as before:
+                shutil.copyfileobj(before, file)
+            file.seek(self._start)
+            file.truncate()
         if self._place.exists():
             shutil.copymode(self._place, self._temporary)
         return file

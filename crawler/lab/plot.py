@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crawler.lab.figures import MAX_DISTANCE, MIN_SIMILARITY
+from neardup.files.durable import named_file
 from neardup.plurals import many
 
 if TYPE_CHECKING:
@@ -88,7 +89,8 @@ def draw_sweep(
         _draw_counts(kept, sweep, "kept", _KEPT, holds)
         _draw_counts(figure.add_subplot(grid[1, 1], sharex=kept), sweep, "dropped", _DROPPED, holds)
         figure.suptitle(_title(name, sweep.lines), x=0.012, ha="left", fontsize=10, color=_SOFT)
-        figure.savefig(path, facecolor="white")
+        with named_file(path) as file:
+            figure.savefig(file, format=path.suffix[1:] or None, facecolor="white")
 
 
 def _title(name: str, lines: Sequence[SweepLine]) -> str:

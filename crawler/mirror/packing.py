@@ -21,6 +21,7 @@ from crawler.mirror.endings import is_text_name
 from crawler.mirror.errors import MirrorError, MirrorStorageError
 from crawler.mirror.paths import INDEX, OUR_FILES, SEARCH_FOLDER, VERSIONS
 from crawler.mirror.reports import index_without
+from neardup.files.durable import new_file
 
 if TYPE_CHECKING:
     import sqlite3
@@ -276,6 +277,7 @@ def _replaced(target: Path) -> Iterator[Path]:
     """
     partial = _partial(target)
     try:
+        new_file(partial).close()
         yield partial
         with partial.open("rb") as file:
             os.fsync(file.fileno())

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from crawler.mirror.errors import MirrorStorageError, SymbolicLinkError
 from crawler.mirror.paths import CHANGES, INDEX, OUR_FOLDERS, SEARCH, STATE_FOLDER, VERSIONS
 from crawler.mirror.reports import END, HEAD, index_without
+from neardup.files.durable import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,7 +77,7 @@ def keep_version(root: Path, folder: MirrorFolder) -> str | None:
             target = place / _PARTIAL / path
             target.parent.mkdir(parents=True, exist_ok=True)
             if path == INDEX:  # it leads to what a version has not
-                target.write_bytes(index_without(folder.read(path), _NOT_KEPT))
+                write_whole(target, index_without(folder.read(path), _NOT_KEPT))
             else:
                 os.link(root / path, target, follow_symlinks=False)
         (place / _PARTIAL).rename(place / name)

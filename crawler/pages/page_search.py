@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from crawler.pages.export import text_of
 from crawler.pages.page_selection import ALL, PageSelection
 from crawler.pages.verdicts import AWAY_OUTCOME
+from neardup.files.durable import open_sqlite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -122,9 +123,7 @@ class PageSearch:
             raise SearchError(f"{self._path}: {error}; it may be deleted") from None
 
     def _opened(self, folder: Path) -> sqlite3.Connection:
-        database = sqlite3.connect(
-            self._path.resolve().as_uri(), uri=True, timeout=_PATIENCE_SECS, isolation_level=None
-        )
+        database = open_sqlite(self._path, timeout=_PATIENCE_SECS)
         try:
             database.row_factory = sqlite3.Row
             crawl = (folder / "crawl.db").resolve().as_uri()

@@ -6,14 +6,12 @@ import asyncio
 import os
 import socket
 import subprocess
-import sys
 import tempfile
 from collections import deque
-from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
-import crawler
 from crawler.reading.protocol import OUT_OF_MEMORY, Inbox, Message, frame, options_to_wire
+from neardup.installing import start_python
 
 if TYPE_CHECKING:
     from crawler.reading.protocol import ReadingOptions
@@ -289,16 +287,13 @@ class _Channel(asyncio.Protocol):
 
 
 def _start(descriptor: int, said: BinaryIO) -> subprocess.Popen[bytes]:
-    project = str(Path(crawler.__file__).parents[1])
-    paths = [project, *filter(None, [os.environ.get("PYTHONPATH")])]
-    command = [sys.executable, "-P", "-m", "crawler.reading.reading_worker"]
-    return subprocess.Popen(  # noqa: S603  # ourselves
-        [*command, str(descriptor), str(os.getpid())],
+    return start_python(
+        ["-m", "crawler.reading.reading_worker", str(descriptor), str(os.getpid())],
         pass_fds=[descriptor],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=said,
-        env=os.environ | ONE_THREAD | {"PYTHONPATH": os.pathsep.join(paths)},
+        env=ONE_THREAD,
         # Outside the terminal's foreground group Ctrl-C reaches only the parent.
         process_group=0,
     )

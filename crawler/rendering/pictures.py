@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import shutil
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
+from neardup.files.durable import own_folder, write_whole
 from neardup.fingerprints.digest import payload_digest
 
 if TYPE_CHECKING:
@@ -43,19 +43,20 @@ class Pictures:
             OSError: The system refuses.
         """
         content, place = self._content(picture), self._place(key)
-        content.parent.mkdir(parents=True, exist_ok=True)
-        before = place.read_bytes() if place.exists() else None
+        own_folder(self._folder)
+        own_folder(content.parent)
+        before = place.read_bytes() if _is_file(place) else None
         if before == picture:
             return
+        if not _is_file(content):
+            write_whole(content, picture)
         new = content.with_suffix(f".{os.getpid()}")
-        if not content.exists():
-            new.write_bytes(picture)
-            new.replace(content)
+        new.unlink(missing_ok=True)
         try:
             new.hardlink_to(content)
+            new.replace(place)
         except OSError:  # a file system without hard links
-            shutil.copyfile(content, new)
-        new.replace(place)
+            write_whole(place, picture)
         if before is not None:
             self._drop_unused(self._content(before))
 
@@ -74,3 +75,7 @@ class Pictures:
         with suppress(OSError):
             if content.stat().st_nlink == 1:
                 content.unlink()
+
+
+def _is_file(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink()

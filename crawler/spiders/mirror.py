@@ -267,10 +267,9 @@ class MirrorSpider(SiteSpider):
         self, url: str, meta: dict[str, Any] | None = None, source: str | None = None
     ) -> Request | None:
         request = super().page_request(url, meta, source)
-        if request is not None and self.job.visits.number > 1:
-            is_held = self.mirror.holds_whole(self.key_of(request))
-            if self.job.run.wants_bodies or not is_held:
-                request.meta[WHOLE] = True
+        is_again = self.job.visits.number > 1
+        if request is not None and is_again and not self.mirror.holds_whole(self.key_of(request)):
+            request.meta[WHOLE] = True
         return request
 
     async def first_requests(self) -> AsyncIterator[Request]:

@@ -15,6 +15,8 @@ import threading
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
+from neardup.files.durable import open_sqlite
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -101,7 +103,7 @@ class Checkpoints:
     def _copy(self) -> None:
         with (
             suppress(sqlite3.Error),
-            closing(sqlite3.connect(self._path, isolation_level=None)) as connection,
+            closing(open_sqlite(self._path)) as connection,
         ):
             connection.execute(_COPY).fetchone()
 

@@ -12,6 +12,7 @@ from crawler.storage import meta_names
 from crawler.storage.checkpoints import Checkpoints
 from crawler.storage.errors import CrawlStorageError, JobError, JobVersionError
 from crawler.storage.schema import SCHEMA_VERSION, TABLES
+from neardup.files.durable import open_sqlite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -82,9 +83,13 @@ class Database:
         self._checkpoints = None if self.path is None else Checkpoints(self.path)
         try:
             # scrapy shell opens a job in one thread and uses it in another, never in both at once.
-            self._connection = sqlite3.connect(
-                name, isolation_level=None, timeout=30, check_same_thread=False
-            )
+            if folder is None or self.path is None:
+                self._connection = sqlite3.connect(
+                    "", isolation_level=None, check_same_thread=False
+                )
+            else:
+                refuse_linked_state(folder)
+                self._connection = open_sqlite(self.path, timeout=30, check_same_thread=False)
         except sqlite3.Error as error:
             raise JobError(f"{name}: cannot be opened: {error}") from error
         try:
@@ -268,12 +273,23 @@ def check_schema(connection: sqlite3.Connection, path: Path | None) -> None:
         )
 
 
+def refuse_linked_state(folder: Path) -> None:
+    """Refuse a link in a mirror that leads to the state of another one.
+
+    Raises:
+        JobError: It is one.
+    """
+    if folder.name == ".mirror" and folder.is_symlink():
+        raise JobError(f"{folder}: is a symbolic link, which is not followed")
+
+
 def require_crawl(folder: Path) -> Path:
     """Return the database of a crawl directory.
 
     Raises:
         JobError: There is no crawl in the folder.
     """
+    refuse_linked_state(folder)
     if not folder.is_dir():
         fault = "not a directory" if folder.exists() else "no such directory"
         raise JobError(f"{folder}: {fault}")
@@ -290,13 +306,9 @@ def open_for_reading(folder: Path) -> sqlite3.Connection:
         JobVersionError: It has another schema.
     """
     path = require_crawl(folder)
-    # SQLite wants to write beside the file even to read it, unless its writer does so already.
-    is_written = os.access(folder, os.W_OK) or (folder / f"{FILE_NAME}-wal").exists()
-    how = "mode=ro" if is_written else "mode=ro&immutable=1"
     with ExitStack() as stack:
         try:
-            name = f"{path.resolve().as_uri()}?{how}"
-            connection = sqlite3.connect(name, uri=True, timeout=30)
+            connection = connect_for_reading(path)
             stack.callback(connection.close)
             check_schema(connection, path)
         except sqlite3.DatabaseError as error:
@@ -304,6 +316,18 @@ def open_for_reading(folder: Path) -> sqlite3.Connection:
         stack.pop_all()
     connection.row_factory = sqlite3.Row
     return connection
+
+
+def connect_for_reading(path: Path) -> sqlite3.Connection:
+    """Open a database that is only read.
+
+    Raises:
+        sqlite3.Error: It cannot be opened.
+    """
+    # SQLite wants to write beside the file even to read it, unless its writer does so already.
+    is_written = os.access(path.parent, os.W_OK) or path.with_name(f"{path.name}-wal").exists()
+    how = "mode=ro" if is_written else "mode=ro&immutable=1"
+    return open_sqlite(path, how, timeout=30)
 
 
 PATIENCE_SECS = 20.0
@@ -339,7 +363,7 @@ def beside(folder: Path) -> Iterator[sqlite3.Connection]:
         raise JobError(
             f"{path}: cannot be written: {which} is read-only, or belongs to another user"
         )
-    with closing(sqlite3.connect(path, isolation_level=None, timeout=0)) as connection:
+    with closing(open_sqlite(path, timeout=0)) as connection:
         connection.execute("PRAGMA synchronous = NORMAL")
         # The crawl copies its log into the file; here it would be waited for.
         connection.execute("PRAGMA wal_autocheckpoint = 0")

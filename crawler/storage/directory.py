@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from filelock import FileLock, Timeout
 
 from crawler.storage import meta_names
-from crawler.storage.database import FILE_NAME
+from crawler.storage.database import FILE_NAME, refuse_linked_state
 from crawler.storage.errors import JobError, JobInUseError, JobVersionError
 
 if TYPE_CHECKING:
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 PATIENCE_SECS = 0.2
 """Wait at most this many seconds for the lock: ``is_in_use`` holds it for a moment."""
+
+_FOLDERS = ("fingerprints", "signatures", "passages", "screenshots")
+"""Folders of a crawl directory, which are written to by way of their names."""
 
 _FOREIGN = ("requests.queue", "requests.seen")
 
@@ -75,6 +78,10 @@ def take_lock(
         JobInUseError: Another process has it.
         JobError: It cannot be written.
     """
+    refuse_linked_state(folder)
+    linked = [place for place in map(folder.joinpath, _FOLDERS) if place.is_symlink()]
+    if linked:
+        raise JobError(f"{linked[0]}: is a symbolic link, which is not followed")
     lock = FileLock(folder / name, timeout=PATIENCE_SECS)
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -11,7 +11,8 @@ import heapq
 import json
 import os
 import re
-from contextlib import ExitStack, closing
+import sqlite3
+from contextlib import ExitStack, closing, suppress
 from http import HTTPStatus
 from itertools import islice
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
@@ -21,11 +22,12 @@ import surt
 from crawler.pages.export import KEPT_FILTER, PageFilter, export_pages
 from crawler.storage.database import open_for_reading
 from crawler.storage.errors import JobError
-from crawler.warc.archive import lock
+from crawler.warc.archive import lock, noted_sizes
 from crawler.warc.record_reading import read_records
-from crawler.warc.sources import ArchiveError, find_sources
+from crawler.warc.sources import OPEN_SUFFIX, ArchiveError, find_sources
 from crawler.warc.wacz import write_wacz, written
 from crawler.warc.warc_files import mend
+from neardup.files.durable import replacing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -94,6 +96,60 @@ def finish(
     return Finished(index, packed, captures)
 
 
+def losses(folder: Path, *, deep: bool) -> Iterator[str]:
+    """Yield a line for each thing that an archive has lost.
+
+    Args:
+        folder: Folder of the WARC files.
+        deep: Whether the files are read through, and not only looked for.
+
+    Complexity: O(files), and with an index O(its lines); O(bytes of the archive) if deep.
+    """
+    try:
+        yield from _lost_files(folder)
+        if deep:
+            yield from _damage(folder)
+    except (ArchiveError, OSError, sqlite3.Error) as error:
+        yield f"{folder}: cannot be read: {error}"
+
+
+def _lost_files(folder: Path) -> Iterator[str]:
+    ends = noted_sizes(folder)
+    index = folder / _INDEX
+    if index.is_file():
+        with index.open("rb") as lines:
+            for line in lines:
+                with suppress(ValueError, LookupError, TypeError):  # of another program
+                    entry = json.loads(line.split(b" ", 2)[2])
+                    name, end = str(entry["filename"]), int(entry["offset"]) + int(entry["length"])
+                    ends[name] = max(ends.get(name, 0), end)
+    for name, end in sorted(ends.items()):
+        paths = (folder / name, folder / f"{name}{OPEN_SUFFIX}")
+        sizes = [path.stat().st_size for path in paths if path.is_file()]
+        if max(sizes, default=-1) < end:
+            yield f"{name}: {f'{sizes[0]:,} of {end:,} bytes' if sizes else 'gone'}"
+
+
+def _damage(folder: Path) -> Iterator[str]:
+    """Yield a line for each damaged place, and for each revisit whose payload is nowhere."""
+    with closing(sqlite3.connect("", isolation_level=None)) as digests:
+        digests.execute("CREATE TABLE held (digest TEXT PRIMARY KEY) WITHOUT ROWID")
+        digests.execute("CREATE TABLE named (digest TEXT, url TEXT)")
+        for source in find_sources(str(folder)):
+            told: list[str] = []
+            with source.open() as file:
+                for found in read_records(file, told.append):
+                    digest = found.field("WARC-Payload-Digest")
+                    if found.kind == "response" and found.status != HTTPStatus.NOT_MODIFIED:
+                        digests.execute("INSERT OR IGNORE INTO held VALUES (?)", (digest or "",))
+                    elif found.kind == "revisit":
+                        digests.execute("INSERT INTO named VALUES (?, ?)", (digest, found.url))
+            yield from (f"{source.path.name}: {what}" for what in told)
+        hollow = "SELECT url FROM named WHERE digest IS NULL OR digest NOT IN (SELECT * FROM held)"
+        for (url,) in digests.execute(hollow):
+            yield f"{url}: a revisit whose payload is in no record"
+
+
 def _kept_pages(
     folder: Path, crawl: Path | None, stack: ExitStack
 ) -> Iterator[dict[str, Any]] | None:
@@ -141,14 +197,12 @@ def write_cdxj(sources: Iterable[WarcFile], path: Path) -> int:
     Complexity: O(n log n) in time, memory bounded (``RUN_LINES``).
     """
     count = 0
-    new = path.with_name(f"{path.name}.new")
-    with new.open("wb") as file:
+    with replacing(path, f"{path.name}.new") as file:
         for line in sorted_lines(_lines(sources), path.parent):
             file.write(line)
             count += 1
         file.flush()
         os.fsync(file.fileno())
-    new.replace(path)
     return count
 
 

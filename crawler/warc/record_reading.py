@@ -18,11 +18,15 @@ from warcio.bufferedreaders import ChunkedDataReader, DecompressingBufferedReade
 from warcio.exceptions import ArchiveLoadFailed
 from warcio.statusandheaders import StatusAndHeadersParserException
 
+from crawler.warc.sources import part_of
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from warcio.recordloader import ArcWarcRecord
     from warcio.statusandheaders import StatusAndHeaders
+
+    from crawler.warc.record_writing import Place
 
 _PIECE_BYTES = 1 << 16
 _FRAME_BYTES = 1 << 9
@@ -158,6 +162,24 @@ def read_records(
             rest = "" if at is not None else "; nothing can be read after it"
             complain(f"damaged at byte {place:,}: {damage}{rest}")
             is_said = True
+
+
+def is_record(file: BinaryIO, place: Place, url: str, date: str) -> bool:
+    """Return whether the whole record of a URL and a time is at a place, by its checksum too."""
+
+    def refuse(what: str) -> None:
+        raise EOFError(what)
+
+    try:
+        found = next(read_records(part_of(file, place.offset, place.length), refuse), None)
+    except (EOFError, OSError):
+        return False
+    told = (
+        (0, 0, "", None)
+        if found is None
+        else (found.offset, found.length, found.url, found.field("WARC-Date"))
+    )
+    return told == (0, place.length, url, date)
 
 
 class Unpacked(NamedTuple):

@@ -84,6 +84,11 @@ class Exchange:
         """Whether it has a body, and all of it."""
         return bool(self.body) and self.truncated is None
 
+    def field(self, name: bytes) -> str:
+        """Return a header of the answer by its name in small letters, empty without it."""
+        found = (value for header, value in self.headers if header.lower() == name)
+        return next(found, b"").decode("latin-1").strip()
+
     @property
     def body_bytes(self) -> int:
         """Bytes of the whole body."""
@@ -105,12 +110,25 @@ class Recorded(NamedTuple):
     date: str
 
 
+class Place(NamedTuple):
+    """Where a record is: the name of its file, and offset and length of its gzip member."""
+
+    file: str
+    offset: int
+    length: int
+
+    @property
+    def end(self) -> int:
+        return self.offset + self.length
+
+
 class OriginalRecord(NamedTuple):
-    """The response that holds a payload."""
+    """The response that holds a payload, or another record that is written once."""
 
     url: str
     date: str
     digest: str
+    place: Place
 
 
 class RawHead(StatusAndHeaders):  # type: ignore[misc]  # warcio has no types
@@ -200,7 +218,7 @@ def revisit(exchange: Exchange, digest: str, original: OriginalRecord) -> ArcWar
     return _record("revisit", exchange.url, fields, _answer_head(exchange), b"")
 
 
-def not_modified(exchange: Exchange, original: OriginalRecord | None) -> ArcWarcRecord:
+def not_modified(exchange: Exchange, original: OriginalRecord) -> ArcWarcRecord:
     """Make the record of an answer with status 304.
 
     Its block is empty: players take status and headers from a revisit record that has them, and
@@ -208,16 +226,15 @@ def not_modified(exchange: Exchange, original: OriginalRecord | None) -> ArcWarc
 
     Args:
         exchange: Exchange with status 304.
-        original: Record with the payload, if the archive has it.
+        original: Record with the payload.
     """
     fields = {
         **_fields(exchange),
         "WARC-Profile": NOT_MODIFIED,
-        "WARC-Refers-To-Target-URI": exchange.url if original is None else original.url,
+        "WARC-Refers-To-Target-URI": original.url,
+        "WARC-Refers-To-Date": original.date,
+        "WARC-Payload-Digest": original.digest,
     }
-    if original is not None:
-        fields["WARC-Refers-To-Date"] = original.date
-        fields["WARC-Payload-Digest"] = original.digest
     return _record("revisit", exchange.url, fields, None, b"")
 
 

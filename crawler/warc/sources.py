@@ -24,6 +24,10 @@ logger = logging.getLogger(__name__)
 OPEN_SUFFIX = ".open"
 """Ending of a file that a process writes to, or wrote to when it was killed."""
 
+FOLDER = "warc"
+"""Name of the folder of a crawl's archive, where no other one is chosen."""
+
+_STATE_OF_MIRROR = ".mirror"
 _ENDINGS = (".warc", ".warc.gz", ".warc.zst")
 _LOCAL_HEADER = struct.Struct("<26xHH")
 
@@ -56,7 +60,7 @@ class WarcFile:
         if self.unpacked is None:
             return self._as_it_is()
         shared = io.FileIO(os.dup(self.unpacked.file.fileno()))
-        return _part(shared, 0, os.fstat(shared.fileno()).st_size)
+        return part_of(shared, 0, os.fstat(shared.fileno()).st_size)
 
     @cached_property
     def unpacked(self) -> Unpacked | None:
@@ -75,11 +79,18 @@ class WarcFile:
 
     def _as_it_is(self) -> BinaryIO:
         file = self.path.open("rb")
-        return file if self.length is None else _part(file, self.start, self.length)
+        return file if self.length is None else part_of(file, self.start, self.length)
 
 
-def _part(file: io.IOBase | BinaryIO, start: int, length: int) -> BinaryIO:
+def part_of(file: io.IOBase | BinaryIO, start: int, length: int) -> BinaryIO:
+    """Return a part of a file as a file of its own, which closes the other one with itself."""
     return cast("BinaryIO", io.BufferedReader(_Window(cast("BinaryIO", file), start, length)))
+
+
+def archive_of(crawl: Path) -> Path:
+    """Return the usual folder of a crawl's archive, which a mirror has beside its state."""
+    crawl = crawl.resolve()
+    return (crawl.parent if crawl.name == _STATE_OF_MIRROR else crawl) / FOLDER
 
 
 def find_sources(word: str) -> list[WarcFile]:
@@ -107,7 +118,9 @@ def _of_path(path: Path) -> Iterator[WarcFile]:
 
 def _of_folder(path: Path) -> Iterator[WarcFile]:
     endings = (*_ENDINGS, f".warc.gz{OPEN_SUFFIX}")
-    files = sorted(file for file in path.iterdir() if file.name.lower().endswith(endings))
+    files = sorted(
+        file for file in path.iterdir() if file.name.lower().endswith(endings) and file.is_file()
+    )  # no pipe
     if not files:
         raise ArchiveError(f"{path}: no WARC files in it")
     for file in files:

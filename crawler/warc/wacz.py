@@ -19,6 +19,8 @@ from itertools import islice
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from neardup.files.durable import replacing
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
@@ -95,8 +97,8 @@ def write_wacz(
         title: Title that players show.
         kept: Kept pages of the crawl, as ``export_pages`` yields them, if it is known.
     """
-    new, folder = path.with_name(f"{path.name}.new"), path.parent
-    with new.open("wb") as file:
+    folder = path.parent
+    with replacing(path, f"{path.name}.new") as file:
         with zipfile.ZipFile(file, "w", allowZip64=True) as archive:
             wacz = WaczFile(archive)
             for warc in warcs:
@@ -115,7 +117,6 @@ def write_wacz(
             wacz.end(title)
         file.flush()
         os.fsync(file.fileno())
-    new.replace(path)
 
 
 def _blocks(lines: Iterable[bytes], summary: BytesIO) -> Iterator[bytes]:

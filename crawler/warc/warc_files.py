@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, BinaryIO
 from warcio.warcwriter import WARCWriter
 
 from crawler.warc import record_writing as records
+from crawler.warc.record_writing import Place
 from crawler.warc.sources import OPEN_SUFFIX
+from neardup.files.durable import open_itself
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -37,6 +39,9 @@ class WarcFiles:
         max_bytes: Size in bytes at which the next file begins.
         about: Fields of the first record of each file.
 
+    Attributes:
+        written: Bytes of each file by its name; the owner takes out what it has noted.
+
     Files:
         NAME-YYYYMMDDHHMMSS-NNNNN.warc.gz: with a further ``.open`` while it is written to.
     """
@@ -49,20 +54,43 @@ class WarcFiles:
         self._about = about
         self._file: BinaryIO | None = None
         self._path: Path | None = None
+        self.written: dict[str, int] = {}
         self._syncs = Syncs()
 
-    def write(self, group: Iterable[ArcWarcRecord], packed: BinaryIO | None = None) -> None:
-        """Write records, after one that ``pack`` has written to a file."""
+    def write(self, group: Iterable[ArcWarcRecord], packed: BinaryIO | None = None) -> Place:
+        """Write records, after one that ``pack`` has written to a file.
+
+        Returns:
+            The place of the first one.
+        """
         if self._file is not None and self._file.tell() >= self._max_bytes:
             self.close()
         if self._file is None:
             self._begin()
         assert self._file is not None
+        assert self._path is not None
+        ends = [self._file.tell()]
         if packed is not None:
             packed.seek(0)
             copyfileobj(packed, self._file, _PIECE_BYTES)
+            ends.append(self._file.tell())
         for record in group:
             pack(self._file, record)
+            ends.append(self._file.tell())
+        self.written[self._path.stem] = ends[-1]
+        return Place(self._path.stem, ends[0], ends[1] - ends[0])
+
+    def opened(self, name: str) -> BinaryIO | None:
+        """Open a file of the folder, with all that was written to it, or return None."""
+        path = self._folder / name
+        if self._file is not None and self._path is not None and self._path.stem == name:
+            self._file.flush()
+            path = self._path
+        if path.parent != self._folder or not path.is_file():  # a pipe would be waited for
+            return None
+        with suppress(OSError):
+            return path.open("rb")
+        return None
 
     def flush(self) -> None:
         """Hand all records to the operating system, and have it write them to the disk.
@@ -96,7 +124,7 @@ class WarcFiles:
 
     def _begin(self) -> None:
         path = self._free_path()
-        self._file = path.open("xb")
+        self._file = open_itself(path, "xb")
         self._path = path
         pack(self._file, records.warcinfo(path.stem, self._about))
 
@@ -202,9 +230,10 @@ def mend(folder: Path) -> list[Path]:
     """
     mended = []
     for path in sorted(folder.glob(f"*.warc.gz{OPEN_SUFFIX}")):
-        whole = whole_bytes(path)
+        is_ours = path.is_file() and not path.is_symlink()
+        whole = whole_bytes(path) if is_ours else 0
         if whole:
-            with path.open("r+b") as file:
+            with open_itself(path, "r+b") as file:
                 file.truncate(whole)
                 os.fsync(file.fileno())
             mended.append(path.rename(path.with_suffix("")))

@@ -28,7 +28,7 @@ from xml.etree import ElementTree as ET
 import urllib3
 from urllib3.util import parse_url
 
-from neardup.files.durable import replacing
+from neardup.files.durable import named_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -283,7 +283,7 @@ def write_feed(path: Path, changes: Sequence[Change], now: float) -> None:
     """
     feed = make_feed(path.resolve().as_uri(), changes[:MAX_ENTRIES], now)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as file:
+    with named_file(path) as file:
         file.write(feed)
 
 

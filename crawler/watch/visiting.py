@@ -7,7 +7,6 @@ import os
 import select
 import signal
 import subprocess
-import sys
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -15,6 +14,8 @@ from crawler.storage import meta_names
 from crawler.storage.database import open_for_reading
 from crawler.storage.directory import is_in_use
 from crawler.storage.errors import JobError
+from neardup.files.durable import new_file
+from neardup.installing import start_python
 
 if TYPE_CHECKING:
     import sqlite3
@@ -173,10 +174,9 @@ class Signals:
             words: The words of the command line.
             log: A file for all that it prints, which is replaced.
         """
-        program = [sys.executable, "-m", "crawler.api.crawl_child", *words]
-        with log.open("wb") as file:
-            process = subprocess.Popen(  # noqa: S603  # this program
-                program,
+        with new_file(log) as file:
+            process = start_python(
+                ["-m", "crawler.api.crawl_child", *words],
                 stdin=subprocess.PIPE,
                 stdout=file,
                 stderr=subprocess.STDOUT,

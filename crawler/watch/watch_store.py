@@ -20,6 +20,7 @@ from crawler.storage.database import FILE_NAME as CRAWL_FILE
 from crawler.storage.database import meta_of, open_for_reading
 from crawler.storage.directory import take_lock
 from crawler.storage.errors import JobError, JobInUseError
+from neardup.files.durable import open_sqlite
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -295,9 +296,7 @@ def _opened(folder: Path) -> sqlite3.Connection:
     """
     path = folder / FILE_NAME
     try:
-        connection = sqlite3.connect(
-            f"{path.resolve().as_uri()}?mode=rwc", uri=True, isolation_level=None, timeout=30
-        )
+        connection = open_sqlite(path, "mode=rwc", timeout=30)
     except sqlite3.Error as error:
         raise JobError(f"{path}: cannot be opened: {error}") from error
     try:

@@ -190,6 +190,7 @@ def java_program() -> str | None:
 def _prepare_workers() -> None:
     """Let the workers of this machine be the Python that runs, with the modules that it has."""
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("PYTHONSAFEPATH", "1")
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     root = str(Path(__file__).resolve().parents[2])
     known = os.environ.get("PYTHONPATH", "")

@@ -12,6 +12,7 @@ from typing import IO, Any
 
 from neardup.batch.input_files import JSON_LINES, PACKINGS
 from neardup.errors import InputError
+from neardup.files.durable import new_file
 
 STANDARD_INPUT = "-"
 
@@ -32,7 +33,7 @@ def named_input(path: str, format_name: str | None) -> Iterator[str]:
     packing = next((ending for ending, magic in PACKINGS.items() if start.startswith(magic)), "")
     with TemporaryDirectory(prefix="neardup-", ignore_cleanup_errors=True) as folder:
         copy = Path(folder, f"stdin.{format_name or JSON_LINES}{packing}")
-        with copy.open("wb") as file:
+        with new_file(copy) as file:
             shutil.copyfileobj(source, file)
         yield str(copy)
 

@@ -20,6 +20,7 @@ import pyarrow as pa
 from neardup.batch.analysing import ROWS, batches_of
 from neardup.batch.input_files import InputOptions, InputPart
 from neardup.errors import InputError, NearDupError
+from neardup.files.durable import new_file
 from neardup.parameters import Parameters
 
 _MAX_AHEAD_BYTES = 1 << 29
@@ -201,6 +202,8 @@ class AnalysisPool:
 def _start_server() -> None:
     """Start the process whose forks are the others, unless it runs."""
     forkserver.set_forkserver_preload(list(_LOADED_ONCE))
+    # Both processes begin with modules of the standard library, also where a file has its name.
+    os.environ.setdefault("PYTHONSAFEPATH", "1")
     # It is started with the server otherwise, and lets signals through again.
     resource_tracker.ensure_running()
     # Ctrl-C reaches the server too, which minds it while it imports.
@@ -247,7 +250,7 @@ def _analyse_part(
 ) -> dict[str, int]:
     left_out: Counter[str] = Counter()
     ahead = 0
-    with (analysis.folder / f"{number}.arrow").open("wb") as file:
+    with new_file(analysis.folder / f"{number}.arrow") as file:
         for rows in batches_of(part, analysis.options, analysis.parameters, left_out, after=after):
             buffer = rows.serialize()
             file.write(buffer)

@@ -19,7 +19,7 @@ from neardup.batch.input_files import File
 from neardup.batch.output_tables import RUN, TABLES, About, about_of, check_task, local_path
 from neardup.corpus.batch_judge import BatchJudge
 from neardup.errors import InputError
-from neardup.files.durable import sync_directory, write_durably
+from neardup.files.durable import new_file, sync_directory, write_durably
 
 UNFINISHED = ".unfinished-run"
 _PROGRESS = "progress.json"
@@ -145,9 +145,10 @@ class RunFolder:
         folder.mkdir(exist_ok=True)
         repeated = [column for column in table.column_names if column not in _PLAIN]
         path = folder / f"{number:06}.parquet"
-        pq.write_table(table, path, compression="zstd", use_dictionary=repeated)
-        # Before it is said to count: after a power cut it would be empty otherwise.
-        with path.open("rb") as file:
+        with new_file(path) as file:
+            pq.write_table(table, file, compression="zstd", use_dictionary=repeated)
+            # Before it is said to count: after a power cut it would be empty otherwise.
+            file.flush()
             os.fsync(file.fileno())
         sync_directory(folder)
 

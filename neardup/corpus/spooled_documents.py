@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from neardup.document import Document
 from neardup.evaluation.column import Column
+from neardup.files.durable import open_itself
 from neardup.fingerprints.digest import DIGEST_BYTES
 from neardup.indexes.arrays import Ids
 from neardup.kept_facts import StoredFacts
@@ -27,7 +28,7 @@ class _Spool:
     """
 
     def __init__(self, path: Path) -> None:
-        self._file: IO[bytes] = path.open("w+b", buffering=0)
+        self._file: IO[bytes] = open_itself(path, "x+b", buffering=0)
         self._size = 0
 
     def add(self, strings: Any) -> NDArray[np.int64]:

@@ -18,7 +18,7 @@ from itertools import count
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from neardup.files.durable import write_durably
+from neardup.files.durable import open_itself, write_durably
 from neardup.files.sealed import CHECKSUM, REMEDY, checksum_of, sealed, unsealed, unusable
 
 _PROMISE = struct.Struct("<QQ")
@@ -194,7 +194,7 @@ class AppendingFile:
         self._promise_at = promise_at
         # One attribute, so that an interrupt never finds one of the two ahead of the other.
         self._written = whole
-        self._file = path.open("r+b", buffering=0)
+        self._file = open_itself(path, "r+b", buffering=0)
         try:
             if os.fstat(self._file.fileno()).st_size > whole.end:
                 _set_aside(path, whole.end)

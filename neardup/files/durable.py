@@ -1,12 +1,19 @@
-"""Files that are there as a whole, or not at all, and directories that one process owns."""
+"""Files that are there as a whole, or not at all, and directories that one process owns.
 
+Whoever hands over a directory may have put links into it. So no file is written to through one:
+files are made under a new name, and opened, by the functions of this module alone.
+"""
+
+import errno
 import os
 import re
 import secrets
+import sqlite3
+import stat
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, BinaryIO, cast
 
 from filelock import FileLock, Timeout
 
@@ -20,7 +27,77 @@ _TAIL = re.compile(r"\.tail-\d+$")
 """The end of the name of a torn tail that was set aside."""
 
 
-def write_temporary(path: Path, chunks: Iterable[bytes | memoryview]) -> Path:
+def open_itself(path: Path, mode: str, *, buffering: int = -1, rights: int = 0o666) -> BinaryIO:
+    """Open a file, and never what a link of its name leads to.
+
+    Args:
+        path: The file.
+        mode: That of ``open``, in bytes: ``xb`` makes the file, ``r+b`` changes it.
+        buffering: That of ``open``.
+        rights: Rights of a file that is made.
+
+    Raises:
+        OSError: It is a link, or the system refuses.
+    """
+
+    def opener(name: str, flags: int) -> int:
+        return os.open(name, flags | getattr(os, "O_NOFOLLOW", 0), rights)
+
+    return cast("BinaryIO", open(path, mode, buffering, opener=opener))
+
+
+def new_file(path: Path, *, rights: int = 0o666) -> BinaryIO:
+    """Make a file in place of any of its name, and open it.
+
+    Raises:
+        OSError: The system refuses.
+    """
+    path.unlink(missing_ok=True)
+    return open_itself(path, "xb", rights=rights)
+
+
+def own_folder(path: Path) -> Path:
+    """Make a folder unless it is there, and return it.
+
+    Raises:
+        OSError: It is a link, or the system refuses.
+    """
+    if path.is_symlink():
+        raise OSError(errno.ELOOP, "is a symbolic link, which is not followed", os.fspath(path))
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def open_sqlite(
+    path: Path, query: str = "", *, timeout: float = 5.0, check_same_thread: bool = True
+) -> sqlite3.Connection:
+    """Open a database, and never what a link of its name leads to.
+
+    Args:
+        path: The file.
+        query: Parameters of SQLite's URI, such as ``mode=ro``.
+        timeout: That of ``sqlite3.connect``; no transaction begins by itself.
+        check_same_thread: That of ``sqlite3.connect``.
+
+    Raises:
+        sqlite3.Error: It is a link, or cannot be opened.
+    """
+    if path.is_symlink():
+        refusal = sqlite3.OperationalError("it is a symbolic link, which is not followed")
+        refusal.sqlite_errorcode = sqlite3.SQLITE_ERROR
+        raise refusal
+    return sqlite3.connect(
+        f"{path.absolute().as_uri()}?{query}",
+        timeout,
+        isolation_level=None,
+        check_same_thread=check_same_thread,
+        uri=True,
+    )
+
+
+def write_temporary(
+    path: Path, chunks: Iterable[bytes | memoryview], *, rights: int = 0o666, is_synced: bool = True
+) -> Path:
     """Write the chunks beside ``path``, make them durable, and return where they are.
 
     Raises:
@@ -28,11 +105,12 @@ def write_temporary(path: Path, chunks: Iterable[bytes | memoryview]) -> Path:
     """
     temporary = path.with_name(path.name + TEMPORARY_SUFFIX)
     try:
-        with temporary.open("wb") as file:
+        with new_file(temporary, rights=rights) as file:
             for chunk in chunks:
                 file.write(chunk)
-            file.flush()
-            os.fsync(file.fileno())
+            if is_synced:
+                file.flush()
+                os.fsync(file.fileno())
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
@@ -45,36 +123,61 @@ def put_in_place(temporary: Path, path: Path) -> None:
     sync_directory(path.parent)
 
 
-def write_durably(path: Path, chunks: Iterable[bytes | memoryview]) -> None:
+def write_durably(path: Path, chunks: Iterable[bytes | memoryview], *, rights: int = 0o666) -> None:
     """Write a file under its name in one step: after a crash it is the old one or the new one."""
-    put_in_place(write_temporary(path, chunks), path)
+    put_in_place(write_temporary(path, chunks, rights=rights), path)
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file under its name in one step, without waiting for the disk."""
+    write_temporary(path, [content], is_synced=False).replace(path)
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[IO[bytes]]:
+def replacing(path: Path, unfinished: str = "") -> Iterator[IO[bytes]]:
     """Open a file that takes its name, and its predecessor's rights, when the block ends well.
 
     When the block fails or is interrupted, nothing is left behind. Not durable by itself.
+
+    Args:
+        path: The file.
+        unfinished: Its name until then, for one process alone; by default one of chance.
 
     Raises:
         OSError: It cannot be made; the error names ``path``.
     """
     # The name is known before the file is: an interruption between the two leaves no file.
-    temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(8)}")
+    temporary = path.with_name(unfinished or f".{path.name[:100]}.{secrets.token_hex(8)}")
     try:
         try:
-            file = temporary.open("xb")
+            file = new_file(temporary)
         except OSError as error:
             error.filename = os.fspath(path)
             raise
         with file:
             yield file
-        if path.exists():
-            temporary.chmod(path.stat().st_mode)
+        with suppress(OSError):
+            before = path.lstat()
+            if stat.S_ISREG(before.st_mode):
+                temporary.chmod(before.st_mode)
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+@contextmanager
+def named_file(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file that a user has named for a result, as ``replacing`` does.
+
+    Their own links are followed; a device or a pipe is written to as it is.
+
+    Raises:
+        OSError: It cannot be made.
+    """
+    is_special = path.exists() and not path.is_file()
+    with path.open("wb") if is_special else replacing(path.resolve()) as file:
+        yield file
 
 
 def sync_directory(path: Path) -> None:
@@ -127,4 +230,6 @@ def lock_directory(path: Path, content: str, is_ours: Callable[[str], bool]) -> 
         raise IndexLockedError(
             f"{path}: the index is open already, here or in another process; close it there first"
         ) from None
+    except OSError as error:
+        raise IndexLockedError(f"{path / LOCK_NAME}: cannot be locked: {error.strerror}") from error
     return lock

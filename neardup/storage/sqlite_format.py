@@ -20,7 +20,7 @@ from typing import BinaryIO
 
 from neardup.errors import DocumentsFileError, IndexFileError
 from neardup.files.batches import PROMISE_BYTES, Promise, parsed_promise
-from neardup.files.durable import write_durably
+from neardup.files.durable import open_itself, open_sqlite, write_durably
 
 _REMEDY = "restore it with its file of texts from a copy, or delete it: then nothing is promised"
 
@@ -91,7 +91,7 @@ class PromisedCount:
         if self._file is None:
             if not self._path.exists():
                 write_durably(self._path, [record])
-            self._file = self._path.open("r+b", buffering=0)
+            self._file = open_itself(self._path, "r+b", buffering=0)
         self._file.seek(0)
         if self._file.write(record) != PROMISE_BYTES:
             raise OSError(f"{self._path}: cut short")
@@ -117,7 +117,7 @@ def open_database(path: Path, features: str, min_words: int, promised: int) -> s
             documents.
         sqlite3.Error: Damaged, or open in another process.
     """
-    database = sqlite3.connect(path, timeout=_WAIT_SECS, isolation_level=None)
+    database = open_sqlite(path, timeout=_WAIT_SECS)
     try:
         # Exclusive: the lock lasts until the file is closed, and a killed process leaves none.
         database.execute("PRAGMA locking_mode = EXCLUSIVE")

@@ -18,7 +18,7 @@ from crawler.job import Job
 from crawler.maintenance.crawl_directory import CrawlDirectory
 from crawler.maintenance.verify.file_checks import find_unindexed
 from crawler.maintenance.verify.finding import NoWatch
-from crawler.maintenance.verify.verification import verify
+from crawler.maintenance.verify.verification import Further, verify
 from crawler.pages.page_store import PageStore
 from crawler.run import JobOptions
 from crawler.storage.database import Database
@@ -83,7 +83,7 @@ def test_nothing_is_lost_or_kept_twice_after_six_kills(tmp_path: Path) -> None:
         assert answers_of(jobdir) == PAGES
         assert crawl.fetched_again <= FETCHED_AGAIN * KILLS
     with closing(CrawlDirectory(jobdir)) as directory:
-        assert verify(directory, NoWatch(), feed).findings == ()
+        assert verify(directory, NoWatch(), Further(feed)).findings == ()
     assert report(jobdir)["visit"] == 1
 
 

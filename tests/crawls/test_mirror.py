@@ -296,6 +296,10 @@ class TestOptions:
             bodies += records.count("response")
         assert bodies > 10
         assert check(mirrored.folder).returncode == 0
+        assert scrapy("mirror", "--check", "--deep", str(mirrored.folder)).returncode == 0
+        path.unlink()
+        done = check(mirrored.folder)
+        assert (done.returncode, "lost of the WARC files: 1" in done.stdout) == (1, True)
 
     def test_a_slip_in_the_url_leaves_the_folder_free(
         self, site: NeedingSite, tmp_path: Path

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import os
+import sqlite3
 import sys
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from neardup.files.durable import replacing
+from neardup.files.durable import (
+    named_file,
+    new_file,
+    open_itself,
+    open_sqlite,
+    own_folder,
+    replacing,
+    write_durably,
+    write_whole,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
     from types import FrameType
 
@@ -82,3 +94,95 @@ def test_the_rights_of_the_old_file_stay(tmp_path: Path) -> None:
     path.chmod(0o640)
     _replace(path)
     assert path.stat().st_mode & 0o777 == 0o640
+
+
+def _by_new_file(path: Path) -> None:
+    with new_file(path) as file:
+        file.write(b"new")
+
+
+class TestLinks:
+    """What a link of a file's name leads to is never written to."""
+
+    @pytest.mark.parametrize(
+        "write",
+        [
+            _replace,
+            _by_new_file,
+            lambda path: write_whole(path, b"new"),
+            lambda path: write_durably(path, [b"new"]),
+        ],
+    )
+    @pytest.mark.parametrize("name", ["file", "file.tmp"])
+    def test_link_makes_room_for_the_file(
+        self, tmp_path: Path, write: Callable[[Path], None], name: str
+    ) -> None:
+        other = tmp_path / "other"
+        other.write_text("important")
+        (tmp_path / name).symlink_to(other)
+        write(tmp_path / "file")
+        assert (tmp_path / "file").read_bytes() == b"new"
+        assert not (tmp_path / "file").is_symlink()
+        assert other.read_text() == "important"
+
+    def test_links_are_refused_where_a_file_is_changed(self, tmp_path: Path) -> None:
+        other = tmp_path / "other"
+        other.write_text("important")
+        (tmp_path / "file").symlink_to(other)
+        with pytest.raises(OSError, match="symbolic links"):
+            open_itself(tmp_path / "file", "r+b")
+
+    def test_database_behind_a_link_is_refused(self, tmp_path: Path) -> None:
+        other = tmp_path / "other.db"
+        sqlite3.connect(other).close()
+        (tmp_path / "a.db").symlink_to(other)
+        with pytest.raises(sqlite3.OperationalError, match="symbolic link") as refused:
+            open_sqlite(tmp_path / "a.db")
+        assert refused.value.sqlite_errorcode == sqlite3.SQLITE_ERROR
+
+    def test_folder_behind_a_link_is_refused(self, tmp_path: Path) -> None:
+        (tmp_path / "link").symlink_to(tmp_path / "other", target_is_directory=True)
+        with pytest.raises(OSError, match="symbolic link"):
+            own_folder(tmp_path / "link")
+        assert own_folder(tmp_path / "a" / "b").is_dir()
+
+    def test_own_link_of_a_user_stays_one(self, tmp_path: Path) -> None:
+        """A result goes where they want it, and is whole there or not at all."""
+        other = tmp_path / "other"
+        other.write_text("old")
+        (tmp_path / "latest").symlink_to(other)
+        with named_file(tmp_path / "latest") as file:
+            file.write(b"new")
+        assert (tmp_path / "latest").is_symlink()
+        assert other.read_text() == "new"
+
+    def test_pipe_that_a_user_names_stays_one(self, tmp_path: Path) -> None:
+        pipe = tmp_path / "pipe"
+        os.mkfifo(pipe)
+        reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        with named_file(pipe) as file:
+            file.write(b"new")
+        assert os.read(reader, 99) == b"new"
+        os.close(reader)
+        assert pipe.is_fifo()
+
+
+@pytest.mark.parametrize("rights", [0o600, 0o640])
+def test_rights_of_the_file_before_are_kept(tmp_path: Path, rights: int) -> None:
+    path = tmp_path / "file"
+    path.write_text("old")
+    path.chmod(rights)
+    _replace(path)
+    assert path.stat().st_mode & 0o777 == rights
+
+
+def test_where_it_cannot_be_written_the_old_one_is_left(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    write_whole(path, b"old")
+    with path.open("rb") as file:
+        write_whole(path, b"new")
+        assert file.read() == b"old", "a reader that has it open keeps the old one"
+    (tmp_path / "file.tmp").mkdir()
+    with pytest.raises(OSError, match="directory"):
+        write_whole(path, b"newer")
+    assert path.read_bytes() == b"new"

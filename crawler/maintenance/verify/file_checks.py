@@ -16,6 +16,7 @@ from crawler.pages.stored_texts import SIGNED, PageDocuments
 from crawler.pages.verdicts import KEPT, listed
 from crawler.storage.errors import JobInUseError
 from crawler.storage.schema import TABLES
+from crawler.warc.sources import archive_of
 from neardup import HammingIndex, LshIndex, Parameters
 from neardup.bloom import ScalableBloomFilter
 from neardup.errors import IndexFileError, IndexLockedError, ParameterError
@@ -48,6 +49,14 @@ BLOOM = Rule(
     "seen URLs that the Bloom filter does not know",
     "makes it again from the seen set",
     stage=Stage.FILES,
+)
+
+
+ARCHIVE = Rule(
+    "archive-there",
+    "lost of the WARC files",
+    advice="restore the files from a copy, or delete payloads.db beside them: the next crawl with "
+    "--warc records again what it meets",
 )
 
 
@@ -150,6 +159,19 @@ LACKING = Rule(
     _make_missing_indexes,
     Stage.DATABASE,
 )
+
+
+def find_lost_records(directory: CrawlDirectory, *, deep: bool) -> Iterator[Finding]:
+    """Look at each WARC file that the archive of a crawl or mirror names; read it through if deep.
+
+    Complexity: O(files); O(bytes of the archive) if deep.
+    """
+    archive = archive_of(directory.folder)
+    if archive.is_dir():
+        from crawler.warc.index_and_pack import losses  # noqa: PLC0415  # warcio can wait
+
+        lost = tuple(losses(archive, deep=deep))
+        yield from ARCHIVE.counted(len(lost), lost)
 
 
 class Entries(NamedTuple):

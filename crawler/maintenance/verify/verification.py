@@ -17,6 +17,7 @@ from crawler.maintenance.verify.file_checks import (
     WHOLE,
     find_damage,
     find_forgotten,
+    find_lost_records,
     find_unindexed,
     find_unsigned,
     make_bloom,
@@ -98,17 +99,43 @@ class Verification:
         return {**whole, "checked": checked, "done": self.done, "problems": len(self.problems)}
 
 
-def verify(directory: CrawlDirectory, watch: CheckWatch, feed: Path | None = None) -> Verification:
+@dataclass(frozen=True, slots=True)
+class Further:
+    """What is checked beside the database and its indexes.
+
+    Attributes:
+        feed: Exported feed that should hold every kept page once.
+        deep: Whether the WARC files are read through, and not only looked for.
+    """
+
+    feed: Path | None = None
+    deep: bool = False
+
+    def checks(self) -> Iterator[tuple[str, Check]]:
+        done = "can be read, and hold what revisits name" if self.deep else "are there"
+        yield f"the WARC files that the archive names {done}", self._of_archive
+        if self.feed is not None:
+            yield "the feed holds every kept page once", _of_feed(self.feed)
+
+    def _of_archive(self, directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
+        watch.begin("WARC files", 1)
+        return find_lost_records(directory, deep=self.deep)
+
+
+_NOTHING = Further()
+
+
+def verify(
+    directory: CrawlDirectory, watch: CheckWatch, further: Further = _NOTHING
+) -> Verification:
     """Check every rule; change nothing.
 
     Args:
         directory: The crawl.
         watch: Callbacks for progress.
-        feed: Exported feed that should hold every kept page once.
+        further: What is checked beside the database.
     """
-    checks = list(CHECKS)
-    if feed is not None:
-        checks.append(("the feed holds every kept page once", _of_feed(feed)))
+    checks = [*CHECKS, *further.checks()]
     checked = []
     for name, check in checks:
         findings = _findings(check, directory, watch)
@@ -132,7 +159,10 @@ def _findings(check: Check, directory: CrawlDirectory, watch: CheckWatch) -> tup
 
 
 def repair(
-    directory: CrawlDirectory, watch: CheckWatch, found: Verification, feed: Path | None = None
+    directory: CrawlDirectory,
+    watch: CheckWatch,
+    found: Verification,
+    further: Further = _NOTHING,
 ) -> Verification:
     """Repair findings and faults that repairs uncover; return the repairs and the rest.
 
@@ -149,7 +179,7 @@ def repair(
         if not deeds:
             break
         done += deeds
-        found = verify(directory, watch, feed)
+        found = verify(directory, watch, further)
     return replace(found, done=tuple(done))
 
 

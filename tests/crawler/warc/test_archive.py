@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import os
 import random
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.warc.archive import Archive
+from crawler.warc.index_and_pack import finish, losses
+from crawler.warc.record_reading import read_records
 from crawler.warc.record_writing import (
     DEPTH_FIELD,
     IDENTICAL_PAYLOAD,
@@ -24,7 +28,20 @@ from crawler.warc.record_writing import (
     warc_date,
 )
 from crawler.warc.sources import ArchiveError
-from tests.crawler.warc.exchanges import HTML, START, exchange, kinds, read_all, record_all
+from tests.crawler.warc.exchanges import (
+    HTML,
+    MAX_COUNT,
+    START,
+    exchange,
+    kinds,
+    read_all,
+    record_all,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from crawler.warc.record_reading import WholeRecord
 
 PROJECT = Path(__file__).parents[3]
 TOKEN = st.text("abcXYZ-09", min_size=1, max_size=8).map(str.encode)
@@ -183,12 +200,10 @@ class TestRevisits:
             'http-header-ETag: "1"\r\nhttp-header-X-Odd: café au lait\r\n'
         )
 
-    def test_not_modified_without_an_original_is_recorded_too(self, tmp_path: Path) -> None:
-        made = exchange("/a", b"", status=304)
-        record_all(tmp_path, made)
+    def test_not_modified_without_an_original_is_no_revisit(self, tmp_path: Path) -> None:
+        record_all(tmp_path, exchange("/a", b"", status=304))
         again = read_all(tmp_path)[1]
-        assert again.field("WARC-Refers-To-Date") is None
-        assert again.field("WARC-Refers-To-Target-URI") == made.url
+        assert (again.kind, again.status) == ("response", 304)
 
     @pytest.mark.parametrize("fields", [{"body": b""}, {"truncated": "disconnect"}])
     def test_nothing_stands_for_what_is_empty_or_a_part(
@@ -213,6 +228,191 @@ class TestRevisits:
             ("revisit", "/c"),
             ("response", "/d"),
         ]
+
+
+def removed(file: Path) -> None:
+    file.unlink()
+
+
+def cut(file: Path) -> None:
+    os.truncate(file, file.stat().st_size * 2 // 3)
+
+
+def cut_in_the_middle_of_the_first_record(file: Path) -> None:
+    os.truncate(file, 300)
+
+
+def zeroed(file: Path) -> None:
+    size = file.stat().st_size
+    with file.open("r+b") as opened:
+        opened.seek(size // 3)
+        opened.write(bytes(size // 3))
+
+
+def emptied(file: Path) -> None:
+    file.write_bytes(bytes(file.stat().st_size))
+
+
+def replaced_by_another(file: Path) -> None:
+    record_all(file.parent / "other", exchange("/x", random.Random(2).randbytes(9_000)))
+    (other,) = (file.parent / "other").glob("*.gz")
+    other.replace(file)
+
+
+def made_a_pipe(file: Path) -> None:
+    file.unlink()
+    os.mkfifo(file)
+
+
+LOSSES = [
+    removed, cut, cut_in_the_middle_of_the_first_record, zeroed, emptied, replaced_by_another,
+    made_a_pipe,
+]  # fmt: skip
+BODY = random.Random(1).randbytes(8_000)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.__name__)
+class TestLostFiles:
+    """What was lost is recorded again: no record names what is nowhere."""
+
+    def lose(self, folder: Path, loss: Callable[[Path], None]) -> Archive:
+        etag = (b"ETag", b'"1"')
+        record_all(folder, exchange("/a", BODY, headers=(*HTML, etag)))
+        (file,) = folder.glob("*.warc.gz")
+        loss(file)
+        return Archive(folder, "again")
+
+    def recorded_again(self, folder: Path) -> list[WholeRecord]:
+        found: list[WholeRecord] = []
+        for file in folder.glob("again*.warc.gz"):
+            with file.open("rb") as opened:
+                found += read_records(opened, pytest.fail, max_bytes=MAX_COUNT)
+        return [record for record in found if record.kind in {"response", "revisit", "resource"}]
+
+    def test_a_body_is(self, tmp_path: Path, loss: Callable[[Path], None]) -> None:
+        archive = self.lose(tmp_path, loss)
+        archive.record(exchange("/a", BODY, secs=5))
+        archive.record(exchange("/b", BODY, secs=6))
+        archive.close()
+        first, second = self.recorded_again(tmp_path)
+        assert (first.kind, first.payload) == ("response", BODY)
+        assert second.field("WARC-Refers-To-Date") == first.field("WARC-Date")
+
+    def test_a_large_body_is(self, tmp_path: Path, loss: Callable[[Path], None]) -> None:
+        archive = self.lose(tmp_path, loss)
+        (tmp_path / "body").write_bytes(BODY)
+        with (tmp_path / "body").open("rb") as file:
+            large = exchange("/large", BODY[:9], file=file)
+            asyncio.run(archive.record_large(large))
+            asyncio.run(archive.record_large(large))
+        archive.close()
+        first, second = self.recorded_again(tmp_path)
+        assert (first.kind, first.payload, second.kind) == ("response", BODY, "revisit")
+
+    def test_not_modified_is_not_asked_for(
+        self, tmp_path: Path, loss: Callable[[Path], None]
+    ) -> None:
+        archive = self.lose(tmp_path, loss)
+        assert not asyncio.run(archive.holds("http://example.org/a", ('"1"', "")))
+        archive.record(exchange("/a", b"", status=304))
+        archive.close()
+        assert [found.kind for found in self.recorded_again(tmp_path)] == ["response"]
+
+    def test_it_is_told(self, tmp_path: Path, loss: Callable[[Path], None]) -> None:
+        self.lose(tmp_path, loss).close()
+        # A whole file lacks nothing, unless a revisit names what was in its place.
+        assert bool(list(losses(tmp_path, deep=True))) is (loss is not replaced_by_another)
+        is_as_long = loss in {zeroed, emptied, replaced_by_another}
+        assert bool(list(losses(tmp_path, deep=False))) is not is_as_long
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.__name__)
+def test_picture_that_was_lost_is_recorded_again(
+    tmp_path: Path, loss: Callable[[Path], None]
+) -> None:
+    archive = Archive(tmp_path, "test")
+    archive.record_view("http://x/a", START, BODY)
+    archive.close()
+    (file,) = tmp_path.glob("*.warc.gz")
+    loss(file)
+    archive = Archive(tmp_path, "again")
+    archive.record_view("http://x/a", START, BODY)
+    archive.record_view("http://x/a", START, BODY)
+    archive.close()
+    (file,) = tmp_path.glob("again*.warc.gz")
+    with file.open("rb") as opened:
+        assert kinds(list(read_records(opened, pytest.fail))) == ["warcinfo", "resource"]
+
+
+class TestVersions:
+    """An answer "not modified" stands for the version that was asked about alone."""
+
+    def archive(self, folder: Path) -> Archive:
+        record_all(folder, exchange("/a", headers=((b"ETag", b'"1"'), (b"Last-Modified", b"x"))))
+        return Archive(folder, "again")
+
+    @pytest.mark.parametrize(
+        ("path", "version", "is_held"),
+        [
+            ("/a", ('"1"', "x"), True),
+            ("/a", ('"2"', "x"), False),
+            ("/a", ('"1"', ""), False),
+            ("/b", ('"1"', "x"), False),
+        ],
+    )
+    def test_only_that_is_held(
+        self, tmp_path: Path, path: str, version: tuple[str, str], *, is_held: bool
+    ) -> None:
+        archive = self.archive(tmp_path)
+        held = asyncio.run(archive.holds(f"http://example.org{path}", version))
+        archive.close()
+        assert held is is_held
+
+    def test_it_may_be_called_otherwise_by_and_by(self, tmp_path: Path) -> None:
+        archive = self.archive(tmp_path)
+        archive.record(exchange("/a", b"", status=304, headers=((b"ETag", b'"9"'),)))
+        assert asyncio.run(archive.holds("http://example.org/a", ('"9"', "x")))
+        archive.close()
+
+
+def test_large_record_is_seen_to_be_cut_after_it_was_read(tmp_path: Path) -> None:
+    """What was read through in this process is not read again, but its end is looked for."""
+    body = random.Random(3).randbytes(2**21)
+    record_all(tmp_path, exchange("/a", body))
+    (file,) = tmp_path.glob("*.warc.gz")
+    archive = Archive(tmp_path, "again")
+    archive.record(exchange("/b", body))
+    os.truncate(file, 2**20)
+    archive.record(exchange("/c", body))
+    archive.close()
+    (again,) = tmp_path.glob("again*.warc.gz")
+    with again.open("rb") as opened:
+        found = kinds(list(read_records(opened, pytest.fail)))
+    assert [kind for kind in found if kind in {"response", "revisit"}] == ["revisit", "response"]
+
+
+def test_hollow_revisit_is_told(tmp_path: Path) -> None:
+    """Of an archive that was hollowed out before, and whose ``payloads.db`` is lost too."""
+    record_all(tmp_path, exchange("/a"))
+    (first,) = tmp_path.glob("*.warc.gz")
+    record_all(tmp_path, exchange("/b", secs=5))
+    assert not list(losses(tmp_path, deep=True))
+    first.unlink()
+    (tmp_path / "payloads.db").unlink()
+    assert not list(losses(tmp_path, deep=False))
+    (line,) = losses(tmp_path, deep=True)
+    assert line == "http://example.org/b: a revisit whose payload is in no record"
+
+
+def test_file_that_the_index_names_is_missed(tmp_path: Path) -> None:
+    record_all(tmp_path, exchange("/a"))
+    finish(tmp_path)
+    (tmp_path / "payloads.db").unlink()
+    assert not list(losses(tmp_path, deep=False))
+    (file,) = tmp_path.glob("*.warc.gz")
+    os.truncate(file, 100)
+    (line,) = losses(tmp_path, deep=False)
+    assert line.startswith(f"{file.name}: 100 of ")
 
 
 def test_note_names_its_response(tmp_path: Path) -> None:

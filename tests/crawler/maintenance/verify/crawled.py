@@ -14,7 +14,7 @@ from crawler.frontier.request_records import encode_parts
 from crawler.job import Job
 from crawler.maintenance.crawl_directory import CrawlDirectory
 from crawler.maintenance.verify.finding import NoWatch
-from crawler.maintenance.verify.verification import Verification, repair, verify
+from crawler.maintenance.verify.verification import Further, Verification, repair, verify
 from crawler.url_rules.engine import UrlRules
 from crawler.url_rules.learning.context import Context
 from crawler.url_rules.learning.hypothesis import LearningPolicy
@@ -98,7 +98,7 @@ def _skip(job: Job) -> None:
 
 def check(folder: Path, feed: Path | None = None) -> Verification:
     with closing(CrawlDirectory(folder)) as directory:
-        return verify(directory, NoWatch(), feed)
+        return verify(directory, NoWatch(), Further(feed))
 
 
 def check_and_repair(folder: Path) -> Verification:
