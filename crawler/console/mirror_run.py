@@ -22,7 +22,6 @@ from crawler.console.crawl_run import (
 )
 from crawler.console.escaping import say, say_or_go_on
 from crawler.console.mirror_history import begin_version, end_version
-from crawler.console.mirror_lines import check_lines, search_line
 from crawler.console.mirror_packing import clear_unfinished
 from crawler.console.progress_line import ProgressLine
 from crawler.console.report_text import change_lines, refused_lines
@@ -34,7 +33,7 @@ from crawler.mirror.errors import MirrorError
 from crawler.mirror.folder import MirrorFolder
 from crawler.mirror.link_rewriting import finish
 from crawler.mirror.mirror_files import FileTable
-from crawler.mirror.paths import ARCHIVE, CHANGES, DUPLICATES, STATE_FOLDER
+from crawler.mirror.paths import ARCHIVE, CHANGES, DUPLICATES, SEARCH, STATE_FOLDER
 from crawler.mirror.reports import missing_files
 from crawler.options import Options, is_fleet
 from crawler.page_rendering import wanted_rendering
@@ -59,8 +58,10 @@ if TYPE_CHECKING:
 
     from crawler.job import Job
     from crawler.maintenance.crawl_report import Report
+    from crawler.mirror.checking import Check
     from crawler.mirror.file_store import ReadDocuments
     from crawler.mirror.link_rewriting import FinishedMirror
+    from crawler.mirror.offline_search import OfflineSearch
     from crawler.mirror.targets import Gone
     from crawler.warc.archive import Archive
 
@@ -255,7 +256,7 @@ class Mirroring:
             return report.queued, bool(report.app_shells)
         say_or_go_on(f"open {self._folder / 'index.html'}")
         if finished.search is not None:
-            say_or_go_on(search_line(finished.search, self._folder))
+            say_or_go_on(_search_line(finished.search, self._folder))
         place = shlex.quote(str(self._folder))
         if finished.needs_server:
             say_or_go_on(f"with the scripts that need a server: crawl-once mirror --serve {place}")
@@ -318,7 +319,7 @@ def check(folder: Path) -> int:
     ):
         found = Checker(FileTable(connection.execute), files, steps.show).check()
         queued = count_queued(connection)
-    for line in check_lines(found, folder, queued):
+    for line in _check_lines(found, folder, queued):
         say(line)
     return DONE if found.files and not found.problems else INCOMPLETE
 
@@ -401,3 +402,31 @@ def _gone_lines(gone: Gone) -> Iterator[str]:
             yield f"{pages} gone from the site and kept: for pages that are there and repeated them"
         else:
             yield f"{pages} gone from the site and kept; --gone remove takes them out"
+
+
+def _search_line(search: OfflineSearch, folder: Path) -> str:
+    """Return what the search of a mirror has, and its size."""
+    line = f"search {folder / SEARCH}: {many(search.pages, 'page')}, {decimal(search.size)}"
+    if search.without_text:
+        line += f"; {many(search.without_text, 'page')} by title alone, since the index is full"
+    return line
+
+
+def _check_lines(found: Check, folder: Path, queued: int) -> Iterator[str]:
+    if queued:
+        command = f"crawl-once mirror {shlex.quote(str(folder))}"
+        state = f"{many(queued, 'URL is', 'URLs are')} queued"
+        yield f"{folder}: the mirror is not finished, {state}; this goes on with it: {command}"
+    yield (
+        f"{folder}: {many(found.files, 'file')}, {many(found.links, 'link')} within it, "
+        f"{found.outward:,} to the network"
+    )
+    for kind, count in found.counts.items():
+        yield f"  PROBLEM  {kind}: {count:,}"
+        yield from example_lines(found.findings[kind], count)
+    if not found.files:
+        yield "  PROBLEM  nothing was mirrored yet"
+    elif not found.problems:
+        yield "  ok       every link leads to a file, every file is linked, every digest is right"
+    elif not queued and set(found.counts) - {"files that are not of the mirror"}:
+        yield "           the command that made the mirror fetches again what is missing or changed"

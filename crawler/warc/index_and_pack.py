@@ -7,14 +7,13 @@ The index is CDXJ, by which pywb and other players find the capture of a URL. A 
 
 from __future__ import annotations
 
-import heapq
 import json
 import os
 import re
+import sqlite3
 from contextlib import ExitStack, closing
 from http import HTTPStatus
-from itertools import islice
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import surt
 
@@ -24,7 +23,7 @@ from crawler.storage.errors import JobError
 from crawler.warc.archive import lock
 from crawler.warc.record_reading import read_records
 from crawler.warc.sources import ArchiveError, find_sources
-from crawler.warc.wacz import write_wacz, written
+from crawler.warc.wacz import write_wacz
 from crawler.warc.warc_files import mend
 
 if TYPE_CHECKING:
@@ -33,12 +32,6 @@ if TYPE_CHECKING:
 
     from crawler.warc.record_reading import WholeRecord
     from crawler.warc.sources import WarcFile
-
-RUN_LINES = 100_000
-"""Sort this many lines in memory at a time; of CDXJ, some 60 MB."""
-
-MAX_RUNS = 200
-"""Merge at most this many files at a time."""
 
 _INDEX = "index.cdxj"
 _INDEXED = frozenset({"response", "revisit", "resource"})
@@ -87,8 +80,9 @@ def finish(
             with ExitStack() as stack:
                 pages = _kept_pages(folder, crawl, stack)
                 write_wacz(packed, warcs, index, title or name, pages)
-    except OSError as error:
-        raise ArchiveError(f"{folder}: cannot be written: {error.strerror}") from error
+    except (OSError, sqlite3.Error) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise ArchiveError(f"{folder}: cannot be written: {why}") from error
     finally:
         taken.release()
     return Finished(index, packed, captures)
@@ -108,28 +102,13 @@ def _kept_pages(
     return export_pages(connection, PageFilter(KEPT_FILTER))
 
 
-def sorted_lines(
-    lines: Iterable[bytes], folder: Path, run_lines: int = RUN_LINES
-) -> Iterator[bytes]:
-    """Sort lines by their bytes, and drop repeated ones.
-
-    Args:
-        lines: Lines with their line feeds.
-        folder: Folder of temporary files; they have no name, and vanish with the process.
-        run_lines: Number of lines that are held in memory at a time.
-    """
-    rest = iter(lines)
-    with ExitStack() as stack:
-        runs: list[IO[bytes]] = []
-        while run := sorted(islice(rest, run_lines)):
-            runs.append(stack.enter_context(written(run, folder)))
-            if len(runs) == MAX_RUNS:
-                runs = [stack.enter_context(written(heapq.merge(*runs), folder))]
-        before = None
-        for line in heapq.merge(*runs):
-            if line != before:
-                yield line
-            before = line
+def sorted_lines(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Sort lines by their bytes, and drop repeated ones, in a temporary database on disk."""
+    with closing(sqlite3.connect("", isolation_level=None)) as database:
+        database.executescript("CREATE TABLE lines (line BLOB); BEGIN")
+        database.executemany("INSERT INTO lines VALUES (?)", ((line,) for line in lines))
+        for (line,) in database.execute("SELECT DISTINCT line FROM lines ORDER BY line"):
+            yield line
 
 
 def write_cdxj(sources: Iterable[WarcFile], path: Path) -> int:
@@ -138,12 +117,12 @@ def write_cdxj(sources: Iterable[WarcFile], path: Path) -> int:
     A record with the head of a 304 has no line: other programs write some, and so did this one.
     Players would show the empty answer, and without the line they show the earlier page.
 
-    Complexity: O(n log n) in time, memory bounded (``RUN_LINES``).
+    Complexity: O(n log n) in time, memory bounded.
     """
     count = 0
     new = path.with_name(f"{path.name}.new")
     with new.open("wb") as file:
-        for line in sorted_lines(_lines(sources), path.parent):
+        for line in sorted_lines(_lines(sources)):
             file.write(line)
             count += 1
         file.flush()

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crawler.warc.record_reading import Unpacked
+    from crawler.warc.compression import Unpacked
 
 logger = logging.getLogger(__name__)
 
@@ -61,7 +61,7 @@ class WarcFile:
     @cached_property
     def unpacked(self) -> Unpacked | None:
         """The records of a file that is compressed as a whole; None of any other."""
-        from crawler.warc.record_reading import unpacked  # noqa: PLC0415  # warcio can wait
+        from crawler.warc.compression import unpacked  # noqa: PLC0415  # warcio can wait
 
         with self._as_it_is() as file:
             try:
