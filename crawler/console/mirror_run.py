@@ -208,11 +208,12 @@ class Mirroring:
             )
             return INTERRUPTED
         queued, is_blank = self._say(job, finished)
-        if Options(self._settings).boolean("WARC_ENABLED"):
-            self._finish_archive()
-        return exit_status(job, queued, is_incomplete=bool(finished.parts) or is_blank)
+        is_damaged = Options(self._settings).boolean("WARC_ENABLED") and self._finish_archive()
+        is_incomplete = bool(finished.parts) or is_blank or is_damaged
+        return exit_status(job, queued, is_incomplete=is_incomplete)
 
-    def _finish_archive(self) -> None:
+    def _finish_archive(self) -> bool:
+        """Index the archive, and pack it if wanted; return whether something in it is damaged."""
         from crawler.warc.index_and_pack import finish as finish_archive  # noqa: PLC0415
         from crawler.warc.sources import ArchiveError  # noqa: PLC0415  # warcio, where it is used
 
@@ -226,6 +227,7 @@ class Mirroring:
         except ArchiveError as error:
             raise CommandError(str(error)) from None
         say_or_go_on(f"archive: {done.wacz or done.cdxj.parent}, {done.captures:,} captures")
+        return done.damaged > 0
 
     def _finish(self) -> FinishedMirror:
         with lock_held(self._folder / STATE_FOLDER), ProgressLine("rewriting links") as steps:

@@ -11,6 +11,7 @@ import json
 import os
 import re
 import sqlite3
+import time
 from contextlib import ExitStack, closing
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,11 +24,11 @@ from crawler.storage.errors import JobError
 from crawler.warc.archive import lock
 from crawler.warc.record_reading import read_records
 from crawler.warc.sources import ArchiveError, find_sources
-from crawler.warc.wacz import write_wacz
+from crawler.warc.wacz import STAMP, write_wacz
 from crawler.warc.warc_files import mend
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from crawler.warc.record_reading import WholeRecord
@@ -36,16 +37,17 @@ if TYPE_CHECKING:
 _INDEX = "index.cdxj"
 _INDEXED = frozenset({"response", "revisit", "resource"})
 _END_OF_TYPE = re.compile(r"[;\s]")
-_NO_DIGIT = re.compile(r"\D")
-_SECONDS = 14
+_NO_DIGIT = re.compile(r"[^0-9]")
+_UNKNOWN = "19700101000000"
 
 
 class Finished(NamedTuple):
-    """The files that were made, and the number of captures in them."""
+    """The files that were made, and the numbers of captures and of unreadable places in them."""
 
     cdxj: Path
     wacz: Path | None
     captures: int
+    damaged: int
 
 
 def finish(
@@ -72,7 +74,8 @@ def finish(
         mend(folder)
         sources = find_sources(str(folder))
         index = folder / _INDEX
-        captures = write_cdxj(sources, index)
+        damaged: list[str] = []
+        captures = write_cdxj(sources, index, damaged.append)
         name = folder.resolve().name
         packed = folder / f"{name}.wacz" if wacz else None
         if packed is not None:
@@ -85,7 +88,7 @@ def finish(
         raise ArchiveError(f"{folder}: cannot be written: {why}") from error
     finally:
         taken.release()
-    return Finished(index, packed, captures)
+    return Finished(index, packed, captures, len(damaged))
 
 
 def _kept_pages(
@@ -111,8 +114,10 @@ def sorted_lines(lines: Iterable[bytes]) -> Iterator[bytes]:
             yield line
 
 
-def write_cdxj(sources: Iterable[WarcFile], path: Path) -> int:
+def write_cdxj(sources: Iterable[WarcFile], path: Path, complain: Callable[[str], None]) -> int:
     """Write the index of WARC files; return its number of captures.
+
+    What cannot be read is logged, and handed to ``complain``.
 
     A record with the head of a 304 has no line: other programs write some, and so did this one.
     Players would show the empty answer, and without the line they show the earlier page.
@@ -122,7 +127,7 @@ def write_cdxj(sources: Iterable[WarcFile], path: Path) -> int:
     count = 0
     new = path.with_name(f"{path.name}.new")
     with new.open("wb") as file:
-        for line in sorted_lines(_lines(sources)):
+        for line in sorted_lines(_lines(sources, complain)):
             file.write(line)
             count += 1
         file.flush()
@@ -131,13 +136,18 @@ def write_cdxj(sources: Iterable[WarcFile], path: Path) -> int:
     return count
 
 
-def _lines(sources: Iterable[WarcFile]) -> Iterator[bytes]:
+def _lines(sources: Iterable[WarcFile], complain: Callable[[str], None]) -> Iterator[bytes]:
     for source in sources:
+
+        def told(what: str, source: WarcFile = source) -> None:
+            source.complain(what)
+            complain(what)
+
         if source.unpacked is not None:
-            source.complain("not in the index: compressed as a whole; try: warcio recompress")
+            told("not in the index: compressed as a whole; try: warcio recompress")
             continue
         with source.open() as file:
-            for found in read_records(file, source.complain):
+            for found in read_records(file, told):
                 if found.kind in _INDEXED and found.status != HTTPStatus.NOT_MODIFIED:
                     yield line_of(found, source.path.name)
 
@@ -165,8 +175,14 @@ def url_key(url: str) -> str:
 
 
 def timestamp(found: WholeRecord) -> str:
-    """Return the time of capture, 14 digits."""
-    return _NO_DIGIT.sub("", found.field("WARC-Date") or "")[:_SECONDS].ljust(_SECONDS, "0")
+    """Return the time of capture, 14 digits; the beginning of 1970 where the record has none."""
+    digits = _NO_DIGIT.sub("", found.field("WARC-Date") or "")[: len(_UNKNOWN)]
+    whole = digits + _UNKNOWN[len(digits) :]
+    try:
+        time.strptime(whole, STAMP)
+    except ValueError:
+        return _UNKNOWN
+    return whole
 
 
 def _media_type(found: WholeRecord) -> str | None:

@@ -25,7 +25,7 @@ OPEN_SUFFIX = ".open"
 """Ending of a file that a process writes to, or wrote to when it was killed."""
 
 _ENDINGS = (".warc", ".warc.gz", ".warc.zst")
-_LOCAL_HEADER = struct.Struct("<26xHH")
+_LOCAL_HEADER = struct.Struct("<4s22xHH")
 
 
 class ArchiveError(Exception):
@@ -123,22 +123,30 @@ def _of_wacz(path: Path) -> Iterator[WarcFile]:
                 if member.filename.startswith("archive/")
                 and member.filename.lower().endswith(_ENDINGS)
             ]
-    except zipfile.BadZipFile as error:
+    except (zipfile.BadZipFile, NotImplementedError, ValueError, OverflowError) as error:
         raise ArchiveError(f"{path}: no WACZ: {error}") from None
     if not members:
         raise ArchiveError(f"{path}: no WARC files in it")
     for member in members:
         if member.compress_type != zipfile.ZIP_STORED:
             raise ArchiveError(f"{path}: {member.filename} is compressed within it; unpack it")
-        start = _start_of(path, member.header_offset)
+        start = _start_of(path, member)
+        if start is None:
+            raise ArchiveError(f"{path}: its directory is damaged: {member.filename} is not there")
         yield WarcFile(f"{path}!{member.filename}", path, start, member.file_size)
 
 
-def _start_of(path: Path, header: int) -> int:
+def _start_of(path: Path, member: zipfile.ZipInfo) -> int | None:
+    """Return where the content of a member begins; None where it is not as the directory says."""
+    if member.header_offset < 0:
+        return None
     with path.open("rb") as file:
-        file.seek(header)
-        name, extra = _LOCAL_HEADER.unpack(file.read(_LOCAL_HEADER.size))
-    return header + _LOCAL_HEADER.size + int(name) + int(extra)
+        file.seek(member.header_offset)
+        header = file.read(_LOCAL_HEADER.size).ljust(_LOCAL_HEADER.size)
+        magic, name, extra = _LOCAL_HEADER.unpack(header)
+        start = member.header_offset + _LOCAL_HEADER.size + int(name) + int(extra)
+        is_there = magic == b"PK\x03\x04" and start + member.file_size <= file.seek(0, os.SEEK_END)
+    return start if is_there else None
 
 
 class _Window(io.RawIOBase):
