@@ -75,7 +75,7 @@ class VerifyCommand(PlainCommand):
         from crawler.maintenance.crawl_directory import CrawlDirectory
         from crawler.maintenance.verify.verification import repair, verify
 
-        with closing(CrawlDirectory(folder)) as directory:
+        with closing(CrawlDirectory(folder, only_reads=not opts.repair)) as directory:
             found = verify(directory, self.progress, feed)
             if opts.repair and found.findings:
                 if not opts.json:

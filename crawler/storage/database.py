@@ -290,13 +290,9 @@ def open_for_reading(folder: Path) -> sqlite3.Connection:
         JobVersionError: It has another schema.
     """
     path = require_crawl(folder)
-    # SQLite wants to write beside the file even to read it, unless its writer does so already.
-    is_written = os.access(folder, os.W_OK) or (folder / f"{FILE_NAME}-wal").exists()
-    how = "mode=ro" if is_written else "mode=ro&immutable=1"
     with ExitStack() as stack:
         try:
-            name = f"{path.resolve().as_uri()}?{how}"
-            connection = sqlite3.connect(name, uri=True, timeout=30)
+            connection = sqlite3.connect(reading_uri(path), uri=True, timeout=30)
             stack.callback(connection.close)
             check_schema(connection, path)
         except sqlite3.DatabaseError as error:
@@ -304,6 +300,25 @@ def open_for_reading(folder: Path) -> sqlite3.Connection:
         stack.pop_all()
     connection.row_factory = sqlite3.Row
     return connection
+
+
+def reading_uri(path: Path) -> str:
+    """Return the URI by which SQLite opens a crawl's database for reading, also of a backup.
+
+    Raises:
+        JobError: The folder cannot be written, and lacks what SQLite would write there.
+    """
+    log, shared = (path.with_name(f"{path.name}-{ending}") for ending in ("wal", "shm"))
+    # SQLite wants to write beside the file even to read it, unless its writer does so already.
+    is_logged = log.exists() and (shared.exists() or log.stat().st_size > 0)
+    is_writable = os.access(path.parent, os.W_OK)
+    if is_logged and not is_writable and not shared.exists():
+        raise JobError(
+            f"{path}: what was written last is in {log.name}, which cannot be read in a folder "
+            f"that is read-only without {shared.name}; copy both files to another folder"
+        )
+    how = "mode=ro" if is_writable or is_logged else "mode=ro&immutable=1"
+    return f"{path.resolve().as_uri()}?{how}"
 
 
 PATIENCE_SECS = 20.0
