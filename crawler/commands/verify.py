@@ -76,7 +76,7 @@ class VerifyCommand(PlainCommand):
         from crawler.maintenance.crawl_directory import CrawlDirectory
         from crawler.maintenance.verify.verification import Further, repair, verify
 
-        with closing(CrawlDirectory(folder)) as directory:
+        with closing(CrawlDirectory(folder, only_reads=not opts.repair)) as directory:
             further = Further(feed, opts.deep)
             found = verify(directory, self.progress, further)
             if opts.repair and found.findings:

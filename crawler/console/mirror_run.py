@@ -176,13 +176,13 @@ class Mirroring(SpiderRun):
             self._teller.complain("links are not rewritten yet; the same command goes on")
             return INTERRUPTED
         queued, is_blank = self._say(job, finished)
-        if Options(self._settings).boolean("WARC_ENABLED"):
-            self._finish_archive()
-        is_incomplete = bool(finished.parts) or is_blank
+        is_damaged = Options(self._settings).boolean("WARC_ENABLED") and self._finish_archive()
+        is_incomplete = bool(finished.parts) or is_blank or is_damaged
         complain = self._teller.complain
         return exit_status(job, complain, is_open=bool(queued), is_incomplete=is_incomplete)
 
-    def _finish_archive(self) -> None:
+    def _finish_archive(self) -> bool:
+        """Index the archive, and pack it if wanted; return whether something in it is damaged."""
         from crawler.warc.index_and_pack import finish as finish_archive  # noqa: PLC0415
         from crawler.warc.sources import ArchiveError  # noqa: PLC0415  # warcio, where it is used
 
@@ -196,6 +196,7 @@ class Mirroring(SpiderRun):
         except ArchiveError as error:
             raise CommandError(str(error)) from None
         self._tell(f"archive: {done.wacz or done.cdxj.parent}, {done.captures:,} captures")
+        return done.damaged > 0
 
     def _finish(self, read: ReadDocuments | None) -> FinishedMirror:
         with lock_held(self._folder / STATE_FOLDER), ProgressLine("rewriting links") as steps:
@@ -220,7 +221,7 @@ class Mirroring(SpiderRun):
             return report.queued, bool(report.app_shells)
         self._tell(f"open {self._folder / 'index.html'}")
         if finished.search is not None:
-            self._tell(search_line(finished.search, self._folder))
+            self._tell(_search_line(finished.search, self._folder))
         place = shlex.quote(str(self._folder))
         if finished.needs_server:
             self._tell(f"with the scripts that need a server: crawl-once mirror --serve {place}")
@@ -284,7 +285,7 @@ def check(folder: Path, *, deep: bool = False) -> int:
             for lost in losses(folder / ARCHIVE, deep=deep):
                 found.add("lost of the WARC files", lost)
         queued = count_queued(connection)
-    for line in check_lines(found, folder, queued):
+    for line in _check_lines(found, folder, queued):
         say(line)
     return DONE if found.files and not found.problems else INCOMPLETE
 
@@ -369,7 +370,7 @@ def _gone_lines(gone: Gone) -> Iterator[str]:
             yield f"{pages} gone from the site and kept; --gone remove takes them out"
 
 
-def search_line(search: OfflineSearch, folder: Path) -> str:
+def _search_line(search: OfflineSearch, folder: Path) -> str:
     """Return what the search of a mirror has, and its size."""
     line = f"search {folder / SEARCH}: {many(search.pages, 'page')}, {decimal(search.size)}"
     if search.without_text:
@@ -377,7 +378,7 @@ def search_line(search: OfflineSearch, folder: Path) -> str:
     return line
 
 
-def check_lines(found: Check, folder: Path, queued: int) -> Iterator[str]:
+def _check_lines(found: Check, folder: Path, queued: int) -> Iterator[str]:
     if queued:
         command = f"crawl-once mirror {shlex.quote(str(folder))}"
         state = f"{many(queued, 'URL is', 'URLs are')} queued"

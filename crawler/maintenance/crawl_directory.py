@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from crawler.maintenance.broken_links import stored_canonicalizer
 from crawler.storage import meta_names
 from crawler.storage.database import open_for_reading
-from crawler.storage.directory import take_lock
+from crawler.storage.directory import is_in_use, take_lock
+from crawler.storage.errors import JobInUseError
 from neardup import Features, Parameters
 from neardup.errors import ParameterError
 
@@ -25,8 +26,8 @@ class CrawlDirectory:
 
     Args:
         folder: The crawl directory.
-        only_reads: Whether nothing is changed, so that a directory that cannot be written is opened
-            without a lock: no crawl can write to it either.
+        only_reads: Whether nothing is changed, so that a directory that cannot be written, such as
+            a backup, is opened without a lock of its own.
 
     Raises:
         JobInUseError: A crawl has it open.
@@ -37,8 +38,10 @@ class CrawlDirectory:
     def __init__(self, folder: Path, *, only_reads: bool = False) -> None:
         self.folder = folder
         open_for_reading(folder).close()  # complains before a lock is left in a foreign folder
-        is_open = only_reads and not os.access(folder, os.W_OK)
-        self._lock = None if is_open else take_lock(folder, in_use=_IN_USE)
+        is_unlocked = only_reads and not os.access(folder, os.W_OK)
+        if is_unlocked and is_in_use(folder):
+            raise JobInUseError(f"{folder}: {_IN_USE}")
+        self._lock = None if is_unlocked else take_lock(folder, in_use=_IN_USE)
         try:
             self.connection = open_for_reading(folder)
             self.connection.row_factory = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sqlite3
 from contextlib import closing
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from crawler.pages.export import text_of
 from crawler.pages.page_selection import ALL, PageSelection
 from crawler.pages.verdicts import AWAY_OUTCOME
+from crawler.storage.database import FILE_NAME, reading_mode
 from neardup.files.durable import open_sqlite
 
 if TYPE_CHECKING:
@@ -27,9 +29,6 @@ _MAX_STALE_SHARE = 0.25
 
 _VERSION = 1
 _PATIENCE_SECS = 60.0
-_PRIMARY = 0xFF
-"""The bits of an error code of SQLite that say what it is, without its details."""
-_UNWRITABLE = {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM}
 _SNIPPET_TOKENS = 24
 
 _TOKENIZER = "tokenize = \"unicode61 remove_diacritics 2 categories 'L* N* Co M*'\""
@@ -104,10 +103,11 @@ class PageSearch:
         folder: The crawl directory.
 
     Files:
-        search.db: The index (``INDEX_NAME``); without the texts themselves.
+        search.db: The index (``INDEX_NAME``); without the texts themselves. Of a directory that
+            cannot be written it is a temporary file of the system.
 
     Raises:
-        SearchError: The index cannot be opened, or not be made in this directory.
+        SearchError: The index cannot be opened, or not be made.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -115,19 +115,22 @@ class PageSearch:
         try:
             self._database = self._opened(folder)
         except sqlite3.Error as error:
-            if error.sqlite_errorcode & _PRIMARY in _UNWRITABLE:
-                raise SearchError(
-                    f"{folder}: the index of words, {INDEX_NAME}, cannot be written there: "
-                    f"{error}; make the directory writable, or search a copy of it"
-                ) from None
             raise SearchError(f"{self._path}: {error}; it may be deleted") from None
 
     def _opened(self, folder: Path) -> sqlite3.Connection:
-        database = open_sqlite(self._path, timeout=_PATIENCE_SECS)
+        # A temporary file, gone with the process, where none can be kept.
+        can_keep = os.access(folder, os.W_OK)
+        database = (
+            open_sqlite(self._path, timeout=_PATIENCE_SECS)
+            if can_keep
+            else sqlite3.connect("", uri=True, isolation_level=None)
+        )
         try:
             database.row_factory = sqlite3.Row
-            crawl = (folder / "crawl.db").resolve().as_uri()
-            database.execute("ATTACH ? AS crawl", (f"{crawl}?mode=ro",))
+            crawl = folder / FILE_NAME
+            database.execute(
+                "ATTACH ? AS crawl", (f"{crawl.absolute().as_uri()}?{reading_mode(crawl)}",)
+            )
             database.execute("BEGIN IMMEDIATE")
             (version,) = database.execute("PRAGMA user_version").fetchone()
             if version != _VERSION:

@@ -319,15 +319,31 @@ def open_for_reading(folder: Path) -> sqlite3.Connection:
 
 
 def connect_for_reading(path: Path) -> sqlite3.Connection:
-    """Open a database that is only read.
+    """Open a database that is only read, also of a backup.
 
     Raises:
+        JobError: The folder cannot be written, and lacks what SQLite would write there.
         sqlite3.Error: It cannot be opened.
     """
+    return open_sqlite(path, reading_mode(path), timeout=30)
+
+
+def reading_mode(path: Path) -> str:
+    """Return the parameters of the URI by which SQLite opens a database for reading.
+
+    Raises:
+        JobError: The folder cannot be written, and lacks what SQLite would write there.
+    """
+    log, shared = (path.with_name(f"{path.name}-{ending}") for ending in ("wal", "shm"))
     # SQLite wants to write beside the file even to read it, unless its writer does so already.
-    is_written = os.access(path.parent, os.W_OK) or path.with_name(f"{path.name}-wal").exists()
-    how = "mode=ro" if is_written else "mode=ro&immutable=1"
-    return open_sqlite(path, how, timeout=30)
+    is_logged = log.exists() and (shared.exists() or log.stat().st_size > 0)
+    is_writable = os.access(path.parent, os.W_OK)
+    if is_logged and not is_writable and not shared.exists():
+        raise JobError(
+            f"{path}: what was written last is in {log.name}, which cannot be read in a folder "
+            f"that is read-only without {shared.name}; copy both files to another folder"
+        )
+    return "mode=ro" if is_writable or is_logged else "mode=ro&immutable=1"
 
 
 PATIENCE_SECS = 20.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -94,17 +95,15 @@ def take_lock(
 
 
 def is_in_use(folder: Path) -> bool:
-    """Return whether another process writes to a crawl directory."""
-    file = folder / "lock"
-    if not file.exists():
-        return False
+    """Return whether another process writes to a crawl directory; it need not be writable."""
     try:
-        with FileLock(file, timeout=0):
-            return False
-    except Timeout:
+        with (folder / "lock").open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
         return True
-    except OSError:  # not ours to write
+    except OSError:  # there is none, or it is not ours to read
         return False
+    return False
 
 
 def identity_of(url_rules: str, features: object) -> dict[str, str]:

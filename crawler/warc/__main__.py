@@ -15,7 +15,7 @@ USAGE_ERROR = 2
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command; return exit status 2 if it fails."""
+    """Run the command; return 2 if it fails, 1 if something in the archive cannot be read."""
     parser = argparse.ArgumentParser(
         prog="python -m crawler.warc", description="index and pack the WARC files of a folder"
     )
@@ -38,7 +38,7 @@ def main(arguments: list[str] | None = None) -> int:
     say(f"{done.cdxj}: {done.captures:,} captures")
     if done.wacz is not None:
         say(str(done.wacz))
-    return 0
+    return int(done.damaged > 0)
 
 
 if __name__ == "__main__":

@@ -7,15 +7,14 @@ The index is CDXJ, by which pywb and other players find the capture of a URL. A 
 
 from __future__ import annotations
 
-import heapq
 import json
 import os
 import re
 import sqlite3
+import time
 from contextlib import ExitStack, closing, suppress
 from http import HTTPStatus
-from itertools import islice
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import surt
 
@@ -25,36 +24,31 @@ from crawler.storage.errors import JobError
 from crawler.warc.archive import lock, noted_sizes
 from crawler.warc.record_reading import read_records
 from crawler.warc.sources import OPEN_SUFFIX, ArchiveError, find_sources
-from crawler.warc.wacz import write_wacz, written
+from crawler.warc.wacz import STAMP, write_wacz
 from crawler.warc.warc_files import mend
 from neardup.files.durable import replacing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from crawler.warc.record_reading import WholeRecord
     from crawler.warc.sources import WarcFile
 
-RUN_LINES = 100_000
-"""Sort this many lines in memory at a time; of CDXJ, some 60 MB."""
-
-MAX_RUNS = 200
-"""Merge at most this many files at a time."""
-
 _INDEX = "index.cdxj"
 _INDEXED = frozenset({"response", "revisit", "resource"})
 _END_OF_TYPE = re.compile(r"[;\s]")
-_NO_DIGIT = re.compile(r"\D")
-_SECONDS = 14
+_NO_DIGIT = re.compile(r"[^0-9]")
+_UNKNOWN = "19700101000000"
 
 
 class Finished(NamedTuple):
-    """The files that were made, and the number of captures in them."""
+    """The files that were made, and the numbers of captures and of unreadable places in them."""
 
     cdxj: Path
     wacz: Path | None
     captures: int
+    damaged: int
 
 
 def finish(
@@ -81,7 +75,8 @@ def finish(
         mend(folder)
         sources = find_sources(str(folder))
         index = folder / _INDEX
-        captures = write_cdxj(sources, index)
+        damaged: list[str] = []
+        captures = write_cdxj(sources, index, damaged.append)
         name = folder.resolve().name
         packed = folder / f"{name}.wacz" if wacz else None
         if packed is not None:
@@ -89,11 +84,12 @@ def finish(
             with ExitStack() as stack:
                 pages = _kept_pages(folder, crawl, stack)
                 write_wacz(packed, warcs, index, title or name, pages)
-    except OSError as error:
-        raise ArchiveError(f"{folder}: cannot be written: {error.strerror}") from error
+    except (OSError, sqlite3.Error) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise ArchiveError(f"{folder}: cannot be written: {why}") from error
     finally:
         taken.release()
-    return Finished(index, packed, captures)
+    return Finished(index, packed, captures, len(damaged))
 
 
 def losses(folder: Path, *, deep: bool) -> Iterator[str]:
@@ -164,41 +160,28 @@ def _kept_pages(
     return export_pages(connection, PageFilter(KEPT_FILTER))
 
 
-def sorted_lines(
-    lines: Iterable[bytes], folder: Path, run_lines: int = RUN_LINES
-) -> Iterator[bytes]:
-    """Sort lines by their bytes, and drop repeated ones.
-
-    Args:
-        lines: Lines with their line feeds.
-        folder: Folder of temporary files; they have no name, and vanish with the process.
-        run_lines: Number of lines that are held in memory at a time.
-    """
-    rest = iter(lines)
-    with ExitStack() as stack:
-        runs: list[IO[bytes]] = []
-        while run := sorted(islice(rest, run_lines)):
-            runs.append(stack.enter_context(written(run, folder)))
-            if len(runs) == MAX_RUNS:
-                runs = [stack.enter_context(written(heapq.merge(*runs), folder))]
-        before = None
-        for line in heapq.merge(*runs):
-            if line != before:
-                yield line
-            before = line
+def sorted_lines(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Sort lines by their bytes, and drop repeated ones, in a temporary database on disk."""
+    with closing(sqlite3.connect("", isolation_level=None)) as database:
+        database.executescript("CREATE TABLE lines (line BLOB); BEGIN")
+        database.executemany("INSERT INTO lines VALUES (?)", ((line,) for line in lines))
+        for (line,) in database.execute("SELECT DISTINCT line FROM lines ORDER BY line"):
+            yield line
 
 
-def write_cdxj(sources: Iterable[WarcFile], path: Path) -> int:
+def write_cdxj(sources: Iterable[WarcFile], path: Path, complain: Callable[[str], None]) -> int:
     """Write the index of WARC files; return its number of captures.
+
+    What cannot be read is logged, and handed to ``complain``.
 
     A record with the head of a 304 has no line: other programs write some, and so did this one.
     Players would show the empty answer, and without the line they show the earlier page.
 
-    Complexity: O(n log n) in time, memory bounded (``RUN_LINES``).
+    Complexity: O(n log n) in time, memory bounded.
     """
     count = 0
     with replacing(path, f"{path.name}.new") as file:
-        for line in sorted_lines(_lines(sources), path.parent):
+        for line in sorted_lines(_lines(sources, complain)):
             file.write(line)
             count += 1
         file.flush()
@@ -206,13 +189,18 @@ def write_cdxj(sources: Iterable[WarcFile], path: Path) -> int:
     return count
 
 
-def _lines(sources: Iterable[WarcFile]) -> Iterator[bytes]:
+def _lines(sources: Iterable[WarcFile], complain: Callable[[str], None]) -> Iterator[bytes]:
     for source in sources:
+
+        def told(what: str, source: WarcFile = source) -> None:
+            source.complain(what)
+            complain(what)
+
         if source.unpacked is not None:
-            source.complain("not in the index: compressed as a whole; try: warcio recompress")
+            told("not in the index: compressed as a whole; try: warcio recompress")
             continue
         with source.open() as file:
-            for found in read_records(file, source.complain):
+            for found in read_records(file, told):
                 if found.kind in _INDEXED and found.status != HTTPStatus.NOT_MODIFIED:
                     yield line_of(found, source.path.name)
 
@@ -240,8 +228,14 @@ def url_key(url: str) -> str:
 
 
 def timestamp(found: WholeRecord) -> str:
-    """Return the time of capture, 14 digits."""
-    return _NO_DIGIT.sub("", found.field("WARC-Date") or "")[:_SECONDS].ljust(_SECONDS, "0")
+    """Return the time of capture, 14 digits; the beginning of 1970 where the record has none."""
+    digits = _NO_DIGIT.sub("", found.field("WARC-Date") or "")[: len(_UNKNOWN)]
+    whole = digits + _UNKNOWN[len(digits) :]
+    try:
+        time.strptime(whole, STAMP)
+    except ValueError:
+        return _UNKNOWN
+    return whole
 
 
 def _media_type(found: WholeRecord) -> str | None:

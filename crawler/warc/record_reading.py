@@ -3,56 +3,37 @@
 from __future__ import annotations
 
 import os
-import struct
-import zlib
 from dataclasses import dataclass
-from functools import partial
-from gzip import BadGzipFile, GzipFile
-from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO
 from urllib.parse import urlsplit
 
-import zstandard
-from warcio.archiveiterator import WARCIterator
-from warcio.bufferedreaders import ChunkedDataReader, DecompressingBufferedReader
-from warcio.exceptions import ArchiveLoadFailed
-from warcio.statusandheaders import StatusAndHeadersParserException
-
+from crawler.warc.compression import (
+    BROKEN,
+    PEEKED_BYTES,
+    PIECE_BYTES,
+    VERSION,
+    Chunks,
+    TooLargeError,
+    in_words,
+    layout_of,
+    next_record,
+)
 from crawler.warc.sources import part_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from warcio.archiveiterator import WARCIterator
     from warcio.recordloader import ArcWarcRecord
     from warcio.statusandheaders import StatusAndHeaders
 
     from crawler.warc.record_writing import Place
 
-_PIECE_BYTES = 1 << 16
-_FRAME_BYTES = 1 << 9
-"""Unpack so many bytes of zstd at once, which may become 16 MB."""
-
-_BROKEN = (
-    ArchiveLoadFailed,
-    StatusAndHeadersParserException,
-    zlib.error,
-    zstandard.ZstdError,
-    EOFError,
-    ValueError,
-    OverflowError,  # of a length that fits into no machine word
-    AttributeError,  # of warcio, about records without the fields that they must have
-    TypeError,
-)
-
 _WEB = ("http:", "https:")
 _ANSWERS = frozenset({"response", "revisit", "resource"})
 
-_PLAIN, _GZIP, _ZSTD = b"\nWARC/", b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd"
-_SKIPPABLE = b"\x2a\x4d\x18"
-"""The second to fourth bytes of a zstd frame that holds no data of the stream."""
-
-_DICTIONARY = b"\x5d" + _SKIPPABLE
-"""The first bytes of a file in zstd whose first frame is the dictionary of the others."""
+_AGAIN_BYTES = 1 << 24
+"""Read this and twice the size of a file again at most, in search of records after damage."""
 
 _SHOWN = 200
 """Show at most this many characters of a URL."""
@@ -133,12 +114,14 @@ def read_records(
         max_bytes: Maximum size of a payload that is returned; a larger one is skipped.
         start: Offset of the first record.
 
-    Memory is bounded by the payloads that are returned.
+    Memory is bounded by the payloads that are returned, and time by the size of the file: what
+    seems to be a record and breaks is searched for others in it only up to ``_AGAIN_BYTES``.
     """
     size = file.seek(0, os.SEEK_END)
-    layout = _layout(file)
+    layout = layout_of(file)
     at: int | None = max(start, layout.first)
     is_said = False
+    again_bytes = 2 * size + _AGAIN_BYTES
     while at is not None and at < size:
         file.seek(at)
         records = layout.records(file)
@@ -146,18 +129,20 @@ def read_records(
             for record in records:
                 at = max(at, records.offset)
                 found = _whole(record, records, max_bytes)
-                is_said = False
+                at, is_said = max(at, records.offset), False
                 if (lack := _why_bad(found)) is None:
                     yield found
                 else:
                     complain(f"bad record at byte {found.offset:,}: {lack}")
             damage = None if records.offset >= size else "it breaks off"
-        except _BROKEN as error:
-            damage = _in_words(error)
-        # warcio's offset falls behind the record where a length is wrong, and below zero
-        # in a file that is gzipped as a whole.
-        place = max(at, records.offset)
-        at = None if damage is None else _next_record(file, place + 1, layout.magic)
+        except BROKEN as error:
+            damage = in_words(error)
+        # warcio's offset falls behind the record where a length is wrong, lies after it where it
+        # is damaged, and below zero in a file that is gzipped as a whole.
+        place, reached = at, file.tell()
+        again_bytes -= max(0, reached - place)
+        after = place + 1 if again_bytes > 0 else max(place + 1, reached)
+        at = None if damage is None else next_record(file, after, layout)
         if damage is not None and not is_said:
             rest = "" if at is not None else "; nothing can be read after it"
             complain(f"damaged at byte {place:,}: {damage}{rest}")
@@ -182,163 +167,22 @@ def is_record(file: BinaryIO, place: Place, url: str, date: str) -> bool:
     return told == (0, place.length, url, date)
 
 
-class Unpacked(NamedTuple):
-    """A nameless file with the records of one that was compressed as a whole.
-
-    Attributes:
-        file: The file; what can be unpacked of a damaged one is there.
-        damage: What is wrong with that, in a few words.
-    """
-
-    file: BinaryIO
-    damage: str | None
-
-
-def unpacked(file: BinaryIO) -> Unpacked | None:
-    """Unpack a file that is compressed as a whole.
-
-    Returns:
-        None where each record is compressed by itself, or none is.
-
-    Raises:
-        OSError: There is no room for it.
-    """
-    layout = _layout(file)
-    if layout.magic == _PLAIN or _is_by_record(file, layout):
-        return None
-    file.seek(0)
-    whole = TemporaryFile()  # noqa: SIM115 - the caller closes it
-    damage = None
-    try:
-        whole.writelines(iter(partial(layout.stream(file).read1, _PIECE_BYTES), b""))
-        whole.flush()
-    except (*_BROKEN, BadGzipFile) as error:
-        damage = f"damaged after {whole.tell():,} bytes of its content: {_in_words(error)}"
-    except BaseException:
-        whole.close()
-        raise
-    return Unpacked(whole, damage)
-
-
-class _Layout(NamedTuple):
-    """How the records of a file are compressed.
-
-    Attributes:
-        magic: The bytes by which the beginning of a record is found.
-        first: Offset of the first record.
-        opener: Opens frames of zstd; None of any other file.
-    """
-
-    magic: bytes
-    first: int = 0
-    opener: zstandard.ZstdDecompressor | None = None
-
-    def records(self, file: BinaryIO) -> WARCIterator:
-        records = WARCIterator(file)
-        if self.opener is not None:
-            records.reader = _FrameReader(file, self.opener)
-        return records
-
-    def stream(self, file: BinaryIO) -> Any:
-        if self.opener is None:
-            return GzipFile(fileobj=file)
-        return self.opener.stream_reader(file, read_size=_FRAME_BYTES, read_across_frames=True)
-
-
-def _layout(file: BinaryIO) -> _Layout:
-    file.seek(0)
-    head = file.read(_PIECE_BYTES)
-    if head.startswith(_DICTIONARY):
-        return _with_dictionary(file, *struct.unpack("<I", head[4:8]))
-    # Of a file that is damaged at its beginning, the next record tells.
-    places = {magic: (b"\n" + head).find(magic) for magic in (_PLAIN, _GZIP, _ZSTD)}
-    magic = min(((at, magic) for magic, at in places.items() if at >= 0), default=(0, _PLAIN))[1]
-    return _Layout(magic, 0, zstandard.ZstdDecompressor() if magic == _ZSTD else None)
-
-
-def _with_dictionary(file: BinaryIO, length: int) -> _Layout:
-    file.seek(len(_DICTIONARY) + 4)
-    dictionary = file.read(length)
-    opener = zstandard.ZstdDecompressor()
-    try:
-        if dictionary.startswith(_ZSTD):
-            dictionary = opener.decompressobj().decompress(dictionary)
-        known = zstandard.ZstdCompressionDict(dictionary)
-        opener = zstandard.ZstdDecompressor(dict_data=known)
-    except zstandard.ZstdError:
-        pass  # no record can be read without it, which is said of the first one
-    return _Layout(_ZSTD, len(_DICTIONARY) + 4 + length, opener)
-
-
-def _is_by_record(file: BinaryIO, layout: _Layout) -> bool:
-    """Return whether the first record is compressed by itself, or is damaged."""
-    file.seek(layout.first)
-    records = layout.records(file)
-    try:
-        record = next(records.the_iter)
-        records.read_to_end()
-        if not record.raw_stream.limit:
-            return not (records.next_line or b"").startswith(b"WARC/")
-        # It goes on in the next member or frame, as of bgzip and pzstd, or it breaks off.
-        is_over = not records.reader.read_next_member()
-        return is_over or bytes(records.reader.readline()).startswith(b"WARC/")
-    except (*_BROKEN, StopIteration):
-        return True
-
-
-class _FrameReader(DecompressingBufferedReader):  # type: ignore[misc]  # warcio has no types
-    """warcio's reader of compressed records, for frames of zstd."""
-
-    def __init__(self, file: BinaryIO, opener: zstandard.ZstdDecompressor) -> None:
-        self._opener = opener
-        super().__init__(file, block_size=_FRAME_BYTES)
-
-    def _init_decomp(self, decomp_type: str) -> None:
-        self.num_block_read = 0
-        self.decomp_type = decomp_type
-        self.decompressor = _Frame(self._opener)
-
-    def _decompress(self, data: bytes) -> bytes:
-        """Decompress what was read; warcio's own takes what is damaged for plain text."""
-        return bytes(self.decompressor.decompress(data))
-
-
-class _Frame:
-    """One frame with data, and frames without any before it, as ``zlib`` has a member of gzip."""
-
-    def __init__(self, opener: zstandard.ZstdDecompressor) -> None:
-        self._opener = opener
-        self._stream = opener.decompressobj()
-        self._is_empty = True
-        self.unused_data = b""
-
-    def decompress(self, data: bytes) -> bytes:
-        if self._stream.eof:
-            self.unused_data += data
-            return b""
-        opened = self._stream.decompress(data)
-        self._is_empty = self._is_empty and not opened
-        if self._stream.eof and self._is_empty:
-            rest, self._stream = self._stream.unused_data, self._opener.decompressobj()
-            return self.decompress(rest) if rest else b""
-        self.unused_data = self._stream.unused_data
-        return opened
-
-    def flush(self) -> bytes:
-        return b""
-
-
 def _whole(record: ArcWarcRecord, records: WARCIterator, max_bytes: int) -> WholeRecord:
     if record.length is None and not records.reader.decompressor:
         raise ValueError("it has no Content-Length")  # all records after it would be its content
     if record.http_headers is None and _is_http(record):
         # warcio looks for it where the scheme is in small letters only.
         record.http_headers = records.loader.http_parser.parse(record.raw_stream)
+    if not records.reader.decompressor:
+        _check_end(record, records)
     payload = _payload(record, max_bytes)
     if getattr(record.raw_stream, "limit", 0):
         raise EOFError("it breaks off")
     # Reads to the end of the member or frame, where its checksum is verified.
     length = records.get_record_length()
+    stream = records.reader.decompressor
+    if stream and not (stream.eof or records.next_line):
+        raise EOFError("it breaks off")
     if records.next_line and not records.next_line.startswith(b"WARC/"):
         offset = records.get_record_offset()
         raise EOFError(f"the record at byte {offset:,} has a wrong Content-Length")
@@ -350,6 +194,26 @@ def _whole(record: ArcWarcRecord, records: WARCIterator, max_bytes: int) -> Whol
         offset=records.get_record_offset(),
         length=length,
     )
+
+
+def _check_end(record: ArcWarcRecord, records: WARCIterator) -> None:
+    """Check that a record that is not compressed ends where another begins, or the file ends.
+
+    So a false length is no reason to read what it spans.
+
+    Raises:
+        EOFError: It does not.
+    """
+    file, at = records.fh, records.fh.tell()
+    end = at - records.reader.rem_length() + record.raw_stream.limit
+    if end > file.seek(0, os.SEEK_END):
+        file.seek(at)
+        raise EOFError("it breaks off")
+    file.seek(end)
+    after = file.read(PEEKED_BYTES)
+    file.seek(at)
+    if after.strip() and VERSION not in after:
+        raise EOFError("it has a wrong Content-Length")
 
 
 def _is_http(record: ArcWarcRecord) -> bool:
@@ -383,33 +247,15 @@ def _payload(record: ArcWarcRecord, max_bytes: int) -> bytes | None:
     coding = None if http is None else http.get_header("Transfer-Encoding")
     # Other programs write chunks as they came.
     is_chunked = (coding or "").strip().lower() == "chunked"
-    stream: Any = ChunkedDataReader(raw) if is_chunked else raw
-    kept = bytearray()
-    while piece := stream.read(_PIECE_BYTES):
-        if len(kept) <= max_bytes:
-            kept += piece
-    while is_chunked and raw.read(_PIECE_BYTES):
+    stream: Any = Chunks(raw, max_bytes) if is_chunked else raw
+    kept: bytearray | None = bytearray()
+    try:
+        while piece := stream.read(PIECE_BYTES):
+            if kept is not None:
+                kept += piece
+                kept = None if len(kept) > max_bytes else kept
+    except TooLargeError:
+        kept = None
+    while is_chunked and raw.read(PIECE_BYTES):
         pass
-    return bytes(kept) if len(kept) <= max_bytes else None
-
-
-def _next_record(file: BinaryIO, at: int, magic: bytes) -> int | None:
-    """Return the offset where the next record may begin, or None."""
-    file.seek(at)
-    before = b""
-    while piece := file.read(_PIECE_BYTES):
-        found = (before + piece).find(magic)
-        if found >= 0:
-            return at - len(before) + found + magic.startswith(b"\n")
-        at += len(piece)
-        before = piece[-len(magic) + 1 :]
-    return None
-
-
-def _in_words(error: Exception) -> str:
-    lines = str(error).strip().splitlines()
-    if any("non-chunked gzip" in line for line in lines):
-        return "several records are compressed as one; try: warcio recompress"
-    if isinstance(error, StatusAndHeadersParserException | ArchiveLoadFailed):
-        return "no record of WARC begins there"
-    return lines[0].strip() if lines else "it breaks off"
+    return None if kept is None else bytes(kept)

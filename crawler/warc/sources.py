@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crawler.warc.record_reading import Unpacked
+    from crawler.warc.compression import Unpacked
 
 logger = logging.getLogger(__name__)
 
@@ -29,7 +29,7 @@ FOLDER = "warc"
 
 _STATE_OF_MIRROR = ".mirror"
 _ENDINGS = (".warc", ".warc.gz", ".warc.zst")
-_LOCAL_HEADER = struct.Struct("<26xHH")
+_LOCAL_HEADER = struct.Struct("<4s22xHH")
 
 
 class ArchiveError(Exception):
@@ -65,7 +65,7 @@ class WarcFile:
     @cached_property
     def unpacked(self) -> Unpacked | None:
         """The records of a file that is compressed as a whole; None of any other."""
-        from crawler.warc.record_reading import unpacked  # noqa: PLC0415  # warcio can wait
+        from crawler.warc.compression import unpacked  # noqa: PLC0415  # warcio can wait
 
         with self._as_it_is() as file:
             try:
@@ -136,22 +136,30 @@ def _of_wacz(path: Path) -> Iterator[WarcFile]:
                 if member.filename.startswith("archive/")
                 and member.filename.lower().endswith(_ENDINGS)
             ]
-    except zipfile.BadZipFile as error:
+    except (zipfile.BadZipFile, NotImplementedError, ValueError, OverflowError) as error:
         raise ArchiveError(f"{path}: no WACZ: {error}") from None
     if not members:
         raise ArchiveError(f"{path}: no WARC files in it")
     for member in members:
         if member.compress_type != zipfile.ZIP_STORED:
             raise ArchiveError(f"{path}: {member.filename} is compressed within it; unpack it")
-        start = _start_of(path, member.header_offset)
+        start = _start_of(path, member)
+        if start is None:
+            raise ArchiveError(f"{path}: its directory is damaged: {member.filename} is not there")
         yield WarcFile(f"{path}!{member.filename}", path, start, member.file_size)
 
 
-def _start_of(path: Path, header: int) -> int:
+def _start_of(path: Path, member: zipfile.ZipInfo) -> int | None:
+    """Return where the content of a member begins; None where it is not as the directory says."""
+    if member.header_offset < 0:
+        return None
     with path.open("rb") as file:
-        file.seek(header)
-        name, extra = _LOCAL_HEADER.unpack(file.read(_LOCAL_HEADER.size))
-    return header + _LOCAL_HEADER.size + int(name) + int(extra)
+        file.seek(member.header_offset)
+        header = file.read(_LOCAL_HEADER.size).ljust(_LOCAL_HEADER.size)
+        magic, name, extra = _LOCAL_HEADER.unpack(header)
+        start = member.header_offset + _LOCAL_HEADER.size + int(name) + int(extra)
+        is_there = magic == b"PK\x03\x04" and start + member.file_size <= file.seek(0, os.SEEK_END)
+    return start if is_there else None
 
 
 class _Window(io.RawIOBase):

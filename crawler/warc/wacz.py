@@ -29,6 +29,9 @@ _BLOCK_LINES = 300
 _GZIP = zlib.MAX_WBITS + 16
 _PIECE_BYTES = 1 << 20
 
+STAMP = "%Y%m%d%H%M%S"
+"""The format of the times in an index."""
+
 
 class WaczFile:
     """Writes the parts of a WACZ file one after the other, and their description last."""
@@ -237,7 +240,7 @@ def _captures(lines: Iterable[bytes]) -> Iterator[tuple[str, str, bool]]:
 
 
 def _page(url: str, stamp: str, title: str | None, text: str | None) -> bytes:
-    at = datetime.strptime(stamp, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
+    at = datetime.strptime(stamp, STAMP).replace(tzinfo=UTC)
     named = {
         "id": hashlib.blake2b(f"{url} {stamp}".encode(), digest_size=10).hexdigest(),
         "url": url,

@@ -18,7 +18,8 @@ from crawler.reading.metadata.metadata_record import robots_words
 from crawler.reading.pool import Html, HtmlReader
 from crawler.reading.protocol import ReadingOptions
 from crawler.warc.captures import OTHER_METHOD, why_no_page
-from crawler.warc.record_reading import read_records, unpacked
+from crawler.warc.compression import unpacked
+from crawler.warc.record_reading import read_records
 from crawler.warc.record_writing import KIND_FIELD, PAGE
 from neardup.batch.parsing import WebPage
 from neardup.batch.rows import LeftOut

@@ -62,7 +62,7 @@ def opened(folders: Sequence[Path]) -> Iterator[list[MergedCrawl]]:
     with ExitStack() as stack:
         directories = []
         for folder in folders:
-            directory = CrawlDirectory(folder)
+            directory = CrawlDirectory(folder, only_reads=True)
             stack.callback(directory.close)
             directories.append(directory)
         last = max(_visit(directory.meta) for directory in directories)

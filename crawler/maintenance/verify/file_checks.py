@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sqlite3
-from contextlib import closing
+from contextlib import closing, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -29,7 +33,6 @@ from neardup.storage.signatures import open_passages, open_signatures
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     import numpy.typing as npt
 
@@ -192,17 +195,30 @@ def find_unindexed(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Fin
             what = f"pages without a fingerprint index: {len(stored.ids):,}"
             yield _BEHIND.finding(what)
         return
-    try:
-        index = HammingIndex(directory.index, radius=0)
-    except IndexLockedError:
-        raise JobInUseError(f"{directory.index}: open in another process") from None
-    except IndexFileError as error:
-        yield INDEX.finding(f"the fingerprint index cannot be read: {error}")
+    with _writable(directory.index) as folder:
+        try:
+            index = HammingIndex(folder, radius=0)
+        except IndexLockedError:
+            raise JobInUseError(f"{directory.index}: open in another process") from None
+        except IndexFileError as error:
+            yield INDEX.finding(f"the fingerprint index cannot be read: {error}")
+            return
+        try:
+            yield from _compare(directory, index, stored, watch)
+        finally:
+            index.abandon()
+
+
+@contextmanager
+def _writable(folder: Path) -> Iterator[Path]:
+    """Yield a folder of an index, which is mended as it is opened; of a backup a copy of it."""
+    if all(os.access(each, os.W_OK) for each in (folder, *folder.iterdir())):
+        yield folder
         return
-    try:
-        yield from _compare(directory, index, stored, watch)
-    finally:
-        index.abandon()
+    with TemporaryDirectory() as place:
+        copy = Path(shutil.copytree(folder, Path(place, "copy"), copy_function=shutil.copyfile))
+        copy.chmod(0o700)
+        yield copy
 
 
 def find_unsigned(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
@@ -224,22 +240,23 @@ def _find_missing(
     if not folder.is_dir():
         yield from kind.rule.counted(len(stored))
         return
-    try:
-        index = LshIndex(
-            path=folder,
-            permutations=kind.permutations,
-            shape=kind.shape,
-            shingle_size=_shingle_size(directory.connection.execute),
-        )
-    except IndexLockedError:
-        raise JobInUseError(f"{folder}: open in another process") from None
-    except (IndexFileError, ParameterError) as error:
-        yield kind.unreadable.finding(f"the index of {kind.name} cannot be read: {error}")
-        return
-    try:
-        missing = np.setdiff1d(stored, index.ids()).tolist()
-    finally:
-        index.abandon()
+    with _writable(folder) as place:
+        try:
+            index = LshIndex(
+                path=place,
+                permutations=kind.permutations,
+                shape=kind.shape,
+                shingle_size=_shingle_size(directory.connection.execute),
+            )
+        except IndexLockedError:
+            raise JobInUseError(f"{folder}: open in another process") from None
+        except (IndexFileError, ParameterError) as error:
+            yield kind.unreadable.finding(f"the index of {kind.name} cannot be read: {error}")
+            return
+        try:
+            missing = np.setdiff1d(stored, index.ids()).tolist()
+        finally:
+            index.abandon()
     yield from kind.rule.counted(len(missing), _urls(directory, missing))
 
 

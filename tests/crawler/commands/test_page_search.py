@@ -131,10 +131,10 @@ def test_it_combines_with_the_choice_of_pages(folder: Path) -> None:
     assert "--search prints a list; leave --format out" in done.stderr
 
 
-def test_a_directory_that_cannot_be_written_is_told_so(folder: Path) -> None:
+def test_a_directory_that_cannot_be_written_is_searched(folder: Path) -> None:
+    (folder / INDEX_NAME).unlink(missing_ok=True)
     done = run_read_only(folder, "pages", str(folder), "--search", "light")
-    assert (done.returncode, done.stdout) == (2, ""), done.stderr
-    assert "the index of words, search.db, cannot be written there" in done.stderr
-    assert done.stderr.endswith("make the directory writable, or search a copy of it\n")
-    assert done.stderr.count("\n") == 1
+    assert done.returncode == 0, done.stderr
+    assert "/lights" in done.stdout
+    assert not (folder / INDEX_NAME).exists()
     assert found(folder, "light") == ["/lights", "/harbour"]

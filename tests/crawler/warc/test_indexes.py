@@ -9,7 +9,6 @@ import os
 import struct
 import subprocess
 import zipfile
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -24,6 +23,8 @@ from crawler.warc.sources import find_sources
 from tests.crawler.warc.exchanges import MAX_COUNT, START, exchange, read_all, record_all
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from crawler.warc.index_and_pack import Finished
     from crawler.warc.record_reading import WholeRecord
 
@@ -35,7 +36,7 @@ class TestSortingProperties:
     @settings(max_examples=50, deadline=None)
     @given(st.lists(st.binary(max_size=4).map(lambda line: line.replace(b"\n", b"") + b"\n")))
     def test_equals_sorting_in_memory(self, lines: list[bytes]) -> None:
-        assert list(sorted_lines(lines, Path("/tmp"), run_lines=3)) == sorted(set(lines))
+        assert list(sorted_lines(lines)) == sorted(set(lines))
 
 
 @pytest.mark.parametrize(
