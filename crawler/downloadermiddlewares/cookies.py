@@ -7,7 +7,6 @@ tldextract at their import for the list of public suffixes.
 from __future__ import annotations
 
 import logging
-import time
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
@@ -41,9 +40,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_SAVED_SECS = 5.0
-"""Write new values at most once in so many seconds; a new cookie with the next commit."""
-
 _MAX_HOSTS = 10_000
 """Remember of at most this many hosts that they were asked."""
 
@@ -71,7 +67,6 @@ class Cookies(CookiesMiddleware):
         self.jars = defaultdict(lambda: _BoundedCookies(max_cookies, cookies))
         self._job: Job | None = None
         self._asked: dict[str, str] = {}
-        self._saved_at = 0.0
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Cookies:
@@ -98,7 +93,7 @@ class Cookies(CookiesMiddleware):
             if name_of(cookie) not in self._given and not cookie.is_expired():
                 self._jar.set_cookie(cookie)
         self._jar.gained.clear()
-        job.database.before_commit.append(self._save_if_due)
+        job.database.before_commit.append(self._save)
         job.callbacks.at_close.append(self._save)
 
     @property
@@ -108,14 +103,10 @@ class Cookies(CookiesMiddleware):
         assert isinstance(jar, BoundedJar)
         return jar
 
-    def _save_if_due(self) -> None:
-        if time.monotonic() - self._saved_at >= _SAVED_SECS:
-            self._save()
-
     def _save(self) -> None:
         if self._job is None or self._job.folder is None or not self._jar.is_changed:
             return
-        self._jar.is_changed, self._saved_at = False, time.monotonic()
+        self._jar.is_changed = False
         kept = [one for one in self._jar if name_of(one) not in self._given]
         try:
             write_cookies(self._job.folder / JAR, [one for one in kept if not one.is_expired()])
@@ -148,7 +139,6 @@ class Cookies(CookiesMiddleware):
 
     def _note_gained(self, job: Job, request: Request) -> None:
         """Note the domains of new cookies, and those whose pages were asked for without one."""
-        self._saved_at = 0.0  # it is written with the next commit
         host, site = _places(request)
         for domain in self._jar.gained:
             asked = self._asked.get(site if domain.startswith(".") else host)

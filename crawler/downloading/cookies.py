@@ -212,7 +212,7 @@ class BoundedJar(CookieJar):
         policy: Policy that decides which cookies are accepted at all.
 
     Attributes:
-        is_changed: Whether a cookie was set or cleared; the caller resets it.
+        is_changed: Whether a cookie was set anew or cleared; the caller resets it.
         gained: Domains of cookies that were not there before; the caller clears it.
     """
 
@@ -229,8 +229,10 @@ class BoundedJar(CookieJar):
         """Store a cookie unless it is too long, and drop older ones where there are too many."""
         if len(cookie.name) + len(cookie.value or "") > _MAX_COOKIE:
             return
+        jar: dict[str, dict[str, dict[str, Cookie]]] = self._cookies  # type: ignore[attr-defined]
+        known = jar.get(cookie.domain, {}).get(cookie.path, {}).get(cookie.name)
         super().set_cookie(cookie)
-        self.is_changed = True
+        self.is_changed |= known is None or vars(known) != vars(cookie)
         self._note(name_of(cookie))
         if len(self._held[cookie.domain]) > self._most:
             self._drop_oldest_of(cookie.domain)

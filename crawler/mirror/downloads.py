@@ -13,7 +13,6 @@ from crawler.mirror.errors import MirrorError, MirrorStorageError
 from crawler.mirror.folder import have_same_bytes, pieces
 from crawler.pages.page_context import StoredPart
 from crawler.reading.content_types import SNIFFED_BYTES, why_not_html
-from crawler.storage.schema import DOWNLOADS
 from neardup.fingerprints.digest import PayloadHash
 
 if TYPE_CHECKING:
@@ -200,7 +199,6 @@ class Downloads:
     def __init__(self, database: Database, folder: MirrorFolder) -> None:
         self._database = database
         self._folder = folder
-        database.write(DOWNLOADS)
         self._under_way: WeakValueDictionary[bytes, Download] = WeakValueDictionary()
         self._descriptor = folder.state(_FOLDER)
         self._noted: set[bytes] = set()

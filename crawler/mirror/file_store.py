@@ -22,7 +22,6 @@ from crawler.pages.reasons import Reason
 from crawler.reading.content_types import type_of_foreign, why_not_html
 from crawler.reading.reading import Extract, Reading
 from crawler.storage import meta_names
-from crawler.storage.schema import FILE_PARTS
 from neardup.fingerprints.digest import payload_digest
 
 if TYPE_CHECKING:
@@ -113,7 +112,6 @@ class MirrorStore:
         self.resumes = True
         self._database = database
         self._folder = folder
-        database.write(FILE_PARTS)
         self.table = FileTable(database.read, database.write)
         self.downloads = Downloads(database, folder)
         self.documents = ReadDocuments()

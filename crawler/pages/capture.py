@@ -227,7 +227,9 @@ class Archivist:
             part = Outcome(verdicts.FAILED, Reason.ONLY_A_PART.stored())
             return self._kept(previous, page, part)
         if self.gates.is_on and previous is not None and previous.seen_visit < self.visit:
-            await self.gates.pass_known(page, is_same=self._judge.is_unchanged(page))
+            is_same = self._judge.is_unchanged(page)
+            before = None if is_same else self._judge.comparer.fingerprint(previous)
+            await self.gates.pass_known(page, before, is_same=is_same)
         if self._asking is not None:
             said = await self._asking.settle(page, self.visit, known)
         # Before it is judged, which puts its fingerprint into the index.

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from crawler.reading.wall_signs import returned_to
 from crawler.storage.errors import CrawlStorageError
+from neardup import hamming
 from neardup.plurals import many
 
 if TYPE_CHECKING:
@@ -35,6 +36,9 @@ _SHARE_OF_RUN = 0.9
 _MAX_WAITING_BYTES = 4_000_000
 """Scrapy asks for nothing while answers of five million bytes are under way, waiting ones too."""
 
+_MAX_DISTANCE, _MIN_DISTANCE = 3, 6
+"""Bits in which texts differ that may be one gate's, and those of pages that say something else."""
+
 _MAX_ENDS, _MAX_TRIES = 1_000, 10  # tries of a redirect, a second apart
 _LOOK_SECS = 0.5
 
@@ -54,12 +58,16 @@ class _End:
     Attributes:
         words: How people are told of it.
         before: Known pages that were answered before the first one that came to it.
+        fingerprint: That of the text; None where only an equal text is the same.
+        said: Fingerprints of what these pages said.
         texts: Digests of what these pages said: other URLs of one page count once.
         waiting: Answers that wait, each with its size in bytes.
     """
 
     words: str
     before: int
+    fingerprint: int | None = None
+    said: list[int] = field(default_factory=list)
     texts: set[bytes] = field(default_factory=set)
     waiting: dict[asyncio.Future[None], int] = field(default_factory=dict)
 
@@ -78,7 +86,7 @@ class GateWatch:
     is_closing: Callable[[], bool] = lambda: False
     after_wait: Callable[[], None] = lambda: None
     _answered: int = 0
-    _led: dict[bytes, int] = field(default_factory=dict)
+    _led: dict[bytes, tuple[int, set[bytes], bytes]] = field(default_factory=dict)
     _ends: dict[bytes | str, _End] = field(default_factory=dict)
     _gate: GateError | None = None
 
@@ -87,36 +95,39 @@ class GateWatch:
         """Number of answers that wait."""
         return sum(len(end.waiting) for end in self._ends.values())
 
-    def note_answered(self) -> None:
-        """Note that a known page was answered as before, or failed."""
+    def note_answered(self, key: bytes) -> None:
+        """Note that the known page with a key was answered as before, or failed."""
         if self.is_on:
-            self._answered += 1
+            self._count(key)
             self._let_go()
 
-    async def pass_known(self, page: PageContext, *, is_same: bool) -> None:
-        """Let the answer of a known page pass, as ``pass_changed`` does where it is not the same.
+    async def pass_known(self, page: PageContext, said: int | None, *, is_same: bool) -> None:
+        """Let the answer of a known page pass; one that has changed waits until it is no gate's.
 
         A page without words of its own, whose original has them, is judged by those anyway.
-        """
-        if is_same or page.previous is None or not page.previous.has_own_words:
-            self.note_answered()
-        else:
-            await self.pass_changed(page)
 
-    async def pass_changed(self, page: PageContext) -> None:
-        """Wait until the text of a known page that has changed is none of a gate.
+        Args:
+            page: The page.
+            said: The fingerprint of what it said before; None where that is not known.
+            is_same: Whether it says the same now.
 
         Raises:
-            GateError: It is one.
+            GateError: It is a gate's.
             UndecidedError: The crawl is being closed.
         """
-        reading, previous = page.reading, page.previous
+        previous, extract = page.previous, page.reading.extract
         assert previous is not None
-        sign = page.payload if reading.extract is None else reading.extract.digest
-        if reading.signs is not None:  # without what repeats the URL
-            sign = reading.signs.skeleton
-        self._answered += 1
-        end = self._noted(sign, "have one text", previous)
+        if is_same or not previous.has_own_words:
+            self.note_answered(previous.key)
+            return
+        self._count(previous.key)
+        now = None if extract is None else extract.fingerprint
+        if said is None or now is None or hamming(said, now) < _MIN_DISTANCE:
+            said = now = None  # nearly the same as before, as pages of one template are too
+        end = self._noted(self._sign_of(page, said, now), "have one text", previous)
+        if said is not None and len(end.said) < MAX_WAITING:
+            end.fingerprint = now if end.fingerprint is None else end.fingerprint
+            end.said.append(said)
         waits: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         end.waiting[waits] = page.fetched.size
         self._let_go()
@@ -127,6 +138,24 @@ class GateWatch:
                 raise UndecidedError
             await asyncio.wait([waits], timeout=_LOOK_SECS)
         waits.result()
+
+    def _sign_of(self, page: PageContext, said: int | None, now: int | None) -> bytes | str:
+        """Return what the text of a page has in common with others that it is counted with.
+
+        A gate may name the page, a time or a number. Texts that are nearly equal now are counted
+        together where the pages were unlike each other.
+        """
+        reading = page.reading
+        sign = page.payload if reading.extract is None else reading.extract.digest
+        if reading.signs is not None and not reading.volatile:  # without what repeats the URL
+            sign = reading.signs.skeleton
+        if sign in self._ends or said is None or now is None:
+            return sign
+        for other, end in self._ends.items():
+            is_near = end.fingerprint is not None and hamming(end.fingerprint, now) <= _MAX_DISTANCE
+            if is_near and all(hamming(said, one) >= _MIN_DISTANCE for one in end.said):
+                return other
+        return sign
 
     def must_wait(self, previous: PageRow, target: str, pending: int) -> bool:
         """Return whether the redirect of a known page is to be asked for again, behind all others.
@@ -143,10 +172,11 @@ class GateWatch:
         """
         if not self.is_on:
             return False
-        url = target.partition("?")[0] if returned_to(target) else target
-        tries = self._led[previous.key] = self._led.get(previous.key, 0) + 1
-        self._answered += tries == 1
+        url = target.partition("?")[0] if returned_to(target, previous.url) else target
+        tries = self._led.get(previous.key, (0,))[0] + 1
+        self._count(previous.key)
         end = self._noted(url, f"lead to {url}", previous)
+        self._led[previous.key] = tries, end.texts, _said(previous)
         if tries > 1:
             self._decide(end)
         self._let_go()
@@ -163,11 +193,17 @@ class GateWatch:
         for end in list(self._ends.values()):
             self._decide(end)
 
+    def _count(self, key: bytes) -> None:
+        """Count a known page once, by its last answer: it may have been led elsewhere before."""
+        tries, texts, said = self._led.pop(key, (0, set(), b""))
+        texts.discard(said)
+        self._answered += not tries
+
     def _noted(self, sign: bytes | str, words: str, previous: PageRow) -> _End:
         if self._gate is not None:
             raise self._gate
         end = self._ends.setdefault(sign, _End(words, self._answered - 1))
-        end.texts.add(previous.text_digest or previous.last_payload_digest or previous.key)
+        end.texts.add(_said(previous))
         if len(self._ends) > _MAX_ENDS:
             oldest = next(iter(self._ends))
             self._release(self._ends.pop(oldest))
@@ -191,7 +227,8 @@ class GateWatch:
         if self._gate is None and (is_half or is_run):
             self._gate = GateError(
                 f"{count:,} of {many(self._answered, 'known page')} {end.words} now, as behind a "
-                "gate, and were left as they are"
+                "gate, and were left as they are (where the site became that, crawl it into a new "
+                "directory)"
             )
             for other in self._ends.values():
                 self._release(other)
@@ -204,3 +241,7 @@ class GateWatch:
             else:
                 waits.set_exception(self._gate)
         end.waiting.clear()
+
+
+def _said(previous: PageRow) -> bytes:
+    return previous.text_digest or previous.last_payload_digest or previous.key

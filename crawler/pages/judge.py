@@ -16,6 +16,7 @@ from crawler.pages.stored_texts import unpack_judged
 from crawler.pages.url_history import Outcome
 from crawler.reading.content_types import has_script
 from neardup import Verdict, hamming
+from neardup.document import analyse
 from neardup.fingerprints.digest import EMPTY_DIGEST
 from neardup.names import difference, unpacked
 from neardup.verification import JaccardVerifier, compared_with
@@ -68,6 +69,13 @@ class Comparer:
                 unpack_judged(text)
             )
         return distance, similarity
+
+    def fingerprint(self, previous: PageRow) -> int | None:
+        """Return the fingerprint of the last version, also of a short one; None without a text."""
+        text = self.text(previous) if previous.fingerprint is None else None
+        if text is None:
+            return previous.fingerprint
+        return analyse(unpack_judged(text), replace(self.parameters, min_words=1)).fingerprint
 
     def says_the_same(self, previous: PageRow, document: Document, words: Collection[str]) -> bool:
         """Return whether a page says what its last version said, apart from some words."""

@@ -48,7 +48,7 @@ class UnsentPages:
         asks = self._archivist.obey_robots_meta and bool({"noindex", "none"} & fetched.robots)
         if previous is None or asks or not self._may_stay(previous):
             return None
-        self._archivist.gates.note_answered()
+        self._archivist.gates.note_answered(fetched.key)
         is_again = self._archivist.is_stored_before(previous)
         previous = replace(
             previous,
@@ -140,7 +140,7 @@ class UnsentPages:
         # Seeds, robots.txt and sitemaps are requested in every visit, due or not.
         is_known = row.key in self._known
         if is_known:
-            self._archivist.gates.note_answered()
+            self._archivist.gates.note_answered(row.key)
         if fetched.depth or is_known:
             visit, outcome = self._archivist.visit, Outcome(kind, reason)
             self._known.note(row.key, visit, outcome, row.fetched_at, linked_from)

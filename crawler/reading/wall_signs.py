@@ -153,8 +153,12 @@ def read_wall_signs(root: Element, visible: Visible, url: str) -> WallSigns | No
     return WallSigns(_skeleton(foremost, unlinked, fold(visible.text), url), kind)
 
 
-def returned_to(url: str) -> str | None:
+def returned_to(url: str, asked: str = "") -> str | None:
     """Return the URL or path to which a login leads in the end, as ``/login?next=/a/b`` names it.
+
+    Args:
+        url: The URL of the login.
+        asked: The URL that led there; an argument of any name may hold it, or its path.
 
     Returns:
         None where no argument names one.
@@ -162,10 +166,12 @@ def returned_to(url: str) -> str | None:
     query = urlsplit(url).query
     if not query or query.count("&") > _MAX_ARGUMENTS:
         return None
+    path = "/" + asked.partition("://")[2].partition("/")[2]
     for name, value in parse_qsl(query):
         letters = "".join(filter(str.isalpha, name.lower()))
-        is_way_back = letters in _RETURNS and value.startswith(("/", "http://", "https://"))
-        if is_way_back and _can_be_split(value):
+        is_way_back = letters in _RETURNS or (asked and value in {asked, path})
+        is_url = value.startswith(("/", "http://", "https://"))
+        if is_way_back and is_url and _can_be_split(value):
             return value
     return None
 

@@ -17,24 +17,6 @@ HOST_BLOCKS = """host_blocks (        -- in how many pages of a host each block 
     blocks BLOB NOT NULL          -- 12 bytes each, ascending: hash, pages; little-endian
 );"""
 
-FILE_PARTS = """
-CREATE TABLE IF NOT EXISTS file_parts (
-    id   INTEGER PRIMARY KEY,       -- files.id of a part
-    etag TEXT NOT NULL              -- of the version that it is of, by which the rest is requested
-);
-"""
-"""The table of parts that can be continued, which mirrors of earlier versions lack."""
-
-DOWNLOADS = """
-CREATE TABLE IF NOT EXISTS downloads (
-    key    BLOB PRIMARY KEY,        -- of the URL; in hexadecimal, the name of the file
-    etag   TEXT NOT NULL,           -- of the version that it is of, by which the rest is requested
-    size   INTEGER NOT NULL,        -- its first bytes, as many as are known to be there
-    digest BLOB NOT NULL            -- their payload digest
-) WITHOUT ROWID;
-"""
-"""The table of bodies that are on their way to the disk, which mirrors of earlier versions lack."""
-
 BOILERPLATE = f"CREATE TEMP TABLE {HOST_BLOCKS}"
 """The table ``host_blocks`` for counts that are made beside those of the crawl."""
 
@@ -221,7 +203,19 @@ CREATE TABLE files (
 CREATE UNIQUE INDEX files_key ON files (key);
 CREATE UNIQUE INDEX files_path ON files (path_key);
 CREATE INDEX files_digest ON files (digest);
-{FILE_PARTS}
+
+CREATE TABLE file_parts (
+    id   INTEGER PRIMARY KEY,       -- files.id of a part that can be continued
+    etag TEXT NOT NULL              -- of the version that it is of, by which the rest is requested
+);
+
+CREATE TABLE downloads (            -- bodies that are on their way to the disk
+    key    BLOB PRIMARY KEY,        -- of the URL; in hexadecimal, the name of the file
+    etag   TEXT NOT NULL,           -- of the version that it is of, by which the rest is requested
+    size   INTEGER NOT NULL,        -- its first bytes, as many as are known to be there
+    digest BLOB NOT NULL            -- their payload digest
+) WITHOUT ROWID;
+
 CREATE TABLE file_redirects (
     key    BLOB PRIMARY KEY,        -- as in redirects, of every visit so far
     target BLOB NOT NULL,

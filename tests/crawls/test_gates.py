@@ -5,21 +5,27 @@ from __future__ import annotations
 import re
 import stat
 from collections import Counter
+from contextlib import closing
+from itertools import count
 from threading import Event
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.crawls.command import crawl, pages, scrapy
+from crawler.storage.database import open_for_reading
+from tests.crawls.command import crawl, pages, scrapy, start_scrapy
+from tests.crawls.fleet import end
 from tests.crawls.mirrored import mirror
+from tests.crawls.test_watch import let_a_day_pass, watch
 from tests.sites.prose import document
-from tests.sites.serving import NOT_FOUND, MadeSite, Request, Response
+from tests.sites.serving import NOT_FOUND, OF_EVERY_HOST, MadeSite, Request, Response
+from tests.waiting import wait_until
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 PAGES = {f"/p{number}" for number in range(10)}
-GATES = ("home", "gate", "login", "403", "200")
+GATES = ("home", "gate", "login", "way", "403", "200", "named", "numbered")
 MANY = ("-s", "CONCURRENT_REQUESTS_PER_DOMAIN=8", "-s", "DOWNLOAD_DELAY=0")
 
 
@@ -28,7 +34,7 @@ class GatedSite(MadeSite):
 
     Args:
         gate: What others get: a redirect to ``home``, ``gate`` or ``login``, or the status of a
-            text in place of the page.
+            text in place of the page, or a text that is ``named`` after it or ``numbered``.
         entry: The path that hands out the cookie.
 
     Attributes:
@@ -65,9 +71,12 @@ class GatedSite(MadeSite):
         return NOT_FOUND
 
     def _closed(self, path: str) -> Response:
-        targets = {"home": "/", "gate": "/gate", "login": f"/gate?next={path}"}
-        if self._gate in targets:
-            return Response(status=302, headers={"Location": targets[self._gate]})
+        targets = {"login": f"/gate?next={path}", "way": f"/gate?r={path}", "home": "/"}
+        if self._gate in {*targets, "gate"}:
+            return Response(status=302, headers={"Location": targets.get(self._gate, "/gate")})
+        texts = {"named": f"To see {path}", "numbered": f"Request {7919 * self.asked.total()}"}
+        if self._gate in texts:
+            return Response(document("Please confirm your age", f"<p>{texts[self._gate]}"))
         return Response(document("Please confirm your age", ""), status=int(self._gate))
 
 
@@ -125,3 +134,55 @@ def test_a_visit_of_a_crawl_ends_at_a_gate(tmp_path: Path) -> None:
         assert done.returncode == 1
         assert "known pages have one text now, as behind a gate" in done.stderr
     assert [row["text"] for row in pages(tmp_path)] == [row["text"] for row in before]
+
+
+class NumberingSite(MadeSite):
+    """Sets a cookie to the number of each page that it sends."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._numbers = count(1)
+
+    def respond(self, request: Request) -> Response | None:
+        if request.target in OF_EVERY_HOST:
+            return NOT_FOUND
+        links = "".join(f'<a href="/p{number}">{number}</a> ' for number in range(200))
+        cookie = {"Set-Cookie": f"sent={next(self._numbers)}"}
+        return Response(document(f"Page {request.target}", links), headers=cookie)
+
+
+@pytest.mark.slow
+def test_no_page_is_stored_without_the_cookies_that_came_before(tmp_path: Path) -> None:
+    with NumberingSite() as site:
+        options = ("-a", f"url={site.origin}/", "-s", f"JOBDIR={tmp_path}", *MANY)
+        process = start_scrapy("crawl", "site", *options)
+        try:
+            wait_until(lambda: stored(tmp_path) >= 30)
+            process.kill()
+        finally:
+            end(process)
+    jar = (tmp_path / "cookies.txt").read_text()
+    assert int(jar.split("\tsent\t")[1]) >= stored(tmp_path)
+
+
+def stored(folder: Path) -> int:
+    """Return how many pages a crawl has committed."""
+    if not (folder / "cookies.txt").exists():
+        return 0
+    with closing(open_for_reading(folder)) as connection:
+        return int(connection.execute("SELECT count(*) FROM pages").fetchone()[0])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("gate", ["named", "403"])
+def test_a_watch_tells_nothing_of_pages_behind_a_gate(gate: str, tmp_path: Path) -> None:
+    folder = tmp_path / "job"
+    with GatedSite(gate) as site:
+        crawl(f"{site.origin}/", folder, *MANY)
+        watch(folder)  # knows what there is
+        for is_closed in (True, False):
+            site.is_closed = is_closed
+            let_a_day_pass(folder)
+            done = watch(folder)
+            assert "job: nothing changed" in done.stdout
+            assert done.returncode == (is_closed and gate != "403"), done.stderr

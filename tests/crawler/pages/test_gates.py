@@ -14,7 +14,7 @@ from crawler.pages.gates import GateError, GateWatch, UndecidedError
 def page(number: int, text: bytes, size: int = 10) -> Any:
     """A known page whose text is this one now."""
     return SimpleNamespace(
-        reading=SimpleNamespace(extract=SimpleNamespace(digest=text), signs=None),
+        reading=SimpleNamespace(extract=SimpleNamespace(digest=text, fingerprint=None), signs=None),
         previous=known(number),
         payload=text,
         fetched=SimpleNamespace(size=size),
@@ -23,14 +23,21 @@ def page(number: int, text: bytes, size: int = 10) -> Any:
 
 def known(number: int) -> Any:
     digest = number.to_bytes(16)
-    return SimpleNamespace(key=digest, text_digest=digest, last_payload_digest=digest)
+    url = f"http://h.example/{number}"
+    return SimpleNamespace(
+        key=digest,
+        url=url,
+        text_digest=digest,
+        last_payload_digest=digest,
+        has_own_words=True,
+    )
 
 
 async def outcomes(watch: GateWatch, pages: list[Any]) -> list[object]:
     """Return what becomes of answers, each in its turn; the crawl ends with the last."""
     tasks = []
     for one in pages:
-        tasks.append(asyncio.ensure_future(watch.pass_changed(one)))
+        tasks.append(asyncio.ensure_future(watch.pass_known(one, None, is_same=False)))
         await asyncio.sleep(0)
     watch.settle()
     return await asyncio.gather(*tasks, return_exceptions=True)
@@ -53,8 +60,8 @@ def test_half_of_the_pages_with_one_text_are_a_gate(
     unchanged: int, texts: list[bytes], is_gate: bool
 ) -> None:
     watch = GateWatch(is_on=True)
-    for _ in range(unchanged):
-        watch.note_answered()
+    for number in range(unchanged):
+        watch.note_answered(b"other %d" % number)
     pages = [page(number, text) for number, text in enumerate(texts)]
     found = asyncio.run(outcomes(watch, pages))
     gated = [text for text, one in zip(texts, found, strict=True) if isinstance(one, GateError)]
@@ -79,7 +86,7 @@ def test_large_pages_do_not_wait_until_nothing_more_is_asked_for() -> None:
 def test_nothing_waits_when_the_crawl_is_closed() -> None:
     watch = GateWatch(is_on=True, is_closing=lambda: True)
     with pytest.raises(UndecidedError):
-        asyncio.run(watch.pass_changed(page(1, b"changed")))
+        asyncio.run(watch.pass_known(page(1, b"changed"), None, is_same=False))
     assert watch.waiting == 0
 
 
@@ -88,8 +95,8 @@ def test_redirects_are_asked_for_twice_before_they_are_believed(
     unchanged: int, is_gate: bool
 ) -> None:
     watch = GateWatch(is_on=True)
-    for _ in range(unchanged):
-        watch.note_answered()
+    for number in range(unchanged):
+        watch.note_answered(b"other %d" % number)
     for number in range(5):
         assert watch.must_wait(known(number), f"http://h.example/login?next=/{number}", 9)
     again = [known(number) for number in range(5)]
@@ -115,3 +122,14 @@ def test_redirects_are_believed_when_nothing_else_is_to_be_answered() -> None:
     watch = GateWatch(is_on=True)
     assert watch.must_wait(known(0), "http://h.example/new", 1)
     assert not watch.must_wait(known(0), "http://h.example/new", 1)
+
+
+def test_pages_that_came_after_all_are_led_nowhere() -> None:
+    watch = GateWatch(is_on=True)
+    for number in range(4):
+        assert watch.must_wait(known(number), "http://h.example/new", 9)
+        watch.note_answered(known(number).key)
+    for number in range(4, 7):
+        watch.note_answered(known(number).key)
+    assert watch.must_wait(known(7), "http://h.example/new", 2)
+    assert not watch.must_wait(known(7), "http://h.example/new", 2)
