@@ -13,12 +13,13 @@ import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, BinaryIO, cast
-
-from filelock import FileLock, Timeout
+from typing import IO, TYPE_CHECKING, BinaryIO, cast
 
 from neardup.errors import IndexLockedError
 from neardup.files.sealed import ELSEWHERE, unusable
+
+if TYPE_CHECKING:
+    from filelock import FileLock
 
 TEMPORARY_SUFFIX = ".tmp"
 LOCK_NAME = "index.lock"
@@ -196,7 +197,7 @@ def origin_of(name: str) -> str:
     return _TAIL.sub("", name.removesuffix(TEMPORARY_SUFFIX))
 
 
-def lock_directory(path: Path, content: str, is_ours: Callable[[str], bool]) -> FileLock:
+def lock_directory(path: Path, content: str, is_ours: Callable[[str], bool]) -> "FileLock":
     """Make a directory where it is absent, and lock it.
 
     Args:
@@ -222,6 +223,8 @@ def lock_directory(path: Path, content: str, is_ours: Callable[[str], bool]) -> 
         raise unusable(path, "a directory", "a file", ELSEWHERE) from None
     for folder in absent:
         sync_directory(folder.parent)
+    from filelock import FileLock, Timeout  # noqa: PLC0415  # only writers need it
+
     # The thread that closes an index need not be the one that opened it.
     lock = FileLock(path / LOCK_NAME, timeout=0, thread_local=False)
     try:
