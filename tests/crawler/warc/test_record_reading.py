@@ -9,7 +9,7 @@ import pytest
 
 from crawler.warc.sources import ArchiveError, find_sources
 from tests.crawler.warc.exchanges import exchange, read_all, record_all
-from tests.crawler.warc.foreign import answer, pages, record
+from tests.crawler.warc.foreign import answer, captured, pages, record
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -83,12 +83,12 @@ class TestPages:
         assert [page.status for page in found] == [200] * 3
         assert all(("Content-Encoding", "gzip") in page.headers for page in found)
 
-    def test_a_revisit_of_what_is_not_there_is_skipped(
-        self, tmp_path: Path, caplog: pytest.LogCaptureFixture
-    ) -> None:
+    def test_a_304_whose_page_is_not_there_is_counted_and_none(self, tmp_path: Path) -> None:
         record_all(tmp_path, exchange("/a", b"", status=304), exchange("/b", b"<p>b"))
-        assert [page.url for page in pages(tmp_path)] == ["http://example.org/b"]
-        assert "not in the archive" in caplog.text
+        found, captures = captured(tmp_path)
+        assert [page.url for page in found] == ["http://example.org/b"]
+        ((what, count),) = captures.left_out.items()
+        assert ("not in the archive" in what, count) == (True, 1)
 
     def test_a_part_of_a_page_is_known_for_one(self, tmp_path: Path) -> None:
         record_all(tmp_path, exchange("/a", b"<p>a", truncated="disconnect"), exchange("/b"))
