@@ -183,7 +183,9 @@ class Mirroring:
             return []
         stored = json.loads(_stored(self._folder, meta_names.MIRROR_OPTIONS) or "{}")
         taken = {
-            name: value for name, value in stored.items() if value and name not in self._arguments
+            name: value
+            for name, value in stored.items()
+            if value and name in _KEPT_ARGUMENTS and name not in self._arguments
         }
         self._arguments |= taken
         return [option_words(name, value) for name, value in taken.items()]
