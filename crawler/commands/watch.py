@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import sys
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,9 +17,10 @@ from crawler.console.command_line import (
     refuse_format,
     refuse_urls,
 )
-from crawler.console.escaping import say_or_go_on
+from crawler.console.escaping import say, say_or_go_on
 from crawler.console.spider_command import as_options
 from crawler.spiders.argument_table import SITE
+from crawler.storage.errors import JobError
 from crawler.suggestions import did_you_mean
 
 if TYPE_CHECKING:
@@ -86,6 +89,12 @@ class WatchCommand(PlainCommand):
             metavar="SIZE",
             help="stop a visit when less is free on the disk (default 256MiB)",
         )
+        group.add_argument(
+            "--remembered-files",
+            action="store_true",
+            help="use the files that directories remember, of cookies and URL rules, without a "
+            "question",
+        )
         group = parser.add_argument_group("who is told")
         group.add_argument(
             "-o",
@@ -118,12 +127,16 @@ class WatchCommand(PlainCommand):
         _check(opts)
         folders = _folders(args)
         self._check_settings(opts)
+        files = _agreed_files(folders, is_agreed=opts.remembered_files)
         from crawler.watch.visiting import Signals
         from crawler.watch.watching import Watch
 
         to_stderr = _STANDARD_OUTPUT in (opts.output or ())
         tell = partial(say_or_go_on, to_stderr=to_stderr)
-        with Signals() as signals, Watch(folders, _options(opts), tell, self.complain) as watch:
+        with (
+            Signals() as signals,
+            Watch(folders, _options(opts, files), tell, self.complain) as watch,
+        ):
             self.exitcode = watch.run(signals, once=opts.once)
 
     def _check_settings(self, opts: argparse.Namespace) -> None:
@@ -294,7 +307,34 @@ def _limits(opts: argparse.Namespace) -> dict[str, str]:
     return {name: value for name, value in given.items() if value is not None}
 
 
-def _options(opts: argparse.Namespace) -> WatchOptions:
+def _agreed_files(folders: Sequence[Path], *, is_agreed: bool) -> dict[Path, dict[str, str]]:
+    """Return the files that directories remember, once the user has agreed to their use.
+
+    Raises:
+        CommandError: The user has not.
+    """
+    from crawler.watch.visiting import remembered_files
+
+    found = {}
+    for folder in folders:
+        with suppress(JobError):  # its visit says why
+            found[folder.resolve()] = remembered_files(folder)
+    named = [
+        f"{folder} remembers --{name} {value}"
+        for folder, files in found.items()
+        for name, value in files.items()
+    ]
+    if named and not is_agreed:
+        if not sys.stdin.isatty():
+            raise CommandError(f"{'; '.join(named)}; --remembered-files agrees to their use")
+        for line in named:
+            say(line)
+        if input("use these files? [y/N] ").strip().lower() not in {"y", "yes"}:
+            raise CommandError("nothing is watched, since the files are not to be used")
+    return found
+
+
+def _options(opts: argparse.Namespace, files: dict[Path, dict[str, str]]) -> WatchOptions:
     """Return the options of the watch; those that were checked are right."""
     from crawler.spiders.arguments import byte_count
     from crawler.watch.delivery import JsonLines, UserCommand, Webhook
@@ -308,7 +348,12 @@ def _options(opts: argparse.Namespace) -> WatchOptions:
     receivers += [Webhook(url) for url in dict.fromkeys(opts.webhook)]
     receivers += [UserCommand(command) for command in dict.fromkeys(opts.command)]
     visits = VisitOptions(
-        opts.revisit, _limits(opts), settings, getattr(opts, "config", None), _log_words(opts)
+        opts.revisit,
+        _limits(opts),
+        settings,
+        getattr(opts, "config", None),
+        _log_words(opts),
+        files,
     )
     return WatchOptions(
         interval_secs(opts.every), visits, receivers, None if opts.atom is None else Path(opts.atom)

@@ -234,7 +234,11 @@ def _remembered(folder: Path, arguments: Mapping[str, str]) -> dict[str, str]:
     if not (folder / STATE_FOLDER / FILE_NAME).is_file():
         return {}
     stored = json.loads(_stored(folder, meta_names.MIRROR_OPTIONS) or "{}")
-    return {name: value for name, value in stored.items() if value and name not in arguments}
+    return {
+        name: value
+        for name, value in stored.items()
+        if value and name in _KEPT_ARGUMENTS and name not in arguments
+    }
 
 
 def canonical_seed(urls: str) -> str:

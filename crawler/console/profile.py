@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawler.console.command_line import CommandError
+from crawler.console.escaping import say
 from crawler.spiders.argument_table import MIRROR, REPLAY, SITE, URLS
 from crawler.suggestions import did_you_mean
 
@@ -25,6 +26,28 @@ SETTINGS = "settings"
 """The table of the configuration file that holds settings."""
 
 _ARGUMENTS = {**SITE, **URLS, **REPLAY, **MIRROR}
+
+_OF_CRAWLS = ("crawl.db", ".mirror")
+"""Names in a folder by which it is a crawl directory."""
+
+_HARMLESS_ARGUMENTS = frozenset({
+    "scope", "max_pages", "max_time", "max_bytes", "max_rate", "hours", "max_depth", "allow",
+    "deny", "include", "exclude", "sitemaps", "links", "revisit", "render", "screenshots",
+    "requisites", "accept", "reject", "text", "search", "keep_versions",
+})  # fmt: skip
+_HARMLESS_SETTINGS = (
+    "AUTOTHROTTLE_", "CLOSESPIDER_", "CONCURRENT_REQUESTS", "DEPTH_LIMIT", "DOWNLOAD_DELAY",
+    "DOWNLOAD_MAXSIZE", "DOWNLOAD_TIMEOUT", "RANDOMIZE_DOWNLOAD_DELAY", "RETRY_TIMES",
+    "CRAWL_BREADTH_FIRST", "CRAWL_FIND_WALLS", "CRAWL_LEARN_", "CRAWL_MAX_", "CRAWL_MIN_FREE_BYTES",
+    "CRAWL_PAUSE_SECS", "CRAWL_RENDER_MAX_", "CRAWL_RENDER_TIMEOUT_SECS", "CRAWL_RETRY_BUDGET_SECS",
+    "CRAWL_REVISIT_", "CRAWL_SKIPPED_EXTENSIONS", "CRAWL_URL_RULE_", "NEARDUP_", "PAGES_KEEP_",
+    "READING_", "URLS_DISABLED_RULES",
+)  # fmt: skip
+"""How names of settings begin that a file in a crawl directory may hold.
+
+They are delays, limits, scope and thresholds. Such a file may be a stranger's: no program, path or
+class is taken from it, nor what a crawl may reach or must obey.
+"""
 
 
 class Configuration(NamedTuple):
@@ -108,6 +131,8 @@ def read_configuration(named: str | None) -> Configuration:
     settings = tables.pop(SETTINGS, {})
     if not isinstance(settings, dict):
         raise CommandError(f"{path}: {SETTINGS} must be a table, [{SETTINGS}]")
+    if any((path.parent / name).exists() for name in _OF_CRAWLS):
+        tables, settings = _harmless(path, tables, settings)
     arguments = {name.replace("-", "_"): value for name, value in tables.items()}
     for name in arguments:
         if name not in _ARGUMENTS:
@@ -119,6 +144,23 @@ def read_configuration(named: str | None) -> Configuration:
     return Configuration(
         path, {name: _written(path, name, value) for name, value in arguments.items()}, settings
     )
+
+
+def _harmless(
+    path: Path, arguments: Mapping[str, Any], settings: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what counts of a file in a crawl directory, and say what does not."""
+    harmful = {*_ARGUMENTS} - _HARMLESS_ARGUMENTS  # what is no argument is an error
+    kept = {name: arguments[name] for name in arguments if name.replace("-", "_") not in harmful}
+    chosen = {name: settings[name] for name in settings if name.startswith(_HARMLESS_SETTINGS)}
+    ignored = sorted({*arguments, *settings} - {*kept, *chosen})
+    if ignored:
+        say(
+            f"{path}: ignored, since the file is in a crawl directory: {', '.join(ignored)}; give "
+            "them on the command line, or in a file elsewhere that --config names",
+            to_stderr=True,
+        )
+    return kept, chosen
 
 
 def _written(path: Path, name: str, value: object) -> str:
@@ -147,7 +189,7 @@ def profile_settings(opts: argparse.Namespace, configuration: Configuration) -> 
     check_profile_options(opts)
     settings = Settings()
     settings.setmodule(PROFILE, priority="project")
-    settings.setdict(configuration.settings, priority="cmdline")
+    settings.setdict(_with_careful_feeds(configuration.settings), priority="cmdline")
     reader = Command()
     reader.settings = settings
     try:
@@ -155,6 +197,20 @@ def profile_settings(opts: argparse.Namespace, configuration: Configuration) -> 
     except UsageError as error:
         raise CommandError(feed_words(str(error), opts)) from None
     return settings
+
+
+def _with_careful_feeds(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings whose feeds replace no file of others, as ``-O`` may."""
+    from crawler.feeds.feed_targets import SPARES_OTHERS
+
+    feeds = settings.get("FEEDS")
+    if not isinstance(feeds, dict):
+        return dict(settings)
+    marked = {
+        place: {**options, SPARES_OTHERS: True} if isinstance(options, dict) else options
+        for place, options in feeds.items()
+    }
+    return {**settings, "FEEDS": marked}
 
 
 def feed_words(message: str, opts: argparse.Namespace) -> str:

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import json
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from w3lib.url import file_uri_to_path
 
+from crawler.storage import meta_names
+from crawler.storage.database import FILE_NAME, meta_of, open_for_reading
+from crawler.storage.errors import JobError
 from crawler.storage.output_files import check_output, check_writable
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
+
+
+SPARES_OTHERS = "spares_others"
+"""The option of a feed that replaces only a file that the crawl wrote."""
 
 
 def check_feeds(settings: BaseSettings) -> None:
@@ -21,12 +30,13 @@ def check_feeds(settings: BaseSettings) -> None:
     before it is checked.
 
     Raises:
-        JobError: A feed cannot be written, or is a file that a crawl lives on.
+        JobError: A feed cannot be written, or is a file that a crawl lives on, or would replace one
+            of others.
     """
     jobdir = settings["JOBDIR"]
     folder = Path(jobdir) if jobdir else None
-    for feed in map(str, settings.getdict("FEEDS")):
-        path = _local_path(feed)
+    for feed, options in settings.getdict("FEEDS").items():
+        path = _local_path(str(feed))
         if path is None:
             continue
         if "%(" in path:
@@ -35,6 +45,21 @@ def check_feeds(settings: BaseSettings) -> None:
             continue
         check_output(Path(path), folder)
         check_writable(Path(path))
+        if options.get(SPARES_OTHERS) and options.get("overwrite") and _is_of_others(path, folder):
+            raise JobError(
+                f"{path}: this crawl did not write the file, so that the configuration does not "
+                f"replace it; --overwrite-output {path} does"
+            )
+
+
+def _is_of_others(path: str, folder: Path | None) -> bool:
+    place = Path(path).resolve()
+    if not place.is_file() or not place.stat().st_size:
+        return False
+    if folder is None or not (folder / FILE_NAME).is_file():
+        return True
+    with closing(open_for_reading(folder)) as connection:
+        return str(place) not in json.loads(meta_of(connection.execute, meta_names.FEEDS) or "{}")
 
 
 def feeds_stdout(settings: BaseSettings) -> bool:

@@ -14,6 +14,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 import uuid
 from abc import ABC, abstractmethod
 from base64 import b64encode
@@ -21,6 +22,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 from xml.etree import ElementTree as ET
@@ -31,7 +33,7 @@ from urllib3.util import parse_url
 from neardup.files.durable import named_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from crawler.watch.watch_store import Change, Noted, WatchStore
 
@@ -44,6 +46,9 @@ TIMEOUT_SECS = 30.0
 RETRIES = 3
 """A webhook is asked again so often, after 1, 2 and 4 seconds."""
 
+TOTAL_SECS = 120.0
+"""A webhook is left after this time, tries and waiting included."""
+
 COMMAND_SECS = 600.0
 """A command has this time for the changes that it gets at once."""
 
@@ -54,6 +59,7 @@ _STANDARD_OUTPUT = "-"
 _NAMESPACE = "http://www.w3.org/2005/Atom"
 _NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _SAFE = "!#$%&'()*+,/:;=?@[]~"
+_BACKOFF_SECS = 0.5
 _RETRIED = (408, 425, 429, 500, 502, 503, 504)
 
 ET.register_namespace("", _NAMESPACE)
@@ -158,12 +164,22 @@ class Webhook(Receiver):
         url: The URL.
         timeout_secs: Time that it has to answer.
         retries: How often it is asked again where it does not answer, or answers that it is busy.
+        total_secs: Time for all of it, however slowly bytes come.
+
+    Of an answer the status alone is read.
     """
 
     def __init__(
-        self, url: str, timeout_secs: float = TIMEOUT_SECS, retries: int = RETRIES
+        self,
+        url: str,
+        timeout_secs: float = TIMEOUT_SECS,
+        retries: int = RETRIES,
+        total_secs: float = TOTAL_SECS,
     ) -> None:
         self._url = url
+        self._retries = retries
+        self._total_secs = total_secs
+        self._thread: Thread | None = None
         parsed = parse_url(url)
         self._host = parsed._replace(auth=None, path=None, query=None, fragment=None).url
         self._headers = {} if parsed.auth is None else _authorization(parsed.auth)
@@ -171,13 +187,10 @@ class Webhook(Receiver):
         self.name = f"webhook {hashlib.sha256(url.encode()).hexdigest()}"
         retry = urllib3.Retry(
             retries,
-            redirect=0,
-            status_forcelist=_RETRIED,
+            status=0,  # urllib3 would read the answers that it drops
             allowed_methods=None,
-            backoff_factor=0.5,
+            backoff_factor=_BACKOFF_SECS,
             respect_retry_after_header=False,
-            raise_on_status=False,
-            raise_on_redirect=False,
         )
         self._pool = urllib3.PoolManager(retries=retry, timeout=timeout_secs)
 
@@ -188,14 +201,49 @@ class Webhook(Receiver):
             "Content-Type": "application/json",
             "User-Agent": "crawl-once",
         }
-        try:
-            answer = self._pool.request("POST", self._url, body=body, headers=headers)
-        except urllib3.exceptions.HTTPError as error:
+        status = self._within_time(lambda: self._post(body, headers))
+        if isinstance(status, urllib3.exceptions.HTTPError):
+            raise DeliveryError(f"the webhook at {self._host} does not answer: {_cause(status)}")
+        if status is None:
             raise DeliveryError(
-                f"the webhook at {self._host} does not answer: {_cause(error)}"
-            ) from None
-        if not 200 <= answer.status < 300:
-            raise DeliveryError(f"the webhook at {self._host} answers HTTP {answer.status}")
+                f"the webhook at {self._host} was left after {self._total_secs:g} s"
+            )
+        if not 200 <= status < 300:
+            raise DeliveryError(f"the webhook at {self._host} answers HTTP {status}")
+
+    def _within_time(
+        self, post: Callable[[], int | urllib3.exceptions.HTTPError]
+    ) -> int | urllib3.exceptions.HTTPError | None:
+        """Return what a call returns; None where it takes too long, or an earlier one still does.
+
+        The call goes on in its thread, since nothing ends a read that brings a byte now and then.
+        """
+        if self._thread is not None and self._thread.is_alive():
+            return None
+        found: list[int | urllib3.exceptions.HTTPError] = []
+        self._thread = Thread(target=lambda: found.append(post()), daemon=True)
+        self._thread.start()
+        self._thread.join(self._total_secs)
+        return found[0] if found else None
+
+    def _post(self, body: bytes, headers: Mapping[str, str]) -> int | urllib3.exceptions.HTTPError:
+        for tried in range(self._retries + 1):
+            try:
+                answer = self._pool.request(
+                    "POST",
+                    self._url,
+                    body=body,
+                    headers=headers,
+                    redirect=False,
+                    preload_content=False,
+                )
+            except urllib3.exceptions.HTTPError as error:
+                return error
+            answer.close()
+            if answer.status not in _RETRIED:
+                break
+            time.sleep(_BACKOFF_SECS * 2**tried if tried < self._retries else 0)
+        return answer.status
 
 
 def _authorization(written: str) -> dict[str, str]:

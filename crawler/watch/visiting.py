@@ -28,6 +28,15 @@ CONFIGURATION_NAME = "crawl-once.toml"
 PATIENCE_SECS = 60.0
 """Wait so long for another crawl of the directory, such as one whose watch was killed."""
 
+FILE_ARGUMENTS = ("cookies", "rules")
+"""Arguments that name files of the user, which a directory of others may remember too."""
+
+REMEMBERED = frozenset({
+    "url", "scope", "max_rate", "hours", "max_depth", "allow", "deny", "include", "exclude",
+    "sitemaps", "links", "render", "screenshots", *FILE_ARGUMENTS,
+})  # fmt: skip
+"""Arguments that a visit takes from a directory; whatever else it names may be any option."""
+
 _PLANNED = ("url", "scope", "allow", "deny", "links")
 _SLICE_SECS = 60.0
 _LOOK_SECS = 0.2
@@ -58,7 +67,20 @@ def remembered_arguments(folder: Path) -> dict[str, str]:
     if spider != "site":
         raise JobError(f"{folder}: holds {_OTHERS.get(spider, f'a crawl of {spider}')}")
     stored = json.loads(meta.get(meta_names.ARGUMENTS, "{}"))
-    return dict(stored) if stored.get("url") else planned_arguments(plan)
+    found = stored if stored.get("url") else planned_arguments(plan)
+    if str(found["url"]).startswith("-"):
+        raise JobError(f"{folder}: remembers no URL, but {found['url']}")
+    return {name: str(value) for name, value in found.items() if name in REMEMBERED}
+
+
+def remembered_files(folder: Path) -> dict[str, str]:
+    """Return the arguments that a directory remembers and that name files.
+
+    Raises:
+        JobError: As `remembered_arguments`.
+    """
+    arguments = remembered_arguments(folder)
+    return {name: arguments[name] for name in FILE_ARGUMENTS if arguments.get(name)}
 
 
 def planned_arguments(plan: str) -> dict[str, str]:
@@ -86,6 +108,7 @@ class VisitOptions(NamedTuple):
         settings: Settings of each crawl, ``NAME=VALUE``.
         configuration: The configuration file; None: that of the directory, if there is one.
         logs: Options about the logs of each crawl.
+        files: The remembered files of each directory to whose use the user has agreed.
     """
 
     revisit: str = "yes"
@@ -93,6 +116,7 @@ class VisitOptions(NamedTuple):
     settings: Sequence[str] = ()
     configuration: str | None = None
     logs: Sequence[str] = ()
+    files: Mapping[Path, Mapping[str, str]] = {}  # nothing changes it
 
 
 class Ended(NamedTuple):
@@ -196,7 +220,16 @@ class Signals:
 
 
 def visit_words(folder: Path, arguments: Mapping[str, str], options: VisitOptions) -> list[str]:
-    """Return the words of ``crawl-once`` for a visit."""
+    """Return the words of ``crawl-once`` for a visit.
+
+    Raises:
+        JobError: The directory remembers a file to whose use nobody agreed.
+    """
+    agreed = options.files.get(folder.resolve(), {})
+    for name in FILE_ARGUMENTS:
+        if arguments.get(name) and arguments[name] != agreed.get(name):
+            known = f"{folder}: remembers --{name} {arguments[name]}"
+            raise JobError(f"{known}; start again with --remembered-files")
     given = {**arguments, **options.limits, "revisit": options.revisit}
     url = given.pop("url")
     words = ["crawl", url, str(folder.resolve())]

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from crawler.console.crawling import _OF_ONE_VISIT
+from crawler.spiders.argument_table import SITE
+from crawler.storage import meta_names
+from crawler.watch.visiting import FILE_ARGUMENTS, REMEMBERED
 from tests.crawls.command import crawl, scrapy
+from tests.crawls.test_watch import let_a_day_pass
 from tests.sites.changing import ChangingSite
 from tests.sites.prose import prose
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 FILES = (
     "status.json", "status.json.tmp", "status.json.part", "seen.bloom", "seen.bloom.tmp",
@@ -110,3 +120,182 @@ def test_linked_state_of_a_mirror_is_refused(
     done = scrapy(*words, str(place))
     assert (done.returncode, "symbolic link" in done.stderr) == (2, True), done.stderr
     assert {path: path.stat().st_mtime_ns for path in jobdir.rglob("*")} == before
+
+
+PROGRAM = Path(sys.executable).with_name("crawl-once")
+
+
+def once(*words: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(PROGRAM), *map(str, words)],
+        cwd=cwd,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+@pytest.fixture
+def harmful(jobdir: Path, tmp_path: Path) -> Path:
+    """The directory, with a configuration that runs a program and writes elsewhere."""
+    mark = tmp_path / "mark"
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/sh\ntouch {mark}\n")
+    program.chmod(0o755)
+    (tmp_path / "feed.jsonl").write_text(IMPORTANT)
+    (jobdir / "crawl-once.toml").write_text(
+        f"""
+        cookies = "{tmp_path / "cookies.txt"}"
+        rules = "{tmp_path / "rules.json"}"
+        max-pages = 1
+        render = "always"
+
+        [settings]
+        DOWNLOAD_DELAY = 0.01
+        CRAWL_RENDER_BROWSER = "{program}"
+        LOG_FILE = "{tmp_path / "log"}"
+        ROBOTSTXT_OBEY = false
+        CRAWL_PRIVATE_ADDRESSES = true
+        ITEM_PIPELINES = {{ "antigravity.Pipeline" = 1 }}
+        WARC_FOLDER = "{tmp_path / "warc"}"
+
+        [settings.FEEDS."{tmp_path / "feed.jsonl"}"]
+        format = "jsonlines"
+        overwrite = true
+        """
+    )
+    return jobdir
+
+
+IGNORED = (
+    "CRAWL_PRIVATE_ADDRESSES, CRAWL_RENDER_BROWSER, FEEDS, ITEM_PIPELINES, LOG_FILE, "
+    "ROBOTSTXT_OBEY, WARC_FOLDER, cookies, rules;"
+)
+
+
+def test_configuration_in_a_crawl_directory_holds_harmless_settings_alone(
+    harmful: Path, tmp_path: Path
+) -> None:
+    """Of a watch, of a file that is named, and of a crawl that stands in the directory."""
+    told = once("config", "--config", harmful / "crawl-once.toml", "--json")
+    assert told.returncode == 0, told.stderr
+    held = json.loads(told.stdout)
+    assert held["DOWNLOAD_DELAY"]["value"] == 0.01
+    assert held["max-pages"]["value"] == "1"
+    assert held["ROBOTSTXT_OBEY"]["value"] is True
+    assert not {"cookies", "rules", "CRAWL_RENDER_BROWSER", "LOG_FILE", "FEEDS"} & set(held)
+    assert f"ignored, since the file is in a crawl directory: {IGNORED}" in told.stderr
+    here = once("config", "--json", cwd=harmful)
+    assert IGNORED in here.stderr
+    let_a_day_pass(harmful)
+    (harmful / "crawl-once.toml").write_text(
+        (harmful / "crawl-once.toml").read_text().replace('render = "always"', "")
+    )
+    watched = once("watch", "--once", harmful, "-s", "READING_WORKERS=1")
+    assert watched.returncode == 0, watched.stdout + watched.stderr
+    assert IGNORED in (harmful / "watch.log").read_text()
+    assert (tmp_path / "feed.jsonl").read_text() == IMPORTANT
+    assert not [name for name in ("mark", "log", "warc") if (tmp_path / name).exists()]
+
+
+def remember(jobdir: Path, **arguments: str) -> None:
+    """Let a directory remember further arguments, as one of a stranger may."""
+    with closing(sqlite3.connect(jobdir / "crawl.db")) as connection, connection:
+        (known,) = connection.execute(
+            "SELECT value FROM meta WHERE name = ?", (meta_names.ARGUMENTS,)
+        ).fetchone()
+        value = json.dumps({**json.loads(known), **arguments})
+        connection.execute(
+            "UPDATE meta SET value = ? WHERE name = ?", (value, meta_names.ARGUMENTS)
+        )
+
+
+class TestRememberedFiles:
+    @pytest.mark.parametrize("name", FILE_ARGUMENTS)
+    def test_they_are_refused_until_the_user_agrees(
+        self, site: ChangingSite, jobdir: Path, tmp_path: Path, name: str
+    ) -> None:
+        file = tmp_path / "file"
+        host = site.at("/").split("//")[1].partition(":")[0]
+        file.write_text(
+            f"{host}\tFALSE\t/\tFALSE\t0\tsession\tsecret\n" if name == "cookies" else "[]"
+        )
+        remember(jobdir, **{name: str(file)})
+        let_a_day_pass(jobdir)
+        asked = len(site.asked)
+        refused = once("watch", "--once", jobdir)
+        assert refused.returncode == 2
+        assert f"remembers --{name} {file}" in refused.stderr
+        assert "--remembered-files" in refused.stderr
+        assert len(site.asked) == asked
+
+    def test_agreed_file_is_used(self, site: ChangingSite, jobdir: Path, tmp_path: Path) -> None:
+        file = tmp_path / "cookies.txt"
+        host = site.at("/").split("//")[1].partition(":")[0]
+        file.write_text(f"{host}\tFALSE\t/\tFALSE\t0\tsession\tsecret\n")
+        remember(jobdir, cookies=str(file))
+        let_a_day_pass(jobdir)
+        agreed = once("watch", "--once", "--remembered-files", jobdir, "-s", "DOWNLOAD_DELAY=0")
+        assert agreed.returncode == 0, agreed.stdout + agreed.stderr
+
+    @pytest.mark.parametrize(
+        "stored", [{"config": "x.toml"}, {"set": "LOG_FILE=x"}, {"logfile": "x"}]
+    )
+    def test_options_that_no_crawl_remembers_are_none(
+        self, jobdir: Path, tmp_path: Path, stored: dict[str, str]
+    ) -> None:
+        value = {name: str(tmp_path / "outside") for name in stored}
+        remember(jobdir, **value)
+        let_a_day_pass(jobdir)
+        done = once("watch", "--once", jobdir, "-s", "DOWNLOAD_DELAY=0")
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert not (tmp_path / "outside").exists()
+
+    def test_option_in_place_of_the_url_is_none(self, jobdir: Path, tmp_path: Path) -> None:
+        remember(jobdir, url=f"--logfile={tmp_path / 'outside'}")
+        let_a_day_pass(jobdir)
+        done = once("watch", "--once", jobdir)
+        assert "remembers no URL" in done.stdout + done.stderr
+        assert not (tmp_path / "outside").exists()
+
+    def test_all_that_crawls_remember_is_taken(self) -> None:
+        assert {*SITE} - {*_OF_ONE_VISIT} <= REMEMBERED <= {*SITE}
+
+
+class TestFeeds:
+    """A feed of the configuration replaces what the crawl wrote, and no other file."""
+
+    @pytest.fixture
+    def place(self, site: ChangingSite, tmp_path: Path) -> Path:
+        here = tmp_path / "here"
+        here.mkdir()
+        (here / "crawl-once.toml").write_text(
+            f"""
+            url = "{site.at("/")}"
+            [settings]
+            DOWNLOAD_DELAY = 0
+            READING_WORKERS = 1
+            [settings.FEEDS."feed.jsonl"]
+            format = "jsonlines"
+            overwrite = true
+            """
+        )
+        return here
+
+    def test_file_of_others_stays(self, place: Path) -> None:
+        (place / "feed.jsonl").write_text(IMPORTANT)
+        done = once("crawl", "--into", "d", cwd=place)
+        assert (done.returncode, "--overwrite-output feed.jsonl" in done.stderr) == (2, True)
+        assert (place / "feed.jsonl").read_text() == IMPORTANT
+
+    def test_own_file_is_replaced_and_any_by_the_command_line(self, place: Path) -> None:
+        for _ in range(2):
+            done = once("crawl", "--into", "d", "--revisit", "yes", cwd=place)
+            assert done.returncode == 0, done.stderr
+            assert len((place / "feed.jsonl").read_text().splitlines()) == 2
+        (place / "feed.jsonl").write_text(IMPORTANT)
+        done = once("crawl", "--into", "e", "-O", "feed.jsonl", cwd=place)
+        assert done.returncode == 0, done.stderr
+        assert "important" not in (place / "feed.jsonl").read_text()

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from neardup.bloom import BloomFilter, ScalableBloomFilter
 from neardup.errors import IndexFileError, ParameterError
+from tests.neardup.full_disk import full_for
 
 AnyFilter: TypeAlias = BloomFilter | ScalableBloomFilter
 KINDS = [BloomFilter, ScalableBloomFilter]
@@ -251,8 +252,7 @@ class TestDamage:
     @pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is no file here")
     def test_a_failed_save_leaves_the_old_file(self, path: Path) -> None:
         before = path.read_bytes()
-        os.symlink("/dev/full", f"{path}.tmp")
-        with pytest.raises(OSError, match="No space left"):
+        with full_for(Path(f"{path}.tmp")), pytest.raises(OSError, match="No space left"):
             ScalableBloomFilter(1000, 0.01).save(path)
         assert path.read_bytes() == before
         assert os.listdir(path.parent) == [path.name]

@@ -34,7 +34,7 @@ def test_a_clean_directory_is_said_to_be_clean(clean: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     assert "PROBLEM" not in done.stdout
-    assert done.stdout.count("  ok  ") == 14
+    assert done.stdout.count("  ok  ") == 15
 
 
 def test_problems_are_named_repaired_and_gone(tmp_path: Path) -> None:

@@ -7,10 +7,11 @@ import os
 import shlex
 import socket
 import sys
+import time
 from base64 import b64encode
-from contextlib import closing
+from contextlib import closing, suppress
 from http.server import BaseHTTPRequestHandler
-from threading import Thread
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -96,6 +97,75 @@ def hook() -> Iterator[Hook]:
     made.server.shutdown()
     made.server.server_close()
     thread.join()
+
+
+@pytest.fixture
+def slow() -> Iterator[tuple[str, Event]]:
+    """A server that sends a byte of its answer's head at a time, and tells when it was left."""
+    left = Event()
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def serve() -> None:
+            with suppress(OSError):
+                connection, _ = listening.accept()
+                with connection:
+                    connection.recv(65_536)
+                    connection.sendall(b"HTTP/1.1 200 OK\r\nX-Long: ")
+                    while not left.wait(0.05):
+                        connection.sendall(b"x")
+
+        thread = Thread(target=serve, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}/hook", left
+        left.set()
+        thread.join()
+
+
+class TestHostileWebhooks:
+    def test_one_that_sends_a_byte_at_a_time_is_left(
+        self, store: WatchStore, slow: tuple[str, Event]
+    ) -> None:
+        url, _ = slow
+        webhook = Webhook(url, timeout_secs=30, total_secs=0.5)
+        store.register([webhook.name])
+        note(store, "a")
+        assert "was left after 0.5 s" in deliver(store, webhook)[0]
+        began = time.monotonic()
+        assert "was left" in deliver(store, webhook)[0], "while the first try hangs"
+        assert time.monotonic() - began < 20
+
+    @pytest.mark.parametrize("status", [200, 302, 503])
+    def test_body_of_an_answer_is_not_read(self, store: WatchStore, status: int) -> None:
+        """Neither of one that is taken, nor of one after which it is asked again."""
+        sent = 0
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                nonlocal sent
+                self.rfile.read(int(self.headers["Content-Length"]))
+                self.send_response(status)
+                self.send_header("Location", "/elsewhere")
+                self.end_headers()
+                with suppress(OSError):
+                    while sent < 600_000_000:
+                        sent += self.wfile.write(bytes(100_000))
+
+            def log_message(self, *_: Any) -> None:
+                """Say nothing."""
+
+        server = QuietServer(("127.0.0.1", 0), Handler)
+        thread = Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+        thread.start()
+        webhook = Webhook(f"http://127.0.0.1:{server.server_address[1]}/hook", retries=1)
+        store.register([webhook.name])
+        note(store, "a")
+        said = deliver(store, webhook)
+        server.shutdown()
+        server.server_close()
+        thread.join()
+        assert said == ([] if status == 200 else said)
+        assert bool(said) is (status != 200)
+        assert sent < 50_000_000
 
 
 class TestJsonLines:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from neardup.errors import IndexFileError
 from neardup.features.idf_table import IdfTable
 from tests.neardup.features.test_idf_table import TEXTS, contents, corpora, features
+from tests.neardup.full_disk import full_for
 from tests.waiting import some_moment
 
 
@@ -133,8 +134,7 @@ class TestDamage:
     @pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is no file here")
     def test_a_failed_save_leaves_the_old_file(self, path: Path) -> None:
         before = path.read_bytes()
-        os.symlink("/dev/full", f"{path}.tmp")
-        with pytest.raises(OSError, match="No space left"):
+        with full_for(Path(f"{path}.tmp")), pytest.raises(OSError, match="No space left"):
             IdfTable.learned(TEXTS * 9).save(path)
         assert path.read_bytes() == before
         assert os.listdir(path.parent) == [path.name]

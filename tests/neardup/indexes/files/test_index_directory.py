@@ -20,6 +20,7 @@ from neardup.indexes.files.file_layout import LAST_LOG, Span, log_name
 from neardup.indexes.files.log_file import LogHeader
 from neardup.indexes.files.segment_file import SegmentLabel, stage_segment
 from neardup.indexes.index_engine import built
+from tests.neardup.full_disk import full_for
 
 REPOSITORY = Path(__file__).parents[4]
 
@@ -178,9 +179,8 @@ def test_a_full_disk_loses_nothing_that_is_stored(path: Path) -> None:
     index = HammingIndex(path, buffer_size=2)
     index.flush()
     blocked = path / "00000001-00000003.seg.tmp"
-    blocked.symlink_to("/dev/full")
     index.add(20, 20)
-    with pytest.raises(OSError, match="No space left"):
+    with full_for(blocked), pytest.raises(OSError, match="No space left"):
         index.add_many([21, 22], [21, 22])
     assert not blocked.exists()
     assert index.query(20)[0] == Match(20, 0)
@@ -195,8 +195,8 @@ def test_a_full_disk_loses_nothing_that_is_stored(path: Path) -> None:
 def test_a_full_disk_for_the_next_log_changes_nothing(path: Path) -> None:
     before = names_in(path)
     with HammingIndex(path, buffer_size=2, radius=0) as index:
-        (path / "00000004.log.tmp").symlink_to("/dev/full")
-        with pytest.raises(OSError, match="No space left"):
+        blocked = path / "00000004.log.tmp"
+        with full_for(blocked), pytest.raises(OSError, match="No space left"):
             index.add_many([20, 21, 22], [20, 21, 22])
         assert names_in(path) == before
         assert not index.query(20)
@@ -293,8 +293,7 @@ def test_an_opening_that_fails_leaves_nothing(tmp_path: Path) -> None:
 def test_a_full_disk_during_a_merge_changes_nothing(path: Path) -> None:
     with HammingIndex(path, radius=0) as index:
         blocked = path / "00000001-00000003.seg.tmp"
-        blocked.symlink_to("/dev/full")
-        with pytest.raises(OSError, match="No space left"):
+        with full_for(blocked), pytest.raises(OSError, match="No space left"):
             index.merge()
         assert not blocked.exists()
         assert [index.query(number) for number in range(10)] == [
