@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from crawler.frontier.link_counts import LinkCount
-    from crawler.maintenance.selection_report import SelectionReport
+    from crawler.maintenance.tally import SelectionReport
     from crawler.url_rules.render_kinds import RenderKind
 
 _ENDINGS = (".html", ".htm")
@@ -110,7 +110,7 @@ class ReportCommand(PlainCommand):
     def _report_selection(self, folder: str, words: str, opts: argparse.Namespace) -> None:
         """Print the counts of chosen pages alone: all else is of the crawl as a whole."""
         from crawler.console.page_options import page_selection
-        from crawler.maintenance.selection_report import report_selection
+        from crawler.maintenance.tally import report_selection
         from crawler.storage.database import open_for_reading
 
         if opts.links or opts.rendering:
@@ -185,8 +185,8 @@ def html_report(
 
     from crawler.console.html_templates import template_environment
     from crawler.maintenance.crawl_report import make_report
-    from crawler.maintenance.selection_report import report_selection
     from crawler.maintenance.site_faults import find_faults
+    from crawler.maintenance.tally import report_selection
     from crawler.pages.export import stored_urls
     from crawler.pages.page_selection import ALL
     from crawler.pages.verdicts import OUTCOMES, VERDICTS
