@@ -86,15 +86,13 @@ class Cookies(CookiesMiddleware):
     def keep(self, job: Job) -> None:
         """Take the cookies of earlier runs of a crawl, and keep those of this one."""
         self._job = job
-        self._jar.gained.clear()  # those of the user
-        if job.folder is None:
-            return
-        for cookie in stored_cookies(job.folder):
-            if name_of(cookie) not in self._given and not cookie.is_expired():
-                self._jar.set_cookie(cookie)
+        if job.folder is not None:
+            for cookie in stored_cookies(job.folder):
+                if name_of(cookie) not in self._given and not cookie.is_expired():
+                    self._jar.set_cookie(cookie)
+            job.database.before_commit.append(self._save)
+            job.callbacks.at_close.append(self._save)
         self._jar.gained.clear()
-        job.database.before_commit.append(self._save)
-        job.callbacks.at_close.append(self._save)
 
     @property
     def _jar(self) -> BoundedJar:

@@ -229,6 +229,8 @@ class BoundedJar(CookieJar):
         """Store a cookie unless it is too long, and drop older ones where there are too many."""
         if len(cookie.name) + len(cookie.value or "") > _MAX_COOKIE:
             return
+        if "." not in cookie.domain.strip("."):  # for its host alone (RFC 6265, section 5.3)
+            cookie.domain = f"{cookie.domain.strip('.')}.local"
         jar: dict[str, dict[str, dict[str, Cookie]]] = self._cookies  # type: ignore[attr-defined]
         known = jar.get(cookie.domain, {}).get(cookie.path, {}).get(cookie.name)
         super().set_cookie(cookie)

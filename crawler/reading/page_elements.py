@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.reading.link_kinds import FRAME, kind_of_relation, note_kind
 from crawler.reading.metadata.json_ld import MAX_LIST, is_json_ld
+from crawler.reading.value_addresses import read_refresh
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
@@ -164,8 +165,11 @@ def _collect_meta(element: Element, found: PageElements) -> None:
         return
     if name == "robots":
         found.robots.append(content)
-    elif name != "refresh" or next(element.iterancestors("noscript"), None) is None:
+    elif name != "refresh" or (
         # A refresh within noscript is for browsers without scripts, which are rare.
+        next(element.iterancestors("noscript"), None) is None
+        and read_refresh(content.encode("utf-8", "replace")) is not None
+    ):
         found.metas.setdefault(name, content)
         if name in _SEVERAL and len(found.lists.setdefault(name, [])) < MAX_LIST:
             found.lists[name].append(content)

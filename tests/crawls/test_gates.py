@@ -39,6 +39,7 @@ class GatedSite(MadeSite):
 
     Attributes:
         is_closed: Whether everybody gets the gate, and no cookie.
+        cookie: What the entry hands out.
         asked: How often each path was asked for.
     """
 
@@ -46,6 +47,7 @@ class GatedSite(MadeSite):
         super().__init__()
         self._gate, self._entry = gate, entry
         self.is_closed = False
+        self.cookie = "seen=1; Path=/"
         self.asked: Counter[str] = Counter()
         self._refused = Event()
 
@@ -63,7 +65,7 @@ class GatedSite(MadeSite):
             return self._closed(path)
         if path == self._entry:  # it takes its time; others would be asked for meanwhile
             self._refused.wait(1.0)
-        headers = {} if self.is_closed or path != self._entry else {"Set-Cookie": "seen=1; Path=/"}
+        headers = {} if self.is_closed or path != self._entry else {"Set-Cookie": self.cookie}
         if path in {"/", "/enter", "/gate", *PAGES}:
             links = "".join(f'<a href="{one}">{one}</a> ' for one in (*sorted(PAGES), "/enter"))
             more = links if path == "/" else ""
@@ -122,6 +124,15 @@ def test_pages_are_asked_again_with_a_cookie_that_came_late(gate: str, tmp_path:
         assert site.asked.total() < 50
     titles = {row["title"] for row in pages(tmp_path)}
     assert titles >= {f"Page {path}" for path in PAGES}
+
+
+def test_a_cookie_for_a_host_without_a_full_stop_is_sent_there(tmp_path: Path) -> None:
+    with GatedSite("gate") as site:
+        site.origin = f"http://localhost:{site.port}"
+        site.cookie = "seen=1; Domain=localhost; HttpOnly"
+        crawl(f"{site.origin}/", tmp_path, "-a", "max_pages=3", *MANY)
+        crawl(f"{site.origin}/", tmp_path, *MANY)
+    assert {row["title"] for row in pages(tmp_path)} >= {f"Page {path}" for path in PAGES}
 
 
 def test_a_visit_of_a_crawl_ends_at_a_gate(tmp_path: Path) -> None:

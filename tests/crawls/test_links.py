@@ -11,6 +11,7 @@ import pytest
 from crawler.reading.link_kinds import KINDS, Follow
 from tests.crawls.command import scrapy
 from tests.crawls.crawled import crawl_site
+from tests.sites.changing import ChangingSite
 from tests.sites.hostile import HostileSite
 from tests.sites.linking import DESCRIBED, OF_ERRORS, PLACES, LinkingSite
 from tests.sites.prose import prose
@@ -149,3 +150,13 @@ def test_guessed_sitemaps_leave_room_for_those_that_are_named(tmp_path: Path) ->
 def feed(*paths: str) -> Trick:
     entries = "".join(f"<item><link>{path}</link></item>" for path in paths)
     return lambda exchange: exchange.answer(f"<rss><channel>{entries}</channel></rss>".encode())
+
+
+def test_a_refresh_that_leads_nowhere_hides_no_other(tmp_path: Path) -> None:
+    refreshes = ("never", "300", "5; url=/next")
+    head = "".join(f'<meta http-equiv="refresh" content="{one}">' for one in refreshes)
+    with ChangingSite(linked=("/page",)) as site:
+        site.put("/page", "page", head=head)
+        site.put("/next", "next")
+        crawled = crawl_site(site, tmp_path)
+    assert "/next" in crawled.kept
