@@ -13,12 +13,13 @@ import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, BinaryIO, cast
-
-from filelock import FileLock, Timeout
+from typing import IO, TYPE_CHECKING, BinaryIO, cast
 
 from neardup.errors import IndexLockedError
 from neardup.files.sealed import ELSEWHERE, unusable
+
+if TYPE_CHECKING:
+    from filelock import FileLock
 
 TEMPORARY_SUFFIX = ".tmp"
 LOCK_NAME = "index.lock"
@@ -196,7 +197,7 @@ def origin_of(name: str) -> str:
     return _TAIL.sub("", name.removesuffix(TEMPORARY_SUFFIX))
 
 
-def lock_directory(path: Path, content: str, is_ours: Callable[[str], bool]) -> FileLock:
+def lock_directory(path: Path, content: str, is_ours: Callable[[str], bool]) -> "FileLock":
     """Make a directory where it is absent, and lock it.
 
     Args:
@@ -208,6 +209,8 @@ def lock_directory(path: Path, content: str, is_ours: Callable[[str], bool]) -> 
         IndexLockedError: It is open already.
         IndexFileError: It is a file, or holds other files only.
     """
+    from filelock import FileLock, Timeout  # noqa: PLC0415  # not for help and errors
+
     if path.is_dir():
         # Before, so that no lock is left behind among the files of another program.
         names = {file.name for file in path.iterdir()} - {LOCK_NAME}
