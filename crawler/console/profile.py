@@ -13,7 +13,7 @@ from crawler.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from scrapy.settings import Settings
 
@@ -189,7 +189,8 @@ def profile_settings(opts: argparse.Namespace, configuration: Configuration) -> 
     check_profile_options(opts)
     settings = Settings()
     settings.setmodule(PROFILE, priority="project")
-    settings.setdict(_with_careful_feeds(configuration.settings), priority="cmdline")
+    named = getattr(opts, "overwrite_output", None) or []
+    settings.setdict(_with_careful_feeds(configuration.settings, named), priority="cmdline")
     reader = Command()
     reader.settings = settings
     try:
@@ -199,15 +200,18 @@ def profile_settings(opts: argparse.Namespace, configuration: Configuration) -> 
     return settings
 
 
-def _with_careful_feeds(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings whose feeds replace no file of others, as ``-O`` may."""
+def _with_careful_feeds(settings: Mapping[str, Any], named: Sequence[str]) -> dict[str, Any]:
+    """Return settings whose feeds replace no file of others, unless ``-O`` names it."""
     from crawler.feeds.feed_targets import SPARES_OTHERS
 
     feeds = settings.get("FEEDS")
     if not isinstance(feeds, dict):
         return dict(settings)
+    free = {*named, *(word.rpartition(":")[0] for word in named)}  # with its format, or without
     marked = {
-        place: {**options, SPARES_OTHERS: True} if isinstance(options, dict) else options
+        place: {**options, SPARES_OTHERS: place not in free}
+        if isinstance(options, dict)
+        else options
         for place, options in feeds.items()
     }
     return {**settings, "FEEDS": marked}

@@ -209,6 +209,8 @@ def lock_directory(path: Path, content: str, is_ours: Callable[[str], bool]) -> 
         IndexLockedError: It is open already.
         IndexFileError: It is a file, or holds other files only.
     """
+    from filelock import FileLock, Timeout  # noqa: PLC0415  # not for help and errors
+
     if path.is_dir():
         # Before, so that no lock is left behind among the files of another program.
         names = {file.name for file in path.iterdir()} - {LOCK_NAME}

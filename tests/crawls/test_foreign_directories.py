@@ -294,7 +294,7 @@ class TestFeeds:
         for _ in range(2):
             done = once("crawl", "--into", "d", "--revisit", "yes", cwd=place)
             assert done.returncode == 0, done.stderr
-            assert len((place / "feed.jsonl").read_text().splitlines()) == 2
+            assert len((place / "feed.jsonl").read_text().splitlines()) == 3
         (place / "feed.jsonl").write_text(IMPORTANT)
         done = once("crawl", "--into", "e", "-O", "feed.jsonl", cwd=place)
         assert done.returncode == 0, done.stderr
