@@ -75,7 +75,7 @@ UNWITNESSED = {
 }
 """What stands in one place only: another value that a crawl might have written says nothing."""
 
-_NOT_MADE = {"meta", "files", "file_parts", "elsewhere", "spellings", "superseded"}
+_NOT_MADE = {"meta", "files", "file_parts", "downloads", "elsewhere", "spellings", "superseded"}
 """Tables without rows here, and that of single values."""
 
 _DICTIONARY = b"http://example.com/a\nhttp://example.com/b"
