@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.addon import FLEET, REPLACED
-from crawler.console.command_line import INTERRUPTED, CommandError
+from crawler.console.command_line import BROKEN, INTERRUPTED, CommandError
 from crawler.console.crawl_places import crawl_place, kept_outside, refuse_mirror
 from crawler.console.crawl_run import crawl_to_end, prepared_archive, problems, standing
 from crawler.console.escaping import say_or_go_on
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from crawler.job import Job
     from crawler.spiders.page_spider import PageSpider
     from crawler.warc.archive import Archive
-
-BROKEN = 1
 
 _OF_ONE_VISIT = ("revisit", "rules", "max_pages", "max_time", "max_bytes")
 

@@ -174,12 +174,18 @@ def whole_file(name: str | Path, kind: str = "") -> Iterator[IO[bytes]]:
         file.flush()
         return
     path = Path(name)
-    with ExitStack() as stack:
-        try:
-            file = stack.enter_context(replacing(path))
-        except OSError as error:
-            raise CommandError(f"{path}: {error.strerror}") from None
-        yield file
+    try:
+        with ExitStack() as stack:
+            try:
+                # A device or a pipe is written to: a file in its place would be none for others.
+                is_special = path.exists() and not path.is_file() and not path.is_dir()
+                file = stack.enter_context(path.open("wb") if is_special else replacing(path))
+            except OSError as error:
+                raise CommandError(f"{path}: {error.strerror}") from error
+            yield file
+    except OSError as error:  # of a disk that is full, which names no file
+        error.filename = error.filename or str(path)
+        raise
 
 
 def _without_nothing(row: dict[str, Any]) -> dict[str, Any]:
