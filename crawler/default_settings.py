@@ -141,6 +141,9 @@ CRAWL_FIND_WALLS = True
 CRAWL_MAX_SITEMAPS = 1_000
 """Sitemaps fetched in one visit of a site, however often it is stopped."""
 
+CRAWL_MAX_SITEMAP_BYTES = 52_428_800
+"""Size of a sitemap, also unpacked; sitemaps.org allows no more."""
+
 CRAWL_MAX_SITEMAP_URLS = 50_000
 """URLs taken from one sitemap; sitemaps.org allows no more."""
 

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawler.console.command_line import Command, CommandError, refuse_options
+from crawler.console.command_line import Command, CommandError, refuse_options, words_of
 from crawler.console.escaping import say
 from crawler.storage.errors import JobError
 from neardup.errors import NearDupError
@@ -40,9 +40,9 @@ class DemoCommand(Command):
             settings.set("FLEET_ENABLED", False, priority="cmdline")  # it shows one crawl
             self.exitcode = self._crawl(folder)
         except (CommandError, JobError, NearDupError, ValueError) as error:
-            self.exitcode = self.complain(str(error))
+            self.exitcode = self.complain(str(error), error)
         except OSError as error:
-            self.exitcode = self.complain(f"{error.filename or 'cannot write'}: {error.strerror}")
+            self.exitcode = self.complain(words_of(error), error)
 
     def _crawl(self, folder: Path) -> int:
         from crawler.console.crawl_run import Teller

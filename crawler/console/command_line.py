@@ -6,6 +6,7 @@ import argparse
 import json
 import logging
 import os
+import sqlite3
 import sys
 from abc import ABC, abstractmethod
 from difflib import get_close_matches
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from crawler.console.escaping import plain_logs, say, say_json
 from crawler.console.progress_line import ProgressLine
 from crawler.frontier.redis import FleetError
-from crawler.storage.errors import JobError
+from crawler.storage.errors import JobError, is_of_disk
 from crawler.suggestions import did_you_mean
 from neardup import NearDupError
 
@@ -34,6 +35,7 @@ _LAB_ERRORS = (
 )
 """Errors of the lab, by module and name: to import them takes longer than most errors should."""
 
+BROKEN = 1
 USAGE_ERROR = 2
 INTERRUPTED = 130
 
@@ -180,10 +182,10 @@ class Command(ABC):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Do the command's work, or print in one line why not; set the exit status."""
 
-    def complain(self, message: str) -> int:
-        """Print one line; return the exit status for it."""
+    def complain(self, message: str, error: BaseException | None = None) -> int:
+        """Print one line; return the exit status for it, by the error where it is one's words."""
         say(f"{self.host.program} {self.name}: {message}", to_stderr=True)
-        return USAGE_ERROR
+        return BROKEN if is_of_disk(error) else USAGE_ERROR
 
 
 class PlainCommand(Command):
@@ -212,13 +214,17 @@ class PlainCommand(Command):
                 self.act(args, opts)
             sys.stdout.flush()
         except _for_users() as error:
-            self.exitcode = self.complain(str(error))
+            self.exitcode = self.complain(str(error), error)
         except BrokenPipeError:
             close_stdout()  # the reader (head, a pager) has had enough; that is no error
         except OSError as error:
             if error.filename is None:
                 close_stdout()
-            self.exitcode = self.complain(words_of(error))
+                error.filename = "standard output"
+            self.exitcode = self.complain(words_of(error), error)
+        except (sqlite3.OperationalError, UnicodeDecodeError) as error:
+            hint = "crawl-once verify DIR says what is wrong with a crawl"
+            self.exitcode = self.complain(f"cannot be read: {error}; {hint}", error)
         except KeyboardInterrupt:
             if sys.stderr.isatty():
                 say(to_stderr=True)  # past the ^C

@@ -126,7 +126,7 @@ def read_configuration(named: str | None) -> Configuration:
             tables = tomllib.load(file)
     except OSError as error:
         raise CommandError(f"--config {path}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise CommandError(f"{path}: not TOML: {error}") from None
     settings = tables.pop(SETTINGS, {})
     if not isinstance(settings, dict):

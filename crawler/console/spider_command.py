@@ -13,6 +13,7 @@ from crawler.console.command_line import (
     CommandError,
     close_stdout,
     refuse_options,
+    words_of,
 )
 from crawler.console.escaping import say
 from crawler.console.profile import check_profile_options
@@ -84,11 +85,11 @@ class SpiderCommand(Command):
             check_profile_options(opts)
             self.exitcode = self.crawl(args, opts)
         except (CommandError, FleetError, NearDupError, MirrorError, JobError, ValueError) as error:
-            self.exitcode = self.complain(self.words(str(error)))
+            self.exitcode = self.complain(self.words(str(error)), error)
         except BrokenPipeError:
             close_stdout()  # the reader of a feed has had enough
         except OSError as error:
-            self.exitcode = self.complain(f"{error.filename or 'cannot write'}: {error.strerror}")
+            self.exitcode = self.complain(words_of(error), error)
         except KeyboardInterrupt:
             say(to_stderr=True)
             self.complain("interrupted")

@@ -56,7 +56,7 @@ def _leave(number: int, _: FrameType | None) -> None:
 
 def _replayed(path: Path, folder: Path) -> Path:
     try:
-        is_archive = not page_files(str(path))
+        is_of_lines = bool(page_files(str(path))) and path.is_file()
     except ValueError as error:
         raise CommandError(f"{str(error).removeprefix('-a warc: ')}; no crawl either") from None
     say(f"{path}: no crawl directory, so that a temporary crawl is made of it", to_stderr=True)
@@ -74,7 +74,7 @@ def _replayed(path: Path, folder: Path) -> Path:
             process.kill()
             raise
     # Of a damaged archive the rest is of use, a file of lines is to be mended.
-    if status == USAGE_ERROR or (status and not is_archive) or not (folder / FILE_NAME).exists():
+    if status == USAGE_ERROR or (status and is_of_lines) or not (folder / FILE_NAME).exists():
         raise CommandError(f"{path}: no crawl could be made of it, see above")
     _tell(path, folder)
     return folder

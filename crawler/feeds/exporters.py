@@ -174,12 +174,16 @@ def whole_file(name: str | Path, kind: str = "") -> Iterator[IO[bytes]]:
         file.flush()
         return
     path = Path(name)
-    with ExitStack() as stack:
-        try:
-            file = stack.enter_context(named_file(path))
-        except OSError as error:
-            raise CommandError(f"{path}: {error.strerror}") from None
-        yield file
+    try:
+        with ExitStack() as stack:
+            try:
+                file = stack.enter_context(named_file(path))
+            except OSError as error:
+                raise CommandError(f"{path}: {error.strerror}") from error
+            yield file
+    except OSError as error:  # of a disk that is full, which names no file
+        error.filename = error.filename or str(path)
+        raise
 
 
 def _without_nothing(row: dict[str, Any]) -> dict[str, Any]:

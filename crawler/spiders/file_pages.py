@@ -112,7 +112,7 @@ class PageFiles:
 
     Attributes:
         skipped: How many files and lines gave no page.
-        left_out: None are no pages, as those of ``Captures`` may be.
+        left_out: How many lines have neither text nor HTML.
     """
 
     def __init__(
@@ -160,7 +160,6 @@ class PageFiles:
 
     def _of_lines(self, source: WarcFile, start: int) -> Iterator[FilePage]:
         met: set[bytes] = set()
-        before = self.skipped
         for number, fields in enumerate(_lines(source.path), start=1):
             url = fields.get("url") or ""
             if not url or self._key_of(url) in met:
@@ -168,10 +167,6 @@ class PageFiles:
             met.add(self._key_of(url))
             if number > start:
                 yield from self._of_line(source, number, url, fields)
-        if self.skipped > before:
-            logger.warning(
-                "%s: lines without text or html: %s", source.name, f"{self.skipped - before:,}"
-            )
 
     def _of_line(
         self, source: WarcFile, number: int, url: str, fields: dict[str, str | None]
@@ -186,7 +181,7 @@ class PageFiles:
             body = html.encode("utf-8", "replace")
             yield FilePage(url, body, "text/html; charset=utf-8", title, source, number)
         else:
-            self.skipped += 1
+            self.left_out["lines without text or html"] += 1
             if number == 1:
                 names = ", ".join(fields) or "none"
                 raise InputError(

@@ -318,7 +318,12 @@ class SitemapSpider(GuessingSpider):
                 url,
                 callback=self.parse_sitemap,
                 errback=self.sitemap_failed,
-                meta={FIXED: True, LIST: True, **(meta or {})},
+                meta={
+                    FIXED: True,
+                    LIST: True,
+                    "download_maxsize": self.sitemap_limits.max_bytes,
+                    **(meta or {}),
+                },
             )
         except ValueError as error:
             self.logger.warning("%s: no sitemap: %s", url, error)

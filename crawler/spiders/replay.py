@@ -131,10 +131,8 @@ class ReplaySpider(PageSpider):
             counts = "; ".join(f"{what}: {count:,}" for what, count in captures.left_out.items())
             self.logger.warning("left out as no pages: %s", counts)
         if captures.skipped and isinstance(captures, PageFiles):
-            self.logger.warning(
-                "%s gave no page, see above",
-                many(captures.skipped, "file or line", "files or lines"),
-            )
+            lost = many(captures.skipped, "file or line", "files or lines")
+            self.result.missing.append(f"{lost} gave no page, see above")
         elif captures.skipped:
             places = many(captures.skipped, "place")
             self.result.missing.append(f"{places} of the archive could not be read, see above")

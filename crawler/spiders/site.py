@@ -139,7 +139,7 @@ class SiteSpider(SitemapSpider):
             crawler, spider.job, cls.file_endings(options), spider.file_request
         )
         spider.sitemap_limits = SitemapLimits(
-            max_bytes=crawler.settings.getint("DOWNLOAD_MAXSIZE"),
+            max_bytes=options.integer("CRAWL_MAX_SITEMAP_BYTES"),
             max_urls=options.integer("CRAWL_MAX_SITEMAP_URLS"),
             max_url_length=crawler.settings.getint("URLLENGTH_LIMIT") or _MAX_URL,
         )

@@ -7,12 +7,14 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TextIO
 
+from crawler.pages.verdicts import FAILED
 from crawler.spiders.argument_table import URLS
 from crawler.spiders.arguments import STANDARD_INPUT, check_list
 from crawler.spiders.page_spider import BREATH
 from crawler.spiders.probes import ControllingSpider
 from crawler.urls.canonical import MalformedUrl
 from crawler.urls.seeds import check_seed
+from neardup.plurals import many
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
@@ -45,6 +47,7 @@ class UrlsSpider(ControllingSpider):
 
     async def first_requests(self) -> AsyncIterator[Request]:
         malformed = requests = 0
+        self.job.callbacks.at_close.append(self._note_failed)
         with self._open() as lines:
             for number, line in enumerate(lines, 1):
                 text = line.strip()
@@ -66,6 +69,15 @@ class UrlsSpider(ControllingSpider):
             self.result.note_dead_seed(self.file, "no URL in it")
         if malformed:
             self.crawler.stats.set_value("crawl/malformed_urls", malformed)
+            bad = many(malformed, "line")
+            self.result.missing.append(f"{bad} of {self.file} gave no URL, see above")
+
+    def _note_failed(self) -> None:
+        """Say how many URLs of the list gave no page, of a run that came to its end."""
+        failed = self.result.verdicts[FAILED]
+        if failed and not self.result.is_interrupted:
+            hint = "the report tells why, and a visit of what failed (revisit) asks again"
+            self.result.missing.append(f"{many(failed, 'URL')} failed: {hint}")
 
     def _open(self) -> TextIO:
         if self.file == STANDARD_INPUT:

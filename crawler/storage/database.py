@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from crawler.storage import meta_names
 from crawler.storage.checkpoints import Checkpoints
-from crawler.storage.errors import CrawlStorageError, JobError, JobVersionError
+from crawler.storage.errors import CrawlStorageError, JobError, JobVersionError, is_of_disk
 from crawler.storage.schema import SCHEMA_VERSION, TABLES
 from neardup.files.durable import open_sqlite
 
@@ -96,7 +96,8 @@ class Database:
             self._prepare()
         except sqlite3.DatabaseError as error:
             self._connection.close()
-            raise JobError(f"{name}: not a crawl database: {error}") from error
+            fault = "cannot be written" if is_of_disk(error) else "not a crawl database"
+            raise JobError(f"{name}: {fault}: {error}") from error
         except JobError:
             self._connection.close()
             raise
@@ -149,6 +150,10 @@ class Database:
             return self._connection.executemany(sql, rows).rowcount
         except sqlite3.Error as error:
             self._give_up(error)
+
+    def add_function(self, name: str, function: Callable[[Any], Any]) -> None:
+        """Let statements call a function of one value."""
+        self._connection.create_function(name, 1, function, deterministic=True)
 
     def _begin(self) -> None:
         if not self._connection.in_transaction:
@@ -312,7 +317,8 @@ def open_for_reading(folder: Path) -> sqlite3.Connection:
             stack.callback(connection.close)
             check_schema(connection, path)
         except sqlite3.DatabaseError as error:
-            raise JobError(f"{path}: not a crawl database: {error}") from error
+            fault = "cannot be read" if is_of_disk(error) else "not a crawl database"
+            raise JobError(f"{path}: {fault}: {error}") from error
         stack.pop_all()
     connection.row_factory = sqlite3.Row
     return connection

@@ -10,6 +10,12 @@
 
 from __future__ import annotations
 
+import errno
+import sqlite3
+
+_OF_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
+_OF_DISK_IN_SQLITE = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR})
+
 
 class JobError(Exception):
     """The crawl directory cannot be used; the message says why and what to do."""
@@ -25,3 +31,17 @@ class CrawlStorageError(JobError):
 
 class JobVersionError(JobError):
     """The crawl directory was made with another format, other URL rules or other features."""
+
+
+def is_of_disk(error: BaseException | None) -> bool:
+    """Return whether an error, or one that led to it, is of a disk that is full or fails."""
+    met: list[BaseException] = []  # an error may have led to itself
+    while error is not None and error not in met:
+        met.append(error)
+        if isinstance(error, OSError) and error.errno in _OF_DISK:
+            return True
+        code = getattr(error, "sqlite_errorcode", None)
+        if isinstance(error, sqlite3.Error) and code and code & 0xFF in _OF_DISK_IN_SQLITE:
+            return True
+        error = error.__cause__ or error.__context__
+    return False

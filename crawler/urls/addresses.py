@@ -42,9 +42,12 @@ _PRIVATE_IPV6 = tuple(
         (
             "::/127",  # unspecified and loopback
             "64:ff9b:1::/48",  # NAT64 of a local network
-            "100::/64",  # discarded
+            "100::/63",  # discarded, and dummies
+            "2001:2::/48",  # benchmarks
+            "2001:10::/28",  # ORCHID, deprecated
             "2001:db8::/32",  # documentation, as the next
             "3fff::/20",
+            "5f00::/16",  # segment routing
             "fc00::/7",  # unique local
             "fe80::/10",  # link-local
             "fec0::/10",  # site-local, deprecated

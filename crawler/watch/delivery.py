@@ -152,7 +152,7 @@ def _id_of(line: bytes) -> str | None:
     """Return the id of a change, None where a line is of something else."""
     try:
         found = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return str(found["id"]) if isinstance(found, dict) and "id" in found else None
 

@@ -225,7 +225,6 @@ def lock_directory(path: Path, content: str, is_ours: Callable[[str], bool]) -> 
         raise unusable(path, "a directory", "a file", ELSEWHERE) from None
     for folder in absent:
         sync_directory(folder.parent)
-    from filelock import FileLock, Timeout  # noqa: PLC0415  # only writers need it
 
     # The thread that closes an index need not be the one that opened it.
     lock = FileLock(path / LOCK_NAME, timeout=0, thread_local=False)

@@ -3,18 +3,45 @@
 from __future__ import annotations
 
 import ast
+import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 import crawler
-from tests.crawls.command import scrapy
+from tests.crawler.warc.foreign import answer
+from tests.crawls.command import PROJECT, scrapy
 from tests.crawls.planting import PLANTED, PlantingLogs
 from tests.sites.changing import ChangingSite
+from tests.sites.prose import prose
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+ELSEWHERE = [
+    *(
+        ("replay {archive}", f"crawler.spiders.replay:ReplaySpider:{name}")
+        for name in ("start", "_position", "_judged", "_judge", "_taken", "_take", "_response")
+    ),
+    *(
+        ("replay {archive}", f"crawler.warc.captures:Captures:{name}")
+        for name in ("look_through", "_note", "pages", "_capture", "close")
+    ),
+    ("replay {archive}", "crawler.warc.sources:WarcFile:open"),
+    ("replay {rows}", "crawler.spiders.replay:ReplaySpider:_take_file"),
+    ("replay {rows}", "crawler.spiders.file_pages:PageFiles:look_through"),
+    ("replay {rows}", "crawler.spiders.file_pages:PageFiles:pages"),
+    ("urls {list}", "crawler.spiders.urls:UrlsSpider:first_requests"),
+    ("urls {list}", "crawler.spiders.urls:UrlsSpider:_open"),
+    ("urls {list}", "crawler.spiders.page_spider:PageSpider:parse"),
+    ("mirror {site}", "crawler.spiders.mirror:MirrorSpider:first_requests"),
+    ("mirror {site}", "crawler.spiders.page_spider:PageSpider:parse"),
+]
+"""Commands, and what raises in them."""
 
 CALLED = [
     "crawler.spiders.page_spider:PageSpider:start",
@@ -84,3 +111,24 @@ def test_an_error_ends_the_command_with_1_and_is_told(
     else:  # nothing of it is in this crawl
         assert done.returncode == 0, done.stdout + done.stderr
         assert planted not in CALLED
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("command", "planted"), ELSEWHERE)
+def test_an_error_of_any_spider_ends_its_command_with_1(
+    command: str, planted: str, site: ChangingSite, tmp_path: Path
+) -> None:
+    body = f"<title>A</title><p>{prose('a', 100)}"
+    archive, rows, listed = tmp_path / "x.warc", tmp_path / "x.jsonl", tmp_path / "list"
+    archive.write_bytes(answer("/a", body.encode()) + answer("/b", b"<p>b"))
+    rows.write_text(json.dumps({"url": "http://example.org/a", "html": body}))
+    listed.write_text(f"{site.origin}/a\n")
+    named = command.format(archive=archive, rows=rows, list=listed, site=f"{site.origin}/a").split()
+    done = subprocess.run(
+        [sys.executable, "-m", "crawler", *named, str(tmp_path / "job"), "-s", "READING_WORKERS=1",
+         "-s", f"LOG_FORMATTER={PlantingLogs.__module__}.PlantingLogs"],
+        cwd=PROJECT, env={**os.environ, PLANTED: planted},
+        capture_output=True, text=True, check=False, timeout=300,
+    )  # fmt: skip
+    assert "planted" in done.stderr
+    assert done.returncode == 1, done.stdout + done.stderr

@@ -95,11 +95,11 @@ def test_each_html_file_of_a_folder_is_a_page(tmp_path: Path) -> None:
     with (saved / "huge.html").open("wb") as file:
         file.truncate(2**25 + 1)
     done = replay(saved, tmp_path / "job")
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 1, done.stderr
     assert "gone.html: no file, or a link that leads nowhere" in done.stderr
     assert "huge.html: larger than 32 MiB" in done.stderr
     (saved / "aa.html").write_bytes(html(LONG, "Added"))
-    assert replay(saved, tmp_path / "job").returncode == 0
+    assert replay(saved, tmp_path / "job").returncode == 1
     found = {page["url"]: (page["title"], page["verdict"]) for page in pages(tmp_path / "job")}
     assert found == {
         (saved / "a.html").as_uri(): ("Łódź", "new"),

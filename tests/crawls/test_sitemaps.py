@@ -121,3 +121,25 @@ def test_what_only_we_guessed_is_no_page(tmp_path: Path) -> None:
 
 def page_of(words: str) -> Callable[[Exchange], None]:
     return lambda exchange: exchange.answer(f"<main><p>{prose(words, 200)}</p></main>".encode())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_packed", [False, True])
+def test_one_of_49_mb_is_read_to_its_end_and_a_larger_one_is_told(
+    tmp_path: Path, *, is_packed: bool
+) -> None:
+    """sitemaps.org allows 50 MiB; pages may have 32."""
+    padding = "<!--" + "x" * (49 << 20) + "-->"
+    with HostileSite("Sitemap: /map\nSitemap: /large\n", linked=("/plain/1",)) as site:
+        for path, more, last in (("/map", "", "/plain/2"), ("/large", padding, "/plain/3")):
+            listed = f"<url><loc>{site.at(last)}</loc></url>"
+            body = f"<urlset>{padding}{more}{listed}</urlset>".encode()
+            packed = gzip.compress(body, 1) if is_packed else body
+
+            def serve(exchange: Exchange, packed: bytes = packed) -> None:
+                exchange.answer(packed, "application/octet-stream" if is_packed else "text/xml")
+
+            site.added[path] = serve
+        found = crawl_site(site, tmp_path)
+    assert found.kept == {"/", "/plain/1", "/plain/2"}
+    assert "/large" in found.done.stderr

@@ -40,7 +40,9 @@ def crawled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
             "-s", f"CRAWL_DIRECTORY={folder}",
             stdin=None if is_file else text,
         )  # fmt: skip
-        assert done.returncode == 0, done.stderr
+        assert done.returncode == 1, done.stderr
+        assert "5 lines of" in done.stderr, "those that are no URL"
+        assert "1 URL failed" in done.stderr
         name = "list-list" if is_file else "stdin"
         assert done.stdout.splitlines()[0] == f"crawl directory: {folder / name} (new)"
         return read_back(done, folder / name, site.origin, site.paths())

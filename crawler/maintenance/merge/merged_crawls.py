@@ -80,7 +80,7 @@ def blamed(sources: Sequence[MergedCrawl], error: sqlite3.Error | CrawlStorageEr
     """
     cause = error.__cause__ if isinstance(error, CrawlStorageError) else error
     damage = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-    if isinstance(cause, sqlite3.Error) and cause.sqlite_errorcode & 0xFF in damage:
+    if isinstance(cause, sqlite3.Error) and getattr(cause, "sqlite_errorcode", 0) & 0xFF in damage:
         for source in sources:
             if source.is_damaged():
                 folder = source.folder

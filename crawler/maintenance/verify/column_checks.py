@@ -90,6 +90,8 @@ def _typed_columns(read: Read) -> list[ColumnCheck]:
     for (table,) in read(tables).fetchall():
         for _, name, kind, is_needed, _, is_key in read(f"PRAGMA table_info({table})"):
             wrong = f"typeof({name}) <> '{_TYPES[kind]}'"
+            if kind == "TEXT":
+                wrong = f"({wrong} OR NOT is_utf8(CAST({name} AS BLOB)))"
             right: str | None = f"{name} = NULL"
             if is_needed or is_key:
                 right = f"{name} = 0" if kind in {"INTEGER", "REAL"} and not is_key else None
@@ -97,6 +99,15 @@ def _typed_columns(read: Read) -> list[ColumnCheck]:
                 wrong = f"{name} IS NOT NULL AND {wrong}"
             found.append(ColumnCheck(table, wrong, _INSTEAD.get((table, name), right)))
     return found
+
+
+def is_utf8(value: bytes) -> bool:
+    """Return whether the bytes of a text are UTF-8; no reader takes others."""
+    try:
+        value.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 _COLUMNS = (
@@ -194,6 +205,7 @@ _COLUMNS = (
 
 def find_strange_values(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
     """Check each value by itself. Complexity: O(rows)."""
+    directory.connection.create_function("is_utf8", 1, is_utf8, deterministic=True)
     every = [*_typed_columns(directory.connection.execute), *_COLUMNS]
     watch.begin("values", len(every))
     for table in dict.fromkeys(column.table for column in every):
@@ -208,6 +220,7 @@ def find_strange_values(directory: CrawlDirectory, watch: CheckWatch) -> Iterato
 
 def _put_right(repairer: Repairer, finding: Finding) -> str:
     rows = 0
+    repairer.database.add_function("is_utf8", is_utf8)
     for column in (*_typed_columns(repairer.database.read), *_COLUMNS):
         act = f"UPDATE {column.table} SET {column.right}"
         if column.right is None:

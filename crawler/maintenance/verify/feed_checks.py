@@ -60,7 +60,7 @@ def feed_urls(path: Path) -> Iterator[str]:
                 yield url
     except OSError as error:
         raise FeedError(f"{path}: {error.strerror or error}") from None
-    except (ValueError, ParseError, csv.Error) as error:
+    except (ValueError, RecursionError, ParseError, csv.Error) as error:
         raise FeedError(f"{path}: cut short or damaged: {error}") from None
 
 

@@ -112,6 +112,8 @@ def find_damage(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Findin
     if messages == ["ok"]:
         missing = _missing_indexes(directory.connection.execute)
         yield from LACKING.counted(len(missing), tuple(missing))
+        foreign = _foreign_schema(directory.connection.execute)
+        yield from FOREIGN.counted(len(foreign), tuple(foreign))
         return
     is_of_indexes = all(any(words in message for words in _OF_INDEXES) for message in messages)
     rule = INDEXES if is_of_indexes else WHOLE
@@ -126,6 +128,23 @@ def _missing_indexes(read: Read) -> dict[str, str]:
         wanted = dict(connection.execute(sql))
     found = {name for name, _ in read(sql)}
     return {name: sql for name, sql in wanted.items() if name not in found}
+
+
+def _foreign_schema(read: Read) -> dict[str, str]:
+    """Return the triggers and views, by kind and name, with the statements that drop them.
+
+    A crawl makes none: whoever hands a directory over may have, and each write would run them.
+    """
+    sql = "SELECT type, name FROM sqlite_master WHERE type IN ('trigger', 'view') ORDER BY name"
+    named = [(kind, name, name.replace('"', '""')) for kind, name in read(sql)]
+    return {f"{kind} {name}": f'DROP {kind} "{quoted}"' for kind, name, quoted in named}
+
+
+def _drop_foreign(repairer: Repairer, finding: Finding) -> str:
+    foreign = _foreign_schema(repairer.database.read)
+    for sql in foreign.values():
+        repairer.database.write(sql)
+    return f"dropped from crawl.db: {', '.join(foreign)}"
 
 
 def _make_indexes(repairer: Repairer, finding: Finding) -> str:
@@ -175,6 +194,15 @@ def find_lost_records(directory: CrawlDirectory, *, deep: bool) -> Iterator[Find
 
         lost = tuple(losses(archive, deep=deep))
         yield from ARCHIVE.counted(len(lost), lost)
+
+
+FOREIGN = Rule(
+    "database-without-triggers",
+    "triggers and views in crawl.db, which no crawl makes",
+    "drops them",
+    _drop_foreign,
+    Stage.DATABASE,
+)
 
 
 class Entries(NamedTuple):

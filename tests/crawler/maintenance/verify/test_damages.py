@@ -379,6 +379,14 @@ ROWS: dict[str, tuple[tuple[str, ...], str]] = {
         "meta-right",
     ),
     "an index of SQLite that is not there": (("DROP INDEX pages_text",), "database-has-indexes"),
+    "a trigger and a view of somebody else": (
+        (
+            'CREATE TRIGGER "a ""b" AFTER UPDATE ON pages BEGIN DELETE FROM known; END',
+            "CREATE VIEW odd AS SELECT 1",
+        ),
+        "database-without-triggers",
+    ),
+    "a title that is no UTF-8": (("UPDATE pages SET title = CAST(x'ff' AS TEXT)",), "values-right"),
 }
 
 

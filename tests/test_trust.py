@@ -1,0 +1,33 @@
+"""The tests that docs/trust.md names exist, and each kind of input has one."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).parents[1]
+TABLE = (PROJECT / "docs" / "trust.md").read_text(encoding="utf-8")
+ROWS = [line.split(" | ") for line in TABLE.splitlines() if line.startswith("| ")][1:]
+NAMED = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", TABLE)
+KINDS = (
+    *("servers", "archives", "documents", "directories", "configuration"),
+    *("rules", "labels", "cookies", "lab"),
+)
+
+
+@pytest.mark.parametrize(("file", "name"), NAMED)
+def test_each_named_test_exists(file: str, name: str) -> None:
+    tree = ast.parse((PROJECT / file).read_bytes())
+    functions = [each.name for each in ast.walk(tree) if isinstance(each, ast.FunctionDef)]
+    tests = [each for each in functions if each.startswith("test_")]
+    assert name in tests if name else tests
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_of_input_has_a_row_with_a_test(kind: str) -> None:
+    rows = [row for row in ROWS if kind in row[0].lower()]
+    assert rows
+    assert all("`tests/" in row[2] for row in rows)
