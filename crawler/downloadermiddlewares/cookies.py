@@ -9,14 +9,19 @@ from __future__ import annotations
 import logging
 import time
 from collections import defaultdict
+from http import HTTPStatus
 from typing import TYPE_CHECKING
+from weakref import WeakSet
 
 from scrapy.downloadermiddlewares.cookies import CookiesMiddleware
 from scrapy.exceptions import NotConfigured
+from scrapy.http import HtmlResponse
 from scrapy.http.cookies import CookieJar
 from scrapy.utils.httpobj import urlparse_cached
+from scrapy.utils.response import get_meta_refresh
 
 from crawler.downloadermiddlewares.limits import is_for_robots
+from crawler.downloadermiddlewares.retries import leased_host
 from crawler.downloading.cookies import (
     JAR,
     BoundedJar,
@@ -27,6 +32,7 @@ from crawler.downloading.cookies import (
     write_cookies,
 )
 from crawler.options import Options
+from crawler.request_meta import COOKIES, GUESS, compared
 from crawler.spiders.page_spider import PageSpider
 
 if TYPE_CHECKING:
@@ -72,6 +78,7 @@ class Cookies(CookiesMiddleware):
         self._job: Job | None = None
         self._asked: dict[str, str] = {}
         self._saved_at = 0.0
+        self._without: WeakSet[Request] = WeakSet()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Cookies:
@@ -86,6 +93,8 @@ class Cookies(CookiesMiddleware):
         middleware.crawler = crawler
         if isinstance(spider, PageSpider):
             middleware.keep(spider.job)
+            is_wanted = Options(crawler.settings).boolean("CRAWL_OMIT_COOKIES")
+            spider.job.needless_cookies.is_on = is_wanted and not given
         return middleware
 
     def keep(self, job: Job) -> None:
@@ -123,7 +132,12 @@ class Cookies(CookiesMiddleware):
             logger.warning("%s: cannot be written: %s", self._job.folder / JAR, error.strerror)
 
     def process_request(self, request: Request, spider: Spider | None = None) -> None:
-        super().process_request(request)
+        if self._are_wanted(request):
+            self._without.discard(request)
+            super().process_request(request)
+        else:
+            self._without.add(request)
+            request.headers.pop(b"Cookie", None)
         sent = request.headers.get(b"Cookie")
         if sent is not None:
             request.headers[b"Cookie"] = shortened(sent)
@@ -140,20 +154,56 @@ class Cookies(CookiesMiddleware):
         cookies = response.headers.getlist(b"Set-Cookie")
         if len(cookies) > self._max_cookies:
             response.headers.setlist(b"Set-Cookie", cookies[: self._max_cookies])
-        answer = super().process_response(request, response)
+        self._jar.is_closed = request in self._without
+        answer: Request | Response = super().process_response(request, response)
+        self._jar.is_closed = False
         if self._job is not None and self._job.fleet is None and self._jar.gained:
             self._note_gained(self._job, request)
         self._jar.gained.clear()
-        return answer
+        return answer if self._job is None else self._asked_with(self._job, request, response)
+
+    def _are_wanted(self, request: Request) -> bool:
+        told = compared(request)
+        if told is not None:
+            return told[0]
+        return self._job is None or self._job.needless_cookies.are_sent(_places(request)[0])
+
+    def _asked_with(self, job: Job, request: Request, response: Response) -> Request | Response:
+        """Return the request once more, with cookies, for an answer without that is no page."""
+        cookies, host, told = job.needless_cookies, _places(request)[0], compared(request)
+        if told is not None:
+            if told[0] and told[1] and told[1] != _in_place_of_page(response):
+                cookies.need(host)
+            return response
+        if request not in self._without or leased_host(self.crawler, request) is None:
+            return response
+        came = _in_place_of_page(response)
+        is_checked = came and cookies.is_checked(host, came.partition(" ")[0])
+        if GUESS in request.meta or not is_checked:
+            return response
+        meta = {**request.meta, COOKIES: (request.url, True, came)}
+        return request.replace(meta=meta, dont_filter=True)
 
     def _note_gained(self, job: Job, request: Request) -> None:
         """Note the domains of new cookies, and those whose pages were asked for without one."""
         self._saved_at = 0.0  # it is written with the next commit
         host, site = _places(request)
-        for domain in self._jar.gained:
+        for domain, _, name in self._jar.gained:
+            job.needless_cookies.note_new(domain, name)
             asked = self._asked.get(site if domain.startswith(".") else host)
             if asked is not None and asked != request.url:
                 job.visits.notes.note_late_cookie(domain.lstrip("."))
+
+
+def _in_place_of_page(response: Response) -> str:
+    """Return status and target of an answer that is no page, "" for a page."""
+    target = (response.headers.get(b"Location") or b"").decode("latin-1")
+    if not target and isinstance(response, HtmlResponse):
+        target = get_meta_refresh(response)[1] or ""
+    is_page = (
+        response.status == HTTPStatus.NOT_MODIFIED or response.status < HTTPStatus.MULTIPLE_CHOICES
+    )
+    return "" if is_page and not target else f"{response.status} {target.partition('?')[0]}"
 
 
 def _places(request: Request) -> tuple[str, str]:

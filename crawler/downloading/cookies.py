@@ -214,14 +214,16 @@ class BoundedJar(CookieJar):
 
     Attributes:
         is_changed: Whether a cookie was set or cleared; the caller resets it.
-        gained: Domains of cookies that were not there before; the caller clears it.
+        gained: Names of cookies that were not there before; the caller clears it.
+        is_closed: Whether no cookie is replaced or removed, so that only new ones are stored.
     """
 
     def __init__(self, most: int, policy: CookiePolicy | None = None) -> None:
         super().__init__(policy)
         self._most = most
         self.is_changed = False
-        self.gained: set[str] = set()
+        self.gained: set[CookieName] = set()
+        self.is_closed = False
         # By age, domains as well as their cookies.
         self._held: dict[str, dict[CookieName, None]] = {}
         self._count = 0
@@ -229,6 +231,8 @@ class BoundedJar(CookieJar):
     def set_cookie(self, cookie: Cookie) -> None:
         """Store a cookie unless it is too long, and drop older ones where there are too many."""
         if len(cookie.name) + len(cookie.value or "") > _MAX_COOKIE:
+            return
+        if self.is_closed and name_of(cookie) in self._held.get(cookie.domain, {}):
             return
         super().set_cookie(cookie)
         self.is_changed = True
@@ -242,6 +246,8 @@ class BoundedJar(CookieJar):
         self, domain: str | None = None, path: str | None = None, name: str | None = None
     ) -> None:
         """Remove cookies, such as one that a site declares to have expired."""
+        if self.is_closed:
+            return
         self.is_changed = True
         super().clear(domain, path, name)
 
@@ -249,7 +255,7 @@ class BoundedJar(CookieJar):
         domain = self._held[name.domain] = self._held.pop(name.domain, {})
         if name not in domain:
             self._count += 1
-            self.gained.add(name.domain)
+            self.gained.add(name)
         domain.pop(name, None)
         domain[name] = None
 

@@ -31,9 +31,6 @@ DUE = "due"
 FAILED = "failed"
 
 
-_BATCH = 500
-
-
 class Outlook(NamedTuple):
     """The size of the visit that is under way.
 
@@ -272,10 +269,7 @@ class Visits:
 
         It is safe beside writes: a page that is captured meanwhile was queued.
         """
-        last = 0
-        while urls := self._store.urls_after(last, _BATCH):
-            yield from (url for url in urls if url.key not in self._seen)
-            last = urls[-1].id
+        return (url for url in self._store.urls() if url.key not in self._seen)
 
     def end_queueing(self) -> None:
         """Note that every known page was queued, or is not to be."""
