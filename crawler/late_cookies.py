@@ -4,6 +4,8 @@ A gate stands at many URLs: it redirects them to one, refuses them, or shows one
 else is left to do, some URLs of each such group are asked with the cookies of now, and where one of
 them gives something else, the whole group is. A site that gives cookies to each page costs a few
 requests that way, and none where its seed gave them.
+
+Of a host that got no cookies, and turns out to need them, all that is known is asked again.
 """
 
 from __future__ import annotations

@@ -15,10 +15,8 @@ from weakref import WeakSet
 
 from scrapy.downloadermiddlewares.cookies import CookiesMiddleware
 from scrapy.exceptions import NotConfigured
-from scrapy.http import HtmlResponse
 from scrapy.http.cookies import CookieJar
 from scrapy.utils.httpobj import urlparse_cached
-from scrapy.utils.response import get_meta_refresh
 
 from crawler.downloadermiddlewares.limits import is_for_robots
 from crawler.downloadermiddlewares.retries import leased_host
@@ -175,11 +173,10 @@ class Cookies(CookiesMiddleware):
             if told[0] and told[1] and told[1] != _in_place_of_page(response):
                 cookies.need(host)
             return response
-        if request not in self._without or leased_host(self.crawler, request) is None:
-            return response
         came = _in_place_of_page(response)
-        is_checked = came and cookies.is_checked(host, came.partition(" ")[0])
-        if GUESS in request.meta or not is_checked:
+        is_doubted = bool(came) and request in self._without and GUESS not in request.meta
+        is_doubted = is_doubted and leased_host(self.crawler, request) is not None
+        if not (is_doubted and cookies.is_checked(host, came.partition(" ")[0])):
             return response
         meta = {**request.meta, COOKIES: (request.url, True, came)}
         return request.replace(meta=meta, dont_filter=True)
@@ -197,13 +194,10 @@ class Cookies(CookiesMiddleware):
 
 def _in_place_of_page(response: Response) -> str:
     """Return status and target of an answer that is no page, "" for a page."""
+    if response.status < HTTPStatus.MULTIPLE_CHOICES or response.status == HTTPStatus.NOT_MODIFIED:
+        return ""
     target = (response.headers.get(b"Location") or b"").decode("latin-1")
-    if not target and isinstance(response, HtmlResponse):
-        target = get_meta_refresh(response)[1] or ""
-    is_page = (
-        response.status == HTTPStatus.NOT_MODIFIED or response.status < HTTPStatus.MULTIPLE_CHOICES
-    )
-    return "" if is_page and not target else f"{response.status} {target.partition('?')[0]}"
+    return f"{response.status} {target.partition('?')[0]}"
 
 
 def _places(request: Request) -> tuple[str, str]:

@@ -159,6 +159,8 @@ class NeedlessCookies:
             names: Names of the cookies.
             request: The one that asks for it without; None where it cannot be compared.
         """
+        if not self.are_untried(host):
+            return []
         sent = self._sent[host]
         sent.count += 1
         sent.names.update(names)
@@ -268,13 +270,16 @@ def difference(
 
 
 def _signs(links: Iterable[Link]) -> set[object]:
-    """Return what tells that links are the same: their keys, or all but values of arguments."""
+    """Return what tells that links are the same: their keys or texts, and no values of arguments.
+
+    Some sites write the session into the URLs, which then lead on, of those who send no cookie.
+    """
     signs: set[object] = set()
     for link in links:
-        signs.add(link.key)
+        parts = urlsplit(link.url)
+        names = sorted(argument.partition("=")[0] for argument in parts.query.split("&"))
+        signs.add((link.key, parts.path, *names))
         if link.text:
-            parts = urlsplit(link.url)
-            names = sorted(argument.partition("=")[0] for argument in parts.query.split("&"))
             signs.add((link.text, parts.path, *names))
     return signs
 

@@ -145,8 +145,10 @@ class ControllingSpider(PageSpider):
     def _tries_of_cookies(self, response: Response, captured: Captured) -> list[Request]:
         """Return requests for pages with other cookies, to see whether these make a difference."""
         request, cookies = response.request, self.job.needless_cookies
-        is_tried = cookies.is_on and self.archivist.keep_links and self.job.fleet is None
-        if request is None or not is_tried or compared(request) is not None:
+        if not cookies.is_on or not self.archivist.keep_links or self.job.fleet is not None:
+            return []
+        is_of_user = request is not None and b"Authorization" in request.headers
+        if request is None or is_of_user or compared(request) is not None:
             return []
         host, sent = urlsplit(response.url).hostname or "", request.headers.get(b"Cookie")
         with self.closing:
@@ -155,11 +157,9 @@ class ControllingSpider(PageSpider):
                 return [self._compared(request, are_sent=True)] if is_checked else []
             if cookies.shows_trail(host):  # it was under way when that was found
                 return [self._anew(request)]
-            if not cookies.are_untried(host):
-                return []
             names = {one.partition("=")[0].strip() for one in sent.decode("latin-1").split(";")}
             is_seed = not captured.row.depth or "redirect_urls" in request.meta
-            if is_seed or captured.row.text is None:
+            if is_seed or captured.row.text is None or not cookies.are_untried(host):
                 return cookies.note_sent(host, names, None)
             seen = self.job.frontier.seen
             new = [link.key.hex() for link in captured.links if link.key not in seen]
@@ -221,12 +221,13 @@ class ControllingSpider(PageSpider):
             return []
         if not cookies.shows_trail(host):
             return []
-        known = (
-            self.known_request(page)
-            for page in self.job.store.urls()
-            if page.is_page and urlsplit(page.url).hostname == host
-        )
+        of_host = [page for page in self.job.store.urls() if urlsplit(page.url).hostname == host]
+        known = (self.known_request(page) for page in of_host if self._is_of_visit(page.key))
         return [self._anew(request) for request in known if request is not None]
+
+    def _is_of_visit(self, key: bytes) -> bool:
+        row = self.job.store.previous(key)
+        return row is not None and row.seen_visit == self.job.visits.number
 
     async def read_apart(self, response: Response, made_at: float | None = None) -> Reading:
         """Read an answer that is compared and not stored."""

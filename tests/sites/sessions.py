@@ -135,20 +135,21 @@ class ForwardingForum(SessionSite):
 
 
 class PartlyGatedSite(SessionSite):
-    """Wants a cookie for each twentieth page: these are below ``/de/``.
+    """Wants a cookie for some of its pages: these are below ``/de/``.
 
     Args:
         gate: What others get there: a redirect to ``/choice``, a status, one text (``"same"``),
             or the beginning of each page (``"teaser"``).
         pages: Number of pages.
+        every: Each page of so many wants a cookie.
     """
 
-    def __init__(self, gate: str, pages: int) -> None:
-        self._gate = gate
+    def __init__(self, gate: str, pages: int, every: int) -> None:
+        self._gate, self._every = gate, every
         super().__init__(pages, words=80)
 
     def path_of(self, number: int) -> str:
-        return f"/de/p{number}" if number % 20 == 19 else f"/en/p{number}"
+        return f"/en/p{number}" if (number + 1) % self._every else f"/de/p{number}"
 
     def answer(self, path: str, visited: Sequence[str], *, is_known: bool) -> Response | None:
         if path == "/choice":

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.reading.content.block_texts import text_columns
+from crawler.reading.content.block_columns import text_columns
 
 _WORDS = st.text(
     st.sampled_from("aZé9٣𝟗.,!?。、$€©ſK\udcff") | st.characters(exclude_characters="\0"),
