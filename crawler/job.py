@@ -17,7 +17,6 @@ from crawler.pages.capture import Archivist
 from crawler.pages.commits import Commits
 from crawler.pages.live_parameters import is_settled_as, newest, settle
 from crawler.pages.loop_loading import LoopLoading
-from crawler.pages.needless_cookies import NeedlessCookies
 from crawler.pages.page_context import UNKNOWN_WAY, Fetched, Way
 from crawler.pages.page_links import LinkStore
 from crawler.pages.page_store import PageStore
@@ -72,7 +71,6 @@ class Job:
         frontier: Requests: those that wait, are under way, or were met before.
         url_rules: Learned URL rules.
         visits: Number, plan and notes of the visit, and what earlier ones know.
-        needless_cookies: Hosts that get no cookies, since their pages need none.
         store: The table ``pages``.
         archivist: Reads, judges and stores answers; its ``unsent`` keeps pages that were not sent.
 
@@ -121,7 +119,6 @@ class Job:
             self.frontier = open_frontier(self.database, queue, seen, options.pauses)
             known = KnownUrls(self.database, options.intervals)
             self.visits = Visits(self.database, self.store, known, seen)
-            self.needless_cookies = NeedlessCookies(self.database)
             self.store.volatile.begin_visit(self.visits.number)
             self.archivist, self._commits = self._opened_archivist(adopts_settings=adopts_settings)
             if not options.follow_duplicates:
@@ -257,9 +254,7 @@ class Job:
         """Whether requests of this visit wait, or may do so when it continues."""
         is_queueing = self.visits.is_queueing or self.visits.notes.is_following_again
         is_queueing = is_queueing or len(self.frontier.queue) > 0
-        is_queueing = is_queueing or bool(
-            self.visits.notes.late_cookies or self.needless_cookies.due
-        )
+        is_queueing = is_queueing or self.visits.asks_with_cookies
         is_queueing = is_queueing or self.url_rules.fixed.is_unsettled
         return is_queueing or self.url_rules.is_unvalidated or has_releasable(self.database)
 

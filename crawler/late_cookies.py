@@ -54,12 +54,12 @@ class LateCookies:
 
     @property
     def is_due(self) -> bool:
-        return bool(self._notes.late_cookies or self._job.needless_cookies.due)
+        return self._job.visits.asks_with_cookies
 
     def ask(self) -> bool:
         """Ask for some URLs again, where there is nothing else to do; return whether there are."""
         domains = self._notes.late_cookies
-        found = sum(map(self._ask_all, self._job.needless_cookies.due))
+        found = sum(map(self._ask_all, self._job.visits.cookies.due))
         if domains:
             found += sum(self._ask(name, urls) for name, urls in self._groups(domains))
         if domains and not found:
@@ -68,7 +68,7 @@ class LateCookies:
 
     def _ask_all(self, host: str) -> int:
         """Ask again for all that is known of a host."""
-        self._job.needless_cookies.note_asked_again(host)
+        self._job.visits.cookies.note_asked_again(host)
         visits = self._job.visits
         asked = {key: url for _, key, url in visits.known.repeated(visits.number)}
         asked.update((page.key, page.url) for page in self._job.store.urls())

@@ -92,7 +92,7 @@ class Cookies(CookiesMiddleware):
         if isinstance(spider, PageSpider):
             middleware.keep(spider.job)
             is_wanted = Options(crawler.settings).boolean("CRAWL_OMIT_COOKIES")
-            spider.job.needless_cookies.is_on = is_wanted and not given
+            spider.job.visits.cookies.is_on = is_wanted and not given
         return middleware
 
     def keep(self, job: Job) -> None:
@@ -164,11 +164,11 @@ class Cookies(CookiesMiddleware):
         told = compared(request)
         if told is not None:
             return told[0]
-        return self._job is None or self._job.needless_cookies.are_sent(_places(request)[0])
+        return self._job is None or self._job.visits.cookies.are_sent(_places(request)[0])
 
     def _asked_with(self, job: Job, request: Request, response: Response) -> Request | Response:
         """Return the request once more, with cookies, for an answer without that is no page."""
-        cookies, host, told = job.needless_cookies, _places(request)[0], compared(request)
+        cookies, host, told = job.visits.cookies, _places(request)[0], compared(request)
         if told is not None:
             if told[0] and told[1] and told[1] != _in_place_of_page(response):
                 cookies.need(host)
@@ -186,7 +186,7 @@ class Cookies(CookiesMiddleware):
         self._saved_at = 0.0  # it is written with the next commit
         host, site = _places(request)
         for domain, _, name in self._jar.gained:
-            job.needless_cookies.note_new(domain, name)
+            job.visits.cookies.note_new(domain, name)
             asked = self._asked.get(site if domain.startswith(".") else host)
             if asked is not None and asked != request.url:
                 job.visits.notes.note_late_cookie(domain.lstrip("."))

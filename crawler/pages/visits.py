@@ -6,6 +6,7 @@ import json
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from crawler.pages.needless_cookies import NeedlessCookies
 from crawler.pages.url_history import LATER, SETTLED
 from crawler.pages.verdicts import FAILED as FAILURE
 from crawler.storage import meta_names
@@ -170,6 +171,7 @@ class Visits:
     Attributes:
         number: Number of the visit, 0 before the first one.
         notes: Redirects of seeds, and sitemaps.
+        cookies: Hosts that get no cookies, since their pages need none.
         known: The times at which known pages are due.
     """
 
@@ -181,6 +183,7 @@ class Visits:
         self._seen = seen
         self.known = known
         self.notes = VisitNotes(database)
+        self.cookies = NeedlessCookies(database)
         self.number = int(database.meta(meta_names.VISIT) or 0)
 
     @property
@@ -228,6 +231,11 @@ class Visits:
     def outlook(self) -> Outlook:
         """The size of this visit, as it was known when it began."""
         return Outlook(*json.loads(self._database.meta(meta_names.OUTLOOK) or "[0, 0]"))
+
+    @property
+    def asks_with_cookies(self) -> bool:
+        """Whether what came without cookies is to be asked for again in the end."""
+        return bool(self.notes.late_cookies or self.cookies.due)
 
     @property
     def is_queueing(self) -> bool:

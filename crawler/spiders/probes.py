@@ -144,7 +144,7 @@ class ControllingSpider(PageSpider):
 
     def _tries_of_cookies(self, response: Response, captured: Captured) -> list[Request]:
         """Return requests for pages with other cookies, to see whether these make a difference."""
-        request, cookies = response.request, self.job.needless_cookies
+        request, cookies = response.request, self.job.visits.cookies
         if not cookies.is_on or not self.archivist.keep_links or self.job.fleet is not None:
             return []
         is_of_user = request is not None and b"Authorization" in request.headers
@@ -213,7 +213,7 @@ class ControllingSpider(PageSpider):
     def _note_compared(self, request: Request, more: Difference | None) -> list[Request]:
         """Note what a page has more with cookies; return what is to be asked again."""
         url, are_sent, _ = request.meta[COOKIES]
-        host, cookies = urlsplit(url).hostname or "", self.job.needless_cookies
+        host, cookies = urlsplit(url).hostname or "", self.job.visits.cookies
         if are_sent:
             cookies.note_check(host, more)
             return []

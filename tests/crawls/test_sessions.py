@@ -25,7 +25,7 @@ pytestmark = pytest.mark.slow
 
 PAGES = 90
 MOST_MORE = 120
-"""Requests of a site of any size: pages that came with cookies before the trial was over, checks."""
+"""Further requests for a site of any size: pages that came with cookies at first, and checks."""
 MANY = ("-s", "CONCURRENT_REQUESTS_PER_DOMAIN=8", "-s", "DOWNLOAD_DELAY=0")
 ALL_URLS = (*MANY, "-s", "CRAWL_LEARN_URL_RULES=0")
 

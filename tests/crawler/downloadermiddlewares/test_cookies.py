@@ -107,7 +107,7 @@ class TestCookies:
     def test_a_host_that_needs_none_gets_none_and_replaces_none(self, tmp_path: Path) -> None:
         middleware, job = self.kept_in(tmp_path)
         assert self.sent_after(middleware, "a=1", "b=1") == b"a=1; b=1"
-        needless = job.needless_cookies
+        needless = job.visits.cookies
         needless.is_on = True
         for _ in range(MIN_PAGES):
             needless.note_sent("www.example.com", {"a", "b"}, URL)
