@@ -6,7 +6,7 @@ cookies of a host, some are asked for without. Where each says the same then, bu
 other pages had too, the host gets no cookies any more, in this visit and in later ones.
 
 From then on what may be a gate is asked for with the cookies too: answers that are no page, the
-first pages of each verdict in each section of a host, one in twenty of all. The first that is
+first pages of each verdict in each section of a host, and some of all others. The first that is
 another page with the cookies ends it for good, and what came without is asked for again.
 """
 
@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 
 from crawler.downloading.cookies import is_below
 from crawler.pages.stored_texts import unpack_judged
+from crawler.pages.verdicts import CHANGED, NEW, SAME_TEMPLATE, UNCHANGED
 from crawler.storage import meta_names
 from neardup.volatile.phrases import masked
 from neardup.whole import split_whole
@@ -43,7 +44,12 @@ NEEDLESS = (
 """The reason why a host gets no cookies, in words."""
 
 _CHECKED_EVERY = 20
-"""Check one in so many answers that came without cookies, and all of the first."""
+"""Check one in so many doubtful answers that came without cookies, and all of the first."""
+
+_SOUND_EVERY = 50
+"""Check one in so many pages with a text of their own, and all of the first."""
+
+_SOUND = frozenset({NEW, CHANGED, UNCHANGED, SAME_TEMPLATE})
 
 _PAGES_FIRST = 3
 """Pages of one verdict in one section of a host that are the first."""
@@ -65,15 +71,15 @@ class HostCookies(NamedTuple):
     Attributes:
         left: Pages still to be compared; 0 once the cookies are needless, -1 where they are needed.
         names: Names of the cookies that were sent.
-        label: Words beside links that each compared page has with the cookies alone, such as those
-            above a trail; None before the first.
+        labels: Words beside links that each compared page has with the cookies alone, such as those
+            above a trail; none, or the same on several of them.
         has_trail: Whether a page showed which pages were fetched before it.
         is_due: Whether what came without cookies is to be asked for again.
     """
 
     left: int
     names: Sequence[str] = ()
-    label: Sequence[str] | None = None
+    labels: Sequence[Sequence[str]] = ()
     has_trail: bool = False
     is_due: bool = False
 
@@ -183,16 +189,19 @@ class NeedlessCookies:
         state = self._of(host)
         if state.left <= 0:
             return False
-        if more is None or state.label not in (None, more.label):
+        labels = [] if more is None else [*state.labels, more.label]
+        named = [label for label in labels if label]
+        is_content = state.left == 1 and len(named) == 1  # what one page has is no label
+        if more is None or is_content or any(label != named[0] for label in named):
             self.need(host)
             return False
         has_trail = more.is_trail or state.has_trail
-        self._put(host, HostCookies(state.left - 1, state.names, more.label, has_trail))
+        self._put(host, HostCookies(state.left - 1, state.names, labels, has_trail))
         return state.left == 1
 
     def note_check(self, host: str, more: Difference | None) -> None:
         """Take the comparison of a page of a host that gets no cookies."""
-        if more is None or more.label not in ([], self._of(host).label):
+        if more is None or more.label not in ([], *self._of(host).labels):
             self.need(host)
 
     def note_new(self, domain: str, name: str) -> None:
@@ -224,7 +233,8 @@ class NeedlessCookies:
         if self._seen[host, "", ""] > _MAX_SECTIONS:
             key = (host, kind, "")
         self._seen[key] += 1
-        return self._seen[key] <= first or self._seen[key] % _CHECKED_EVERY == 0
+        every = _SOUND_EVERY if kind in _SOUND else _CHECKED_EVERY
+        return self._seen[key] <= first or self._seen[key] % every == 0
 
     @property
     def due(self) -> list[str]:
