@@ -159,7 +159,8 @@ class ControllingSpider(PageSpider):
                 return [self._anew(request)]
             names = {one.partition("=")[0].strip() for one in sent.decode("latin-1").split(";")}
             is_seed = not captured.row.depth or "redirect_urls" in request.meta
-            if is_seed or captured.row.text is None or not cookies.are_untried(host):
+            can_differ = captured.row.text is not None and bool(captured.links)
+            if is_seed or not can_differ or not cookies.are_untried(host):
                 return cookies.note_sent(host, names, None)
             seen = self.job.frontier.seen
             new = [link.key.hex() for link in captured.links if link.key not in seen]

@@ -62,7 +62,8 @@ class SessionSite(MadeSite):
 
     def page(self, path: str, visited: Sequence[str]) -> bytes:
         title = self.title(path)
-        links = "".join(f'<li><a href="{one}">{one}</a></li>' for one in self._linked(path))
+        linked = dict.fromkeys([*self.paths[:2], *self._linked(path)])
+        links = "".join(f'<li><a href="{one}">{one}</a></li>' for one in linked)
         return (
             f"<!DOCTYPE html><html lang=en><head><title>{title}</title></head><body>"
             f"{self.above(path, visited)}<h1>{title}</h1><p>{prose(path, self._words)}</p>"
