@@ -6,7 +6,6 @@ import json
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from crawler.pages.needless_cookies import NeedlessCookies
 from crawler.pages.url_history import LATER, SETTLED
 from crawler.pages.verdicts import FAILED as FAILURE
 from crawler.storage import meta_names
@@ -178,6 +177,9 @@ class Visits:
     def __init__(
         self, database: Database, store: PageStore, known: KnownUrls, seen: SeenSet
     ) -> None:
+        # Arguments are checked without it.
+        from crawler.pages.needless_cookies import NeedlessCookies  # noqa: PLC0415
+
         self._database = database
         self._store = store
         self._seen = seen
