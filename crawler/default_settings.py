@@ -111,6 +111,9 @@ CRAWL_MAX_HEADER_BYTES = 262_144
 CRAWL_MAX_COOKIES = 100
 """Cookies kept of one domain, and taken from one answer; the oldest go first."""
 
+CRAWL_OMIT_COOKIES = True
+"""Send no cookies to a host whose pages are the same without, but for links that others have."""
+
 CRAWL_MIN_FREE_BYTES = 268_435_456
 """A crawl stops when fewer bytes are free on the disk of its directory; 0 looks at none."""
 

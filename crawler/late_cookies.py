@@ -4,6 +4,8 @@ A gate stands at many URLs: it redirects them to one, refuses them, or shows one
 else is left to do, some URLs of each such group are asked with the cookies of now, and where one of
 them gives something else, the whole group is. A site that gives cookies to each page costs a few
 requests that way, and none where its seed gave them.
+
+Of a host that got no cookies, and turns out to need them, all that is known is asked again.
 """
 
 from __future__ import annotations
@@ -52,15 +54,26 @@ class LateCookies:
 
     @property
     def is_due(self) -> bool:
-        return bool(self._notes.late_cookies)
+        return self._job.visits.asks_with_cookies
 
     def ask(self) -> bool:
         """Ask for some URLs again, where there is nothing else to do; return whether there are."""
         domains = self._notes.late_cookies
-        found = sum(self._ask(name, urls) for name, urls in self._groups(domains)) if domains else 0
+        found = sum(map(self._ask_all, self._job.visits.cookies.due))
+        if domains:
+            found += sum(self._ask(name, urls) for name, urls in self._groups(domains))
         if domains and not found:
             self._notes.forget_late_cookies()
         return found > 0
+
+    def _ask_all(self, host: str) -> int:
+        """Ask again for all that is known of a host."""
+        self._job.visits.cookies.note_asked_again(host)
+        visits = self._job.visits
+        asked = {key: url for _, key, url in visits.known.repeated(visits.number)}
+        asked.update((page.key, page.url) for page in self._job.store.urls())
+        of_host = [(key, url) for key, url in asked.items() if urlsplit(url).hostname == host]
+        return sum(self._ask_again(key, url) for key, url in of_host)
 
     def _groups(self, domains: Iterable[str]) -> list[tuple[str, list[_Asked]]]:
         """Return the largest groups of URLs with one answer; what has none of its kind is one."""

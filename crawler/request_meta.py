@@ -41,6 +41,9 @@ NOT_BEFORE: Final = "crawl_not_before"
 ANEW: Final = "crawl_anew"
 """bool: the page is judged anew, also where its bytes are as before."""
 
+COOKIES: Final = "crawl_cookies"
+"""list: a URL that is asked for to compare, whether with cookies, and what came or was new."""
+
 LINK_KIND: Final = "crawl_link_kind"
 """str: the kind of the link that led there, where it is no anchor."""
 
@@ -111,6 +114,12 @@ def is_apart(meta: Mapping[str, Any]) -> bool:
 def for_another_spelling(meta: Mapping[str, Any]) -> dict[str, Any]:
     """Return the ``meta`` of another spelling: that of the first without traces of its download."""
     return without(meta, _OF_ONE_SPELLING) | {SPELLING: True}
+
+
+def compared(request: Request) -> tuple[bool, Any] | None:
+    """Return whether a request is made with cookies to compare, and with what; None: it is not."""
+    url, *told = request.meta.get(COOKIES, ("",))
+    return (told[0], told[1]) if url == request.url else None
 
 
 def depth_of(meta: Mapping[str, Any]) -> int:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rich.filesize import decimal
 
 from crawler.frontier.file_links import MIN_FILES
+from crawler.pages.needless_cookies import NEEDLESS
 from crawler.pages.reasons import Reason, in_words
 from crawler.pages.verdicts import CHANGED, MOVED, NOINDEX, OUTCOMES, UNCHANGED, VERDICTS
 from crawler.urls.scope import HASH_ROUTES, MARKED_NOFOLLOW, ON_NOFOLLOW_PAGES, OUT_OF_SCOPE
@@ -149,9 +150,9 @@ def report_lines(report: Report, folder: str) -> Iterator[str]:
             f"{many(report.url_rules, 'learned rule')}{lacking}: crawl-once rules {folder}"
         )
     for reason, hosts in report.no_robots.items():
-        others = f" and {len(hosts) - SHOWN_HOSTS:,} or more others" if hosts[SHOWN_HOSTS:] else ""
-        named = ", ".join(hosts[:SHOWN_HOSTS])
-        yield f"robots.txt: {reason} at {named}{others}: nothing is forbidden"
+        yield f"robots.txt: {reason} at {_named(hosts, 'or more others')}: nothing is forbidden"
+    if report.without_cookies:
+        yield f"cookies: none are sent to {_named(report.without_cookies)}: {NEEDLESS}"
     yield from refused_lines(report)
     yield from _document_lines(report)
     aside = f"not asked for, since the first {MIN_FILES} of their kind were no pages"
@@ -191,6 +192,11 @@ def refused_lines(report: Report) -> Iterator[str]:
     if report.app_shells:
         total = many(report.app_shells, "page")
         yield f"blank: {total} without the text that scripts show in a browser (--render auto)"
+
+
+def _named(hosts: Sequence[str], more: str = "others") -> str:
+    others = f" and {len(hosts) - SHOWN_HOSTS:,} {more}" if hosts[SHOWN_HOSTS:] else ""
+    return ", ".join(hosts[:SHOWN_HOSTS]) + others
 
 
 def _document_lines(report: Report) -> Iterator[str]:

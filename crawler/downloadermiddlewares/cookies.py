@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
+from http import HTTPStatus
 from typing import TYPE_CHECKING
+from weakref import WeakSet
 
 from scrapy.downloadermiddlewares.cookies import CookiesMiddleware
 from scrapy.exceptions import NotConfigured
@@ -16,6 +18,7 @@ from scrapy.http.cookies import CookieJar
 from scrapy.utils.httpobj import urlparse_cached
 
 from crawler.downloadermiddlewares.limits import is_for_robots
+from crawler.downloadermiddlewares.retries import leased_host
 from crawler.downloading.cookies import (
     JAR,
     BoundedJar,
@@ -26,6 +29,7 @@ from crawler.downloading.cookies import (
     write_cookies,
 )
 from crawler.options import Options
+from crawler.request_meta import COOKIES, GUESS, compared
 from crawler.spiders.page_spider import PageSpider
 
 if TYPE_CHECKING:
@@ -67,6 +71,7 @@ class Cookies(CookiesMiddleware):
         self.jars = defaultdict(lambda: _BoundedCookies(max_cookies, cookies))
         self._job: Job | None = None
         self._asked: dict[str, str] = {}
+        self._without: WeakSet[Request] = WeakSet()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Cookies:
@@ -81,6 +86,8 @@ class Cookies(CookiesMiddleware):
         middleware.crawler = crawler
         if isinstance(spider, PageSpider):
             middleware.keep(spider.job)
+            is_wanted = Options(crawler.settings).boolean("CRAWL_OMIT_COOKIES")
+            spider.job.visits.cookies.is_on = is_wanted and not given
         return middleware
 
     def keep(self, job: Job) -> None:
@@ -112,7 +119,12 @@ class Cookies(CookiesMiddleware):
             logger.warning("%s: cannot be written: %s", self._job.folder / JAR, error.strerror)
 
     def process_request(self, request: Request, spider: Spider | None = None) -> None:
-        super().process_request(request)
+        if self._are_wanted(request):
+            self._without.discard(request)
+            super().process_request(request)
+        else:
+            self._without.add(request)
+            request.headers.pop(b"Cookie", None)
         sent = request.headers.get(b"Cookie")
         if sent is not None:
             request.headers[b"Cookie"] = shortened(sent)
@@ -129,19 +141,51 @@ class Cookies(CookiesMiddleware):
         cookies = response.headers.getlist(b"Set-Cookie")
         if len(cookies) > self._max_cookies:
             response.headers.setlist(b"Set-Cookie", cookies[: self._max_cookies])
-        answer = super().process_response(request, response)
+        self._jar.is_closed = request in self._without
+        answer: Request | Response = super().process_response(request, response)
+        self._jar.is_closed = False
         if self._job is not None and self._job.fleet is None and self._jar.gained:
             self._note_gained(self._job, request)
         self._jar.gained.clear()
-        return answer
+        return answer if self._job is None else self._asked_with(self._job, request, response)
+
+    def _are_wanted(self, request: Request) -> bool:
+        told = compared(request)
+        if told is not None:
+            return told[0]
+        return self._job is None or self._job.visits.cookies.are_sent(_places(request)[0])
+
+    def _asked_with(self, job: Job, request: Request, response: Response) -> Request | Response:
+        """Return the request once more, with cookies, for an answer without that is no page."""
+        cookies, host, told = job.visits.cookies, _places(request)[0], compared(request)
+        if told is not None:
+            if told[0] and told[1] and told[1] != _in_place_of_page(response):
+                cookies.need(host)
+            return response
+        came = _in_place_of_page(response)
+        is_doubted = bool(came) and request in self._without and GUESS not in request.meta
+        is_doubted = is_doubted and leased_host(self.crawler, request) is not None
+        if not (is_doubted and cookies.is_checked(host, came.partition(" ")[0])):
+            return response
+        meta = {**request.meta, COOKIES: (request.url, True, came)}
+        return request.replace(meta=meta, dont_filter=True)
 
     def _note_gained(self, job: Job, request: Request) -> None:
         """Note the domains of new cookies, and those whose pages were asked for without one."""
         host, site = _places(request)
-        for domain in self._jar.gained:
+        for domain, _, name in self._jar.gained:
+            job.visits.cookies.note_new(domain, name)
             asked = self._asked.get(site if domain.startswith(".") else host)
             if asked is not None and asked != request.url:
                 job.visits.notes.note_late_cookie(domain.lstrip("."))
+
+
+def _in_place_of_page(response: Response) -> str:
+    """Return status and target of an answer that is no page, "" for a page."""
+    if response.status < HTTPStatus.MULTIPLE_CHOICES or response.status == HTTPStatus.NOT_MODIFIED:
+        return ""
+    target = (response.headers.get(b"Location") or b"").decode("latin-1")
+    return f"{response.status} {target.partition('?')[0]}"
 
 
 def _places(request: Request) -> tuple[str, str]:

@@ -213,14 +213,16 @@ class BoundedJar(CookieJar):
 
     Attributes:
         is_changed: Whether a cookie was set anew or cleared; the caller resets it.
-        gained: Domains of cookies that were not there before; the caller clears it.
+        gained: Names of cookies that were not there before; the caller clears it.
+        is_closed: Whether no cookie is replaced or removed, so that only new ones are stored.
     """
 
     def __init__(self, most: int, policy: CookiePolicy | None = None) -> None:
         super().__init__(policy)
         self._most = most
         self.is_changed = False
-        self.gained: set[str] = set()
+        self.gained: set[CookieName] = set()
+        self.is_closed = False
         # By age, domains as well as their cookies.
         self._held: dict[str, dict[CookieName, None]] = {}
         self._count = 0
@@ -231,6 +233,8 @@ class BoundedJar(CookieJar):
             return
         if "." not in cookie.domain.strip("."):  # for its host alone (RFC 6265, section 5.3)
             cookie.domain = f"{cookie.domain.strip('.')}.local"
+        if self.is_closed and name_of(cookie) in self._held.get(cookie.domain, {}):
+            return
         jar: dict[str, dict[str, dict[str, Cookie]]] = self._cookies  # type: ignore[attr-defined]
         known = jar.get(cookie.domain, {}).get(cookie.path, {}).get(cookie.name)
         super().set_cookie(cookie)
@@ -245,6 +249,8 @@ class BoundedJar(CookieJar):
         self, domain: str | None = None, path: str | None = None, name: str | None = None
     ) -> None:
         """Remove cookies, such as one that a site declares to have expired."""
+        if self.is_closed:
+            return
         self.is_changed = True
         super().clear(domain, path, name)
 
@@ -252,7 +258,7 @@ class BoundedJar(CookieJar):
         domain = self._held[name.domain] = self._held.pop(name.domain, {})
         if name not in domain:
             self._count += 1
-            self.gained.add(name.domain)
+            self.gained.add(name)
         domain.pop(name, None)
         domain[name] = None
 

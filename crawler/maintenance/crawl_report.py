@@ -12,6 +12,7 @@ from crawler.frontier.file_links import GUESSES_ASIDE, PUT_ASIDE, RELEASABLE
 from crawler.maintenance.broken_links import BrokenLink, broken_links
 from crawler.maintenance.tally import Changes, find_changes, make_tally, scalar
 from crawler.pages.boilerplate import RepeatedText, repeated_texts
+from crawler.pages.needless_cookies import needless_hosts
 from crawler.pages.reasons import Reason, detail_of, in_words
 from crawler.pages.verdicts import (
     DUPLICATES,
@@ -220,6 +221,8 @@ class Report:
     """Hosts whose pages declare canonical URLs of other texts."""
     no_robots: dict[str, list[str]]
     """First hosts with an answer for robots.txt that forbids nothing, by that answer."""
+    without_cookies: list[str]
+    """Hosts that get no cookies, since their pages need none."""
     refused_links: dict[str, int]
     """Links that were not followed, counted at each occurrence, by the reason."""
     rested: tuple[RestedHost, ...]
@@ -298,6 +301,7 @@ def _read(connection: sqlite3.Connection) -> Report:
         traps=trap_report(connection),
         untrusted_canonicals=untrusted_hosts(connection),
         no_robots=json.loads(meta.get(meta_names.NO_ROBOTS, "{}")),
+        without_cookies=needless_hosts(meta.get(meta_names.HOST_COOKIES)),
         refused_links=json.loads(meta.get(meta_names.REFUSED_LINKS, "{}")),
         rested=_rested_hosts(connection),
     )

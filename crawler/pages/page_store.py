@@ -115,6 +115,9 @@ _INDEXED = f"fingerprint IS NOT NULL AND verdict IN ({listed(KEPT)})"
 _ORIGINALS = f"verdict IN ({listed(ORIGINALS)})"
 
 
+_BATCH = 500
+
+
 class StoredUrl(NamedTuple):
     """A URL that has a row in ``pages``, with facts of its newest capture."""
 
@@ -348,7 +351,7 @@ class PageStore:
         )
         self._captures.note_change(key)
 
-    def urls_after(self, page_id: int, limit: int) -> list[StoredUrl]:
+    def _urls_after(self, page_id: int, limit: int) -> list[StoredUrl]:
         """Return the next URLs after a capture, each with its newest capture, by id."""
         rows = self.database.read(
             "SELECT id, key, url, depth, verdict,"
@@ -357,6 +360,13 @@ class PageStore:
             (page_id, limit),
         )
         return [StoredUrl(*row) for row in rows]
+
+    def urls(self) -> Iterator[StoredUrl]:
+        """Yield all URLs in the order of discovery, beside writes too."""
+        last = 0
+        while urls := self._urls_after(last, _BATCH):
+            yield from urls
+            last = urls[-1].id
 
     def forget(self, page_id: int) -> None:
         """Delete a duplicate's capture that a kept one replaces."""

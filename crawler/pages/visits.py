@@ -31,9 +31,6 @@ DUE = "due"
 FAILED = "failed"
 
 
-_BATCH = 500
-
-
 class Outlook(NamedTuple):
     """The size of the visit that is under way.
 
@@ -173,17 +170,22 @@ class Visits:
     Attributes:
         number: Number of the visit, 0 before the first one.
         notes: Redirects of seeds, and sitemaps.
+        cookies: Hosts that get no cookies, since their pages need none.
         known: The times at which known pages are due.
     """
 
     def __init__(
         self, database: Database, store: PageStore, known: KnownUrls, seen: SeenSet
     ) -> None:
+        # Arguments are checked without it.
+        from crawler.pages.needless_cookies import NeedlessCookies  # noqa: PLC0415
+
         self._database = database
         self._store = store
         self._seen = seen
         self.known = known
         self.notes = VisitNotes(database)
+        self.cookies = NeedlessCookies(database)
         self.number = int(database.meta(meta_names.VISIT) or 0)
 
     @property
@@ -233,6 +235,11 @@ class Visits:
         return Outlook(*json.loads(self._database.meta(meta_names.OUTLOOK) or "[0, 0]"))
 
     @property
+    def asks_with_cookies(self) -> bool:
+        """Whether what came without cookies is to be asked for again in the end."""
+        return bool(self.notes.late_cookies or self.cookies.due)
+
+    @property
     def is_queueing(self) -> bool:
         return self._database.meta(meta_names.QUEUEING) == "1"
 
@@ -272,10 +279,7 @@ class Visits:
 
         It is safe beside writes: a page that is captured meanwhile was queued.
         """
-        last = 0
-        while urls := self._store.urls_after(last, _BATCH):
-            yield from (url for url in urls if url.key not in self._seen)
-            last = urls[-1].id
+        return (url for url in self._store.urls() if url.key not in self._seen)
 
     def end_queueing(self) -> None:
         """Note that every known page was queued, or is not to be."""

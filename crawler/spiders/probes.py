@@ -4,7 +4,8 @@ A page is requested once more to see what changes from fetch to fetch: where a t
 found another page under its variant, since one that is another at each request says nothing about
 the rule; and where a clock or a duration was set aside in a text, for one page of each place of a
 template, and for each page that is dropped before that is known. What does not move along is
-content, and the page is judged anew with it.
+content, and the page is judged anew with it. So are pages with cookies and without them
+(``crawler.pages.needless_cookies``).
 
 Where one text answers at several URLs of a host, it is asked for a URL that cannot exist, once a
 visit, by a request that waits in the queue as any other does, obeys robots.txt and the scope, and
@@ -19,20 +20,24 @@ from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from scrapy import Request
 from scrapy.spidermiddlewares.httperror import HttpError
 
-from crawler.pages.stored_texts import unpack_judged
+from crawler.pages.needless_cookies import Answer, difference
+from crawler.pages.stored_texts import HeldTexts, unpack_judged
 from crawler.pages.wall_clusters import host_of
 from crawler.request_meta import (
     ANEW,
     CONTROL,
+    COOKIES,
     FIXED,
     NOT_BEFORE,
     OF_ONE_ANSWER,
     PROOF,
     WHOLE,
+    compared,
     without,
 )
 from crawler.spiders.page_spider import PageSpider
@@ -45,6 +50,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
+    from crawler.pages.needless_cookies import Difference
     from crawler.pages.page_context import Captured
     from crawler.reading.reading import Reading, WallSigns
 
@@ -85,7 +91,8 @@ class ControllingSpider(PageSpider):
         return time.time() if secs is None else secs
 
     def _results(self, response: Response, captured: Captured) -> Iterator[Any]:
-        results = super()._results(response, captured)
+        tries = self._tries_of_cookies(response, captured)  # before its links are queued
+        results = chain(super()._results(response, captured), tries)
         if not captured.unproven or response.request is None:
             return results
         places = {(host_of(response.url), slot) for slot, _ in captured.unproven}
@@ -107,7 +114,7 @@ class ControllingSpider(PageSpider):
         )
 
     def _asked_again(self, request: Request, meta: dict[str, Any], **callbacks: Any) -> Request:
-        kept = without(request.meta, (*OF_ONE_ANSWER, PROOF, NOT_BEFORE, ANEW))
+        kept = without(request.meta, (*OF_ONE_ANSWER, PROOF, NOT_BEFORE, ANEW, COOKIES))
         kept["depth"] = kept.get("depth", 0) - 1  # Scrapy takes it for a link of the page
         meta = {**kept, FIXED: True, **meta}
         again: Request = request.replace(
@@ -128,8 +135,100 @@ class ControllingSpider(PageSpider):
         with self.closing:
             has_moved = self.job.store.volatile.prove(request.url, request.meta[PROOF], places)
         if not has_moved:
-            meta = {ANEW: True, WHOLE: True}  # what is judged anew must be sent
-            yield self._asked_again(request, meta, callback=None, errback=self.failed)
+            yield self._anew(request)
+
+    def _anew(self, request: Request) -> Request:
+        """Return the request for a page that is judged anew, and so must be sent."""
+        meta = {ANEW: True, WHOLE: True}
+        return self._asked_again(request, meta, callback=None, errback=self.failed)
+
+    def _tries_of_cookies(self, response: Response, captured: Captured) -> list[Request]:
+        """Return requests for pages with other cookies, to see whether these make a difference."""
+        request, cookies = response.request, self.job.visits.cookies
+        if not cookies.is_on or not self.archivist.keep_links or self.job.fleet is not None:
+            return []
+        is_of_user = request is not None and b"Authorization" in request.headers
+        if request is None or is_of_user or compared(request) is not None:
+            return []
+        host, sent = urlsplit(response.url).hostname or "", request.headers.get(b"Cookie")
+        with self.closing:
+            if sent is None:
+                is_checked = cookies.is_checked(host, captured.verdict, response.url)
+                return [self._compared(request, are_sent=True)] if is_checked else []
+            if cookies.shows_trail(host):  # it was under way when that was found
+                return [self._anew(request)]
+            names = {one.partition("=")[0].strip() for one in sent.decode("latin-1").split(";")}
+            is_seed = not captured.row.depth or "redirect_urls" in request.meta
+            can_differ = captured.row.text is not None and bool(captured.links)
+            if is_seed or not can_differ or not cookies.are_untried(host):
+                return cookies.note_sent(host, names, None)
+            seen = self.job.frontier.seen
+            new = [link.key.hex() for link in captured.links if link.key not in seen]
+            return cookies.note_sent(host, names, self._compared(request, new, are_sent=False))
+
+    def _compared(self, request: Request, new: Sequence[str] = (), *, are_sent: bool) -> Request:
+        """Return the request for a page that is compared with what came of it.
+
+        Args:
+            request: The request that it came of.
+            new: Keys of links that no other page had before it, in hexadecimal digits.
+            are_sent: Whether cookies are sent now.
+        """
+        meta = {COOKIES: (request.url, are_sent, new)}
+        return self._asked_again(
+            request, meta, callback=self.parse_compared, errback=self.compare_failed
+        )
+
+    async def parse_compared(self, response: Response) -> Iterable[Request]:
+        """Compare what a page says with cookies and without."""
+        url, are_sent, new = response.meta[COOKIES]
+        request = response.request or Request(url)
+        reading = await self.read_apart(response, made_at=self.made_at(response))
+        with self.closing:
+            stored, came = self._stored(self.key_of(request)), Answer.of(reading)
+            more = None
+            if response.url == url and stored is not None:
+                sent, unsent = (came, stored) if are_sent else (stored, came)
+                seen = self.job.frontier.seen
+                more = difference(sent, unsent, lambda key: key in seen and key.hex() not in new)
+            return self._note_compared(request, more)
+
+    def _stored(self, key: bytes) -> Answer | None:
+        """Return what is stored of a page; None: its links are not."""
+        store = self.job.store
+        row, linked = store.previous(key), self.links_of(key)
+        if row is None:
+            return Answer("", None, ())
+        held = HeldTexts(store.database.read).of_page(row.id)
+        text = "" if held is None else unpack_judged(held.text)
+        if linked is None:
+            return None
+        return Answer(text, row.visible_digest, linked.links, row.language)
+
+    def compare_failed(self, failure: Failure) -> Iterable[Request]:
+        """Note that a page without cookies is none; one with them is missed by nobody."""
+        request = failure.request  # type: ignore[attr-defined]  # Scrapy puts it there
+        with self.closing:
+            return () if request.meta[COOKIES][1] else self._note_compared(request, None)
+
+    def _note_compared(self, request: Request, more: Difference | None) -> list[Request]:
+        """Note what a page has more with cookies; return what is to be asked again."""
+        url, are_sent, _ = request.meta[COOKIES]
+        host, cookies = urlsplit(url).hostname or "", self.job.visits.cookies
+        if are_sent:
+            cookies.note_check(host, more)
+            return []
+        if not cookies.note_proof(host, more):
+            return []
+        if not cookies.shows_trail(host):
+            return []
+        of_host = [page for page in self.job.store.urls() if urlsplit(page.url).hostname == host]
+        known = (self.known_request(page) for page in of_host if self._is_of_visit(page.key))
+        return [self._anew(request) for request in known if request is not None]
+
+    def _is_of_visit(self, key: bytes) -> bool:
+        row = self.job.store.previous(key)
+        return row is not None and row.seen_visit == self.job.visits.number
 
     async def read_apart(self, response: Response, made_at: float | None = None) -> Reading:
         """Read an answer that is compared and not stored."""

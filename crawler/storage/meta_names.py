@@ -55,6 +55,9 @@ MOVED_SEEDS: Final = "moved_seeds"
 LATE_COOKIES: Final = "late_cookies"
 """JSON object: domains with a cookie that pages were asked without, until they are asked again."""
 
+HOST_COOKIES: Final = "host_cookies"
+"""JSON object: what is known of the cookies of hosts, as ``HostCookies``."""
+
 NO_ROBOTS: Final = "no_robots"
 """JSON object: hosts whose robots.txt answered that there is none, by the answer."""
 

@@ -11,6 +11,8 @@ from scrapy.utils.test import get_crawler
 from crawler.downloadermiddlewares.cookies import Cookies
 from crawler.downloading.cookies import netscape_cookie
 from crawler.job import Job
+from crawler.pages.needless_cookies import MIN_PAGES, PROOFS, Difference
+from crawler.request_meta import COOKIES
 from crawler.run import JobOptions
 
 if TYPE_CHECKING:
@@ -100,6 +102,32 @@ class TestCookies:
             middleware.process_request(Request(url))
         middleware.process_response(Request(URL), Response(URL))
         assert not job.visits.notes.late_cookies
+        job.close()
+
+    def test_a_host_that_needs_none_gets_none_and_replaces_none(self, tmp_path: Path) -> None:
+        middleware, job = self.kept_in(tmp_path)
+        assert self.sent_after(middleware, "a=1", "b=1") == b"a=1; b=1"
+        needless = job.visits.cookies
+        needless.is_on = True
+        for _ in range(MIN_PAGES):
+            needless.note_sent("www.example.com", {"a", "b"}, URL)
+        for _ in range(PROOFS):
+            needless.note_proof("www.example.com", Difference([], is_trail=False))
+
+        def asked(*cookies: str, **meta: Any) -> bytes | None:
+            request = Request(URL, meta=meta)
+            middleware.process_request(request)
+            answer = Response(URL, headers={"Set-Cookie": list(cookies)})
+            middleware.process_response(request, answer)
+            return request.headers.get(b"Cookie")
+
+        assert asked("a=2", "b=; Max-Age=0") is None
+        assert asked(**{COOKIES: (URL, True, "")}) == b"a=1; b=1"
+        assert asked(**{COOKIES: (f"{URL}before", True, "")}) is None, "it was redirected here"
+        assert asked("c=1") is None
+        assert asked("a=3") == b"a=1; b=1; c=1", "a new one may be needed"
+        assert asked(**{COOKIES: (URL, False, "")}) is None
+        assert asked() == b"a=3; b=1; c=1"
         job.close()
 
     def test_switched_off_with_scrapys(self) -> None:
