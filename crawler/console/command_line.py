@@ -6,7 +6,6 @@ import argparse
 import json
 import logging
 import os
-import sqlite3
 import sys
 from abc import ABC, abstractmethod
 from difflib import get_close_matches
@@ -220,9 +219,10 @@ class PlainCommand(Command):
         except OSError as error:
             if error.filename is None:
                 close_stdout()
-                error.filename = "standard output"
+                if is_of_disk(error):
+                    error.filename = "standard output"
             self.exitcode = self.complain(words_of(error), error)
-        except (sqlite3.OperationalError, UnicodeDecodeError) as error:
+        except _unreadable() as error:
             hint = "crawl-once verify DIR says what is wrong with a crawl"
             self.exitcode = self.complain(f"cannot be read: {error}; {hint}", error)
         except KeyboardInterrupt:
@@ -253,6 +253,13 @@ class PlainCommand(Command):
             return
         for line in lines:
             say(line)
+
+
+def _unreadable() -> type[Exception]:
+    """Return the error of SQLite about what it cannot read, imported where one was raised."""
+    from sqlite3 import OperationalError
+
+    return OperationalError
 
 
 def words_of(error: Exception) -> str:

@@ -11,10 +11,10 @@
 from __future__ import annotations
 
 import errno
-import sqlite3
 
 _OF_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
-_OF_DISK_IN_SQLITE = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR})
+_OF_DISK_IN_SQLITE = frozenset({10, 13})
+"""SQLITE_IOERR and SQLITE_FULL; to import ``sqlite3`` takes longer than most errors should."""
 
 
 class JobError(Exception):
@@ -41,7 +41,7 @@ def is_of_disk(error: BaseException | None) -> bool:
         if isinstance(error, OSError) and error.errno in _OF_DISK:
             return True
         code = getattr(error, "sqlite_errorcode", None)
-        if isinstance(error, sqlite3.Error) and code and code & 0xFF in _OF_DISK_IN_SQLITE:
+        if code is not None and code & 0xFF in _OF_DISK_IN_SQLITE:
             return True
         error = error.__cause__ or error.__context__
     return False

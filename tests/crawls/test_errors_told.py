@@ -29,7 +29,7 @@ ELSEWHERE = [
     ),
     *(
         ("replay {archive}", f"crawler.warc.captures:Captures:{name}")
-        for name in ("look_through", "_note", "pages", "_capture", "close")
+        for name in ("look_through", "_note", "pages", "_capture")
     ),
     ("replay {archive}", "crawler.warc.sources:WarcFile:open"),
     ("replay {rows}", "crawler.spiders.replay:ReplaySpider:_take_file"),
