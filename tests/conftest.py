@@ -42,3 +42,8 @@ def _prepared() -> None:
     prepare()
     load(search.LOOPS)
     load(lsh_tables.LOOPS)
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Name bytes by their number: gzip writes the clock into them, and workers must agree."""
+    return f"{len(val)} bytes" if isinstance(val, bytes) and len(val) > 8 else None
