@@ -169,7 +169,7 @@ class NeedlessCookies:
         """
         if not self.are_untried(host):
             return []
-        sent = self._sent[host] = self._sent.pop(host, None) or _Sent()
+        sent = self._sent[host] = self._sent.pop(host, _Sent())
         while len(self._sent) > _MAX_HOSTS:
             del self._sent[next(iter(self._sent))]  # no page of it came for the longest time
         sent.count += 1
