@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections import defaultdict
 from http import HTTPStatus
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from scrapy.downloadermiddlewares.cookies import CookiesMiddleware
@@ -167,8 +167,10 @@ class Cookies(CookiesMiddleware):
         is_doubted = is_doubted and leased_host(self.crawler, request) is not None
         if not (is_doubted and cookies.is_checked(host, came.partition(" ")[0])):
             return response
-        meta = {**request.meta, COOKIES: (request.url, True, came)}
-        return request.replace(meta=meta, dont_filter=True)
+        # As it was queued, so that the page that it leads to is not asked for a second time.
+        scheduler: Any = self.crawler.engine.scheduler  # ours, which handed it out
+        is_stored = scheduler.ask_later(request, {COOKIES: (request.url, True, came)})
+        return request if is_stored else response
 
     def _note_gained(self, job: Job, request: Request) -> None:
         """Note the domains of new cookies, and those whose pages were asked for without one."""

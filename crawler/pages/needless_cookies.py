@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
@@ -61,6 +61,8 @@ _MAX_SECTIONS = 50
 """Verdicts in sections of a host that are counted one by one."""
 
 _MAX_HOSTS = 1_000
+"""Try the cookies of so many hosts, and count the pages of so many at a time."""
+
 _NEEDED = -1
 _WORD = re.compile(r"\w+")
 
@@ -141,7 +143,7 @@ class NeedlessCookies:
         self._database = database
         stored = json.loads(database.meta(meta_names.HOST_COOKIES) or "{}")
         self._hosts = {host: HostCookies(*state) for host, state in stored.items()}
-        self._sent: defaultdict[str, _Sent] = defaultdict(_Sent)
+        self._sent: dict[str, _Sent] = {}
         self._seen: Counter[tuple[str, str, str]] = Counter()
         self.is_on = False
 
@@ -167,7 +169,9 @@ class NeedlessCookies:
         """
         if not self.are_untried(host):
             return []
-        sent = self._sent[host]
+        sent = self._sent[host] = self._sent.pop(host, _Sent())
+        while len(self._sent) > _MAX_HOSTS:
+            del self._sent[next(iter(self._sent))]  # no page of it came for the longest time
         sent.count += 1
         sent.names.update(names)
         # Spread over the pages that came.

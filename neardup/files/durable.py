@@ -149,18 +149,22 @@ def replacing(path: Path, unfinished: str = "") -> Iterator[IO[bytes]]:
     """
     # The name is known before the file is: an interruption between the two leaves no file.
     temporary = path.with_name(unfinished or f".{path.name[:100]}.{secrets.token_hex(8)}")
+    before = None
+    with suppress(OSError):
+        before = path.lstat().st_mode
+    is_kept = before is not None and stat.S_ISREG(before)
     try:
         try:
-            file = new_file(temporary)
+            # Until the end for its owner alone, who may have kept others from the predecessor.
+            file = new_file(temporary, rights=0o600 if is_kept else 0o666)
         except OSError as error:
             error.filename = os.fspath(path)
             raise
         with file:
             yield file
-        with suppress(OSError):
-            before = path.lstat()
-            if stat.S_ISREG(before.st_mode):
-                temporary.chmod(before.st_mode)
+        if before is not None and is_kept:
+            with suppress(OSError):
+                temporary.chmod(before)
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
@@ -177,7 +181,8 @@ def named_file(path: Path) -> Iterator[IO[bytes]]:
         OSError: It cannot be made.
     """
     is_special = path.exists() and not path.is_file()
-    with path.open("wb") if is_special else replacing(path.resolve()) as file:
+    place = Path(os.path.realpath(path))  # ``resolve`` breaks at a link that leads to itself
+    with path.open("wb") if is_special else replacing(place) as file:
         yield file
 
 

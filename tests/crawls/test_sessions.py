@@ -61,6 +61,16 @@ def test_a_page_with_the_visitors_path_is_kept_once(
         assert outcomes["unchanged"] == sum(outcomes.values())
 
 
+def test_redirects_lead_once_to_a_page_that_many_of_them_lead_to(tmp_path: Path) -> None:
+    with sessions.MovedWiki(PAGES) as site:
+        crawl(f"{site.origin}/", tmp_path, *ALL_URLS)
+        assert is_omitted(tmp_path)
+        assert kept(tmp_path, site) == sorted(site.paths)
+        asked_with = [path for path, number in site.asked.items() if "/old" in path and number > 1]
+        assert len(asked_with) > PAGES / 2, "they may be those of a gate"
+        assert site.asked["/p1"] < PROOFS
+
+
 def test_a_crawl_that_goes_on_sends_no_cookies_either(tmp_path: Path) -> None:
     with TracingWiki(PAGES, is_copied=True) as site:
         for limit in ("100", "140"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import stat
 import sys
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -96,6 +97,16 @@ def test_the_rights_of_the_old_file_stay(tmp_path: Path) -> None:
     assert path.stat().st_mode & 0o777 == 0o640
 
 
+def test_others_read_nothing_of_a_file_before_it_has_the_rights_of_its_predecessor(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "secret"
+    path.write_text("old")
+    path.chmod(0o600)
+    with replacing(path) as file:
+        assert stat.S_IMODE(os.fstat(file.fileno()).st_mode) == 0o600
+
+
 def _by_new_file(path: Path) -> None:
     with new_file(path) as file:
         file.write(b"new")
@@ -155,6 +166,12 @@ class TestLinks:
             file.write(b"new")
         assert (tmp_path / "latest").is_symlink()
         assert other.read_text() == "new"
+
+    def test_link_that_leads_to_itself_makes_room_for_the_file(self, tmp_path: Path) -> None:
+        (tmp_path / "file").symlink_to(tmp_path / "file")
+        with named_file(tmp_path / "file") as file:
+            file.write(b"new")
+        assert (tmp_path / "file").read_bytes() == b"new"
 
     def test_pipe_that_a_user_names_stays_one(self, tmp_path: Path) -> None:
         pipe = tmp_path / "pipe"

@@ -97,6 +97,17 @@ class TracingWiki(SessionSite):
         return f"<div>Trace: {self.links_to(visited[-4:])}</div>"
 
 
+class MovedWiki(TracingWiki):
+    """Links from each page to an old URL too; all of these lead to one page."""
+
+    def _linked(self, path: str) -> list[str]:
+        return [*super()._linked(path), f"/old{path}"]
+
+    def answer(self, path: str, visited: Sequence[str], *, is_known: bool) -> Response | None:
+        moved = Response(status=302, headers={"Location": "/p1"})
+        return moved if path.startswith("/old") else None
+
+
 class Shop(SessionSite):
     """Shows which things a session looked at, below each thing and under a heading."""
 

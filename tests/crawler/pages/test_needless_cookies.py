@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from weakref import WeakSet
 
 import pytest
 
@@ -55,7 +56,23 @@ def told(text: str, *links: Link, digest: bytes = b"") -> Answer:
     return Answer(text, digest, links, "en")
 
 
+class Page:
+    """The request for one."""
+
+
 class TestDecisions:
+    def test_pages_of_few_hosts_are_held(self, database: Database) -> None:
+        cookies = NeedlessCookies(database)
+        held: WeakSet[Page] = WeakSet()
+        for host in range(1_500):
+            for _ in range(MIN_PAGES - 1):
+                page = Page()
+                held.add(page)
+                assert not cookies.note_sent(f"{host}.example", {"session"}, page)
+        assert len(held) <= 1_000 * PROOFS
+        chosen = cookies.note_sent("1499.example", {"session"}, Page())
+        assert len(chosen) == PROOFS, "the last ones are"
+
     @pytest.mark.parametrize(
         ("found", "are_sent"),
         [
