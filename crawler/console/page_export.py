@@ -30,7 +30,7 @@ from crawler.reading.content.content_text import Shown
 from crawler.storage.output_files import check_output
 from crawler.suggestions import did_you_mean
 from crawler.urls.parts import MalformedUrl
-from neardup.files.durable import write_whole
+from neardup.files.durable import replacing
 from neardup.plurals import many
 
 if TYPE_CHECKING:
@@ -285,7 +285,8 @@ def write_files(
         path = folder / paths.path_of(page["url"])
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            write_whole(path, writer.write(page, content).encode("utf-8", "replace"))
+            with replacing(path) as file:  # another export may write to the same folder
+                file.write(writer.write(page, content).encode("utf-8", "replace"))
         except OSError as error:
             raise CommandError(f"{path}: {error.strerror}") from None
         yield count
