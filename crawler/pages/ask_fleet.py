@@ -155,3 +155,10 @@ def _owner(page: PageContext) -> bytes:
     first = min(page.fetched.apart_from, default=None)
     row = None if first is None else page.store.get(first)
     return page.fetched.key if row is None else row.key
+
+
+def original_of(page: PageContext, said: PageVerdict | None) -> PageRow | OriginalPage | None:
+    """Return the kept page with the same bytes, from here or from another crawl, or None."""
+    if said is not None and said.verdict.kind == EXACT_DUPLICATE:
+        return said.original
+    return find_original(page)

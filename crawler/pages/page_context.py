@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import BinaryIO
 
-    from crawler.pages.page_store import LastCapture, PageStore
+    from crawler.pages.page_row import LastCapture
+    from crawler.pages.page_store import PageStore
     from crawler.pages.rendered import Rendered
     from crawler.reading.reading import Link, Reading
     from neardup import Document
