@@ -7,15 +7,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from crawler.pages import verdicts
-from crawler.pages.ask_fleet import Asking, original_of
 from crawler.pages.gates import GateWatch
 from crawler.pages.judge import Judge, is_better, repeat
 from crawler.pages.loop_loading import LoopLoading
 from crawler.pages.page_context import Captured, Fetched, PageContext, is_enough
 from crawler.pages.page_row import OriginalPage, PageRow
-from crawler.pages.promotion import Promotion
+from crawler.pages.promotion import Promotion, SiblingPromotion
 from crawler.pages.reasons import Reason, together
-from crawler.pages.sibling_promotion import SiblingPromotion
+from crawler.pages.shared_verdicts import Asking, original_of
 from crawler.pages.stored_texts import extract_of_row
 from crawler.pages.unsent_pages import UnsentPages
 from crawler.pages.url_history import Outcome

@@ -6,8 +6,7 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from crawler.pages.page_metadata import packed_metadata
-from crawler.pages.page_row import PageRow
+from crawler.pages.page_row import PageRow, packed_metadata
 from crawler.pages.reasons import Reason, Stored
 from crawler.pages.verdicts import DUPLICATES, NOINDEX
 from crawler.pages.wall_clusters import host_of
