@@ -9,10 +9,9 @@ import xxhash
 from scrapy.dupefilters import BaseDupeFilter
 
 from crawler.job_registry import job_of
-from crawler.other_spellings import OtherSpellings
 from crawler.request_meta import SPELLING, depth_of, is_apart
 from crawler.urls.parts import MalformedUrl
-from crawler.variant_requests import VariantRequests
+from crawler.variant_requests import OtherSpellings, VariantRequests
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from crawler.pages.export import hex_digest, hex_fingerprint, iso_time, text_of
-from crawler.pages.page_metadata import metadata_fields
+from crawler.pages.page_row import metadata_fields
 from crawler.pages.reasons import in_words
 from crawler.reading.content.content_text import Shown, prepared
 from crawler.reading.content.content_text import markdown as markdown_text

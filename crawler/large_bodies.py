@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import suppress
 from http import HTTPStatus
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, WeakSet
 
 from scrapy.exceptions import DownloadTimeoutError
@@ -19,7 +19,7 @@ from scrapy.responsetypes import responsetypes
 from crawler.downloading.encodings import AnswerError, Opening, codings
 from crawler.downloading.message_head import range_in
 from crawler.job_registry import SharedByComponents
-from crawler.pages.page_context import LARGE_BYTES, BodyFile, PartFile, StoredPart
+from crawler.pages.page_context import LARGE_BYTES, BodyFile, StoredPart
 from crawler.reading.content_types import SNIFFED_BYTES, is_media
 
 if TYPE_CHECKING:
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
     from scrapy import Request
     from scrapy.crawler import Crawler
+
+    from crawler.mirror.downloads import Download
+    from crawler.mirror.file_store import MirrorStore
 
 
 DATA_LOSS = "dataloss"
@@ -44,38 +47,6 @@ _ZSTD_BYTES = 2**17 + 2**10
 
 class EndlessAnswerError(DownloadTimeoutError):
     """An answer began, and did not end in time: that says nothing against its host."""
-
-
-class Download(PartFile, Protocol):
-    """A body on its way to a file.
-
-    Attributes:
-        head: The first bytes of the body.
-        came: Bytes that came with this answer.
-    """
-
-    head: bytes
-    came: int
-
-    def write(self, data: bytes) -> None: ...
-
-    def end(self) -> None: ...
-
-
-class BodyStore(Protocol):
-    """Where large bodies go."""
-
-    def takes(self, head: bytes, url: str, content_type: str | None) -> bool:
-        """Return whether a body with these first bytes may go to a file, unread."""
-        ...
-
-    def begin(self, key: bytes, etag: str | None) -> Download | None:
-        """Return a file for a body, or None where it must stay in memory."""
-        ...
-
-    def go_on(self, key: bytes) -> Download | None:
-        """Return the file that takes the rest of a body, with its first part, or None."""
-        ...
 
 
 class FileResponse(Response):
@@ -157,7 +128,7 @@ class LargeBodies(SharedByComponents):
             reader._maxsize = max(reader._maxsize - found.first, 1)
 
     def _buffer(
-        self, store: BodyStore, key: bytes, request: Request, response: Any
+        self, store: MirrorStore, key: bytes, request: Request, response: Any
     ) -> _Buffer | None:
         layers = codings(
             value.decode("latin-1") for value in _headers(response, b"Content-Encoding")

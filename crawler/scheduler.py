@@ -24,7 +24,6 @@ from crawler.host_loads import (
 from crawler.job_registry import job_of
 from crawler.late_cookies import LateCookies
 from crawler.link_depths import ShorterWays, UnfollowedLinks
-from crawler.other_spellings import OtherSpellings, requestable_request, source_of
 from crawler.pages.page_context import Way
 from crawler.pages.reasons import Reason, in_words
 from crawler.pages.verdicts import UNREADABLE
@@ -41,7 +40,7 @@ from crawler.request_meta import (
 )
 from crawler.storage.errors import CrawlStorageError
 from crawler.urls.scope import is_same_place
-from crawler.variant_requests import VariantRequests
+from crawler.variant_requests import OtherSpellings, VariantRequests, requestable_request, source_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from crawler.fleet.status import FleetStatus
+    from crawler.fleet.board import FleetStatus
 
 
 LOOK_SECS = 1.0
@@ -100,8 +100,8 @@ class FleetCommand(PlainCommand):
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Print the state of a fleet, change it, or delete it."""
+        from crawler.fleet.board import at, look  # needs Redis' client
         from crawler.fleet.membership import shown_url
-        from crawler.fleet.status import at, look  # needs Redis' client
 
         if not args:
             raise CommandError("the URL of one Redis is needed, such as redis://127.0.0.1:6379/0")
@@ -124,7 +124,7 @@ _ORDERS = {"pause": 0, "resume": 0, "stop": 0, "remove-worker": 1}
 
 def _give(url: str, name: str | None, order: list[str], *, has_options: bool) -> None:
     """Give an order to the workers of a fleet."""
-    from crawler.fleet.status import at, pause, stop  # needs Redis' client
+    from crawler.fleet.board import at, pause, stop  # needs Redis' client
 
     verb, *named = order
     if verb not in _ORDERS:
@@ -157,7 +157,7 @@ def _watch(url: str, name: str | None, where: str) -> None:
     """Show the state of a fleet in a table until no worker runs, and print it at the end."""
     from rich.live import Live
 
-    from crawler.fleet.status import at, look  # needs Redis' client
+    from crawler.fleet.board import at, look  # needs Redis' client
 
     async def show(server: Any, name: str) -> FleetStatus:
         paces = Paces()
@@ -229,8 +229,8 @@ def _table(status: FleetStatus, where: str, paces: Paces) -> Table:
 
 
 def _forget(url: str, name: str, *, is_sure: bool) -> None:
+    from crawler.fleet.board import at, forget  # needs Redis' client
     from crawler.fleet.membership import checked_name
-    from crawler.fleet.status import at, forget  # needs Redis' client
 
     async def act(server: Any, name: str) -> int | None:
         return await forget(server) if is_sure or _agrees(name) else None

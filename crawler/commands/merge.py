@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
+    from crawler.maintenance.merge.lost_originals import FleetRecord
     from crawler.maintenance.merge.merging import Merged
-    from crawler.maintenance.merge.missing_workers import FleetRecord
 
 _MAX_LOST = 20
 
@@ -101,9 +101,9 @@ def _record(opts: argparse.Namespace) -> FleetRecord | None:
         if opts.name is not None:
             raise CommandError("--name names a fleet; give its --redis URL too")
         return None
+    from crawler.fleet.board import at, look
     from crawler.fleet.deduplication import kept_texts  # needs Redis' client
-    from crawler.fleet.status import at, look
-    from crawler.maintenance.merge.missing_workers import FleetRecord
+    from crawler.maintenance.merge.lost_originals import FleetRecord
 
     status = at(opts.redis, opts.name, look)
     return FleetRecord(lambda: kept_texts(opts.redis, status.name), status.pages_of_workers)

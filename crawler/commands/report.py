@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
-    from crawler.frontier.link_counts import LinkCount
+    from crawler.frontier.file_links import LinkCount
     from crawler.maintenance.crawl_report import SelectionReport
     from crawler.url_rules.render_kinds import RenderKind
 
@@ -69,7 +69,7 @@ class ReportCommand(PlainCommand):
             return
         from crawler.console.count_tables import for_terminal, link_lines, rendering_lines
         from crawler.console.report_text import report_lines
-        from crawler.frontier.link_counts import read_links
+        from crawler.frontier.file_links import read_links
         from crawler.maintenance.crawl_report import make_report
         from crawler.storage.database import open_for_reading
         from crawler.url_rules.render_kinds import read_kinds
@@ -185,8 +185,7 @@ def html_report(
     from crawler.console.html_templates import template_environment
     from crawler.maintenance.crawl_report import make_report, report_selection
     from crawler.maintenance.site_faults import find_faults
-    from crawler.pages.export import stored_urls
-    from crawler.pages.page_selection import ALL
+    from crawler.pages.export import ALL, stored_urls
     from crawler.pages.verdicts import OUTCOMES, VERDICTS
 
     counts = report_selection(connection, ALL)

@@ -12,7 +12,7 @@ from crawler.console.escaping import plain
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from crawler.frontier.link_counts import LinkCount
+    from crawler.frontier.file_links import LinkCount
     from crawler.url_rules.render_kinds import RenderKind
 
 _HEADINGS = ("kind", "found", "answered", "new pages", "put aside")

@@ -10,7 +10,7 @@ from crawler.maintenance.tally import count_queued
 from crawler.mirror.errors import MirrorError
 from crawler.mirror.folder import MirrorFolder
 from crawler.mirror.paths import CHANGES, STATE_FOLDER
-from crawler.mirror.versions import (
+from crawler.mirror.reports import (
     drop_if_same,
     keep_version,
     version_names,

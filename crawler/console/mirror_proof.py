@@ -11,9 +11,9 @@ from crawler.console.escaping import say
 from crawler.console.html_templates import template_environment
 from crawler.console.progress_line import ProgressLine
 from crawler.mirror.errors import MirrorError
+from crawler.mirror.mirror_files import open_mirror
 from crawler.mirror.paths import STATE_FOLDER
 from crawler.mirror.proving import Player, Prover
-from crawler.mirror.targets import open_mirror
 from crawler.page_rendering import render_options
 from crawler.rendering.browser import Browser
 from crawler.rendering.rendered_pages import NoBrowserError

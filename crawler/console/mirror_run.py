@@ -62,8 +62,8 @@ if TYPE_CHECKING:
     from crawler.mirror.checking import Check
     from crawler.mirror.file_store import ReadDocuments
     from crawler.mirror.link_rewriting import FinishedMirror
+    from crawler.mirror.mirror_files import Gone
     from crawler.mirror.offline_search import OfflineSearch
-    from crawler.mirror.targets import Gone
     from crawler.warc.archive import Archive
 
 SHOWN = 5

@@ -19,18 +19,17 @@ from crawler.console.escaping import say
 from crawler.lab.app.binding import BindingError, Door, bind
 from crawler.mirror.errors import MirrorError
 from crawler.mirror.folder import MirrorFolder
-from crawler.mirror.mirror_files import OWN
+from crawler.mirror.mirror_files import OWN, open_mirror
 from crawler.mirror.paths import INDEX, OUR_FILES, SEARCH_FOLDER, STATE_FOLDER
-from crawler.mirror.targets import open_mirror
-from crawler.mirror.versions import FOLDER as VERSIONS_FOLDER
-from crawler.mirror.versions import versions_folder
+from crawler.mirror.reports import FOLDER as VERSIONS_FOLDER
+from crawler.mirror.reports import versions_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from twisted.web.server import Request
 
-    from crawler.mirror.targets import OpenMirror
+    from crawler.mirror.mirror_files import OpenMirror
 
 _UNKNOWN_TYPE = "application/octet-stream"
 _NOTHING = (

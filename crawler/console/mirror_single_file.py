@@ -23,7 +23,7 @@ from crawler.mirror.documents.linked_document import (
 from crawler.mirror.documents.places import LinkKind
 from crawler.mirror.errors import MirrorError
 from crawler.mirror.file_store import media_type, original
-from crawler.mirror.targets import open_mirror
+from crawler.mirror.mirror_files import open_mirror
 from crawler.reading.content_types import VAGUE_TYPES
 from crawler.spiders.mirror import MirrorSpider
 from neardup.files.durable import named_file
@@ -38,8 +38,7 @@ if TYPE_CHECKING:
 
     from crawler.job import Job
     from crawler.mirror.documents.linked_document import DocumentLink
-    from crawler.mirror.mirror_files import FileRow
-    from crawler.mirror.targets import OpenMirror
+    from crawler.mirror.mirror_files import FileRow, OpenMirror
 
 
 def single_file(

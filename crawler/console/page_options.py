@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from crawler.console.command_line import CommandError
-from crawler.pages.page_selection import PageSelection, host_ranges, url_ranges
+from crawler.pages.export import PageSelection, host_ranges, url_ranges
 from crawler.reading.content.content_xml import DOCUMENT, PAGE_TYPES
 from crawler.suggestions import did_you_mean
 from crawler.urls.parts import MalformedUrl

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from crawler.maintenance.crawl_report import PageCluster, Report, RestedHost
     from crawler.maintenance.tally import Away, Change, Changes
     from crawler.pages.boilerplate import RepeatedText
-    from crawler.url_rules.canonical_trust import UntrustedHost
+    from crawler.url_rules.learning.canonicals import UntrustedHost
     from crawler.url_rules.rule_report import StoredCluster
 
 SHOWN = 5

@@ -15,10 +15,10 @@ from crawler.fleet.deduplication import FleetVerdicts
 from crawler.fleet.membership import Membership, prefix_of, shown_url
 from crawler.fleet.news import News
 from crawler.fleet.worker import Outbox, Worker
+from crawler.frontier.frontier import Spellings
 from crawler.frontier.redis import FleetError
 from crawler.frontier.redis.shared_frontier import RedisFrontier
 from crawler.frontier.seen import SeenKeys
-from crawler.frontier.spellings import Spellings
 from crawler.storage.errors import CrawlStorageError
 from neardup.errors import ServerError
 from neardup.plurals import many

@@ -9,8 +9,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from crawler.fleet.board import Board, Notices, SharedRule
-from crawler.fleet.status import at, names
+from crawler.fleet.board import Board, Notices, SharedRule, at, names
 from crawler.frontier.redis import FleetError
 from crawler.pages.live_parameters import (
     add,

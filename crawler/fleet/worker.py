@@ -11,7 +11,7 @@ from contextlib import suppress
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from crawler.fleet.host_share import HostShare
+from crawler.fleet.worker_crawl import HostShare
 from crawler.storage.errors import CrawlStorageError
 from neardup.errors import ServerError
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import zstandard
 
 from crawler.pages.boilerplate import HostBoilerplate
+from crawler.pages.export import ALL, PageSelection
 from crawler.pages.live_parameters import current
 from crawler.pages.page_row import to_unsigned
-from crawler.pages.page_selection import ALL, PageSelection
 from crawler.pages.stored_texts import HeldTexts, unpack_judged
 from crawler.pages.verdicts import OF_TEXTS, listed
 from crawler.pages.wall_clusters import host_of

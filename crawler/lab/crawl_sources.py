@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, TypeVar
 
 from crawler.lab.crawl_source import CrawlSource, SourceError, directory_of
 from crawler.lab.session import Session
-from crawler.pages.page_selection import ALL
+from crawler.pages.export import ALL
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from crawler.lab.crawl_source import LabPage, PageBoilerplate
-    from crawler.pages.page_selection import PageSelection
+    from crawler.pages.export import PageSelection
     from crawler.reading.content.content_xml import PackedContent
     from neardup import Parameters
 

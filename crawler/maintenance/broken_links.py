@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from crawler.pages.page_links import LinkGraph
-from crawler.pages.page_metadata import linked_from
+from crawler.pages.page_row import linked_from
 from crawler.pages.reasons import Reason, codes, in_words
 from crawler.pages.verdicts import FAILED, GONE
 from crawler.storage import meta_names

@@ -26,14 +26,14 @@ from crawler.pages.verdicts import (
 )
 from crawler.storage import meta_names
 from crawler.storage.states import HOLDS, SKIPPED
-from crawler.url_rules.canonical_trust import UntrustedHost, untrusted_hosts
+from crawler.url_rules.learning.canonicals import UntrustedHost, untrusted_hosts
 from crawler.url_rules.rule_report import UNEXAMINED, StoredCluster, trap_report
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable
 
-    from crawler.pages.page_selection import PageSelection
+    from crawler.pages.export import PageSelection
 
 _SKIPPED = f"SELECT count(*) FROM requests WHERE state = {SKIPPED} AND rule > 0"
 

@@ -15,7 +15,7 @@ from crawler.maintenance.fault import Fault, FaultExample, FaultExamples, FaultP
 from crawler.maintenance.inlinks import Inlinks
 from crawler.maintenance.tally import count_queued
 from crawler.pages.page_links import LinkGraph
-from crawler.pages.page_metadata import alternates_of
+from crawler.pages.page_row import alternates_of
 from crawler.pages.reasons import in_words
 from crawler.pages.verdicts import (
     CONTAINED,

@@ -8,9 +8,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
-from crawler.mirror.documents.edits import PatchError, undo
 from crawler.mirror.documents.linked_document import DocumentType, LinkedDocument, document_type
-from crawler.mirror.documents.places import LinkKind
+from crawler.mirror.documents.places import LinkKind, PatchError, undo
 from crawler.mirror.errors import MirrorError
 from crawler.mirror.paths import CONTENTS, INDEX, OUR_FILES, OUR_FOLDERS, address_between
 from neardup.fingerprints.digest import payload_digest

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import zstandard
 
 from crawler.downloading.encodings import GZIP_MAGIC
-from crawler.mirror.documents.edits import PatchError, undo
 from crawler.mirror.documents.linked_document import XML_TYPES, read_document
+from crawler.mirror.documents.places import PatchError, undo
 from crawler.mirror.downloads import Download, Downloads, may_go_to_disk
 from crawler.mirror.endings import is_text_name
 from crawler.mirror.errors import MirrorError, MissingFileError

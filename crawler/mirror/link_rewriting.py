@@ -17,7 +17,15 @@ from crawler.mirror.documents.places import LinkKind
 from crawler.mirror.errors import MirrorError
 from crawler.mirror.file_store import ReadDocuments, held
 from crawler.mirror.folder import MirrorFolder
-from crawler.mirror.mirror_files import FileTable, is_chosen
+from crawler.mirror.mirror_files import (
+    NOTHING_GONE,
+    FileTable,
+    Gone,
+    Targets,
+    is_chosen,
+    leave_gone_out,
+    leave_one_file,
+)
 from crawler.mirror.offline_search import OfflineSearch, remove_search, write_search
 from crawler.mirror.paths import (
     SEARCH,
@@ -27,15 +35,7 @@ from crawler.mirror.paths import (
     is_at,
     path_of,
 )
-from crawler.mirror.reports import write_changes, write_duplicates, write_entries
-from crawler.mirror.targets import (
-    NOTHING_GONE,
-    Gone,
-    Targets,
-    leave_gone_out,
-    leave_one_file,
-)
-from crawler.mirror.versions import write_versions
+from crawler.mirror.reports import write_changes, write_duplicates, write_entries, write_versions
 from crawler.storage import meta_names
 from crawler.storage.database import Database
 from crawler.storage.states import HOLDS
@@ -50,8 +50,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from crawler.mirror.documents.edits import Rewritten
     from crawler.mirror.documents.linked_document import DocumentLink, LinkedDocument
+    from crawler.mirror.documents.places import Rewritten
     from crawler.mirror.mirror_files import FileRow
 
 _ROOM = 2**20

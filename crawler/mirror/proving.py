@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
     from pathlib import Path
 
-    from crawler.mirror.mirror_files import FileRow
-    from crawler.mirror.targets import OpenMirror
+    from crawler.mirror.mirror_files import FileRow, OpenMirror
     from crawler.rendering.browser import Browser
 
 PROGRAM = ("index.html", "ui.js", "sw.js")

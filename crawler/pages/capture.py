@@ -7,15 +7,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from crawler.pages import verdicts
-from crawler.pages.ask_fleet import Asking
 from crawler.pages.gates import GateWatch
 from crawler.pages.judge import Judge, is_better, repeat
 from crawler.pages.loop_loading import LoopLoading
-from crawler.pages.page_context import Captured, Fetched, PageContext, find_original, is_enough
+from crawler.pages.page_context import Captured, Fetched, PageContext, is_enough
 from crawler.pages.page_row import OriginalPage, PageRow
-from crawler.pages.promotion import Promotion
+from crawler.pages.promotion import Promotion, SiblingPromotion
 from crawler.pages.reasons import Reason, together
-from crawler.pages.sibling_promotion import SiblingPromotion
+from crawler.pages.shared_verdicts import Asking, original_of
 from crawler.pages.stored_texts import extract_of_row
 from crawler.pages.unsent_pages import UnsentPages
 from crawler.pages.url_history import Outcome
@@ -288,7 +287,7 @@ class Archivist:
             return self._unchanged(previous, row, page)
         # Unpacked once: it is judged, and compared with the page's last version.
         document = page.document(self._judge.min_words)
-        original = _original(page, said)
+        original = original_of(page, said)
         suspect = self.walls.suspect(page, original) if self._is_settled(page) else None
         wall = self.walls.judge(suspect)
         if wall is not None:
@@ -443,10 +442,3 @@ class Archivist:
         """Have a fleet told of a page that is kept from now on."""
         if self._asking is not None:
             self._promoted.append(promoted)
-
-
-def _original(page: PageContext, said: PageVerdict | None) -> PageRow | OriginalPage | None:
-    """Return the kept page with the same bytes, from here or from another crawl, or None."""
-    if said is not None and said.verdict.kind == verdicts.EXACT_DUPLICATE:
-        return said.original
-    return find_original(page)

@@ -6,8 +6,7 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from crawler.pages.page_metadata import packed_metadata
-from crawler.pages.page_row import PageRow
+from crawler.pages.page_row import PageRow, packed_metadata
 from crawler.pages.reasons import Reason, Stored
 from crawler.pages.verdicts import DUPLICATES, NOINDEX
 from crawler.pages.wall_clusters import host_of
@@ -18,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import BinaryIO
 
-    from crawler.pages.page_store import LastCapture, PageStore
+    from crawler.pages.page_row import LastCapture
+    from crawler.pages.page_store import PageStore
     from crawler.pages.rendered import Rendered
     from crawler.reading.reading import Link, Reading
     from neardup import Document

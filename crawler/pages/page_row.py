@@ -1,16 +1,22 @@
-"""Define one capture of a page, a row of the table ``pages``."""
+"""Define one capture of a page, a row of the table ``pages``, and read the latest of each once."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 from crawler.pages.verdicts import EXACT_DUPLICATE, TEXT_DUPLICATE
 from crawler.reading.content.content_xml import StoredText
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from crawler.pages.reasons import Stored
+    from crawler.reading.metadata.metadata_record import Metadata
     from neardup import Verdict
+
 
 _SIGN_BIT = 1 << 63
 _WRAP = 1 << 64
@@ -170,6 +176,54 @@ class OriginalPage:
         return cls(**{field.name: getattr(row, field.name) for field in fields(cls)})
 
 
+@dataclass(slots=True, weakref_slot=True, eq=False)
+class LastCapture:
+    """The latest capture of a page that was read.
+
+    Attributes:
+        row: The row, or None where nothing was read.
+        is_current: False when the row may have changed since.
+    """
+
+    row: PageRow | None
+    is_current: bool = True
+
+
+class LastCaptures:
+    """Reads the latest captures of pages, each once while it is held and unchanged.
+
+    Every write to ``pages`` is noted here, so that no request goes on with an old row.
+
+    Args:
+        read: Reads the latest capture of a page that was read, by its key.
+    """
+
+    def __init__(self, read: Callable[[bytes], PageRow | None]) -> None:
+        self._read = read
+        self._held: WeakValueDictionary[bytes, LastCapture] = WeakValueDictionary()
+
+    def get(self, key: bytes) -> LastCapture | None:
+        return self._held.get(key)
+
+    def hold(self, key: bytes) -> LastCapture:
+        """Return the latest capture of a page for as long as the caller holds it."""
+        held = self._held.get(key)
+        if held is None:
+            held = self._held[key] = LastCapture(self._read(key))
+        return held
+
+    def note_change(self, key: bytes) -> None:
+        """Have the latest capture of a page read again."""
+        held = self._held.pop(key, None)
+        if held is not None:
+            held.is_current = False
+
+    def note_changes(self) -> None:
+        """Have all latest captures read again, since rows of any page were changed."""
+        for key in list(self._held):
+            self.note_change(key)
+
+
 def row_of(values: tuple[object, ...]) -> PageRow:
     row = PageRow(*values)  # type: ignore[arg-type]  # the schema gives the types
     row.fingerprint = to_unsigned(row.fingerprint)
@@ -188,3 +242,93 @@ def to_unsigned(fingerprint: int | None) -> int | None:
     if fingerprint is None or fingerprint >= 0:
         return fingerprint
     return fingerprint + _WRAP
+
+
+METADATA_FIELDS = (
+    "full_title",
+    "h1",
+    "published",
+    "modified",
+    "sitename",
+    "description",
+    "image",
+    "tags",
+    "categories",
+    "alternates",
+    "identifiers",
+    "schema_type",
+    "declared_type",
+    "sources",
+)
+"""Names of the exported fields that the column ``metadata`` gives."""
+
+_LINKED_FROM = "linked_from"
+
+_STORED = tuple(name for name in METADATA_FIELDS if name != "published")
+
+
+def packed_metadata(metadata: Metadata) -> str | None:
+    """Return the JSON object of the column ``metadata``, or None where nothing is known.
+
+    It has ``full_title`` only where that is not the title.
+    """
+    full_title = metadata.full_title if metadata.full_title != metadata.title else None
+    known = {
+        "full_title": full_title,
+        "h1": metadata.heading,
+        "modified": metadata.modified,
+        "sitename": metadata.sitename,
+        "description": metadata.description,
+        "image": metadata.image,
+        "tags": metadata.tags,
+        "categories": metadata.categories,
+        "alternates": [{"hreflang": name, "url": url} for name, url in metadata.alternates],
+        "identifiers": [one for one in metadata.identifiers if not one.startswith("canonical:")],
+        "schema_type": metadata.schema_type,
+        "declared_type": metadata.declared_type,
+        "sources": dict(metadata.sources),
+    }
+    kept = {name: value for name, value in known.items() if value}
+    return json.dumps(kept, ensure_ascii=False, separators=(",", ":")) if kept else None
+
+
+def packed_source(url: str | None) -> str | None:
+    """Return the column ``metadata`` of a URL that gave no page: the page that led to it."""
+    return None if url is None else json.dumps({_LINKED_FROM: url}, ensure_ascii=False)
+
+
+def linked_from(packed: str | None) -> str | None:
+    """Return the URL of the page that led to one that gave no page, or None if it is not known."""
+    found: str | None = json.loads(packed).get(_LINKED_FROM) if packed else None
+    return found
+
+
+def alternates_of(packed: str | None) -> list[tuple[str, str]]:
+    """Return hreflang and URL of the translations of a page.
+
+    Args:
+        packed: The column ``metadata``.
+
+    Complexity: a search for a word where the page names none.
+    """
+    if packed is None or '"alternates":' not in packed:
+        return []
+    return [(one["hreflang"], one["url"]) for one in json.loads(packed).get("alternates", ())]
+
+
+def metadata_fields(packed: str | None, title: str | None, date: str | None) -> dict[str, Any]:
+    """Return the fields to export, by the names of ``METADATA_FIELDS``; None: not known.
+
+    Args:
+        packed: The column ``metadata``.
+        title: The title without the name of the site.
+        date: The day of publication, or that of the last change where only that is known.
+    """
+    stored = json.loads(packed) if packed else {}
+    fields: dict[str, Any] = dict.fromkeys(METADATA_FIELDS)
+    fields.update((name, stored[name]) for name in _STORED if name in stored)
+    fields["full_title"] = fields["full_title"] or title
+    sources = fields["sources"] or {}
+    is_change = "date" in sources and sources["date"] == sources.get("modified")
+    fields["published"] = None if is_change else date
+    return fields

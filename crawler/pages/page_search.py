@@ -8,8 +8,7 @@ import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.pages.export import text_of
-from crawler.pages.page_selection import ALL, PageSelection
+from crawler.pages.export import ALL, PageSelection, text_of
 from crawler.pages.verdicts import AWAY_OUTCOME
 from crawler.storage.database import FILE_NAME, reading_mode
 from neardup.files.durable import open_sqlite

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from crawler.pages import verdicts
 from crawler.pages.page_context import Captured, Validators, blank_row
-from crawler.pages.page_metadata import packed_source
+from crawler.pages.page_row import packed_source
 from crawler.pages.promotion import Promoted
 from crawler.pages.reasons import Reason, codes
 from crawler.pages.url_history import Outcome, outcome_of_failure

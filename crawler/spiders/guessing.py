@@ -12,10 +12,8 @@ from scrapy import Request
 from scrapy.spidermiddlewares.httperror import HttpError
 
 from crawler.downloadermiddlewares.failures import explain
-from crawler.frontier.file_links import FILE_PRIORITY
-from crawler.frontier.link_counts import LinkCounts
+from crawler.frontier.file_links import FILE_PRIORITY, LinkCounts
 from crawler.frontier.seen import RecentDepths
-from crawler.other_spellings import ask_another
 from crawler.pages.reasons import Reason, Stored, in_words
 from crawler.pages.verdicts import KEPT, UNREADABLE
 from crawler.reading.link_extraction import resolve
@@ -27,6 +25,7 @@ from crawler.request_meta import FIXED, GUESS, LED_BY, LINK_KIND, LIST, SEED
 from crawler.spiders.probes import ProbingSpider
 from crawler.storage.errors import CrawlStorageError
 from crawler.urls.parts import MalformedUrl
+from crawler.variant_requests import ask_another
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -18,7 +18,6 @@ from crawler.large_bodies import STOPPED, FileResponse, body_size
 from crawler.lean_parts import refer
 from crawler.link_depths import follow_again, take_shortest_way
 from crawler.options import Options
-from crawler.other_spellings import ask_another
 from crawler.pages import verdicts
 from crawler.pages.gates import UndecidedError
 from crawler.pages.page_context import Captured, Fetched, StoredPart, Way
@@ -47,6 +46,7 @@ from crawler.spiders.file_requests import StoppedAnswers
 from crawler.storage.errors import CrawlStorageError
 from crawler.urls.canonical import MalformedUrl
 from crawler.urls.hosts import requestable
+from crawler.variant_requests import ask_another
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Iterable, Iterator, Mapping
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
     from crawler.job import Job
-    from crawler.large_bodies import BodyStore
+    from crawler.mirror.file_store import MirrorStore
     from crawler.pages.capture import Archivist
     from crawler.pages.page_store import StoredUrl
     from crawler.run import RunResult
@@ -90,7 +90,7 @@ class PageSpider(Spider):
     render: str = ""
     screenshots: str = "no"
 
-    large_bodies: BodyStore | None = None
+    large_bodies: MirrorStore | None = None
     """Where large bodies go of which nothing is read; None: they stay in memory."""
 
     job: Job

@@ -274,7 +274,7 @@ CREATE TABLE pages (
     date           TEXT,
     language       TEXT,
     declared_url   TEXT,                 -- rel=canonical of the page
-    metadata       TEXT,                 -- JSON, the rest of it; crawler/pages/page_metadata.py
+    metadata       TEXT,                 -- JSON, the rest of it; crawler/pages/page_row.py
     words          INTEGER,
     is_main        INTEGER,              -- 1: a fingerprint may stand for its text; NULL: no text
     payload_digest BLOB,                 -- xxh3-128 of the body; NULL: the text is of another one

@@ -6,16 +6,13 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from crawler.frontier.order import Skip, host_number
-from crawler.pages.page_metadata import alternates_of
+from crawler.pages.page_row import alternates_of
 from crawler.pages.verdicts import KEPT, TOO_SHORT, WALLS
-from crawler.url_rules.admission import Admission
-from crawler.url_rules.canonical_trust import CanonicalTrust
+from crawler.url_rules.admission import Admission, Regrouping
 from crawler.url_rules.fixed_rules import FixedRules
-from crawler.url_rules.kind_yields import KindYields
-from crawler.url_rules.learning.canonicals import Declared
+from crawler.url_rules.learning.canonicals import CanonicalTrust, Declared
 from crawler.url_rules.learning.versions import one_of_each
-from crawler.url_rules.low_priority import LateRequests
-from crawler.url_rules.regrouping import Regrouping
+from crawler.url_rules.low_priority import KindYields, LateRequests
 from crawler.url_rules.rule_state import RuleState
 from crawler.url_rules.rule_trial import RuleTrial
 from crawler.url_rules.skipped import TRY

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from crawler.storage import meta_names
 from crawler.storage.database import meta_of
 from crawler.storage.states import COVERED, FORGOTTEN, HOLDS, SKIPPED
-from crawler.url_rules.canonical_trust import UntrustedHost, untrusted_hosts
 from crawler.url_rules.learned_rule import NOT_EXAMINED
+from crawler.url_rules.learning.canonicals import UntrustedHost, untrusted_hosts
 from crawler.url_rules.learning.evidence import lower_bound
 from crawler.url_rules.rule_files import restored
 from crawler.url_rules.skipped import COUNTS

@@ -13,8 +13,8 @@ from crawler.storage.database import Database, open_for_reading
 from crawler.storage.directory import lock_held
 from crawler.storage.errors import JobError
 from crawler.storage.states import FORGOTTEN, HOLDS, RuleStatus
+from crawler.url_rules.admission import note_pending
 from crawler.url_rules.learned_rule import NOT_EXAMINED, LearnedRule, Variety
-from crawler.url_rules.regrouping import note_pending
 from crawler.url_rules.rule_files import restored, stored
 from crawler.url_rules.skipped import SkippedRequests
 

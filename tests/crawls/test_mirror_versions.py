@@ -13,7 +13,7 @@ import pytest
 from crawler.console.mirror_history import begin_version
 from crawler.mirror.errors import SymbolicLinkError
 from crawler.mirror.folder import MirrorFolder
-from crawler.mirror.versions import drop_if_same, keep_version, version_names, versions_folder
+from crawler.mirror.reports import drop_if_same, keep_version, version_names, versions_folder
 from tests.crawls.mirrored import check, mirror
 from tests.crawls.test_mirror_served import serving
 from tests.sites.changing import ChangingSite
@@ -113,7 +113,7 @@ def test_version_that_is_removed_is_no_version_from_the_start(
     """A process may be killed while its files are removed."""
     with made(tmp_path) as folder:
         keep_version(tmp_path, folder)
-        monkeypatch.setattr("crawler.mirror.versions.shutil.rmtree", lambda *_, **__: None)
+        monkeypatch.setattr("crawler.mirror.reports.shutil.rmtree", lambda *_, **__: None)
         assert drop_if_same(tmp_path, folder)
     assert version_names(tmp_path) == []
 

@@ -1,4 +1,4 @@
--- Other spellings of a key, as crawler/frontier/spellings.py has them: a hash of lists of lines,
+-- Other spellings of a key, as crawler/frontier/frontier.py has them: a hash of lists of lines,
 -- each a state (0 known, 1 asked, 2 gave no page) and a URL.
 
 local SPELLINGS = base .. ':spellings'

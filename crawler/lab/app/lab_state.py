@@ -19,7 +19,7 @@ from crawler.lab.labels import read_labels
 from crawler.lab.live import LiveCrawl
 from crawler.lab.session import Session
 from crawler.lab.sides import sides_of
-from crawler.pages.page_selection import ALL
+from crawler.pages.export import ALL
 from crawler.storage.directory import is_in_use
 from crawler.storage.errors import JobError
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from crawler.lab.judgement import Judgement
     from crawler.lab.pair_label import Label
     from crawler.lab.sides import TextSide
-    from crawler.pages.page_selection import PageSelection
+    from crawler.pages.export import PageSelection
     from neardup import Parameters
 
 LITTLE_SECS = 5.0

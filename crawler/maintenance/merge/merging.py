@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.maintenance.crawl_directory import CrawlDirectory
 from crawler.maintenance.merge import lost_originals, merged_captures, parted_keys
-from crawler.maintenance.merge.lost_originals import FleetTexts, LostOriginals
+from crawler.maintenance.merge.lost_originals import FleetTexts, LostOriginals, LostPages, fleet_of
 from crawler.maintenance.merge.merged_captures import Copier, name_originals, number_captures
 from crawler.maintenance.merge.merged_crawls import blamed, made_whole, opened
-from crawler.maintenance.merge.missing_workers import LostPages, fleet_of
 from crawler.maintenance.merge.parted_keys import PartedKeys
 from crawler.maintenance.merge.small_tables import (
     merge_known,
@@ -54,8 +53,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from crawler.maintenance.merge.lost_originals import FleetRecord
     from crawler.maintenance.merge.merged_crawls import MergedCrawl
-    from crawler.maintenance.merge.missing_workers import FleetRecord
     from crawler.maintenance.verify.finding import CheckWatch
 
 _SCRATCH = "".join(

@@ -1,8 +1,14 @@
-"""Check that no kept page says nearly what an earlier kept page says.
+"""Check that no kept page says nearly what an earlier one says, and the names of near pages.
 
 The kept pages are judged in their order, each by the parameters of its verdict, with the candidates
 and the comparisons of a crawl (``neardup.evidence``). Equal texts are the matter of another check,
 and a page that resembles one is believed where boilerplate may have told the two apart.
+
+Pages that resemble others, or are parts of them, name these. A page whose text changed may name one
+that it resembles too, while its measures are to its own last version. Pages of a fleet name in
+their ``reason`` the URL of one that another crawl keeps. Boilerplate may have lowered a containment
+when the page came, so one is right that is as large as the texts allow, or less, and large enough
+for a part.
 """
 
 from __future__ import annotations
@@ -10,35 +16,55 @@ from __future__ import annotations
 import json
 from contextlib import closing
 from dataclasses import replace
+from itertools import starmap
 from typing import TYPE_CHECKING, NamedTuple
 
 import zstandard
 
 from crawler.maintenance.verify.capture_checks import find_originals
-from crawler.maintenance.verify.finding import Culprits, NoWatch, Rule, Stage
-from crawler.maintenance.verify.repeat_checks import readable_parameters
+from crawler.maintenance.verify.finding import Culprits, NoWatch, Rule, Stage, writing
+from crawler.maintenance.verify.repeat_checks import (
+    CLOSE,
+    is_close,
+    mismeasured,
+    readable_parameters,
+    similarity_of,
+)
 from crawler.pages.boilerplate import HostBoilerplate
 from crawler.pages.page_row import to_unsigned
+from crawler.pages.reasons import Reason
 from crawler.pages.stored_texts import unpack_judged
-from crawler.pages.verdicts import SAME_TEMPLATE
+from crawler.pages.verdicts import (
+    CHANGED,
+    CONTAINED,
+    KEPT,
+    PART_OF_NOTHING,
+    RESEMBLE_NOTHING,
+    SAME_TEMPLATE,
+    listed,
+)
 from crawler.pages.wall_clusters import host_of
-from neardup import Document, HammingIndex
+from neardup import Document, HammingIndex, hamming
 from neardup.cascade import decide
 from neardup.document import signed
 from neardup.evidence import EvidenceSource
 from neardup.fingerprints.minhash import unpacked_signature
 from neardup.kept_facts import StoredFacts
+from neardup.parts import MIN_CONTAINMENT
 from neardup.storage.signatures import memory_signatures
-from neardup.verification import JaccardVerifier
+from neardup.verification import JaccardVerifier, containment
+from neardup.whole import split_whole
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from crawler.maintenance.crawl_directory import CrawlDirectory
     from crawler.maintenance.verify.finding import CheckWatch, Finding, Read, Repairer
+    from neardup import Parameters
+
 
 _FINGERPRINTED = "latest = 1 AND text IS NOT NULL AND fingerprint IS NOT NULL"
-_KEPT = f"SELECT id, coalesce(parameters, -1) FROM pages WHERE {_FINGERPRINTED} ORDER BY id"
+_IN_ORDER = f"SELECT id, coalesce(parameters, -1) FROM pages WHERE {_FINGERPRINTED} ORDER BY id"
 _PAGE = f"""
 SELECT url, text, text_digest, fingerprint, coalesce(name, ''),
        resembles IS NOT NULL OR verdict = '{SAME_TEMPLATE}'
@@ -109,7 +135,7 @@ def find_near(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]
 def _near_pages(read: Read, watch: CheckWatch) -> Iterator[_NearPage]:
     """Yield kept pages that repeat an earlier one; a yielded page is no original of a later one."""
     chosen = {number: one for number, one in readable_parameters(read).items() if one is not None}
-    pages = read(_KEPT).fetchall()
+    pages = read(_IN_ORDER).fetchall()
     watch.begin("kept pages", len(pages))
     if not chosen:
         return
@@ -175,6 +201,208 @@ NEAR_KEPT = Rule(
     "pages kept although an earlier kept page has nearly the same text",
     "makes them duplicates of it",
     _drop_near_pages,
+    Stage.MEASURES,
+    changes_texts=True,
+)
+
+
+_NAMED_ELSEWHERE = (
+    f"instr(char(10) || coalesce(pages.reason, ''), char(10) || '{Reason.RESEMBLES} ')"
+)
+_RESEMBLING_NONE = f"""
+SELECT pages.id, pages.url FROM pages LEFT JOIN pages AS other
+  ON other.id = pages.resembles AND other.key <> pages.key AND other.verdict IN ({listed(KEPT)})
+WHERE pages.resembles IS NOT NULL AND (pages.verdict NOT IN ('{SAME_TEMPLATE}', '{CHANGED}')
+       OR pages.latest = 1 AND other.id IS NULL)
+   OR pages.resembles IS NULL AND pages.verdict = '{SAME_TEMPLATE}' AND pages.latest = 1
+      AND NOT {_NAMED_ELSEWHERE}
+"""
+_RESEMBLING = f"""
+SELECT pages.id, pages.url, pages.distance, pages.similarity, pages.fingerprint,
+       other.fingerprint, pages.parameters, pages.text, other.text, pages.verdict = '{CHANGED}'
+FROM pages JOIN pages AS other ON other.id = pages.resembles
+WHERE pages.latest = 1 AND pages.verdict IN ('{SAME_TEMPLATE}', '{CHANGED}') ORDER BY pages.id
+"""
+_RESEMBLE_NOTHING = f"{RESEMBLE_NOTHING} WHERE id = ?"
+_KEPT = f"verdict IN ({listed(KEPT)})"
+_UNNAMED_PARTS = f"""
+SELECT pages.id, pages.url FROM pages LEFT JOIN pages AS whole
+  ON whole.id = pages.part_of AND whole.key <> pages.key AND whole.{_KEPT}
+WHERE pages.part_of IS NOT NULL AND (NOT pages.{_KEPT} OR pages.containment IS NULL
+      OR pages.latest = 1 AND whole.id IS NULL)
+   OR pages.part_of IS NULL AND pages.containment IS NOT NULL AND pages.verdict <> '{CONTAINED}'
+"""
+_PARTS = f"""
+SELECT pages.id, pages.url, pages.verdict, pages.containment, pages.parameters,
+       coalesce(pages.text, near_texts.text), whole.text
+FROM pages JOIN pages AS whole ON whole.id = coalesce(pages.part_of, pages.duplicate_of)
+LEFT JOIN near_texts ON near_texts.page = pages.id
+WHERE pages.latest = 1 AND (pages.part_of IS NOT NULL OR pages.verdict = '{CONTAINED}')
+ORDER BY pages.id
+"""
+
+
+class _Resembling(NamedTuple):
+    id: int
+    url: str
+    distance: int | None
+    similarity: float | None
+    fingerprint: int | None
+    other_fingerprint: int | None
+    parameters: int | None
+    text: bytes | None
+    other_text: bytes | None
+    is_changed: int
+
+
+class _PartPage(NamedTuple):
+    id: int
+    url: str
+    verdict: str
+    containment: float | None
+    parameters: int | None
+    text: bytes | None
+    whole: bytes | None
+
+
+class _Measured(NamedTuple):
+    """A page with its right measures; None where it is not near the page that it names."""
+
+    id: int
+    measures: tuple[int | None, float | None] | None
+
+
+class _MeasuredPart(NamedTuple):
+    """A part with its right containment; None where it is no part of the page that it names."""
+
+    id: int
+    verdict: str
+    containment: float | None
+
+
+def find_resemblances(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
+    """Find pages that resemble none, and those with a wrong distance or similarity.
+
+    Complexity: O(pages), and one comparison of texts for each page that resembles one.
+    """
+    read = directory.connection.execute
+    watch.begin("pages that resemble one of another name", 1)
+    yield from RESEMBLED.found(read(_RESEMBLING_NONE))
+    yield from MEASURES.found((measured.id, url) for measured, url in _mismeasured(read))
+    watch.advance()
+
+
+def find_parts(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
+    """Find parts of no page, and those with a wrong containment.
+
+    Complexity: O(pages), and one comparison of texts for each part.
+    """
+    read = directory.connection.execute
+    watch.begin("pages that are parts of others", 1)
+    yield from PART_NAMED.found(read(_UNNAMED_PARTS))
+    yield from PART_MEASURES.found((measured.id, url) for measured, url in _mismeasured_parts(read))
+    watch.advance()
+
+
+def _mismeasured(read: Read) -> Iterator[tuple[_Measured, str]]:
+    return mismeasured(read, starmap(_Resembling, read(_RESEMBLING)), _measured)
+
+
+def _mismeasured_parts(read: Read) -> Iterator[tuple[_MeasuredPart, str]]:
+    return mismeasured(read, starmap(_PartPage, read(_PARTS)), _measured_part)
+
+
+def _measured(row: _Resembling, parameters: Parameters | None) -> _Measured | None:
+    """Return the right measures of a page, or None if they are right.
+
+    Where the text of the resembled page is not stored any more, the similarity is believed.
+    """
+    distance, similarity = row.distance, row.similarity
+    one, other = to_unsigned(row.fingerprint), to_unsigned(row.other_fingerprint)
+    if one is not None and other is not None:
+        distance = hamming(one, other)
+    if parameters is not None and row.text is not None and row.other_text is not None:
+        if parameters.verify:
+            similarity = similarity_of(parameters, row.text, row.other_text)
+        is_far = (
+            distance is not None and not parameters.verify and distance > parameters.max_distance
+        )
+        if is_far or (similarity is not None and similarity < parameters.min_similarity):
+            return _Measured(row.id, None)
+    if row.is_changed or (distance == row.distance and is_close(similarity, row.similarity)):
+        return None
+    return _Measured(row.id, (distance, similarity))
+
+
+def _measured_part(row: _PartPage, parameters: Parameters | None) -> _MeasuredPart | None:
+    """Return the right containment of a part, or None if it is right.
+
+    Where one of the texts is not stored any more, it is believed.
+    """
+    if parameters is None or row.text is None or row.whole is None:
+        return None
+    size = parameters.verify_shingle_size
+    sides = (split_whole(unpack_judged(packed)) for packed in (row.text, row.whole))
+    pairs = dict.fromkeys(zip(*sides, strict=True))
+    found = min(containment(part, whole, shingle_size=size) for part, whole in pairs)
+    if found < MIN_CONTAINMENT:
+        return _MeasuredPart(row.id, row.verdict, None)
+    is_right = row.containment is not None and MIN_CONTAINMENT <= row.containment <= found + CLOSE
+    return None if is_right else _MeasuredPart(row.id, row.verdict, found)
+
+
+def _measure(repairer: Repairer, finding: Finding) -> str:
+    measured = [page for page, _ in _mismeasured(repairer.database.read)]
+    for page in measured:
+        if page.measures is None:
+            repairer.database.write(_RESEMBLE_NOTHING, (page.id,))
+        else:
+            sql = "UPDATE pages SET distance = ?, similarity = ? WHERE id = ?"
+            repairer.database.write(sql, (*page.measures, page.id))
+    return f"pages measured that resemble one of another name: {len(measured):,}"
+
+
+def _measure_parts(repairer: Repairer, finding: Finding) -> str:
+    """Correct the containment of parts, and keep dropped pages that are no parts."""
+    measured = [page for page, _ in _mismeasured_parts(repairer.database.read)]
+    write = repairer.database.write
+    for page in measured:
+        if page.containment is not None:
+            write("UPDATE pages SET containment = ? WHERE id = ?", (page.containment, page.id))
+        elif page.verdict == CONTAINED:
+            write("UPDATE pages SET duplicate_of = NULL WHERE id = ?", (page.id,))
+        else:
+            write(f"{PART_OF_NOTHING} WHERE id = ?", (page.id,))
+    said = f"parts of other pages measured: {len(measured):,}"
+    return f"{said}; {find_originals(repairer) or 'no duplicate lost its original'}"
+
+
+RESEMBLED = Rule(
+    "resembled-named",
+    "pages of the verdict same_template that name no kept page, or others that name one",
+    "calls the former new, and removes the names from the others",
+    writing(_RESEMBLE_NOTHING, "pages kept that resemble none"),
+    Stage.MEASURES,
+)
+MEASURES = Rule(
+    "resembled-measured",
+    "pages of the verdict same_template with wrong measures",
+    "measures them, and calls new those that are not near",
+    _measure,
+    Stage.MEASURES,
+)
+PART_NAMED = Rule(
+    "part-named",
+    "pages called parts of a page that is not kept",
+    "removes the names",
+    writing(f"{PART_OF_NOTHING} WHERE id = ?", "pages no longer called parts of others"),
+    Stage.MEASURES,
+)
+PART_MEASURES = Rule(
+    "part-measured",
+    "pages called parts of others with a wrong containment",
+    "measures it, and keeps the pages that are no parts",
+    _measure_parts,
     Stage.MEASURES,
     changes_texts=True,
 )

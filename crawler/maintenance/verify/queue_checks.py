@@ -19,7 +19,7 @@ from crawler.storage.states import (
     RuleStatus,
     VariantState,
 )
-from crawler.url_rules.regrouping import note_pending
+from crawler.url_rules.admission import note_pending
 from crawler.url_rules.rule_files import restored
 from crawler.url_rules.rule_store import RuleStore
 from crawler.url_rules.traps import CLOSED

@@ -25,8 +25,7 @@ from crawler.maintenance.verify.file_checks import (
     make_text_index,
 )
 from crawler.maintenance.verify.finding import Repairer
-from crawler.maintenance.verify.named_page_checks import find_parts, find_resemblances
-from crawler.maintenance.verify.near_checks import find_near
+from crawler.maintenance.verify.near_checks import find_near, find_parts, find_resemblances
 from crawler.maintenance.verify.queue_checks import SEEN, find_misruled, find_unqueued
 from crawler.maintenance.verify.repeat_checks import find_repeats
 from crawler.maintenance.verify.table_checks import find_strange

@@ -12,8 +12,8 @@ import codecs
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.mirror.documents.attributes import ATTRIBUTES
-from crawler.mirror.documents.edits import Edit
+from crawler.mirror.documents.places import Edit
+from crawler.mirror.documents.tags import ATTRIBUTES
 from crawler.reading.decoding import declared_encoding, find_encoding, header_encoding
 
 if TYPE_CHECKING:

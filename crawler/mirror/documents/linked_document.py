@@ -8,7 +8,6 @@ from sys import getsizeof
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote, urlsplit
 
-from crawler.mirror.documents.attributes import QUOTINGS, escape
 from crawler.mirror.documents.charsets import (
     View,
     css_charset,
@@ -16,11 +15,10 @@ from crawler.mirror.documents.charsets import (
     script_charset,
     xml_charset,
 )
-from crawler.mirror.documents.edits import Edit, Rewritten, apply_edits
-from crawler.mirror.documents.elements import Elements, renamed
-from crawler.mirror.documents.html import read_html
-from crawler.mirror.documents.places import LinkKind, Places
+from crawler.mirror.documents.elements import Elements, read_html, renamed
+from crawler.mirror.documents.places import Edit, LinkKind, Places, Rewritten, apply_edits
 from crawler.mirror.documents.scripts import SCRIPT_ENDINGS, SCRIPT_TYPES, names_any, read_names
+from crawler.mirror.documents.tags import QUOTINGS, escape
 from crawler.mirror.documents.xml import read_xml
 from crawler.mirror.endings import is_text_name
 from crawler.reading.content_types import VAGUE_TYPES, why_not_html

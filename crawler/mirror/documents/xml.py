@@ -10,18 +10,16 @@ from collections import Counter
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.mirror.documents.attributes import read_attributes, read_value
-from crawler.mirror.documents.edits import Edit
-from crawler.mirror.documents.places import LinkKind, LinkPlace, write_cdata, write_text
-from crawler.mirror.documents.tags import XML_STOP
+from crawler.mirror.documents.places import Edit, LinkKind, LinkPlace, write_cdata, write_text
+from crawler.mirror.documents.tags import XML_STOP, read_attributes, read_value
 from crawler.reading.link_kinds import FEED_TYPES, is_feed_namespace
 from crawler.reading.url_joining import joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crawler.mirror.documents.attributes import Attribute
     from crawler.mirror.documents.elements import Elements
+    from crawler.mirror.documents.tags import Attribute
 
     Attributes = dict[bytes, Attribute]
 

@@ -8,8 +8,7 @@ import re
 from rich.console import Console
 
 from crawler.commands.fleet import Paces, _table
-from crawler.fleet.board import Notices
-from crawler.fleet.status import FleetStatus
+from crawler.fleet.board import FleetStatus, Notices
 from crawler.frontier.redis.counts import Counts, WorkerCounts
 
 WORKER = "a-machine-with-a-long-name/[/folder] [red]of-a-crawl/0123abcd"

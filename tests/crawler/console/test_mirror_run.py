@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crawler.console.mirror_run import _gone_lines
-from crawler.mirror.targets import Gone
+from crawler.mirror.mirror_files import Gone
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ import pytest
 from crawler.fleet.deduplication import FleetVerdicts, kept_texts
 from crawler.fleet.membership import prefix_of
 from crawler.job import Job
+from crawler.maintenance.merge.lost_originals import FleetRecord
 from crawler.maintenance.merge.merging import merge
-from crawler.maintenance.merge.missing_workers import FleetRecord
 from crawler.maintenance.verify.finding import NoWatch
 from crawler.reading.content.content_xml import PackedContent
 from neardup import Parameters

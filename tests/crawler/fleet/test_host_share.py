@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.fleet.host_share import IDLE_SECS, PATIENCE, HostShare
+from crawler.fleet.worker_crawl import IDLE_SECS, PATIENCE, HostShare
 
 
 def nothing(_: int) -> bool:

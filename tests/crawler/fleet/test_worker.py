@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from crawler.fleet.buffer import Buffer
-from crawler.fleet.host_share import IDLE_SECS
 from crawler.fleet.news import News
 from crawler.fleet.worker import Outbox, RepeatingTasks, Worker
-from crawler.fleet.worker_crawl import FleetOptions
+from crawler.fleet.worker_crawl import IDLE_SECS, FleetOptions
 from crawler.frontier.queue import RequestQueue
 from crawler.frontier.redis.shared_frontier import RedisFrontier
 from crawler.job import Job

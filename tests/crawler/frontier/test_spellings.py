@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from crawler.frontier.frontier import MAX_OTHERS, StoredSpellings
 from crawler.frontier.request_records import QueuedLink
-from crawler.frontier.spellings import MAX_OTHERS, StoredSpellings
 from crawler.storage.database import Database
 from tests.crawler.frontier.redis.fleet import worker
 

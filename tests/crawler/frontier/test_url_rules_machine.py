@@ -50,7 +50,7 @@ class RulesMachine(RuleBasedStateMachine):
         super().__init__()
         self.folder = Path(tempfile.mkdtemp())
         self.patches = pytest.MonkeyPatch()
-        self.patches.setattr("crawler.url_rules.regrouping.SLICE", 3)
+        self.patches.setattr("crawler.url_rules.admission.SLICE", 3)
         self.is_true = True
 
     @initialize(dead=st.sets(st.sampled_from(URLS), max_size=MAX_TRIES))

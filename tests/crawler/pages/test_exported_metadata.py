@@ -10,7 +10,7 @@ import pytest
 
 from crawler.feeds.exporters import ParquetItemExporter, export
 from crawler.items import PAGE_FIELDS
-from crawler.pages.page_metadata import metadata_fields, packed_metadata
+from crawler.pages.page_row import metadata_fields, packed_metadata
 from crawler.reading.html_parsing import parse
 from crawler.reading.metadata.metadata_reader import read_metadata
 from crawler.reading.page_elements import collect

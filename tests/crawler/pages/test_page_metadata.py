@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from crawler.pages.page_metadata import METADATA_FIELDS, metadata_fields, packed_metadata
+from crawler.pages.page_row import METADATA_FIELDS, metadata_fields, packed_metadata
 from crawler.reading.html_parsing import parse
 from crawler.reading.metadata.metadata_reader import read_metadata
 from crawler.reading.metadata.metadata_record import NO_METADATA

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.pages.page_selection import ALL, PageSelection
+from crawler.pages.export import ALL, PageSelection
 
 HOSTS = ["h.org", "h.org:8000", "h.org.uk", "www.h.org", "h-x.org"]
 PATHS = ["/", "/a", "/a/", "/ab", "/a/b", "/a?x=1", "/a/?x=1", "/a-b/", "/b"]

@@ -13,7 +13,7 @@ import pytest
 
 from crawler.job import Job
 from crawler.pages.boilerplate import HostBoilerplate
-from crawler.pages.sibling_promotion import BATCH, LAST_BATCH
+from crawler.pages.promotion import BATCH, LAST_BATCH
 from crawler.pages.verdicts import KEPT, NEAR_DUPLICATE, NEW, SAME_TEMPLATE, TEXT_DUPLICATE
 from crawler.pages.visits import YES
 from crawler.storage.database import open_for_reading

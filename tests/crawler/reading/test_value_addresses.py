@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.mirror.documents.edits import undo
 from crawler.mirror.documents.linked_document import read_document
+from crawler.mirror.documents.places import undo
 from crawler.reading.value_addresses import (
     may_hold_addresses,
     read_css,

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.frontier.order import NewRequest
-from crawler.url_rules.kind_yields import FLOOR_OF, LEVELS, WINDOW, KindYields, upper_bound
 from crawler.url_rules.learning.address import Address
 from crawler.url_rules.learning.hypothesis import LearningPolicy
+from crawler.url_rules.low_priority import FLOOR_OF, LEVELS, WINDOW, KindYields, upper_bound
 from tests.crawler.frontier.ruled import HOST, SOMEWHERE, RuledCrawl
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ PRINT = (Context(NAME), ReplaceSegments(False, 0, ("print", "page"), ("page",)))
 
 @pytest.fixture(autouse=True)
 def small_slices(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crawler.url_rules.regrouping.SLICE", 7)
+    monkeypatch.setattr("crawler.url_rules.admission.SLICE", 7)
 
 
 @pytest.fixture(autouse=True)

@@ -13,8 +13,8 @@ import pytest
 
 from crawler.frontier.order import NewRequest, host_number
 from crawler.job import Job
+from crawler.maintenance.merge.lost_originals import FleetRecord
 from crawler.maintenance.merge.merging import merge
-from crawler.maintenance.merge.missing_workers import FleetRecord
 from crawler.maintenance.verify.finding import NoWatch, encoded_request
 from crawler.pages.live_parameters import history, tune
 from crawler.pages.page_links import LinkStore

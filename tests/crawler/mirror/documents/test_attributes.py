@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.mirror.documents.attributes import (
+from crawler.mirror.documents.tags import (
     DOUBLE,
     SINGLE,
     UNQUOTED,

@@ -4,8 +4,8 @@ import codecs
 
 import pytest
 
-from crawler.mirror.documents.edits import undo
 from crawler.mirror.documents.linked_document import read_document
+from crawler.mirror.documents.places import undo
 
 PAGE = "http://host.example/a/page.html"
 RUSSIAN = "Где находится страница, которую здесь искали"

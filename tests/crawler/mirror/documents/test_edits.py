@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.mirror.documents.edits import Edit, PatchError, apply_edits, undo
+from crawler.mirror.documents.places import Edit, PatchError, apply_edits, undo
 
 
 def _edits(places: list[int], replacements: list[bytes]) -> list[Edit]:

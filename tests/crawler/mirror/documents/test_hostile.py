@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.mirror.documents.edits import undo
 from crawler.mirror.documents.linked_document import read_document
+from crawler.mirror.documents.places import undo
 
 PAGE = "http://host.example/"
 MANY = 50_000

@@ -4,9 +4,8 @@ from html import escape
 
 import pytest
 
-from crawler.mirror.documents.edits import undo
 from crawler.mirror.documents.linked_document import LinkedDocument, absolute_address, read_document
-from crawler.mirror.documents.places import LinkKind
+from crawler.mirror.documents.places import LinkKind, undo
 
 PAGE = "http://host.example/a/page.html"
 HTML = "text/html; charset=utf-8"

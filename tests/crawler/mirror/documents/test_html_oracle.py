@@ -4,9 +4,8 @@ import re
 
 from hypothesis import assume, example, given, settings
 
-from crawler.mirror.documents.edits import undo
 from crawler.mirror.documents.linked_document import read_document
-from crawler.mirror.documents.places import LinkKind
+from crawler.mirror.documents.places import LinkKind, undo
 from tests.crawler.mirror.documents.soup import (
     ADDRESSES,
     addresses_of,

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawler.mirror.documents.edits import undo
 from crawler.mirror.documents.linked_document import read_document
-from crawler.mirror.documents.places import LinkKind
+from crawler.mirror.documents.places import LinkKind, undo
 from crawler.reading.decoding import decode
 from crawler.reading.html_parsing import parse
 from crawler.reading.link_extraction import LinkReader, base_url

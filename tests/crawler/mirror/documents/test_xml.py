@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.mirror.documents.edits import undo
 from crawler.mirror.documents.linked_document import read_document
-from crawler.mirror.documents.places import LinkKind
+from crawler.mirror.documents.places import LinkKind, undo
 
 PAGE = "http://host.example/a/feed.xml"
 PAGES, NEEDED = LinkKind.PAGE, LinkKind.REQUISITE
