@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from contextlib import closing
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -12,10 +14,9 @@ from rich.filesize import decimal
 
 from crawler.console.command_line import CommandError
 from crawler.console.count_tables import table_lines
-from crawler.console.crawl_run import DONE, INCOMPLETE, exit_status
+from crawler.console.crawl_run import DONE, INCOMPLETE, SpiderRun, exit_status
 from crawler.console.escaping import say_or_go_on
-from crawler.console.mirror_run import canonical_seed, mirrored_urls
-from crawler.console.temporary_mirror import TemporaryMirror
+from crawler.console.mirror_run import MIRROR_TELLER, canonical_seed, mirrored_urls
 from crawler.maintenance.tally import count_queued
 from crawler.mirror.documents.linked_document import (
     may_be_document,
@@ -31,7 +32,6 @@ from neardup.plurals import many
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
-    from pathlib import Path
     from typing import Self
 
     from scrapy.crawler import Crawler, CrawlerProcessBase
@@ -41,6 +41,42 @@ if TYPE_CHECKING:
     from crawler.job import Job
     from crawler.mirror.documents.linked_document import LinkedDocument
     from crawler.pages.page_context import Captured, Fetched
+    from crawler.warc.archive import Archive
+
+
+class TemporaryMirror(SpiderRun):
+    """One run in a folder that exists until it is concluded.
+
+    Args:
+        spidercls: The spider.
+        arguments: Its arguments.
+        settings: The project's settings.
+        what: Line that is printed before the crawl.
+    """
+
+    _folder: Path
+
+    def __init__(
+        self,
+        spidercls: type[MirrorSpider],
+        arguments: dict[str, str],
+        settings: BaseSettings,
+        what: str,
+    ) -> None:
+        super().__init__(spidercls, arguments, settings, MIRROR_TELLER)
+        self._what = what
+        settings.set("WARC_ENABLED", False, priority="cmdline")
+
+    def run(self, process: Callable[[], CrawlerProcessBase]) -> int:
+        with TemporaryDirectory(prefix="crawl-once-") as place:
+            self._folder = Path(place) / "mirror"
+            self._settings.set("JOBDIR", str(self._folder / STATE_FOLDER), priority="cmdline")
+            return super().run(process)
+
+    def _begins(self, job: Job, before: str | None, archive: Archive | None) -> bool:
+        self._tell(self._what)
+        return True
+
 
 _HEADINGS = ("host", "pages", "other files", "bytes")
 _HELD = "SELECT url, is_page, size FROM files WHERE state = 'own'"

@@ -12,8 +12,8 @@ from crawler.console.command_line import INTERRUPTED, CommandError
 from crawler.console.count_tables import example_lines
 from crawler.console.crawl_run import DONE, INCOMPLETE, exit_status
 from crawler.console.escaping import say_or_go_on
+from crawler.console.mirror_dry_run import TemporaryMirror
 from crawler.console.mirror_run import SHOWN
-from crawler.console.temporary_mirror import TemporaryMirror
 from crawler.mirror.documents.linked_document import (
     DocumentType,
     absolute_address,

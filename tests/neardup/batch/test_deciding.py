@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from neardup import Parameters, Verdict, analyse, clusters
-from neardup.batch.deciding import _decide, dropped, originals, resembled, verdicts
+from neardup.batch.run import _decide, dropped, originals, resembled, verdicts
 from neardup.cascade import is_confirmed
 from neardup.fingerprints.digest import text_digest
 from neardup.names import Name

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.comparison import alignment
+from neardup.comparison import diff as alignment
 from neardup.comparison.diff import (
     ADDED,
     EQUAL,
