@@ -27,8 +27,8 @@ from typing import TYPE_CHECKING
 import zstandard
 from measuring import made_texts, table
 
-from crawler.lab.choice import Choice
 from crawler.lab.crawl_source import LabPage
+from crawler.lab.judgement import Choice
 from crawler.lab.session import Session
 from crawler.pages.verdicts import NEW
 from neardup import Parameters

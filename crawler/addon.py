@@ -14,7 +14,7 @@ from scrapy.utils.misc import load_object
 from scrapy.utils.reactor import _asyncio_reactor_path
 
 from crawler.console.escaping import plain_logs
-from crawler.console.json_logs import json_logs
+from crawler.console.progress import json_logs
 from crawler.options import JSON, Options, metrics_place, our_settings
 
 if TYPE_CHECKING:

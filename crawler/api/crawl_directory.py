@@ -6,7 +6,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from crawler.feeds.page_schema import page_schema
+from crawler.feeds.exporters import page_schema
 from crawler.items import Page
 from crawler.maintenance.crawl_report import make_report
 from crawler.pages.export import KEPT_FILTER, PageFilter, captures_after, export_pages

@@ -66,9 +66,9 @@ class PairsCommand(PlainCommand):
         distances = distances_of(opts.distance, "--distance")
         limit = whole(opts.limit, "--limit", 1)
         from crawler.console.temporary_crawl import crawls_of
-        from crawler.lab.choice import SIMHASH
         from crawler.lab.comparison import details_of
         from crawler.lab.crawl_sources import loaded
+        from crawler.lab.judgement import SIMHASH
         from crawler.lab.labels import read_labels
 
         with crawls_of(paths) as made:

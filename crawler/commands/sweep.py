@@ -22,11 +22,10 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from crawler.lab.choice import Choice
     from crawler.lab.crawl_sources import Loaded
     from crawler.lab.distance_evidence import DistanceEvidence, EvidenceLine
     from crawler.lab.figures import Sweep
-    from crawler.lab.judgement import Judgement
+    from crawler.lab.judgement import Choice, Judgement
     from neardup import Parameters
 
 _ALL_DISTANCES, _ALL_SIMILARITIES = range(9), "0.5..1"
@@ -79,9 +78,9 @@ class SweepCommand(PlainCommand):
         _check_method(opts)
         from crawler.console.sweep_table import sweep_text
         from crawler.console.temporary_crawl import crawls_of
-        from crawler.lab.choice import Choice
         from crawler.lab.crawl_sources import loaded
         from crawler.lab.figures import Sweep
+        from crawler.lab.judgement import Choice
         from crawler.lab.labels import read_labels
 
         distances, similarities = _given_bounds(opts)
@@ -120,8 +119,8 @@ def _varied(
     choice: Choice, distances: Sequence[int], similarities: Sequence[float]
 ) -> tuple[str, list[Choice]]:
     """Return the bound that a sweep varies, and the choice of each line."""
-    from crawler.lab.choice import SIMHASH
     from crawler.lab.figures import MAX_DISTANCE, MIN_SIMILARITY, NO_BOUND
+    from crawler.lab.judgement import SIMHASH
 
     if choice.method != SIMHASH:
         return NO_BOUND, [choice]
@@ -140,7 +139,7 @@ def _varied(
 
 def _check_method(opts: argparse.Namespace) -> None:
     """Refuse options about bounds with a method that has none."""
-    from crawler.lab.choice import METHODS, SIMHASH
+    from crawler.lab.judgement import METHODS, SIMHASH
 
     given = {
         "--max-distance": opts.distances,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterable, Sequence
 
-    from crawler.lab.choice import Choice
+    from crawler.lab.judgement import Choice
     from neardup import Features, Parameters
 
 _SOURCES = (
@@ -61,7 +61,7 @@ def add_parameter_options(parser: argparse.ArgumentParser, *names: str) -> None:
 
 def add_method_option(parser: argparse.ArgumentParser) -> None:
     """Add the option that says how pairs are found."""
-    from crawler.lab.choice import METHODS, SIMHASH
+    from crawler.lab.judgement import METHODS, SIMHASH
 
     parser.add_argument(
         "--method",
@@ -134,7 +134,7 @@ def tried_choice(opts: argparse.Namespace, running: Parameters) -> Choice:
     Raises:
         CommandError: See ``tried_parameters``; there is no such method.
     """
-    from crawler.lab.choice import METHODS, SIMHASH, Choice
+    from crawler.lab.judgement import METHODS, SIMHASH, Choice
 
     method = getattr(opts, "method", SIMHASH)
     if method not in METHODS:

@@ -12,7 +12,6 @@ from rich.filesize import decimal
 
 from crawler.console.command_line import INTERRUPTED, CommandError
 from crawler.console.count_tables import example_lines
-from crawler.console.crawl_places import chosen_place
 from crawler.console.crawl_run import (
     DONE,
     INCOMPLETE,
@@ -22,6 +21,7 @@ from crawler.console.crawl_run import (
     option_words,
     standing,
 )
+from crawler.console.crawling import chosen_place
 from crawler.console.escaping import say, say_or_go_on
 from crawler.console.mirror_history import begin_version, end_version
 from crawler.console.mirror_packing import clear_unfinished

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crawler.lab.choice import SIMHASH
 from crawler.lab.figures import shares
+from crawler.lab.judgement import SIMHASH
 from neardup.evaluation.distinct_pairs import Picked, count_all, families_of, pick
 
 if TYPE_CHECKING:
@@ -16,11 +16,47 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from crawler.lab.choice import Choice
     from crawler.lab.crawl_source import LabPage
     from crawler.lab.figures import WeighedPairs
+    from crawler.lab.judgement import Choice
     from crawler.lab.page_columns import PageColumns
-    from crawler.lab.page_filter import ListFilter
+
+
+@dataclass(frozen=True, slots=True)
+class ListFilter:
+    """Takes the pages in whose URL or title all of some words stand, in either case.
+
+    Attributes:
+        words: The words, case-folded; without any, all pages are taken.
+    """
+
+    words: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, written: str | None) -> ListFilter:
+        """Return the filter of what a reader wrote: words with spaces between them."""
+        return cls(tuple((written or "").casefold().split()))
+
+    def __bool__(self) -> bool:
+        return bool(self.words)
+
+    def takes(self, url: str, title: str | None) -> bool:
+        """Whether a page of this URL and title is taken."""
+        where = f"{url}\n{title or ''}".casefold()
+        return all(word in where for word in self.words)
+
+    def mask(self, pages: Sequence[LabPage]) -> NDArray[np.bool_]:
+        """Return which pages are taken: bool, (pages,).
+
+        Complexity: O(characters of URLs and titles).
+        """
+        if not self.words:
+            return np.ones(len(pages), np.bool_)
+        return np.fromiter((self.takes(one.url, one.title) for one in pages), np.bool_, len(pages))
+
+
+EVERY_PAGE = ListFilter()
+
 
 _MAX_WEIGHED = 200_000
 _RELATED = 0.5

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from crawler.lab.choice import Choice
     from crawler.lab.figures import WeighedPairs
+    from crawler.lab.judgement import Choice
     from neardup.evaluation.shingle_sets import Load
 
 LABELS, JACCARD = "labels", "jaccard"

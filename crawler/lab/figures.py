@@ -12,7 +12,7 @@ from neardup.evaluation.distinct_pairs import NearestCounts, Picked, count_all, 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from crawler.lab.choice import Choice
+    from crawler.lab.judgement import Choice
     from neardup import Parameters
     from neardup.evaluation.judging import Near
 

@@ -19,7 +19,7 @@ from crawler.pages.verdicts import (
 from neardup.evaluation import judging
 from neardup.evaluation.column import Column
 from neardup.evaluation.judging import Columns
-from neardup.evaluation.name_table import NameTable
+from neardup.evaluation.near_lists import NameTable
 from neardup.fingerprints.digest import EMPTY_DIGEST, payload_digest
 
 if TYPE_CHECKING:

@@ -22,12 +22,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from crawler.lab.choice import Choice
     from crawler.lab.crawl_source import Blocks
+    from crawler.lab.judgement import Choice
     from crawler.lab.page_columns import PageColumns
-    from crawler.lab.prepared import Watch
+    from crawler.lab.prepared import TextShelf, Watch
     from crawler.lab.rests import ReadBoilerplate
-    from crawler.lab.text_shelf import TextShelf
     from neardup import Parameters
     from neardup.evaluation.near_arrays import Members
 

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
     from crawler.lab.crawl_source import Blocks, PageBoilerplate
     from crawler.lab.page_columns import PageColumns
-    from crawler.lab.prepared import Watch
-    from crawler.lab.text_shelf import TextShelf
+    from crawler.lab.prepared import TextShelf, Watch
     from neardup.evaluation.near_arrays import Lists
 
     ReadBoilerplate = Callable[[], PageBoilerplate]

@@ -8,31 +8,26 @@ from typing import TYPE_CHECKING, TypeVar, cast
 import numpy as np
 
 from crawler.lab import figures
-from crawler.lab.border_pairs import ranked_pairs, shown_pairs
-from crawler.lab.choice import EXACT, Choice
+from crawler.lab.border_pairs import EVERY_PAGE, ranked_pairs, shown_pairs
 from crawler.lab.distance_evidence import weigh_jaccard, weigh_labels
 from crawler.lab.figures import Scatter, SweepLine, WeighedPairs
-from crawler.lab.judgement import Judgement, with_parts
+from crawler.lab.judgement import EXACT, Choice, Judgement, with_parts
 from crawler.lab.page_columns import PageColumns
-from crawler.lab.page_filter import EVERY_PAGE
 from crawler.lab.part_lists import PartKey, PartLists, part_key
-from crawler.lab.prepared import Key, Prepared, key_of
+from crawler.lab.prepared import Key, Prepared, TextShelf, key_of
 from crawler.lab.rests import Rests
-from crawler.lab.text_shelf import TextShelf
 from neardup.evaluation.judging import CANDIDATE, PAYLOAD, SAME_TEMPLATE, bounds_of, judge_all
 from neardup.evaluation.judging import SIMHASH as SIMHASH_LAYER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
-    from crawler.lab.border_pairs import NearPair
+    from crawler.lab.border_pairs import ListFilter, NearPair
     from crawler.lab.crawl_source import LabPage
     from crawler.lab.distance_evidence import DistanceEvidence
-    from crawler.lab.page_filter import ListFilter
     from crawler.lab.pair_label import Label
-    from crawler.lab.prepared import Watch
+    from crawler.lab.prepared import Texts, Watch
     from crawler.lab.rests import ReadBoilerplate
-    from crawler.lab.text_shelf import Texts
     from neardup import Parameters
     from neardup.evaluation.distinct_pairs import NearestCounts
 

@@ -4,9 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.evaluation.column import Column, column_bytes
-from neardup.evaluation.name_table import NameTable
 from neardup.evaluation.near_arrays import FEW_TEXTS, MANY_PAIRS, MAX_COUNT, Lists
-from neardup.evaluation.near_lists import NearLists
+from neardup.evaluation.near_lists import NameTable, NearLists
 from neardup.evaluation.shingle_sets import Load
 from neardup.indexes.banding import CANDIDATE_BANDING, CANDIDATE_PERMUTATIONS
 from neardup.indexes.lsh import LshIndex

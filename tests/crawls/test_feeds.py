@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawler.feeds.feed_files import FeedPart, part_start
-from crawler.maintenance.verify.feed_checks import FeedError, feed_urls
+from crawler.maintenance.verify.verification import FeedError, feed_urls
 from crawler.pages.export import KEPT_FILTER, PageFilter, export_pages
 from crawler.storage.database import open_for_reading
 from tests.crawls.command import scrapy, start_scrapy

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawler.lab.choice import Choice
 from crawler.lab.crawl_sources import loaded
+from crawler.lab.judgement import Choice
 from crawler.lab.labels import store_labels
 from crawler.lab.pair_label import label_of
 from tests.crawls.lab import Page, lab

@@ -10,8 +10,8 @@ from nicegui import background_tasks, ui
 
 from crawler.lab.app.crawled_text import plain
 from crawler.lab.app.lab_state import StoppedError
-from crawler.lab.choice import Choice
 from crawler.lab.crawl_source import SourceError
+from crawler.lab.judgement import Choice
 from crawler.lab.prepared import key_of
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from crawler.lab.app.parameter_trial import (
     with_value,
     with_verify,
 )
-from crawler.lab.choice import SIMHASH
+from crawler.lab.judgement import SIMHASH
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -20,8 +20,8 @@ from crawler.lab.app.tabs.evidence_tab import EvidenceTab
 from crawler.lab.app.tabs.live_tab import LiveTab
 from crawler.lab.app.tabs.pairs_tab import PairsTab
 from crawler.lab.app.tabs.threshold_tab import ThresholdTab
-from crawler.lab.choice import SIMHASH, Choice
 from crawler.lab.crawl_source import SourceError
+from crawler.lab.judgement import SIMHASH, Choice
 from crawler.lab.words import clock
 from crawler.pages.live_parameters import SETTINGS, TUNABLE, tune
 from crawler.storage.errors import JobError

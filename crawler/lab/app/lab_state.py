@@ -12,9 +12,9 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
-from crawler.lab.choice import Choice
 from crawler.lab.crawl_source import SourceError
 from crawler.lab.crawl_sources import open_sources
+from crawler.lab.judgement import Choice
 from crawler.lab.labels import read_labels
 from crawler.lab.live import LiveCrawl
 from crawler.lab.session import Session

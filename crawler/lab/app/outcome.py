@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crawler.lab.app.lab_state import Lab
-    from crawler.lab.choice import Choice
-    from crawler.lab.judgement import Judgement, VerdictChanges
+    from crawler.lab.judgement import Choice, Judgement, VerdictChanges
 
 LAYER_WORDS = {
     "new": "New text",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from crawler.lab.choice import EXACT, SIMHASH, Choice
+from crawler.lab.judgement import EXACT, SIMHASH, Choice
 from neardup import Features
 from neardup.checks import MAX_SHINGLE_SIZE
 from neardup.errors import ParameterError

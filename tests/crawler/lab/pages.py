@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from crawler.lab.choice import Choice
 from crawler.lab.crawl_source import LabPage
+from crawler.lab.judgement import Choice
 from crawler.lab.session import Session
 from neardup.document import Document, analyse
 from neardup.evaluation.judging import LAYERS

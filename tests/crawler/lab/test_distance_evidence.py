@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from crawler.lab.border_pairs import NearPair
-from crawler.lab.choice import Choice
 from crawler.lab.distance_evidence import (
     line,
     lines_by_similarity,
@@ -14,6 +13,7 @@ from crawler.lab.distance_evidence import (
     suggest_from_labels,
     suggest_similarity,
 )
+from crawler.lab.judgement import Choice
 from crawler.lab.pair_label import Label
 from neardup import Parameters, hamming, jaccard
 from neardup.evaluation.metrics import wilson

@@ -8,8 +8,7 @@ import json
 
 import pytest
 
-from crawler.lab.choice import Choice
-from crawler.lab.downloads import (
+from crawler.lab.app.tables import (
     CSV,
     JSON_LINES,
     TriedBeside,
@@ -17,6 +16,7 @@ from crawler.lab.downloads import (
     label_rows,
     table_bytes,
 )
+from crawler.lab.judgement import Choice
 from crawler.lab.pair_label import import_labels, label_of
 from neardup import jaccard
 from tests.crawler.lab.pages import Book, Made

@@ -10,7 +10,7 @@ import numpy as np
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from crawler.lab.choice import Choice
+from crawler.lab.judgement import Choice
 from crawler.pages.live_parameters import tune
 from neardup import Deduplicator, Parameters
 from neardup.boilerplate import blocks

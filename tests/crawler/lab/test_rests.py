@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crawler.lab.choice import Choice
+from crawler.lab.judgement import Choice
 from crawler.lab.rests import MIN_SIMILARITY
 from crawler.pages.live_parameters import tune
 from neardup import Parameters

@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crawler.lab.app.tabs.clusters_tab import largest_clusters
-from crawler.lab.choice import Choice
+from crawler.lab.border_pairs import ListFilter
+from crawler.lab.judgement import Choice
 from crawler.lab.page_columns import PageColumns
-from crawler.lab.page_filter import ListFilter
 from crawler.lab.session import Session
 from crawler.lab.words import in_bits
 from neardup import Deduplicator, Features, Parameters, hamming, jaccard, simhash

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from markdown_it import MarkdownIt
 
-from crawler.feeds.page_writers import MEDIA_TYPES, PageWriter
+from crawler.console.page_export import MEDIA_TYPES, PageWriter
 from crawler.reading.content.content_text import shown_text
 from crawler.reading.protocol import ReadingOptions
 from tests.crawler.reading.pages import read_page

@@ -33,9 +33,8 @@ if TYPE_CHECKING:
 
     from crawler.lab.app.lab_state import Lab
     from crawler.lab.app.parameter_trial import Trial
-    from crawler.lab.choice import Choice
-    from crawler.lab.judgement import Judgement
-    from crawler.lab.page_filter import ListFilter
+    from crawler.lab.border_pairs import ListFilter
+    from crawler.lab.judgement import Choice, Judgement
     from crawler.url_rules.learning.proposals import Proposal
     from crawler.url_rules.rule_report import StoredRule
     from neardup import Parameters

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from nicegui import ui
 
 from crawler.lab.app.crawled_text import plain
-from crawler.lab.app.page_text import TextSwitch
 from crawler.lab.app.pair_view import (
     MAX_CHARACTERS,
     PairTexts,
     ReasonRows,
+    TextSwitch,
     pair_texts,
     show_picture,
 )

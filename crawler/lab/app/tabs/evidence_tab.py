@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     from crawler.lab.app.lab_state import Lab
     from crawler.lab.app.parameter_trial import Trial
-    from crawler.lab.choice import Choice
     from crawler.lab.distance_evidence import DistanceEvidence, EvidenceLine
+    from crawler.lab.judgement import Choice
     from crawler.lab.pair_label import Label
     from neardup.evaluation.metrics import Interval
 

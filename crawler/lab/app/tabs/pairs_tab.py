@@ -11,9 +11,8 @@ from crawler.lab.app.answers import Answers
 from crawler.lab.app.controls import DistanceRange
 from crawler.lab.app.crawled_text import plain
 from crawler.lab.app.pair_view import PairView
-from crawler.lab.app.tables import Downloads, SearchField
+from crawler.lab.app.tables import Downloads, SearchField, label_rows
 from crawler.lab.crawl_source import SourceError
-from crawler.lab.downloads import label_rows
 from crawler.lab.labels import remove_label, store_labels
 from crawler.lab.pair_label import label_of, pair_of
 from crawler.lab.words import measures_of
@@ -25,10 +24,9 @@ if TYPE_CHECKING:
 
     from crawler.lab.app.lab_state import Lab
     from crawler.lab.app.parameter_trial import Trial
-    from crawler.lab.border_pairs import NearPair
-    from crawler.lab.choice import Choice
-    from crawler.lab.downloads import Fields
-    from crawler.lab.page_filter import ListFilter
+    from crawler.lab.app.tables import Fields
+    from crawler.lab.border_pairs import ListFilter, NearPair
+    from crawler.lab.judgement import Choice
     from crawler.lab.pair_label import Label
 
 AT_ONCE = 200

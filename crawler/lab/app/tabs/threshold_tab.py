@@ -22,9 +22,8 @@ from crawler.lab.app.charts import (
 from crawler.lab.app.controls import Controls
 from crawler.lab.app.outcome import Beside, OutcomeFigures, PageList
 from crawler.lab.app.pair_view import open_pair
-from crawler.lab.app.tables import Downloads
-from crawler.lab.choice import Choice
-from crawler.lab.downloads import TriedBeside, changed_pages
+from crawler.lab.app.tables import Downloads, TriedBeside, changed_pages
+from crawler.lab.judgement import Choice
 from crawler.lab.words import in_pairs, measures_of
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 
     from crawler.lab.app.lab_state import Lab
     from crawler.lab.app.parameter_trial import Trial
-    from crawler.lab.downloads import Fields
+    from crawler.lab.app.tables import Fields
     from crawler.lab.figures import Scatter
     from crawler.lab.judgement import Judgement
     from neardup import Parameters

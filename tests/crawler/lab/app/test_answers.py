@@ -17,7 +17,7 @@ from tests.sites.prose import prose
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from crawler.lab.choice import Choice
+    from crawler.lab.judgement import Choice
 
 
 class _Question(NamedTuple):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from crawler.lab.app.frame import address_of
 from crawler.lab.app.parameter_trial import choice_key, parsed_choice
-from crawler.lab.choice import METHODS, Choice
+from crawler.lab.judgement import METHODS, Choice
 from neardup import Features, Parameters
 
 HOLDS = Parameters()

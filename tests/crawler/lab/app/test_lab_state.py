@@ -17,9 +17,9 @@ from crawler.lab.app.lab_state import Effort, Lab, StoppedError
 from crawler.lab.app.parameter_trial import Trial
 from crawler.lab.app.tabs.pairs_tab import WindowLabels
 from crawler.lab.border_pairs import NearPair
-from crawler.lab.choice import Choice
 from crawler.lab.crawl_source import SourceError
 from crawler.lab.crawl_sources import open_sources
+from crawler.lab.judgement import Choice
 from crawler.lab.labels import remove_label, store_labels
 from crawler.lab.pair_label import label_of
 from neardup import Parameters

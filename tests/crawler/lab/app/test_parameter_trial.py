@@ -10,7 +10,7 @@ from crawler.lab.app.parameter_trial import (
     with_value,
     with_verify,
 )
-from crawler.lab.choice import METHODS, Choice
+from crawler.lab.judgement import METHODS, Choice
 from neardup import Features, Parameters
 from neardup.parameters import DEFAULTS
 

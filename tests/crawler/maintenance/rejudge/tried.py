@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from crawler.lab.choice import Choice
 from crawler.lab.crawl_source import CrawlSource
+from crawler.lab.judgement import Choice
 from crawler.lab.session import Session
 from crawler.maintenance.rejudge.new_verdicts import JUDGED
 from crawler.storage.database import open_for_reading
