@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from crawler.storage.states import SKIPPED, UNFINISHED, WAITING, VariantState
 
-SCHEMA_VERSION = 24
+SCHEMA_VERSION = 25
 
 HOST_BLOCKS = """host_blocks (        -- in how many pages of a host each block of text stands
     host   INTEGER PRIMARY KEY,   -- as in wall_clusters

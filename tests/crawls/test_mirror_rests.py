@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
 from typing import TYPE_CHECKING, ClassVar
 
 import pytest
@@ -154,15 +152,12 @@ class TestRests:
         assert found.served[site.at("/small/b.html")] == payload_digest(PAGE)
         assert check(found.folder).returncode == 0
 
-    @pytest.mark.parametrize("case", ["weak", "recorded", "earlier mirror"])
+    @pytest.mark.parametrize("case", ["weak", "recorded"])
     def test_whole_is_requested(self, site: NeedingSite, tmp_path: Path, case: str) -> None:
         """A weak ETag is of several versions; an archive is to have whole answers."""
         etag = 'W/"v1"' if case == "weak" else '"v1"'
         site.added["/small/b.html"] = Resumable(PAGE, send_rest, etag)
         start(site, tmp_path / "m", status=1)
-        if case == "earlier mirror":
-            with closing(sqlite3.connect(tmp_path / "m" / ".mirror" / "crawl.db")) as connection:
-                connection.execute("DROP TABLE file_parts")
         site.file("/small/b.html", PAGE)
         start(site, tmp_path / "m", *(["--warc"] if case == "recorded" else []))
         last = [asked for asked in site.asked if asked.path == "/small/b.html"][-1]
