@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from crawler.downloading.cookies import is_below
-from crawler.pages.stored_texts import unpack_judged
 from crawler.pages.verdicts import CHANGED, NEW, SAME_TEMPLATE, UNCHANGED
 from crawler.storage import meta_names
 from neardup.volatile.phrases import masked
@@ -103,6 +102,7 @@ class Answer(NamedTuple):
 
     @classmethod
     def of(cls, reading: Reading) -> Answer:
+        from crawler.pages.stored_texts import unpack_judged  # noqa: PLC0415  # reports need no numpy
         extract = reading.extract
         text = "" if extract is None else unpack_judged(extract.text_zstd)
         return cls(text, reading.visible_digest, reading.links, reading.metadata.language)
