@@ -103,8 +103,8 @@ class Answer(NamedTuple):
     @classmethod
     def of(cls, reading: Reading) -> Answer:
         from crawler.pages.stored_texts import unpack_judged  # noqa: PLC0415  # reports need no numpy
-        extract = reading.extract
-        text = "" if extract is None else unpack_judged(extract.text_zstd)
+
+        text = "" if reading.extract is None else unpack_judged(reading.extract.text_zstd)
         return cls(text, reading.visible_digest, reading.links, reading.metadata.language)
 
 
