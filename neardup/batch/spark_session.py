@@ -190,7 +190,6 @@ def java_program() -> str | None:
 def _prepare_workers() -> None:
     """Let the workers of this machine be the Python that runs, with the modules that it has."""
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    os.environ.setdefault("PYTHONSAFEPATH", "1")
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     root = str(Path(__file__).resolve().parents[2])
     known = os.environ.get("PYTHONPATH", "")
@@ -207,6 +206,7 @@ def _local(master: str | None, memory: str | None) -> dict[str, str]:
         found["spark.driver.memory"] = memory
     if where.startswith("local"):
         cores = _cores(where)
+        found["spark.executorEnv.PYTHONSAFEPATH"] = "1"
         found["spark.driver.memory"] = memory or f"{_quarter_mb()}m"
         log = f"-Dlog4j2.configurationFile={_LOGGING.as_uri()}"
         # The JVM moves rows between Python's workers: what compiles and collects beside its threads

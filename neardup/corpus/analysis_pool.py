@@ -203,6 +203,7 @@ def _start_server() -> None:
     """Start the process whose forks are the others, unless it runs."""
     forkserver.set_forkserver_preload(list(_LOADED_ONCE))
     # Both processes begin with modules of the standard library, also where a file has its name.
+    is_ours = "PYTHONSAFEPATH" not in os.environ
     os.environ.setdefault("PYTHONSAFEPATH", "1")
     # It is started with the server otherwise, and lets signals through again.
     resource_tracker.ensure_running()
@@ -211,6 +212,8 @@ def _start_server() -> None:
     try:
         forkserver.ensure_running()
     finally:
+        if is_ours:  # processes of the user's begin as they did
+            del os.environ["PYTHONSAFEPATH"]
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 

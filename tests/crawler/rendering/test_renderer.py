@@ -355,6 +355,8 @@ def test_browsers_are_replaced_while_others_finish() -> None:
             mains = [
                 pid
                 for pid in own_browsers()
+                # The headless shell of Debian is started by a script that has its arguments.
+                if arguments(pid)[0] != b"/bin/sh"
                 if not any(one.startswith(b"--type=") for one in arguments(pid))
             ]
             assert len(mains) == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -39,3 +40,11 @@ def test_parts_behind_a_long_one_wait_until_what_was_read_is_judged(
             assert len(list(work.iterdir())) <= 3
     assert documents == 3_012
     assert not list(work.iterdir())
+
+
+def test_processes_of_the_caller_begin_as_they_did(tmp_path: Path) -> None:
+    """Python of the working folder is kept from ours alone."""
+    before = dict(os.environ)
+    (tmp_path / "work").mkdir()
+    with closing(AnalysisPool(Analysis(tmp_path / "work", InputOptions(), DEFAULTS), 1)):
+        assert dict(os.environ) == before
