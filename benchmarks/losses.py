@@ -142,8 +142,9 @@ def measure(project: Path, case: Case[Served]) -> Outcome:
                 case.change(site, visit)
             status = _crawl(project, case, site, folder, visit)
             kept = Counter(filter(None, map(site.content_of, _kept(project, folder, site))))
-            if visit >= case.unfinished:
-                lost = max(lost, len(site.truth - kept.keys()))
+            if visit in case.uncounted:
+                continue
+            lost = max(lost, len(site.truth - kept.keys()))
             twice = max(twice, kept.total() - len(kept))
         files = folder.glob("measured*.json")
         measured = [json.loads(file.read_text(encoding="utf-8")) for file in files]

@@ -172,9 +172,9 @@ def long_texts(count: int, words: int, shared: float = 0.0) -> Site:
         drawn = random.Random(number), random.Random("shared")
         own, common = ([f"{one.getrandbits(40):x}" for _ in range(words)] for one in drawn)
         common[int(shared * words) :] = own[int(shared * words) :]
-        said = page(f"article {number}", text=" ".join(common))
-        # Pages whose words are the same but for a tenth or less are one.
-        site.pages[f"/p{number}"] = replace(said, content="articles") if shared > 0.9 else said
+        # Pages of one name whose words are the same but for a tenth or less are one.
+        name = "articles" if shared > 0.9 else f"article {number}"
+        site.pages[f"/p{number}"] = page(name, text=" ".join(common))
     return _listed(site, [f"/p{number}" for number in range(count)])
 
 
