@@ -6,6 +6,7 @@ tldextract at their import for the list of public suffixes.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections import defaultdict
 from http import HTTPStatus
@@ -22,6 +23,8 @@ from crawler.downloadermiddlewares.retries import leased_host
 from crawler.downloading.cookies import (
     JAR,
     BoundedJar,
+    CookieName,
+    is_below,
     name_of,
     read_cookies,
     shortened,
@@ -29,11 +32,13 @@ from crawler.downloading.cookies import (
     write_cookies,
 )
 from crawler.options import Options
-from crawler.request_meta import COOKIES, GUESS, compared
+from crawler.request_meta import COOKIES, GUESS, SEED, compared
 from crawler.spiders.page_spider import PageSpider
+from crawler.spiders.site import SiteSpider
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from asyncio import Future
+    from collections.abc import Awaitable, Iterable
     from http.cookiejar import Cookie
 
     from scrapy import Request, Spider
@@ -72,6 +77,9 @@ class Cookies(CookiesMiddleware):
         self._job: Job | None = None
         self._asked: dict[str, str] = {}
         self._without: WeakSet[Request] = WeakSet()
+        self._of_seeds: set[CookieName] = set()
+        self._renewed: set[str] = set()  # domains
+        self._renewing: Future[Any] | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Cookies:
@@ -118,7 +126,36 @@ class Cookies(CookiesMiddleware):
         except OSError as error:
             logger.warning("%s: cannot be written: %s", self._job.folder / JAR, error.strerror)
 
-    def process_request(self, request: Request, spider: Spider | None = None) -> None:
+    def process_request(  # type: ignore[override]  # Scrapy waits for what it returns
+        self, request: Request, spider: Spider | None = None
+    ) -> Awaitable[None] | None:
+        renewal = self._renewal(request)
+        if renewal is not None:
+            return self._prepare_after(renewal, request)
+        self._prepare(request)
+        return None
+
+    def _renewal(self, request: Request) -> Future[Any] | None:
+        """Return what asks the seeds of the request's host for cookies that ended, if anything."""
+        ended = {name.domain for name in self._jar.take_ended() if name in self._of_seeds}
+        spider = self.crawler.spider if ended else None
+        if isinstance(spider, SiteSpider) and spider.job.fleet is None:
+            entries = map(self.crawler.engine.download_async, spider.entries(ended))
+            self._renewed = ended
+            self._renewing = asyncio.gather(*entries, return_exceptions=True)
+        if self._renewing is None or SEED in request.meta or is_for_robots(request):
+            return None
+        if self._renewing.done():
+            self._renewing = None
+            return None
+        host = _places(request)[0]
+        return self._renewing if any(is_below(host, domain) for domain in self._renewed) else None
+
+    async def _prepare_after(self, renewal: Future[Any], request: Request) -> None:
+        await asyncio.wait([renewal])
+        self._prepare(request)
+
+    def _prepare(self, request: Request) -> None:
         if self._are_wanted(request):
             self._without.discard(request)
             super().process_request(request)
@@ -144,6 +181,8 @@ class Cookies(CookiesMiddleware):
         self._jar.is_closed = request in self._without
         answer: Request | Response = super().process_response(request, response)
         self._jar.is_closed = False
+        if SEED in request.meta:
+            self._of_seeds.update(map(name_of, self._jar))
         if self._job is not None and self._job.fleet is None and self._jar.gained:
             self._note_gained(self._job, request)
         self._jar.gained.clear()

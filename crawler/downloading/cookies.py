@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+import time
 from contextlib import suppress
 from http.cookiejar import Cookie, CookieJar
 from pathlib import Path
@@ -223,6 +225,7 @@ class BoundedJar(CookieJar):
         self.is_changed = False
         self.gained: set[CookieName] = set()
         self.is_closed = False
+        self._next_end = math.inf
         # By age, domains as well as their cookies.
         self._held: dict[str, dict[CookieName, None]] = {}
         self._count = 0
@@ -239,6 +242,7 @@ class BoundedJar(CookieJar):
         known = jar.get(cookie.domain, {}).get(cookie.path, {}).get(cookie.name)
         super().set_cookie(cookie)
         self.is_changed |= known is None or vars(known) != vars(cookie)
+        self._next_end = min(self._next_end, cookie.expires or math.inf)
         self._note(name_of(cookie))
         if len(self._held[cookie.domain]) > self._most:
             self._drop_oldest_of(cookie.domain)
@@ -253,6 +257,19 @@ class BoundedJar(CookieJar):
             return
         self.is_changed = True
         super().clear(domain, path, name)
+
+    def take_ended(self) -> list[CookieName]:
+        """Remove the cookies whose time is over, so that they can be gained again; return them."""
+        now = int(time.time())
+        if now < self._next_end:
+            return []
+        ended = [name_of(cookie) for cookie in self if cookie.is_expired(now)]
+        for name in ended:
+            self.clear(*name)
+            del self._held[name.domain][name]
+            self._count -= 1
+        self._next_end = min((one.expires for one in self if one.expires), default=math.inf)
+        return ended
 
     def _note(self, name: CookieName) -> None:
         domain = self._held[name.domain] = self._held.pop(name.domain, {})

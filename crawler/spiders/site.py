@@ -47,7 +47,7 @@ from crawler.urls.scope import (
 from crawler.urls.seeds import host_folder
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+    from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Set
     from typing import Self
 
     from scrapy.crawler import Crawler
@@ -213,8 +213,10 @@ class SiteSpider(SitemapSpider):
         return self.within.allows(url)
 
     async def first_requests(self) -> AsyncIterator[Request]:
-        for entry in self._entries():
-            yield entry
+        folder = self.job.folder
+        if folder is not None:
+            for entry in self.entries({one.domain for one in stored_cookies(folder)}):
+                yield entry
         for seed in self.seeds:
             request = self.page_request(seed, {SEED: seed, "depth": 0, FIXED: True})
             if request is not None:
@@ -222,14 +224,15 @@ class SiteSpider(SitemapSpider):
             for asked in self.well_known(seed):
                 yield asked
 
-    def _entries(self) -> Iterator[Request]:
+    def entries(self, domains: Set[str]) -> Iterator[Request]:
         """Yield requests for seeds that are not asked in this visit, or no more.
 
         Where a host gave cookies, its session may have ended since: its seed is asked for before
         its other pages, once a host, and the answer is not stored.
+
+        Args:
+            domains: Those that gave cookies.
         """
-        folder = self.job.folder
-        domains = set() if folder is None else {one.domain for one in stored_cookies(folder)}
         asked: set[str] = set()
         for seed in self.seeds if domains else ():
             host = urlsplit(seed).hostname or ""

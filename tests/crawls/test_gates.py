@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 import stat
+import time
 from collections import Counter
 from contextlib import closing
+from dataclasses import replace
+from http import HTTPStatus
 from itertools import count
 from threading import Event
 from typing import TYPE_CHECKING
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PAGES = {f"/p{number}" for number in range(10)}
+BRIEF_SECS = 2
 GATES = ("home", "gate", "login", "way", "403", "200", "named", "numbered")
 MANY = ("-s", "CONCURRENT_REQUESTS_PER_DOMAIN=8", "-s", "DOWNLOAD_DELAY=0")
 
@@ -197,3 +201,33 @@ def test_a_watch_tells_nothing_of_pages_behind_a_gate(gate: str, tmp_path: Path)
             done = watch(folder)
             assert "job: nothing changed" in done.stdout
             assert done.returncode == (is_closed and gate != "403"), done.stderr
+
+
+class BriefSite(GatedSite):
+    """A chain of pages, of which the middle one comes when the cookie of the entry has ended."""
+
+    def __init__(self, gate: str) -> None:
+        super().__init__(gate)
+        self._refused.set()
+        self._ends = 0.0
+
+    def respond(self, request: Request) -> Response | None:
+        number = request.target.removeprefix("/p")
+        if request.target == "/" and request.cookie == "":
+            self._ends = time.time() + BRIEF_SECS
+            self.cookie = f"seen=1; Max-Age={BRIEF_SECS}"
+        answer = NOT_FOUND if request.target == "/robots.txt" else super().respond(request)
+        if answer is None or answer.status != HTTPStatus.OK or b"Page" not in answer.body:
+            return answer
+        if number == "4":
+            wait_until(lambda: time.time() > self._ends + 1)
+        following = f"/p{int(number) + 1}" if number.isdecimal() else "/p0"
+        return replace(answer, body=document(f"Page {request.target}", f'<a href="{following}">'))
+
+
+@pytest.mark.parametrize("gate", ["home", "gate", "403", "200"])
+def test_a_cookie_that_ends_is_fetched_again(gate: str, tmp_path: Path) -> None:
+    with BriefSite(gate) as site:
+        crawl(f"{site.origin}/", tmp_path, *MANY)
+    assert {row["title"] for row in pages(tmp_path)} >= {f"Page {path}" for path in PAGES}
+    assert site.asked["/"] < 5
