@@ -78,7 +78,9 @@ class Cookies(CookiesMiddleware):
         self._asked: dict[str, str] = {}
         self._without: WeakSet[Request] = WeakSet()
         self._of_seeds: set[CookieName] = set()
-        self._renewed: set[str] = set()  # domains
+        # Domains: those whose session may have ended since the last run, those that are asked.
+        self._due: set[str] = set()
+        self._renewed: set[str] = set()
         self._renewing: Future[Any] | None = None
 
     @classmethod
@@ -103,7 +105,8 @@ class Cookies(CookiesMiddleware):
         self._job = job
         if job.folder is not None:
             for cookie in stored_cookies(job.folder):
-                if name_of(cookie) not in self._given and not cookie.is_expired():
+                if name_of(cookie) not in self._given:
+                    self._due.add(cookie.domain)
                     self._jar.set_cookie(cookie)
             job.database.before_commit.append(self._save)
             job.callbacks.at_close.append(self._save)
@@ -137,18 +140,23 @@ class Cookies(CookiesMiddleware):
 
     def _renewal(self, request: Request) -> Future[Any] | None:
         """Return what asks the seeds of the request's host for cookies that ended, if anything."""
+        if is_for_robots(request):
+            return None
+        host = _places(request)[0]
+        due = {domain for domain in self._due if is_below(host, domain)}
+        self._due -= due
         ended = {name.domain for name in self._jar.take_ended() if name in self._of_seeds}
+        ended |= set() if SEED in request.meta else due
         spider = self.crawler.spider if ended else None
         if isinstance(spider, SiteSpider) and spider.job.fleet is None:
             entries = map(self.crawler.engine.download_async, spider.entries(ended))
             self._renewed = ended
             self._renewing = asyncio.gather(*entries, return_exceptions=True)
-        if self._renewing is None or SEED in request.meta or is_for_robots(request):
+        if self._renewing is None or SEED in request.meta:
             return None
         if self._renewing.done():
             self._renewing = None
             return None
-        host = _places(request)[0]
         return self._renewing if any(is_below(host, domain) for domain in self._renewed) else None
 
     async def _prepare_after(self, renewal: Future[Any], request: Request) -> None:

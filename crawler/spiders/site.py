@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from scrapy import Request, signals
 
 from crawler.downloadermiddlewares.limits import OutOfScopeError
-from crawler.downloading.cookies import is_below, stored_cookies
+from crawler.downloading.cookies import is_below
 from crawler.downloading.pace import TransferRate
 from crawler.options import Options
 from crawler.pages.page_context import Way
@@ -61,9 +61,6 @@ if TYPE_CHECKING:
     from crawler.pages.visits import VisitNotes
     from crawler.reading.reading import Link
     from crawler.spiders.argument_table import Argument
-
-_ENTRY = 10
-"""Priority of a seed that is asked for its cookies: before whatever waits already."""
 
 _HASH_ROUTE = re.compile(rb"""\shref\s*=\s*["']?[^"'\s<>#]*(#!?/[^"'\s<>]*)""", re.IGNORECASE)
 """A link to a route of an application of which no server is told: to a crawl, the page itself."""
@@ -213,10 +210,6 @@ class SiteSpider(SitemapSpider):
         return self.within.allows(url)
 
     async def first_requests(self) -> AsyncIterator[Request]:
-        folder = self.job.folder
-        if folder is not None:
-            for entry in self.entries({one.domain for one in stored_cookies(folder)}):
-                yield entry
         for seed in self.seeds:
             request = self.page_request(seed, {SEED: seed, "depth": 0, FIXED: True})
             if request is not None:
@@ -225,13 +218,9 @@ class SiteSpider(SitemapSpider):
                 yield asked
 
     def entries(self, domains: Set[str]) -> Iterator[Request]:
-        """Yield requests for seeds that are not asked in this visit, or no more.
+        """Yield requests that renew the cookies of domains: for the first seed of each host.
 
-        Where a host gave cookies, its session may have ended since: its seed is asked for before
-        its other pages, once a host, and the answer is not stored.
-
-        Args:
-            domains: Those that gave cookies.
+        A seed that is still to be asked in this visit is left out.
         """
         asked: set[str] = set()
         for seed in self.seeds if domains else ():
@@ -239,18 +228,7 @@ class SiteSpider(SitemapSpider):
             is_met = host not in asked and self.has_met(seed)
             if is_met and any(is_below(host, domain) for domain in domains):
                 asked.add(host)
-                meta = {SEED: seed, FIXED: True, "depth": 0}
-                yield Request(
-                    seed,
-                    self.enter,
-                    errback=self.enter,
-                    meta=meta,
-                    priority=_ENTRY,
-                    dont_filter=True,
-                )
-
-    def enter(self, answer: Response | Failure) -> None:
-        """Take nothing but the cookies of an answer."""
+                yield Request(seed, meta={SEED: seed})
 
     def known_request(self, known: StoredUrl) -> Request | None:
         """Return the request for a known URL within today's scope, also where it failed so far."""
