@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from neardup.errors import NearDupError as NearDupError
     from neardup.features.features import Features as Features
     from neardup.features.tokens import tokens as tokens
-    from neardup.fingerprints.estimate import similarity as similarity
     from neardup.fingerprints.minhash import minhash as minhash
+    from neardup.fingerprints.minhash import similarity as similarity
     from neardup.fingerprints.simhash import hamming as hamming
     from neardup.fingerprints.simhash import simhash as simhash
     from neardup.indexes.hamming import HammingIndex as HammingIndex
@@ -56,7 +56,7 @@ _MODULES = {
     "minhash": "fingerprints.minhash",
     "prepare": "preparation",
     "simhash": "fingerprints.simhash",
-    "similarity": "fingerprints.estimate",
+    "similarity": "fingerprints.minhash",
     "tokens": "features.tokens",
 }
 

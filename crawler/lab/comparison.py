@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from crawler.lab.crawl_sources import Loaded
     from neardup import Parameters
     from neardup.comparison.diff import WordRun
-    from neardup.fingerprints.estimate import Estimate
+    from neardup.fingerprints.minhash import Estimate
 
 DISTANCES = range(9)
 """The values of ``max_distance`` whose verdicts are shown."""

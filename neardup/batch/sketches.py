@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from neardup.features.hashing import Hashes
-from neardup.fingerprints.estimate import Signature
+from neardup.fingerprints.minhash import Signature
 from neardup.indexes.banding import CANDIDATE_PERMUTATIONS
 
 WORDS = ("sketch0", "sketch1")

@@ -8,7 +8,7 @@ from neardup.checks import MAX_VALUES, checked_shingle_size, checked_text, check
 from neardup.errors import FingerprintError
 from neardup.features.hashing import Hashes
 from neardup.features.shingles import JACCARD_SIZE, shingle_set
-from neardup.fingerprints.estimate import Estimate, share_of
+from neardup.fingerprints.minhash import Estimate, share_of
 
 BOTTOM_SIZE = 128
 

@@ -19,7 +19,7 @@ from tests.neardup.texts import changed, prose
 
 if TYPE_CHECKING:
     from neardup.features.hashing import Hashes
-    from neardup.fingerprints.estimate import Signature
+    from neardup.fingerprints.minhash import Signature
 
 pytestmark = pytest.mark.slow
 

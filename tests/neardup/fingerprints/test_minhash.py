@@ -9,8 +9,14 @@ from hypothesis import strategies as st
 from neardup.errors import FingerprintError, ParameterError
 from neardup.features.shingles import JACCARD_SIZE, shingle_set
 from neardup.fingerprints.bottom_k import BottomK, bottom_k
-from neardup.fingerprints.estimate import Estimate, Signature, similarity
-from neardup.fingerprints.minhash import minhash, minhash_many, multipliers
+from neardup.fingerprints.minhash import (
+    Estimate,
+    Signature,
+    minhash,
+    minhash_many,
+    multipliers,
+    similarity,
+)
 from neardup.fingerprints.text_kernels import minima
 from tests.neardup.features import plain
 from tests.neardup.texts import changed, prose
