@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+import time
 from http.cookiejar import Cookie as StoredCookie
 from typing import TYPE_CHECKING, Any
 
@@ -126,6 +127,21 @@ def test_a_cookie_that_is_set_again_is_young() -> None:
     for name in "abac":
         jar.set_cookie(cookie(name))
     assert names(jar) == set("ac")
+
+
+def test_a_cookie_whose_time_is_over_is_taken_once_and_can_be_gained_again() -> None:
+    jar, now = BoundedJar(5), int(time.time())
+    for name, expires in (("session", None), ("ended", now - 1), ("lasting", now + 3600)):
+        held = cookie(name)
+        held.expires = expires
+        jar.set_cookie(held)
+    assert [name.name for name in jar.take_ended()] == ["ended"]
+    assert jar.take_ended() == []
+    assert names(jar) == {"session", "lasting"}
+    jar.gained.clear()
+    jar.set_cookie(cookie("ended"))
+    jar.set_cookie(cookie("lasting"))
+    assert {name.name for name in jar.gained} == {"ended"}
 
 
 def test_a_cookie_that_is_too_long_is_not_kept() -> None:
