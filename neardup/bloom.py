@@ -204,6 +204,8 @@ class BloomFilter(_Keys):
         if file.read(CHECKSUM.size) != checksum_of(fields, data):
             wanted = f"filter {number} with its checksum"
             raise unusable(path, wanted, "another checksum", _REMEDY)
+        if not _fits(loaded, data):
+            raise unusable(path, f"filter {number} of a size for its keys", "another", _REMEDY)
         loaded._bits = Bloom.load_bytes(data, operator.index)
         return loaded
 
@@ -277,14 +279,27 @@ class ScalableBloomFilter(_Keys):
         return loaded
 
     def _grow(self) -> None:
-        grown = len(self._filters)
-        rate = self.error_rate * (1 - TIGHTENING) * TIGHTENING**grown
-        self._push(BloomFilter(self._first_capacity * GROWTH**grown, rate))
+        capacity, rate = self._first_capacity, self.error_rate * (1 - TIGHTENING)
+        if self._filters:
+            last = self._filters[-1]
+            capacity, rate = last.capacity * GROWTH, last.error_rate * TIGHTENING
+        self._push(BloomFilter(capacity, rate))
 
     def _push(self, newest: BloomFilter) -> None:
         self._filters.append(newest)
         # The newest filter holds as many keys as all others together.
         self._newest_first.insert(0, newest._bits)
+
+
+def _fits(stored: BloomFilter, data: bytes) -> bool:
+    """Return whether rbloom can have made a filter: it hangs over others, or ends the process."""
+    set_by_key, bits = int.from_bytes(data[:8], "little"), 8 * len(data[8:])
+    try:
+        needed = _bits_for(*_checked(stored.capacity, stored.error_rate))
+    except ParameterError:
+        return False
+    is_set = 0 < set_by_key < 2048  # more than the smallest error rate needs
+    return is_set and needed - 8 <= bits > 0 and stored._count <= MAX_BITS
 
 
 def _chunks(kind: int, stored: _StoredFilters) -> Iterator[bytes]:
@@ -311,6 +326,8 @@ def _read(path: Path, file: BinaryIO, kind: int) -> _StoredFilters:
     filters = [BloomFilter._read(path, file, number) for number in range(1, count + 1)]
     if file.read(1):
         raise unusable(path, f"an end after {count} filters", "more bytes", _REMEDY)
+    if not filters or (kind == BloomFilter._kind and count > 1):
+        raise unusable(path, f"filters of a {_KINDS[kind]}", f"{count}", _REMEDY)
     return _StoredFilters(capacity, error_rate, filters)
 
 
@@ -333,13 +350,17 @@ def _checked(capacity: int, error_rate: float) -> tuple[int, float]:
         raise ParameterError(f"capacity must be at least 1, got {capacity}")
     if not 0 < error_rate < 1:
         raise ParameterError(f"error_rate must be between 0 and 1, got {error_rate}")
-    bits = capacity * -math.log(error_rate) / math.log(2) ** 2
+    bits = _bits_for(capacity, error_rate)
     if bits > MAX_BITS:
         # rbloom ends the process when it gets no memory.
         raise ParameterError(
             f"capacity and error_rate must ask for at most 2**43 bits, got {bits:.2g} bits"
         )
     return capacity, error_rate
+
+
+def _bits_for(capacity: int, error_rate: float) -> float:
+    return capacity * -math.log(error_rate) / math.log(2) ** 2
 
 
 def _rate_for(capacity: int, error_rate: float) -> float:
@@ -358,7 +379,7 @@ def _rate_for(capacity: int, error_rate: float) -> float:
 
 def _rate_given(capacity: int, rate: float, keys: float) -> float:
     """Return the error rate of a filter of rbloom, asked for a rate, when it holds the keys."""
-    bits_a_key = -math.log(rate) / math.log(2) ** 2
+    bits_a_key = _bits_for(1, rate)
     set_by_key = int(bits_a_key * math.log(2) * (1 - 1e-12))
     bits = math.ceil(int(capacity * bits_a_key) / 8) * 8
     return float((1 - math.exp(-set_by_key * keys / bits)) ** set_by_key)

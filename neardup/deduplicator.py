@@ -4,7 +4,7 @@ import os
 from collections.abc import Collection, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import Self, TypeVar
+from typing import TypeVar
 
 from neardup.boilerplate import Boilerplate
 from neardup.candidates import KnownShingles
@@ -12,6 +12,7 @@ from neardup.cascade import Evidence, decide, exact_duplicate, related
 from neardup.document import Document, analyse, signed
 from neardup.errors import ClosedError, DuplicateIdError, ParameterError
 from neardup.evidence import EvidenceSource
+from neardup.files.durable import Closing
 from neardup.fingerprints.digest import EMPTY_DIGEST, payload_digest, text_digest
 from neardup.fingerprints.minhash import unpacked_signature
 from neardup.indexes.arrays import checked_id
@@ -31,7 +32,7 @@ from neardup.verification import JaccardVerifier, Verifier
 _Index = TypeVar("_Index", HammingIndex, LshIndex)
 
 
-class Deduplicator:
+class Deduplicator(Closing):
     """Judges texts one after the other against those that it kept, the cheapest layer first.
 
     The bytes that a text was taken from, where they are given; the folded text; the SimHash within
@@ -143,12 +144,6 @@ class Deduplicator:
         """Return an index that is closed together with this."""
         self._owned.append(index)
         return index
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def __len__(self) -> int:
         """Return the number of fingerprints that a text is compared with."""

@@ -14,6 +14,7 @@ from crawler.pages.page_links import LinkGraph, PageLink
 from crawler.pages.verdicts import VERDICTS
 from crawler.storage.database import FILE_NAME, open_for_reading
 from crawler.suggestions import did_you_mean
+from neardup.files.durable import Closing
 
 if TYPE_CHECKING:
     import sqlite3
@@ -74,7 +75,7 @@ class Redirect(NamedTuple):
     target: str | None
 
 
-class Crawl:
+class Crawl(Closing):
     """A crawl directory, opened for reading.
 
     It is a context manager. It can be read while a crawl writes to it, and shows what was
@@ -100,12 +101,6 @@ class Crawl:
 
     def close(self) -> None:
         self._connection.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def __repr__(self) -> str:
         return f"Crawl.open({str(self.directory)!r})"

@@ -115,7 +115,7 @@ class CompareCommand(PlainCommand):
                 say_coloured(diff_text(runs, context, coloured=sys.stdout.isatty()))
 
     def _sides(self, args: list[str], crawl: str | None) -> tuple[TextSide, TextSide, Parameters]:
-        from crawler.lab.sides import read_files
+        from crawler.lab.sides import read_files, read_pages
         from neardup.parameters import DEFAULTS
 
         urls = [word for word in args if _is_url(word)]
@@ -128,7 +128,10 @@ class CompareCommand(PlainCommand):
             found, running = self._looked_up(urls, paths_of([crawl]))
             sides |= found
         elif urls:
-            sides |= self._fetched(urls)
+            from crawler.console.fetch import fetch_pages
+
+            pages = fetch_pages(urls, self.host.settings)
+            sides |= zip(urls, read_pages(pages), strict=True)
         first, second = (sides[word if _is_url(word) else str(Path(word))] for word in args)
         return first, second, running
 
@@ -143,15 +146,6 @@ class CompareCommand(PlainCommand):
             found = loaded(crawls, self.progress, made=made)
             sides = {url: stored_side(found.session, found.sources, url) for url in urls}
             return sides, found.session.running
-
-    def _fetched(self, urls: list[str]) -> dict[str, TextSide]:
-        from crawler.console.fetch import fetch_pages
-        from crawler.lab.sides import read_pages
-        from crawler.reading.pool import Html
-
-        pages = fetch_pages(urls, self.host.settings)
-        sides = read_pages([Html(page.url, page.body, page.content_type) for page in pages])
-        return dict(zip(urls, sides, strict=True))
 
 
 def _compared(wanted: str) -> ComparedText:

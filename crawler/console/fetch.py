@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from scrapy import Request, Spider
@@ -12,6 +11,7 @@ from scrapy.utils.reactor import _asyncio_reactor_path
 from crawler.console.command_line import CommandError, tidy_logs
 from crawler.downloadermiddlewares.failures import explain
 from crawler.pages.reasons import in_words
+from crawler.reading.pool import Html
 from crawler.urls.parts import MalformedUrl
 from crawler.urls.seeds import check_seed
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from scrapy.settings import Settings
     from twisted.python.failure import Failure
-
-_MAX_REDIRECTS = 5
 
 _SETTINGS: dict[str, Any] = {
     "JOBDIR": None,
@@ -34,20 +32,11 @@ _SETTINGS: dict[str, Any] = {
     "CRAWL_LEARN_URL_RULES": False,
     # What is asked for twice, or where a page leads in circles, is no page to compare.
     "RETRY_ENABLED": False,
-    "REDIRECT_MAX_TIMES": _MAX_REDIRECTS,
+    "REDIRECT_MAX_TIMES": 5,
 }
 
 
-@dataclass(frozen=True, slots=True)
-class FetchedPage:
-    """An answer: where it came from in the end, its body, opened, and its ``Content-Type``."""
-
-    url: str
-    body: bytes
-    content_type: str | None
-
-
-def fetch_pages(urls: Sequence[str], settings: Settings) -> list[FetchedPage]:
+def fetch_pages(urls: Sequence[str], settings: Settings) -> list[Html]:
     """Fetch pages with the settings of the project: politely, within bounds, if robots.txt lets.
 
     Nothing else is asked for but their robots.txt, and where they redirect to. A process can do
@@ -67,7 +56,7 @@ def fetch_pages(urls: Sequence[str], settings: Settings) -> list[FetchedPage]:
         raise CommandError(f"to fetch pages TWISTED_REACTOR must be {_asyncio_reactor_path}")
     for name, value in _SETTINGS.items():
         settings.set(name, value, priority="cmdline")
-    results: dict[str, FetchedPage | str] = {}
+    results: dict[str, Html | str] = {}
     process = AsyncCrawlerProcess(settings)
     process.crawl(_Pages, urls=urls, results=results)
     tidy_logs()
@@ -75,7 +64,7 @@ def fetch_pages(urls: Sequence[str], settings: Settings) -> list[FetchedPage]:
     return [_page(url, results) for url in urls]
 
 
-def _page(url: str, results: dict[str, FetchedPage | str]) -> FetchedPage:
+def _page(url: str, results: dict[str, Html | str]) -> Html:
     if url not in results:
         raise KeyboardInterrupt
     found = results[url]
@@ -89,7 +78,7 @@ class _Pages(Spider):
 
     name = "compare"
 
-    def __init__(self, urls: Sequence[str], results: dict[str, FetchedPage | str]) -> None:
+    def __init__(self, urls: Sequence[str], results: dict[str, Html | str]) -> None:
         super().__init__()
         self._urls, self._results = urls, results
 
@@ -107,7 +96,7 @@ class _Pages(Spider):
     def _take(self, response: Response, asked: str) -> None:
         kind = response.headers.get(b"Content-Type")
         content_type = None if kind is None else kind.decode("latin-1")
-        self._results[asked] = FetchedPage(response.url, response.body, content_type)
+        self._results[asked] = Html(response.url, response.body, content_type)
 
     def _fail(self, failure: Failure) -> None:
         request = cast("Request", failure.request)  # type: ignore[attr-defined]  # Scrapy adds it

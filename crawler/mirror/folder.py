@@ -8,7 +8,7 @@ import operator
 import os
 import stat
 from functools import cache, partial
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from crawler.mirror.errors import (
     MirrorError,
@@ -19,6 +19,7 @@ from crawler.mirror.errors import (
 )
 from crawler.mirror.handles import FolderHandles, PartialFiles, checked
 from crawler.mirror.paths import STATE_FOLDER
+from neardup.files.durable import Closing
 from neardup.fingerprints.digest import PayloadHash
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ _PIECE_BYTES = 2**20
 _OLD_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-class MirrorFolder:
+class MirrorFolder(Closing):
     """Reads and writes files below a root, by relative paths with "/".
 
     A file is written under a temporary name and renamed, so that a path has its old content or its
@@ -75,12 +76,6 @@ class MirrorFolder:
             except MirrorError:
                 self.close()
                 raise
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def close(self) -> None:
         """Close the folder; nothing more is read or written. May be called twice."""

@@ -286,10 +286,11 @@ def _of_search(body: bytes) -> Iterator[str]:
         root = etree.fromstring(body, parser)
     except etree.XMLSyntaxError:
         return
-    if root is None or etree.QName(root).localname != "OpenSearchDescription":
+    # A namespace may hold brackets, which QName refuses.
+    if root is None or root.tag.rpartition("}")[2] != "OpenSearchDescription":
         return
     for element in root.iter("{*}Url", "{*}SearchForm"):
-        if etree.QName(element).localname == "SearchForm":
+        if element.tag.endswith("SearchForm"):
             yield (element.text or "").strip()
         elif element.get("type", "text/html").startswith(("text/html", "application/xhtml")):
             yield element.get("template", "").partition("?")[0].partition("{")[0]

@@ -205,7 +205,7 @@ def row_parts(part: InputPart) -> Iterator[InputPart]:
         with system.open_input_file(inner) as file:
             metadata = pq.ParquetFile(file).metadata
         rows = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
-    except (pa.ArrowException, OSError):
+    except (pa.ArrowException, OSError, ValueError):  # also of names that are no UTF-8
         rows = []
     total = sum(rows)
     if not total:
@@ -266,7 +266,7 @@ def _named(word: str, format_name: str | None, pass_over: Callable[[str], object
                 )
             return [File(word, kind, info.size)]
         found = system.get_file_info(fs.FileSelector(inner, recursive=True))
-    except OSError as error:
+    except (OSError, ValueError) as error:  # a name with a zero byte
         raise InputError(f"{word}: {_why(error)}") from None
     return _chosen(found, word, inner, format_name, pass_over)
 

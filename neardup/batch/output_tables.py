@@ -72,16 +72,21 @@ class About:
 
 
 def about_of(text: str) -> About:
-    """Undo ``About.to_json``, or raise InputError where it is of another version."""
-    values: dict[str, Any] = json.loads(text)
-    found = values.pop("format")
-    if found != FORMAT:
-        raise InputError(f"format {FORMAT} expected, got {found}; make it anew with this version")
-    chosen = values.pop("parameters")
-    features = Features.parsed(chosen.pop("features"))
-    values |= {name: tuple(values[name]) for name in ("against", "runs")}
-    reading = ReadingChoices(values.pop("extractor"), tuple(values.pop("languages")))
-    return About(parameters=Parameters(features=features, **chosen), reading=reading, **values)
+    """Undo ``About.to_json``, or raise InputError where it is damaged or of another version."""
+    try:
+        values: dict[str, Any] = json.loads(text)
+        found = values.pop("format")
+        if found != FORMAT:
+            raise InputError(
+                f"format {FORMAT} expected, got {found}; make it anew with this version"
+            )
+        chosen = values.pop("parameters")
+        features = Features.parsed(chosen.pop("features"))
+        values |= {name: tuple(values[name]) for name in ("against", "runs")}
+        reading = ReadingChoices(values.pop("extractor"), tuple(values.pop("languages")))
+        return About(parameters=Parameters(features=features, **chosen), reading=reading, **values)
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise InputError(f"the description of a run is damaged: {error!r}") from None
 
 
 class Folder:

@@ -227,7 +227,7 @@ def _table_rows(file: Any, part: InputPart, names: Names | None) -> Iterator[Row
         for first, batch in batches(file, part, wanted):
             for position, values in enumerate(_values(batch), start=first):
                 yield Row(position, values)
-    except pa.ArrowException as error:
+    except (pa.ArrowException, UnicodeDecodeError) as error:  # the latter of names of columns
         yield LeftOut(f"{DAMAGED} {part.format}: {str(error).splitlines()[0]}")
 
 
@@ -260,6 +260,7 @@ def _of_arrow(file: Any, part: InputPart, wanted: list[str] | None) -> Iterator[
         batches = pa.ipc.open_stream(file)
     first = 0
     for batch in batches:
+        batch.validate(full=True)  # places that lead nowhere would end the process
         heads = {head for name in wanted or () for head in (name, name.partition(".")[0])}
         chosen = [name for name in batch.schema.names if wanted is None or name in heads]
         for start in range(0, batch.num_rows, _ROWS_AT_ONCE):

@@ -224,7 +224,7 @@ def read_about(folder: Path) -> About:
     try:
         (row,) = _table(folder / _ABOUT, None).to_pylist()
         return about_of(row["about"])
-    except InputError as error:
+    except (InputError, LookupError, ValueError) as error:
         raise InputError(f"{folder}: {error}") from None
 
 
@@ -316,5 +316,5 @@ def _local(place: str) -> Path:
 def _table(path: Path, columns: list[str] | None) -> Any:
     try:
         return pq.read_table(path, columns=columns, partitioning=None)
-    except pa.ArrowException as error:
+    except (pa.ArrowException, OSError) as error:
         raise InputError(f"{path}: damaged: {str(error).splitlines()[0]}") from None

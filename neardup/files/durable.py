@@ -13,7 +13,7 @@ import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, BinaryIO, cast
+from typing import IO, TYPE_CHECKING, BinaryIO, Self, cast
 
 from neardup.errors import IndexLockedError
 from neardup.files.sealed import ELSEWHERE, unusable
@@ -26,6 +26,20 @@ LOCK_NAME = "index.lock"
 
 _TAIL = re.compile(r"\.tail-\d+$")
 """The end of the name of a torn tail that was set aside."""
+
+
+class Closing:
+    """Is closed at the end of a ``with`` block."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of all files."""
+        raise NotImplementedError
 
 
 def open_itself(path: Path, mode: str, *, buffering: int = -1, rights: int = 0o666) -> BinaryIO:

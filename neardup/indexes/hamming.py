@@ -2,12 +2,13 @@
 
 import os
 from pathlib import Path
-from typing import Self, SupportsIndex
+from typing import SupportsIndex
 
 import numpy.typing as npt
 
 from neardup.checks import checked_whole
 from neardup.errors import ClosedError, ParameterError, StorageError
+from neardup.files.durable import Closing
 from neardup.files.sealed import HALF_WAY
 from neardup.indexes.arrays import (
     MAX_FINGERPRINT,
@@ -38,7 +39,7 @@ limits up in 63 bits.
 """
 
 
-class HammingIndex:
+class HammingIndex(Closing):
     """Finds every stored fingerprint within a Hamming distance, and the ids stored with it.
 
     Complete: what lies within the radius is always found. An entry is a fingerprint with an id;
@@ -87,12 +88,6 @@ class HammingIndex:
 
     def __len__(self) -> int:
         return len(self._engine)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     @property
     def radius(self) -> int:

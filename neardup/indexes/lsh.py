@@ -5,13 +5,14 @@ import os
 from bisect import bisect_right
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple, Self, SupportsIndex
+from typing import NamedTuple, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
 
 from neardup.errors import ClosedError, ParameterError
 from neardup.features.shingles import JACCARD_SIZE
+from neardup.files.durable import Closing
 from neardup.indexes.arrays import (
     Ids,
     Positions,
@@ -61,7 +62,7 @@ class LshCandidates(NamedTuple):
     similarities: npt.NDArray[np.float64]
 
 
-class LshIndex:
+class LshIndex(Closing):
     """Finds most stored texts of at least a given similarity, by locality-sensitive hashing.
 
     A signature is cut into ``bands`` of ``rows`` values; texts that agree in all values of a band
@@ -118,12 +119,6 @@ class LshIndex:
 
     def __len__(self) -> int:
         return len(self._tables)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     @property
     def bands(self) -> int:

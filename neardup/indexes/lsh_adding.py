@@ -1,4 +1,4 @@
-"""Add signatures to the tables, and rows of files, compiled; ``lsh_layout`` describes ``state``."""
+"""Add signatures and rows of files to the tables, compiled; ``lsh_layout`` describes ``state``."""
 
 import numpy as np
 import numpy.typing as npt

@@ -62,8 +62,8 @@ class Header(NamedTuple):
         keys = np.frombuffer(payload, "<u4", count * self.shape.bands, 8 * count * (1 + words))
         return StoredRows(
             ids.astype(np.int64, copy=False),
-            keys.astype(np.uint32, copy=False).reshape(count, -1),
-            sketches.astype(np.uint64, copy=False).reshape(count, -1),
+            keys.astype(np.uint32, copy=False).reshape(count, self.shape.bands),
+            sketches.astype(np.uint64, copy=False).reshape(count, words),
         )
 
 
@@ -76,7 +76,10 @@ def read_header(path: Path) -> Header:
     with path.open("rb") as file:
         fields = _KIND.fields(path, file.read(_KIND.header_bytes))
     _, _, permutations, bands, rows, shingle_size, _, *rest = _HEADER.unpack(fields)
-    return Header(permutations, Banding(bands, rows), shingle_size, *rest)
+    header = Header(permutations, Banding(bands, rows), shingle_size, *rest)
+    if not 0 < rows * bands <= permutations <= MAX_VALUES or bands > MAX_BANDS:
+        raise unusable(path, f"bands within at most {MAX_VALUES:,} values", _words(header))
+    return header
 
 
 class Asked(NamedTuple):

@@ -30,7 +30,7 @@ def decompress(frame: bytes) -> str:
     """
     try:
         return _decompressor.decompress(frame).decode(*ENCODING)
-    except zstandard.ZstdError as error:
+    except (zstandard.ZstdError, MemoryError) as error:  # a flipped bit may claim exabytes
         raise ValueError(f"damaged text: {error}") from error
 
 

@@ -6,12 +6,13 @@ import sqlite3
 from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from neardup.document import Document
 from neardup.errors import ClosedError, DocumentsFileError, DuplicateIdError
+from neardup.files.durable import Closing
 from neardup.indexes.arrays import Ids, checked_id
 from neardup.indexes.hamming import HammingIndex
 from neardup.indexes.lsh import LshIndex
@@ -31,7 +32,7 @@ _FETCHED = 4096
 _POSTINGS = "FROM documents INDEXED BY postings WHERE fingerprint IS NOT NULL"
 
 
-class SqliteDocuments:
+class SqliteDocuments(Closing):
     """Documents in a file, for one process at a time.
 
     What ``flush`` promised survives a killed process and a power cut. Every 1,000 documents it is
@@ -74,12 +75,6 @@ class SqliteDocuments:
         except BaseException:
             self.close()
             raise
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def __len__(self) -> int:
         return int(self._ask("SELECT count(*) FROM documents")[0][0])

@@ -245,6 +245,36 @@ class TestDamage:
         with pytest.raises(IndexFileError, match=complaint):
             ScalableBloomFilter.load(path)
 
+    @pytest.mark.parametrize(
+        ("place", "form", "value"),
+        [
+            (56, "<Q", 2**40),
+            (64, "<d", -1.0),
+            (72, "<Q", 2**64 - 1),
+            (88, "<Q", 2**64 - 1),  # bits that a key sets: to look one up would take for ever
+            (88, "<Q", 0),
+        ],
+    )
+    def test_what_no_filter_has_is_refused_though_its_checksums_are_right(
+        self, path: Path, place: int, form: str, value: float
+    ) -> None:
+        data = bytearray(path.read_bytes())
+        struct.pack_into(form, data, place, value)
+        end = 88 + struct.unpack_from("<Q", data, 80)[0]
+        for start, stop in ((0, 48), (56, end)):
+            struct.pack_into("<Q", data, stop, xxhash.xxh3_64_intdigest(bytes(data[start:stop])))
+        path.write_bytes(data)
+        with pytest.raises(IndexFileError, match="expected filter"):
+            ScalableBloomFilter.load(path)
+
+    def test_a_file_without_filters_is_refused(self, path: Path) -> None:
+        data = bytearray(path.read_bytes()[:56])
+        struct.pack_into("<I", data, 16, 0)
+        struct.pack_into("<Q", data, 48, xxhash.xxh3_64_intdigest(bytes(data[:48])))
+        path.write_bytes(data)
+        with pytest.raises(IndexFileError, match="expected filters of a Scalable"):
+            ScalableBloomFilter.load(path)
+
     def test_a_missing_file_is_an_error_of_the_system(self, tmp_path: Path) -> None:
         with pytest.raises(FileNotFoundError):
             BloomFilter.load(tmp_path / "none")

@@ -27,6 +27,7 @@ from crawler.storage.database import FILE_NAME, Database
 from crawler.storage.directory import check_identity, identity_of, locked
 from crawler.storage.errors import JobError
 from crawler.storage.states import VariantState
+from crawler.url_rules.rule_files import wrong_fields
 from crawler.url_rules.variants import Variant, Variants
 from crawler.urls.canonical import MalformedUrl
 from neardup.errors import InputError
@@ -118,7 +119,10 @@ class Corpus:
         for folder in self._kept:
             with _opened(folder) as rows:
                 for batch in rows.to_batches(columns=columns, batch_size=_ROWS_AT_ONCE):
-                    yield from (KeptPage(**values) for values in batch.to_pylist())
+                    for page in (KeptPage(**values) for values in batch.to_pylist()):
+                        if wrong := wrong_fields(page):
+                            raise JobError(f"{folder}: cannot be read: no {wrong[0]} in a row")
+                        yield page
 
 
 @contextmanager
@@ -130,7 +134,7 @@ def _opened(folder: Path) -> Iterator[Any]:
     files = [str(place) for place in sorted(folder.glob("*.parquet"))]
     try:
         yield dataset.dataset(files, format="parquet")
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, ValueError) as error:
         raise JobError(f"{folder}: cannot be read: {str(error).splitlines()[0]}") from None
 
 

@@ -46,20 +46,15 @@ from neardup.batch.rows import LeftOut, array_items
 from neardup.installing import install_command
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from crawler.maintenance.crawl_directory import CrawlDirectory
-    from crawler.maintenance.verify.finding import CheckWatch, Finding
-
-    Check = Callable[[CrawlDirectory, CheckWatch], Iterator[Finding]]
     from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
 
     import numpy.typing as npt
 
     from crawler.maintenance.crawl_directory import CrawlDirectory
     from crawler.maintenance.verify.finding import CheckWatch, Finding
 
+    Check = Callable[[CrawlDirectory, CheckWatch], Iterator[Finding]]
     Hashes = npt.NDArray[np.uint64]
     Urls = Callable[[], Iterable[str]]
 

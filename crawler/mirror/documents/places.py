@@ -27,6 +27,7 @@ from crawler.mirror.documents.tags import (
     escape,
     read_value,
 )
+from crawler.reading.content.content_xml import decompress
 from crawler.reading.link_kinds import (
     FEED_TYPES,
     PAGE_TYPES,
@@ -106,7 +107,7 @@ def undo(body: bytes, patch: bytes) -> bytes:
     if not patch:
         return body
     try:
-        records = zstandard.ZstdDecompressor().decompress(patch)
+        records = decompress(patch)
     except zstandard.ZstdError as error:
         raise PatchError(f"a patch of {len(patch)} bytes is damaged: {error}") from None
     parts: list[bytes] = []
@@ -132,7 +133,7 @@ def _put(records: bytearray, number: int) -> None:
 
 def _take(records: bytes, place: int) -> tuple[int, int]:
     number = shift = 0
-    while place < len(records):
+    while place < len(records) and shift < 64:
         byte = records[place]
         place += 1
         number |= (byte & 0x7F) << shift

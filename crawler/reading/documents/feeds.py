@@ -10,8 +10,6 @@ from html.entities import html5
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
-from lxml.etree import QName
-
 from crawler.reading.decoding import decode
 from crawler.reading.documents.document_metadata import DocumentProperties
 from crawler.reading.documents.document_text import (
@@ -157,9 +155,10 @@ def _name(element: Element) -> str:
 
 def _is_own(element: Element) -> bool:
     """Return whether an element is one of RSS or Atom, and not of a module of feeds."""
-    namespace = QName(element).namespace or ""
     root = element.getroottree().getroot()
-    return is_feed_namespace(namespace) or namespace == QName(root).namespace
+    # A namespace may hold brackets, which QName refuses.
+    namespace, of_root = (one.tag[1:].rpartition("}")[0] for one in (element, root))
+    return is_feed_namespace(namespace) or namespace == of_root
 
 
 def _child(element: Element, name: str) -> Element | None:

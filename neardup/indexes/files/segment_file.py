@@ -120,7 +120,18 @@ def read_segment(path: Path) -> tuple[SegmentLabel, Tables]:
         if found != expected:
             wanted = f"checksum {expected:016x} of bytes {start} to {end}"
             raise unusable(path, wanted, f"{found:016x}")
-    return SegmentLabel(identity, Span(first, last)), _tables(mapped, shape, max_id)
+    tables = _tables(mapped, shape, max_id)
+    _check_places(path, tables)
+    return SegmentLabel(identity, Span(first, last)), tables
+
+
+def _check_places(path: Path, tables: Tables) -> None:
+    """Refuse places outside of the columns: compiled loops do not look where they lead."""
+    rows, entries, _ = tables.shape
+    ends = [(tables.runs, entries)] * (entries != rows)
+    for places, end in [*ends, *((table.starts, rows) for table in tables.tables)]:
+        if not len(places) or places[0] or places[-1] != end or (places[1:] < places[:-1]).any():
+            raise unusable(path, f"places that ascend from 0 to {end}", "others")
 
 
 def map_tables(path: Path, written: Tables) -> Tables:

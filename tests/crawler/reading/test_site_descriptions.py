@@ -64,3 +64,9 @@ def test_a_json_feed_names_its_entries_and_its_next_part() -> None:
 def test_any_other_file_names_nothing(kind: str, body: bytes) -> None:
     for url in read_description(kind, body, LIMITS).urls(URL):
         assert url.startswith("http")
+
+
+def test_a_namespace_with_a_bracket_is_one() -> None:
+    form = "<SearchForm>/find</SearchForm>"
+    body = f'<OpenSearchDescription xmlns="http://a9.com/}}">{form}</OpenSearchDescription>'
+    assert pages(SEARCH, body) == ["https://host.example/find"]

@@ -214,3 +214,9 @@ def test_a_file_whose_name_looks_like_a_pattern_is_found(tmp_path: Path, is_fold
     folder.mkdir()
     path = lines(folder / "b[2]?.jsonl")
     assert [file.path for file in find_files(str(folder if is_folder else path))] == [str(path)]
+
+
+def test_a_path_with_a_zero_byte_in_a_list_is_told(tmp_path: Path) -> None:
+    (tmp_path / "all.list").write_bytes(b"/a\0b.jsonl\n")
+    with pytest.raises(InputError, match="/a"):
+        find_files(str(tmp_path / "all.list"))

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 import zstandard
 
-from neardup.batch.input_files import Fields, InputOptions, find_files, parts_of
+from neardup.batch.input_files import Fields, InputOptions, find_files, parts_of, row_parts
 from neardup.batch.parsing import check_fields, read_part
 from neardup.batch.rows import LeftOut
 from neardup.errors import InputError
@@ -206,3 +206,35 @@ def test_files_of_no_known_format_are_told(tmp_path: Path) -> None:
         assert file.path.endswith("a.jsonl.bz2")
         told = ["b.jsonl.lz4", "c.txt", "d", *([] if "*" in word else ["e.tsv"])]
         assert sorted(path.rpartition("/")[2] for path in others) == told
+
+
+def test_arrow_whose_places_lead_nowhere_is_damaged(tmp_path: Path) -> None:
+    """Another program may write any; to read such a text would end the process."""
+    places = struct.pack("<4i", 0, 3, 1, 6)
+    buffers = [None, pa.py_buffer(places), pa.py_buffer(b"abcdef")]
+    table = pa.table(
+        {"url": ["a", "b", "c"], "text": pa.Array.from_buffers(pa.string(), 3, buffers)}
+    )
+    for number, make in enumerate((pa.ipc.new_stream, pa.ipc.new_file)):
+        with make(tmp_path / f"{number}.arrow", table.schema) as writer:
+            writer.write_table(table)
+        (part,) = parts_of(find_files(str(tmp_path / f"{number}.arrow")), 0)
+        (found,) = read_part(part, InputOptions())
+        assert isinstance(found, LeftOut)
+        assert found.reason.startswith("damaged arrow")
+
+
+@pytest.mark.parametrize("kind", ["parquet", "arrow"])
+def test_a_table_with_a_column_whose_name_is_no_utf8_is_damaged(tmp_path: Path, kind: str) -> None:
+    table, path = pa.table({"text": ["a"], "named": ["b"]}), tmp_path / f"a.{kind}"
+    if kind == "parquet":
+        pq.write_table(table, path)
+    else:
+        with pa.ipc.new_stream(path, table.schema) as writer:
+            writer.write_table(table)
+    path.write_bytes(path.read_bytes().replace(b"named", b"na\xffed"))
+    (part,) = parts_of(find_files(str(path)), 0)
+    (piece,) = row_parts(part)
+    (found,) = read_part(piece, InputOptions())
+    assert isinstance(found, LeftOut)
+    assert found.reason.startswith(f"damaged {kind}")

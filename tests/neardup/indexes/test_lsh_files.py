@@ -10,7 +10,7 @@ import xxhash
 from neardup import HammingIndex, LshIndex, minhash
 from neardup.errors import IndexFileError, ParameterError
 from neardup.features.shingles import JACCARD_SIZE
-from neardup.files.batches import Promise
+from neardup.files.batches import Promise, batch_bytes
 from neardup.indexes.arrays import Signatures
 from neardup.indexes.banding import Banding
 from neardup.indexes.lsh import Candidate
@@ -180,6 +180,12 @@ class TestDamage:
         assert not (tmp_path / f"{FILE}.tail-2.tmp").exists()
         assert (tmp_path / f"{FILE}.tail-1").exists()
 
+    def test_a_batch_without_documents_holds_none(self, tmp_path: Path) -> None:
+        made(tmp_path)
+        whole = (tmp_path / FILE).read_bytes()
+        (tmp_path / FILE).write_bytes(whole + batch_bytes(0, 0, sum(BATCHES), b""))
+        assert ids_in(tmp_path) == list(range(sum(BATCHES)))
+
     def test_a_tail_whose_blocks_were_never_written_is_left_out(self, tmp_path: Path) -> None:
         sizes = made(tmp_path)
         whole = promising((tmp_path / FILE).read_bytes(), sizes[2], 3)
@@ -210,6 +216,9 @@ class TestDamage:
         for place, value, complaint in (
             (0, b"SQLite f", r"starting with b'NDUPLSH\\n', found b'SQLite f'"),
             (8, b"\x02", "expected version 3, found version 2; restore it from a copy, or delete"),
+            (12, b"\xff" * 4, "bands within at most 65,536 values, found 4294967295 permutations"),
+            (16, b"\xff" * 8, "bands within at most 65,536 values, found 24 permutations"),
+            (16, bytes(8), "bands within at most 65,536 values, found 24 permutations"),
             (40, b"12345678", "as this version makes them, found others .probe 3837363534333231"),
         ):
             data = header[:place] + value + header[place + len(value) :]

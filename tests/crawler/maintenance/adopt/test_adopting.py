@@ -89,6 +89,32 @@ def test_a_corpus_without_a_column_is_told_in_one_line(tmp_path: Path) -> None:
     assert not (tmp_path / "job").exists()
 
 
+@pytest.mark.parametrize("column", ["name", "words", "digest", "verdict", "text"])
+def test_a_value_of_another_type_is_told_in_one_line(column: str, tmp_path: Path) -> None:
+    write_output(tmp_path / "corpus", TEXTS)
+    path = tmp_path / "corpus" / "kept" / "part.parquet"
+    table = parquet.read_table(path)
+    for wrong in (pa.nulls(len(table)), pa.array([1.5] * len(table))):
+        at = table.schema.get_field_index(column)
+        parquet.write_table(table.set_column(at, column, wrong), path)
+        with pytest.raises(JobError, match=f"no {column}"):
+            made(tmp_path / "corpus", tmp_path / "job")
+
+
+@pytest.mark.parametrize(
+    "about", ["", "[]", "{", '{"format": 4}', '{"format": 4, "parameters": {"features": 7}}', None]
+)
+def test_a_damaged_description_is_told_in_one_line(about: str | None, tmp_path: Path) -> None:
+    write_output(tmp_path / "corpus", TEXTS)
+    path = tmp_path / "corpus" / "about" / "part.parquet"
+    parquet.write_table(pa.table({"about": [about]}), path)
+    with pytest.raises(JobError, match="damaged"):
+        Corpus(tmp_path / "corpus")
+    path.write_bytes(path.read_bytes()[:-9] + bytes(9))
+    with pytest.raises(JobError, match="damaged"):
+        Corpus(tmp_path / "corpus")
+
+
 def test_tables_lie_where_the_description_of_the_run_says(tmp_path: Path) -> None:
     """As Spark writes them: a folder for each run, and one file that names the one that counts."""
     write_output(tmp_path / "run-old", {"http://a.org/old": prose(1, 80)}, "old")

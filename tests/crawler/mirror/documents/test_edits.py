@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import time
+
 import pytest
+import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -40,6 +43,22 @@ def _changes(body: bytes, edits: list[Edit]) -> bool:
 
 def test_edits_that_change_nothing_leave_no_patch() -> None:
     assert apply_edits(b"abc", [Edit(1, 2, b"b")]) == (b"abc", b"")
+
+
+def test_a_patch_that_says_it_holds_more_than_there_is_memory_is_refused() -> None:
+    patch = bytearray(zstandard.ZstdCompressor().compress(bytes(300)))
+    assert patch[4] >> 6 == 1  # the size of the content takes two bytes
+    claimed = bytes(patch[:4]) + b"\xe0" + (2**60).to_bytes(8, "little") + bytes(patch[7:])
+    with pytest.raises(PatchError, match="damaged"):
+        undo(b"abc", claimed)
+
+
+def test_a_number_without_an_end_is_refused_in_linear_time() -> None:
+    patch = zstandard.ZstdCompressor().compress(b"\xff" * 2_000_000)
+    started = time.process_time()
+    with pytest.raises(PatchError):
+        undo(b"abc", patch)
+    assert time.process_time() - started < 5
 
 
 def test_a_patch_of_another_body_is_refused() -> None:

@@ -175,3 +175,11 @@ def test_a_feed_nested_ten_thousand_deep_is_read_or_refused() -> None:
     except UnreadableError:
         return
     assert found.text == "News"
+
+
+def test_a_namespace_with_a_bracket_is_one_of_a_module() -> None:
+    feed = (
+        '<rss xmlns:x="http://x.example/}"><channel><title>News</title>'
+        "<item><x:title>Other</x:title><title>Ferry</title></item></channel></rss>"
+    )
+    assert read_feed(feed.encode(), None).text == "News\nFerry"

@@ -7,7 +7,7 @@ import xxhash
 
 from neardup.errors import IndexFileError
 from neardup.indexes.arrays import Rows
-from neardup.indexes.columns import Shape, Tables, no_rows
+from neardup.indexes.columns import Shape, Tables, no_rows, tables_of
 from neardup.indexes.files.file_layout import Span
 from neardup.indexes.files.segment_file import (
     SegmentLabel,
@@ -130,3 +130,21 @@ def test_another_version_is_named(path: Path, version: int) -> None:
     path.write_bytes(data)
     with pytest.raises(IndexFileError, match=f"expected version 2, found version {version}; "):
         read_segment(path)
+
+
+@pytest.mark.parametrize("table", range(5))
+def test_places_that_lead_out_of_the_columns_are_refused(
+    path: Path, tables: Tables, table: int
+) -> None:
+    """The checksums are right, as those of a stranger are; a search would end the process."""
+    wrong = [*tables.columns]
+    at = 1 if table == 4 else 2 + 4 * table
+    for places in (
+        [0, *[2**32 - 1] * (len(wrong[at]) - 1)],
+        [*wrong[at][:-1], 2],
+        [3, *wrong[at][1:]],
+    ):
+        wrong[at] = np.array(places, np.uint32)
+        stage_segment(path, LABEL, tables_of(tables.shape, tables.max_id, wrong)).replace(path)
+        with pytest.raises(IndexFileError, match="places that ascend"):
+            read_segment(path)
