@@ -1,4 +1,4 @@
-"""Add signatures to the tables, compiled; ``lsh_layout`` describes ``state``."""
+"""Add signatures to the tables, and rows of files; ``lsh_layout`` describes ``state``."""
 
 import numpy as np
 import numpy.typing as npt
@@ -21,8 +21,9 @@ from neardup.indexes.lsh_parts import (
     sketch,
     tag_in,
     tag_of,
+    words_in,
 )
-from neardup.instructions import load_i64, load_u64, part, prefetch, store_i64
+from neardup.instructions import load_i64, load_u32, load_u64, part, prefetch, store_i64
 
 SIGNATURES = types.Array(types.uint32, 1, "C", readonly=True)
 
@@ -124,3 +125,25 @@ def add(state: int, signatures: npt.NDArray[np.uint32], count: int, ids: int, nu
         link(state)
         values += 4 * load_i64(state, field.PERMUTATIONS)
     return count
+
+
+@compiled("void(int64,int64,int64,int64,int64)")
+def restore(state: int, count: int, ids: int, keys: int, sketches: int) -> None:
+    """Add rows whose keys and sketches are known; there must be room for them.
+
+    Args:
+        state: The address of the state.
+        count: The number of rows.
+        ids: The address of their ids, int64.
+        keys: The address of their keys, uint32, (count, bands).
+        sketches: The address of their sketches, uint64, (count, words).
+    """
+    work, bands, words = load_i64(state, field.WORK), load_i64(state, field.BANDS), words_in(state)
+    for place in range(count):
+        at = row_at(state, load_i64(state, field.COUNT))
+        store_i64(at, 0, load_i64(ids, place))
+        for word in range(words):
+            store_i64(at, 1 + word, load_i64(sketches, place * words + word))
+        for band in range(bands):
+            store_i64(work, band, np.int64(load_u32(keys, place * bands + band)))
+        link(state)

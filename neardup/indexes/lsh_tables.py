@@ -39,7 +39,7 @@ ROOM = 256
 
 _CAPACITY = 1 << 10
 
-LOOPS = tuple(f"neardup.indexes.lsh_{name}" for name in ("adding", "searching", "restoring"))
+LOOPS = tuple(f"neardup.indexes.lsh_{name}" for name in ("adding", "searching"))
 """The modules of compiled loops that tables need."""
 
 
@@ -157,7 +157,7 @@ class LshTables:
             rows: The rows.
             fresh: The number of the last of them that no file holds.
         """
-        from neardup.indexes.lsh_restoring import restore  # noqa: PLC0415  (numba takes long)
+        from neardup.indexes.lsh_adding import restore  # noqa: PLC0415  (numba takes long)
 
         for some in self._steps(len(rows.ids)):
             addresses = (part[some.start :].ctypes.data for part in rows)
