@@ -102,9 +102,7 @@ class PageRendering:
         self._shown_as: dict[bytes, dict[bytes, bytes]] = {}
         self._most_waiting = _SOON * options.concurrency
         self._waiting = 0
-        self._under_way: dict[str, asyncio.Event] = {}
-        """Ends of first tries that are under way, by their host and by their kind."""
-
+        self._under_way: dict[str, asyncio.Event] = {}  # First tries, by their host and kind.
         self._hanging: set[str] = set()
         """Places whose answers were outstanding when a page was asked once more."""
 
@@ -195,7 +193,9 @@ class PageRendering:
         name, is_to_fill = kinds.name(fetched.canonical_url), may_be_filled(fetched.body)
         host = name.partition("/")[0]
         while under_way := self._under_way.get(host) or self._under_way.get(name):
+            self._waiting += 1  # It is in memory alone, too.
             await under_way.wait()
+            self._waiting -= 1
         kind = kinds.kind(name)
         firsts = [host] * kinds.host(name).is_untried + [name] * (not kind.tried)
         if not kinds.is_due(name, has_place=is_to_fill):
