@@ -24,6 +24,7 @@ from crawler.reading.content_types import has_script, why_not_html
 from crawler.reading.link_extraction import resolve
 from crawler.reading.link_kinds import PAGES, ROUTE
 from crawler.reading.reading import Link
+from crawler.rendering.browser import OWN, browser_path
 from crawler.rendering.pictures import Pictures
 from crawler.rendering.rendered_pages import (
     FOREIGN_SCRIPT_FAILED,
@@ -32,6 +33,7 @@ from crawler.rendering.rendered_pages import (
     RenderingError,
 )
 from crawler.spiders.arguments import ALWAYS
+from crawler.storage import meta_names
 from crawler.url_rules.render_kinds import RenderKinds
 
 if TYPE_CHECKING:
@@ -53,6 +55,9 @@ _MAX_KNOWN = 2_000
 
 _SOON = 3
 """Pages that may wait for each tab of the browser before no further one is fetched."""
+
+_FEW_LINKS = 30
+"""A first page that shows nothing more leaves the second open if it leads to fewer pages."""
 
 
 def render_pages(spider: PageSpider, choice: RenderChoice) -> None:
@@ -84,6 +89,8 @@ class PageRendering:
             if spider.job.folder is None:
                 raise ValueError("-a screenshots=yes needs -s JOBDIR=DIR, which has the pictures")
             self._pictures = Pictures(spider.job.folder)
+        options = render_options(spider.crawler.settings)
+        spider.job.database.set_meta(meta_names.BROWSER, browser_path(options) or OWN)
         self._renderer = renderer_of(
             spider.crawler,
             with_files=choice.screenshots,
@@ -93,8 +100,9 @@ class PageRendering:
         self._cookies = browser_cookies(getattr(spider, "cookies", ""))
         self._failure = ""
         self._shown_as: dict[bytes, dict[bytes, bytes]] = {}
-        self._most_waiting = _SOON * render_options(spider.crawler.settings).concurrency
+        self._most_waiting = _SOON * options.concurrency
         self._waiting = 0
+        self._under_way: dict[str, asyncio.Event] = {}  # First tries, by their host and kind.
         self._hanging: set[str] = set()
         """Places whose answers were outstanding when a page was asked once more."""
 
@@ -178,17 +186,45 @@ class PageRendering:
     async def _tried(
         self, fetched: Fetched, reading: Reading, kinds: RenderKinds
     ) -> Rendered | None:
-        """Show an answer if one of its kind is to be tried, and note what that gave."""
+        """Show an answer if one of its kind is to be tried.
+
+        What the first try of a host or a kind gives decides about further pages, which wait for it.
+        """
         name, is_to_fill = kinds.name(fetched.canonical_url), may_be_filled(fetched.body)
+        host = name.partition("/")[0]
+        while under_way := self._under_way.get(host) or self._under_way.get(name):
+            self._waiting += 1  # It is in memory alone, too.
+            await under_way.wait()
+            self._waiting -= 1
+        kind = kinds.kind(name)
+        firsts = [host] * kinds.host(name).is_untried + [name] * (not kind.tried)
         if not kinds.is_due(name, has_place=is_to_fill):
-            if kinds.kind(name).is_unclear and is_to_fill:
+            if kind.is_unclear and is_to_fill:
                 return await self._apart(fetched, reading, "others of its kind failed there")
             return None
+        if is_to_fill and not kind.gained and reading.visible_digest in self._shown_as:
+            return await self.look_again(fetched, reading)  # as it is to be where it is dropped
+        ended = asyncio.Event()
+        self._under_way.update(dict.fromkeys(firsts, ended))
+        try:
+            return await self._try(fetched, reading, kinds, name)
+        finally:
+            ended.set()
+            for first in firsts:
+                del self._under_way[first]
+
+    async def _try(
+        self, fetched: Fetched, reading: Reading, kinds: RenderKinds, name: str
+    ) -> Rendered | None:
+        """Show an answer, and note what that gave; return None where it is no more."""
         shown = await self._shown(fetched, reading)
         is_gain = await self._shows_more(reading, shown.reading)
         # A page without a place to fill waits for nothing.
-        is_whole = shown.is_whole or not (is_to_fill or kinds.kind(name).may_need_browser)
-        kinds.note(name, is_gain=is_gain, is_whole=is_whole)
+        may_lack = may_be_filled(fetched.body) or kinds.kind(name).may_need_browser
+        is_whole = shown.is_whole or not may_lack
+        leads = sum(link.kind in PAGES for link in reading.links)
+        is_open = leads < _FEW_LINKS or shown.reading.visible_digest != reading.visible_digest
+        kinds.note(name, is_gain=is_gain, is_whole=is_whole, is_open=is_open)
         if is_gain:
             return shown
         if is_whole:

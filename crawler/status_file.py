@@ -19,6 +19,7 @@ from crawler.crawl_numbers import CrawlNumbers, ending_of
 from crawler.job_registry import CrawlerComponent
 from crawler.options import Options
 from crawler.pages.export import iso_time
+from crawler.storage import meta_names
 from crawler.storage.output_files import STATUS_FILE
 from neardup.files.durable import write_whole
 
@@ -80,6 +81,7 @@ class StatusFile(CrawlerComponent):
             "state": state or numbers.state,
             "stopped_by": stopped_by or None,
             "visit": self._numbers.job.visits.number,
+            "browser": self._numbers.job.database.meta(meta_names.BROWSER),
         }
         try:
             text = plain_json(json.dumps(status, indent=2, ensure_ascii=False))

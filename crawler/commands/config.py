@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
+    from scrapy.settings import BaseSettings
+
     from crawler.console.profile import Configuration
 
 _PROFILE = "the profile, settings/crawl.py"
@@ -54,6 +56,7 @@ class ConfigCommand(PlainCommand):
             raise CommandError(f"no argument is needed, got {' '.join(args)}")
         configuration = self.host.configuration
         held = [*_options(configuration), *self._settings(configuration, opts)]
+        held.append(_browser(configuration, self.host.settings))
         self.say_result(
             opts,
             lambda: {one.name: {"value": one.value, "from": one.origin} for one in held},
@@ -91,6 +94,23 @@ def _options(configuration: Configuration) -> Iterator[_Held]:
         yield _Held(name.replace("_", "-"), value, origin, is_setting=False)
 
 
+def _browser(configuration: Configuration, settings: BaseSettings) -> _Held:
+    """Return the browser in which a crawl would show pages, or why there is none."""
+    from crawler.page_rendering import wanted_rendering
+    from crawler.rendering.browser import OWN, browser_path
+    from crawler.spiders.arguments import render_choice
+
+    value, origin = None, "no page would be shown in one"
+    try:
+        options = wanted_rendering(settings, render_choice(configuration.arguments))
+        if options is not None:
+            value = browser_path(options) or OWN
+            origin = "CRAWL_RENDER_BROWSER" if options.browser_path else "the first that is found"
+    except ValueError as error:
+        origin = str(error)
+    return _Held("browser", value, origin, is_setting=False)
+
+
 def _copied(value: Any) -> Any:
     """Return a value as JSON has it."""
     if hasattr(value, "items"):
@@ -104,7 +124,9 @@ def _lines(held: list[_Held], configuration: Configuration) -> Iterator[str]:
     """Yield TOML, with what TOML cannot say as comments."""
     yield f"# configuration file: {configuration.path or 'none (crawl-once.toml is not here)'}"
     for one in held:
-        if not one.is_setting:
+        if one.name == "browser":
+            yield f"# browser: {one.value or 'none'} ({one.origin})"
+        elif not one.is_setting:
             yield _line(one)
     yield ""
     yield "[settings]"

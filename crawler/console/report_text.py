@@ -204,6 +204,8 @@ def _document_lines(report: Report) -> Iterator[str]:
     if report.documents:
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in report.documents.items())
         yield f"documents: {kinds}"
+    if report.browser:
+        yield f"browser for pages that scripts fill: {report.browser}"
     if report.rendered:
         yield f"shown in the browser: {many(report.rendered, 'page')} (see --rendering)"
     if report.browser_requests:

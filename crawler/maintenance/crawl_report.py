@@ -209,6 +209,8 @@ class Report:
     """Number of documents that need the extra ``documents``."""
     app_shells: int
     """Number of pages that show nothing until their scripts fill them."""
+    browser: str
+    """Path of the browser that could show pages, or what is said of it; empty where none could."""
     browser_requests: int
     """Number of requests that pages made in the browser, in all visits."""
     rendered: int
@@ -290,6 +292,7 @@ def _read(connection: sqlite3.Connection) -> Report:
         documents=dict(connection.execute(_DOCUMENTS).fetchall()),
         unread_documents=scalar(connection, _UNREAD),
         app_shells=scalar(connection, _APP_SHELLS),
+        browser=meta.get(meta_names.BROWSER, ""),
         browser_requests=int(
             json.loads(meta.get(meta_names.ANSWERS, "{}")).get(meta_names.BROWSER_REQUESTS, 0)
         ),

@@ -119,6 +119,9 @@ LINK_COUNTS: Final = "link_counts"
 RENDER_KINDS: Final = "render_kinds"
 """JSON object: pages, tries and gains by the kind of URL whose pages may show more in a browser."""
 
+BROWSER: Final = "browser"
+"""The path of the browser of the last run that could show pages in one, or what is said of it."""
+
 FIXED_RELEASING: Final = "fixed_releasing"
 """JSON list: hosts where a fixed rule was revoked and skipped variants are to be reconsidered."""
 

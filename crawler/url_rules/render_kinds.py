@@ -1,7 +1,7 @@
 """Learn which kinds of URLs have pages that show more in a browser than came.
 
 A kind is a pattern of host, path and arguments (``crawler.url_rules.cluster_names``). Of each kind
-a few pages are tried; the counts are written with the pages that they are of.
+a few pages are tried, fewer of a host where none showed more; counts are written with the pages.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from crawler.storage.database import Database
 
 FIRST_OF_HOST: Final = 2
-"""The first pages of a host that are tried, whatever their kind."""
+"""The first pages of a host that are tried, the second unless the first says much of it."""
 
 FIRST_OF_KIND: Final = 2
 """Pages of a kind that are tried where they have a place to fill."""
@@ -38,7 +38,13 @@ MIN_TRIED: Final = 4
 """A kind of which one page showed more is decided after this many."""
 
 SAMPLED_OF: Final = 80
-"""Of a kind that shows nothing more, one page in so many is tried again."""
+"""Of a kind that shows nothing more, one page in so many is tried, if others of its host do."""
+
+PAGES_OF_THE_SECOND: Final = 50
+"""This page of a host that shows nothing more is tried, unless two of it were."""
+
+PAGES_OF_A_SAMPLE: Final = 2_000
+"""One page in so many of a host that shows nothing more is tried."""
 
 WINDOW: Final = 40
 """The counts of a kind are halved at this many tries, since a site may change."""
@@ -53,10 +59,17 @@ class HostTries(NamedTuple):
     Attributes:
         pages: Pages of all its kinds.
         vain: Tries that showed nothing more.
+        gained: Tries that showed more.
     """
 
     pages: int = 0
     vain: int = 0
+    gained: int = 0
+
+    @property
+    def is_untried(self) -> bool:
+        """Whether no try of the host says anything of its other pages."""
+        return not (self.vain or self.gained)
 
 
 class RenderKind(NamedTuple):
@@ -94,17 +107,21 @@ class RenderKind(NamedTuple):
 
         Args:
             host: What was tried of all kinds of its host.
-            has_place: Whether the page has an empty element that a script may fill.
+            has_place: Whether the page has a sign that a script may fill it.
         """
-        if self.may_need_browser:
-            return True
-        if host.pages <= FIRST_OF_HOST:
+        is_first = host.pages <= FIRST_OF_HOST and not host.vain
+        if self.may_need_browser or host.is_untried or is_first:
             return True
         if has_place and not self.tried and self.unclear < MAX_UNCLEAR:
             return True
         if host.vain >= VAIN_TRIES + host.pages // PAGES_OF_A_TRY:
             return False
-        return self.pages % SAMPLED_OF == 0 or (has_place and self.tried < FIRST_OF_KIND)
+        if has_place and self.tried < FIRST_OF_KIND:
+            return True
+        if host.gained:
+            return self.pages % SAMPLED_OF == 0
+        is_second = host.pages == PAGES_OF_THE_SECOND and host.vain < FIRST_OF_HOST
+        return is_second or host.pages % PAGES_OF_A_SAMPLE == 0
 
     def with_try(self, *, is_gain: bool, is_whole: bool = True) -> RenderKind:
         """Return the counts after one more try.
@@ -138,7 +155,7 @@ class RenderKinds:
         self._hosts: dict[str, HostTries] = {}
         for name, kind in self._kinds.items():
             self._names.remember(name)
-            self._count(name, kind.pages, kind.tried - kind.gained)
+            self._count(name, kind.pages, kind.tried - kind.gained, kind.gained)
         self._is_changed = False
         database.before_commit.append(self._write)
 
@@ -159,18 +176,24 @@ class RenderKinds:
         kind = self.kind(name)
         kind = self._kinds[name] = kind._replace(pages=kind.pages + 1)
         self._is_changed = True
-        return kind.is_due(self._count(name, 1, 0), has_place=has_place)
+        return kind.is_due(self._count(name, 1), has_place=has_place)
 
-    def note(self, name: str, *, is_gain: bool, is_whole: bool = True) -> None:
-        """Note what a try gave."""
+    def note(
+        self, name: str, *, is_gain: bool, is_whole: bool = True, is_open: bool = False
+    ) -> None:
+        """Note what a try gave; the first of a host is none if it leaves open what others show."""
         self._kinds[name] = self.kind(name).with_try(is_gain=is_gain, is_whole=is_whole)
-        self._count(name, 0, int(not is_gain))
+        is_vain = not (is_gain or (is_open and self.host(name).pages < FIRST_OF_HOST))
+        self._count(name, 0, int(is_vain), int(is_gain))
         self._is_changed = True
 
-    def _count(self, name: str, pages: int, vain: int) -> HostTries:
-        host = name.partition("/")[0]
-        known = self._hosts.get(host, HostTries())
-        counted = self._hosts[host] = HostTries(known.pages + pages, known.vain + vain)
+    def host(self, name: str) -> HostTries:
+        """Return what was tried of the host of a kind. Complexity: O(1)."""
+        return self._hosts.get(name.partition("/")[0], HostTries())
+
+    def _count(self, name: str, pages: int, vain: int = 0, gained: int = 0) -> HostTries:
+        counts = zip(self.host(name), (pages, vain, gained), strict=True)
+        counted = self._hosts[name.partition("/")[0]] = HostTries(*map(sum, counts))
         return counted
 
     def _write(self) -> None:

@@ -92,9 +92,7 @@ def _word_hashes(data: bytes) -> Hashes:
 
 
 def _character_hashes(data: bytes) -> Hashes:
-    from neardup.features.character_kernels import (  # noqa: PLC0415  (numba takes long)
-        character_hashes,
-    )
+    from neardup.features.unit_kernels import character_hashes  # noqa: PLC0415  (numba takes long)
 
     hashes = np.empty(len(data), np.uint64)
     return hashes[: character_hashes(data, hashes)]

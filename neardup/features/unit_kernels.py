@@ -1,10 +1,11 @@
-"""Words of a text and their hashes."""
+"""Words and characters of a text, and their hashes."""
 
 import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
 from neardup.compiled import compiled
+from neardup.features.byte_kernels import BYTES
 from neardup.features.hashing import FIRST, GOLDEN, HALF, SECOND
 from neardup.instructions import lowest_bit, part
 
@@ -19,6 +20,8 @@ _HIGHEST = U64(0x8080808080808080)
 _LOWER = U64(0x7F7F7F7F7F7F7F7F)
 # Times this, the lowest bits of eight bytes stand side by side in the highest byte.
 _GATHER = U64(0x0102040810204080)
+# A byte of UTF-8 that is not a character's first has these two highest bits.
+_TOP_TWO, _CONTINUES = U64(0xC0), U64(0x80)
 
 
 @part
@@ -129,3 +132,22 @@ def hash_words(
     """
     for word in range(len(hashes)):
         hashes[word] = _word_hash(lowered, bounds[2 * word], bounds[2 * word + 1])
+
+
+@compiled(types.int64(BYTES, HASHES))
+def character_hashes(folded: bytes, hashes: NDArray[np.uint64]) -> int:
+    """Write one hash for each character of a text in UTF-8 and return their number.
+
+    There must be room for as many hashes as bytes.
+    """
+    count = 0
+    character = U64(0)
+    for place in range(len(folded)):
+        byte = U64(folded[place])
+        begins = (byte & _TOP_TWO) != _CONTINUES
+        character = byte if begins else (character << U64(8)) | byte
+        if place + 1 == len(folded) or (U64(folded[place + 1]) & _TOP_TWO) != _CONTINUES:
+            # Moved off 0, which a NUL would stay.
+            hashes[count] = mixed(character + GOLDEN)
+            count += 1
+    return count

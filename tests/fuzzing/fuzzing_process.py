@@ -214,10 +214,9 @@ def _fuzz_by_coverage(
         folder.mkdir(exist_ok=True)
     for number, seed in enumerate(seeds):
         (given / str(number)).write_bytes(seed)
-    options = (*_QUIET, f"-seed={task.seed}", f"-max_len={target.max_bytes}")
-    options += (f"-artifact_prefix={task.work}/",)
+    bounds = f"-seed={task.seed}", f"-max_len={target.max_bytes}", f"-artifact_prefix={task.work}/"
     tool: Any = atheris
-    tool.Setup([sys.argv[0], *options, str(corpus), str(given)], fuzzing.one)
+    tool.Setup([sys.argv[0], *_QUIET, *bounds, str(corpus), str(given)], fuzzing.one)
     tool.Fuzz()
     os._exit(1)  # it never returns
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.reading.app_shells import MAX_WORDS, is_app_shell
+from crawler.reading.app_shells import MAX_WORDS, is_app_shell, may_be_filled
 from crawler.reading.flat_page import flatten
 from crawler.reading.html_parsing import parse
 from crawler.reading.visible_text import read_visible
@@ -56,6 +56,57 @@ def test_shells(body: str) -> None:
 )
 def test_pages(body: str) -> None:
     assert not is_shell(body)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<div id=comments></div>",
+        "<ul id='list' class=wide>\n<!-- items --></ul>",
+        "<table><thead><tr><th>Name</thead><tbody>\n</tbody></table>",
+        "<my-card></my-card>",
+        "<my-card data='7'>Seven</my-card>",
+        "<div x-data=\"{ text: '' }\">More</div>",
+        "<p class=a x-text='text'>-</p>",
+        "<li v-for='one in all'>-</li>",
+        "<div ng-app='shop'>Shop</div>",
+        "<p data-bind='text: text'>-</p>",
+        "<h2>\n{{ title }}\n</h2>",
+        "<div hx-get='/part' hx-trigger=load>more</div>",
+        "<ul><li>Items</ul><template id=row><li></li></template>",
+        "<nav><a href='#/news'>News</a></nav>",
+        "<div aria-busy=true>Prices</div>",
+        "<p class='box is-loading'>Prices</p>",
+        "<div id=loading-spinner><img src=/turning.gif></div>",
+        "<span id='page_loading'>Just a moment</span>",
+        "<div><i class=icon></i> Loading data</div>",
+        "<p>Loading articles</p>",
+        "<h3>Loading comments...</h3>",
+        "<a href=/more>Loading\u2026</a>",
+    ],
+)
+def test_what_may_be_filled(body: str) -> None:
+    assert may_be_filled(f"<h1>A page</h1><p>Its words.</p>{body}{SCRIPT}".encode())
+    assert not may_be_filled(body.encode()), "there is no script"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<p>Its words.</p><div id=box>more</div>",
+        "<h1 id='loading_extensions'><span>12. </span>Loading Extensions</h1>",
+        "<ol><li><a href='#loading'>Loading Extensions</a></ol>",
+        "<h1 id=loading><span>3. </span>Loading</h1>",
+        "<section id='loading-shared-libraries'>\n<h3>Loading shared libraries</h3></section>",
+        "<span id='loading'></span><h2>Loading</h2>",
+        "<div class=section id='loading-x'>\n<h2>Loading x</h2></div>",
+        "<dl><dt>Loading</dt><dd>is what comes first</dd></dl>",
+        "<p>a constraint of the form <pre></p><language-id> = 5</pre>",
+        "<p>Of {{ braces }} and of the x-axis, see <code>a {{name}}</code></p>",
+    ],
+)
+def test_what_only_speaks_of_it(body: str) -> None:
+    assert not may_be_filled(f"{body}{SCRIPT}".encode())
 
 
 def test_a_long_page_is_not_searched() -> None:

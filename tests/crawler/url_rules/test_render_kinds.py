@@ -13,7 +13,9 @@ from crawler.storage.database import Database, open_for_reading
 from crawler.url_rules.render_kinds import (
     MAX_KINDS,
     MIN_TRIED,
+    PAGES_OF_A_SAMPLE,
     PAGES_OF_A_TRY,
+    PAGES_OF_THE_SECOND,
     SAMPLED_OF,
     VAIN_TRIES,
     WINDOW,
@@ -45,13 +47,42 @@ def test_a_static_site_is_tried_seldom(tmp_path: Path) -> None:
     with closing(Database(tmp_path)) as database:
         kinds = RenderKinds(database)
         tried = [tried_of(kinds, name, [False] * 400, has_place=True) for name in ("a", "b")]
-    assert 5 <= sum(map(len, tried)) <= VAIN_TRIES + 800 // PAGES_OF_A_TRY
+    assert tried == [[0, 1], [0, 1]]
+
+
+def test_pages_without_a_sign_are_tried_rarely_where_none_showed_more(tmp_path: Path) -> None:
+    with closing(Database(tmp_path)) as database:
+        kinds = RenderKinds(database)
+        count = 2 * PAGES_OF_A_SAMPLE + 1
+        tried = tried_of(kinds, "plain", [False] * count, has_place=False)
+    numbers = [1, PAGES_OF_THE_SECOND, PAGES_OF_A_SAMPLE, 2 * PAGES_OF_A_SAMPLE]
+    assert tried == [number - 1 for number in numbers]
+
+
+def test_a_sample_that_shows_more_has_its_kind_shown(tmp_path: Path) -> None:
+    with closing(Database(tmp_path)) as database:
+        kinds = RenderKinds(database)
+        gains = [False] * (PAGES_OF_THE_SECOND - 1) + [True] * 20
+        tried = tried_of(kinds, "app", gains, has_place=False)
+    assert tried == [0, *range(PAGES_OF_THE_SECOND - 1, len(gains))]
+
+
+def test_a_first_page_that_leaves_much_open_has_a_second_one_tried(tmp_path: Path) -> None:
+    with closing(Database(tmp_path)) as database:
+        kinds = RenderKinds(database)
+        tried = []
+        for number in range(5):
+            name = kinds.name(URL.format("app", number))
+            if kinds.is_due(name, has_place=False):
+                tried.append(number)
+                kinds.note(name, is_gain=False, is_open=True)
+    assert tried == [0, 1]
 
 
 def test_a_kind_that_shows_more_is_shown_always_and_others_are_not(tmp_path: Path) -> None:
     with closing(Database(tmp_path)) as database:
         kinds = RenderKinds(database)
-        tried_of(kinds, "plain", [False] * 50, has_place=False)
+        tried_of(kinds, "plain", [False] * 50, has_place=False)  # the first and the fiftieth
         assert tried_of(kinds, "app", [True] * 100, has_place=True) == list(range(100))
         assert len(tried_of(kinds, "plain", [False] * 50, has_place=False)) <= 2
 
@@ -85,7 +116,8 @@ def test_one_gain_has_a_kind_tried_until_it_is_decided(
 ) -> None:
     gained = data.draw(st.integers(0, tried))
     kind = RenderKind(pages, tried, gained)
-    spent, fresh = HostTries(1_000, VAIN_TRIES + 10), HostTries(1_000, 0)
+    spent, fresh = HostTries(1_000, VAIN_TRIES + 10, 1), HostTries(1_000, 0, 1)
+    fruitless = HostTries(1_000, 1)
     if kind.needs_browser or (gained and tried < MIN_TRIED):
         assert kind.is_due(spent, has_place=False)
     else:
@@ -94,6 +126,9 @@ def test_one_gain_has_a_kind_tried_until_it_is_decided(
         assert kind.is_due(fresh, has_place=False) == is_sampled
         is_due = kind.is_due(fresh, has_place=True)
         assert is_due == (is_sampled or tried < 2)
+        assert not fruitless.is_untried
+        assert not kind.is_due(fruitless, has_place=False)
+        assert kind.is_due(fruitless, has_place=True) == (tried < 2)
 
 
 def test_pages_that_fail_are_tried_a_few_times(tmp_path: Path) -> None:
