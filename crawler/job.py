@@ -33,13 +33,13 @@ from crawler.url_rules.disabled import open_rules
 from crawler.urls.canonical import Canonicalizer, MalformedUrl
 from neardup import Deduplicator, HammingIndex
 from neardup.fingerprints.digest import payload_digest
-from neardup.storage.catch_up import open_index
 from neardup.storage.signatures import (
     memory_passages,
     memory_signatures,
     open_passages,
     open_signatures,
 )
+from neardup.storage.sqlite import open_index
 
 if TYPE_CHECKING:
     import asyncio

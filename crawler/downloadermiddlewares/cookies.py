@@ -152,10 +152,7 @@ class Cookies(CookiesMiddleware):
             entries = map(self.crawler.engine.download_async, spider.entries(ended))
             self._renewed = ended
             self._renewing = asyncio.gather(*entries, return_exceptions=True)
-        if self._renewing is None or SEED in request.meta:
-            return None
-        if self._renewing.done():
-            self._renewing = None
+        if self._renewing is None or self._renewing.done() or SEED in request.meta:
             return None
         return self._renewing if any(is_below(host, domain) for domain in self._renewed) else None
 

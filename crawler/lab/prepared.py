@@ -8,10 +8,9 @@ import numpy as np
 
 from crawler.lab.page_columns import UNREAD
 from neardup.errors import FingerprintError
-from neardup.evaluation.candidate_lists import CandidateLists
 from neardup.evaluation.judging import Near
 from neardup.evaluation.near_arrays import NewPlaces
-from neardup.evaluation.near_lists import NearLists
+from neardup.evaluation.near_lists import CandidateLists, NearLists
 from neardup.evaluation.shingle_sets import ShingleSets
 from neardup.fingerprints.digest import text_digest
 from neardup.fingerprints.minhash import minhash

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any
 from neardup.batch.corpus_task import input_options_of
 from neardup.batch.input_files import find_files, passed_over
 from neardup.batch.rows import DAMAGED
-from neardup.command_line.arguments import parameters_of
-from neardup.command_line.streams import STANDARD_INPUT, named_input, print_json
+from neardup.command_line.arguments import STANDARD_INPUT, named_input, parameters_of, print_json
 from neardup.errors import BadInputError, InputError
 from neardup.installing import install_command
 from neardup.verdict import NEAR_DUPLICATE, TEXT_DUPLICATE

@@ -26,13 +26,16 @@ from neardup.batch.input_files import (
 from neardup.batch.parsing import NO_TEXT, check_fields, read_part
 from neardup.batch.rows import LeftOut
 from neardup.command_line.arguments import (
+    STANDARD_INPUT,
     compare_options,
     evaluate_options,
     find_options,
+    named_input,
     parameters_of,
+    print_text,
+    read_bytes,
 )
 from neardup.command_line.find import find
-from neardup.command_line.streams import STANDARD_INPUT, named_input, print_text, read_bytes
 from neardup.comparison.diff import EQUAL, diff, edit_ratio, render_diff
 from neardup.compiling import COMPILING, announce_compilation
 from neardup.deduplicator import Deduplicator

@@ -143,18 +143,6 @@ class Scores:
         return 2 * self.right / both if both else 1.0
 
 
-def score_pairs(labelled: Iterable[Pair], found: Iterable[Pair]) -> Scores:
-    """Count which pairs are right.
-
-    A pair counts once, however often and in whichever order it is given; an id with itself is
-    none.
-
-    Complexity: O(pairs).
-    """
-    wanted, got = _distinct(labelled), _distinct(found)
-    return Scores(len(wanted & got), len(got), len(wanted))
-
-
 def labelled_pairs(similar: Similar) -> set[Pair]:
     """Return the pairs that ``read_similar`` read, the smaller id first."""
     return _distinct((text, other) for text, others in similar.items() for other in others)

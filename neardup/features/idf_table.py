@@ -359,22 +359,6 @@ class IdfTable:
         found[known] = self._table.frequencies[places[known]]
         return found
 
-    def document_frequency(self, feature: str) -> int:
-        """Return in how many documents a feature occurs, given as a text: "the", "of the".
-
-        It is folded as texts are, so characters with a space at an end cannot be asked for.
-
-        Raises:
-            ParameterError: The text is not one feature of this table's unit and size.
-        """
-        hashes = occurrences(feature, self.unit, self.size)
-        if len(hashes) != 1:
-            raise ParameterError(
-                f"feature must be one of {self.size} x {self.unit}, got {len(hashes)} of them "
-                f"in {feature!r}"
-            )
-        return int(self.document_frequencies(hashes)[0])
-
     def weights(self, hashes: Hashes) -> NDArray[np.float64]:
         """Return the inverse document frequencies of features, ln((1 + n) / (1 + df)) + 1.
 

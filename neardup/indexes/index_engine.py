@@ -21,8 +21,7 @@ from neardup.indexes.columns import (
     joined_rows,
     no_rows,
 )
-from neardup.indexes.files.index_directory import Content, IndexDirectory
-from neardup.indexes.files.log_file import Batch
+from neardup.indexes.files.index_directory import Batch, Content, IndexDirectory
 from neardup.indexes.search import LOOPS, EntryBuffer, Search
 from neardup.indexes.segment import Segment
 

@@ -24,7 +24,7 @@ from crawler.run import JobOptions
 from crawler.storage.database import Database
 from crawler.storage.errors import CrawlStorageError
 from neardup import HammingIndex
-from neardup.storage.catch_up import open_index
+from neardup.storage.sqlite import open_index
 from tests.crawler.maintenance.verify.crawled import check, make
 from tests.crawls.command import report, scrapy, start_scrapy
 from tests.crawls.kills import (

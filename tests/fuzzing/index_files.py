@@ -13,12 +13,13 @@ from neardup import HammingIndex, LshIndex
 from neardup.bloom import BloomFilter, ScalableBloomFilter
 from neardup.errors import NearDupError
 from neardup.features.idf_table import IdfTable
+from neardup.features.shingles import occurrences
 from neardup.files.batches import BATCH_HEADER_BYTES, PROMISE_BYTES, Promise, batch_bytes
 from neardup.files.sealed import CHECKSUM, checksum_of, digest_of
 from neardup.fingerprints.digest import DIGEST_BYTES
 from neardup.indexes.columns import Shape
 from neardup.indexes.files.file_layout import log_name
-from neardup.indexes.files.log_file import LogHeader
+from neardup.indexes.files.index_directory import LogHeader
 from neardup.indexes.files.segment_file import HEADER_BYTES, IDENTITY_BYTES, sections_of
 from tests.fuzzing.target import Target, together
 from tests.neardup.features.test_idf_table import TEXTS
@@ -202,7 +203,7 @@ def _begin_tables(folder: Path) -> Read:
 
     def read(data: bytes) -> None:
         path.write_bytes(_right_table(data[1:]) if data[:1] >= b"\1" else data[1:])
-        IdfTable.load(path).document_frequency("the")
+        IdfTable.load(path).document_frequencies(occurrences("the"))
 
     return read
 

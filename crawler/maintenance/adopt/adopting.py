@@ -34,8 +34,8 @@ from neardup.errors import InputError
 from neardup.fingerprints.digest import payload_digest, words_digest
 from neardup.installing import install_command
 from neardup.names import name_of
-from neardup.storage.catch_up import open_index
 from neardup.storage.signatures import open_passages, open_signatures
+from neardup.storage.sqlite import open_index
 from neardup.whole import part_of
 
 if TYPE_CHECKING:

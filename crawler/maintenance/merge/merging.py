@@ -46,8 +46,8 @@ from crawler.storage import meta_names
 from crawler.storage.database import Database
 from crawler.storage.errors import CrawlStorageError
 from neardup import Deduplicator, Parameters, hamming
-from neardup.storage.catch_up import open_index
 from neardup.storage.signatures import open_passages, open_signatures
+from neardup.storage.sqlite import open_index
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

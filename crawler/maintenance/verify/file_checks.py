@@ -28,8 +28,8 @@ from neardup.indexes.banding import CANDIDATE_BANDING, CANDIDATE_PERMUTATIONS, B
 from neardup.indexes.files.file_layout import is_ours
 from neardup.indexes.lsh_file import remove_files
 from neardup.indexes.passages import PASSAGE_BANDING
-from neardup.storage.catch_up import open_index
 from neardup.storage.signatures import open_passages, open_signatures
+from neardup.storage.sqlite import open_index
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

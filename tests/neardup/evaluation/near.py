@@ -5,10 +5,9 @@ from numpy.typing import NDArray
 
 from neardup import Features, Parameters
 from neardup.document import analyse
-from neardup.evaluation.candidate_lists import CandidateLists
 from neardup.evaluation.judging import Columns, Near
 from neardup.evaluation.near_arrays import NewPlaces
-from neardup.evaluation.near_lists import NameTable, NearLists
+from neardup.evaluation.near_lists import CandidateLists, NameTable, NearLists
 from neardup.evaluation.shingle_sets import SetArrays, ShingleSets
 from neardup.fingerprints.digest import text_digest
 from neardup.fingerprints.minhash import minhash_many

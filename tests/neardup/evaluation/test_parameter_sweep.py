@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from neardup import Deduplicator, Parameters, jaccard
 from neardup.document import analyse
 from neardup.errors import FingerprintError, ParameterError
-from neardup.evaluation.metrics import count_errors, score_pairs
+from neardup.evaluation.metrics import Scores, count_errors
 from neardup.evaluation.parameter_sweep import SweepRow, sweep
 from tests.neardup.texts import changed, prose
 
@@ -125,12 +125,12 @@ class TestSweepProperties:
             number: frozenset(b if a == number else a for a, b in pairs if number in (a, b))
             for number in range(count)
         }
-        near = [
-            (a, b)
+        near = {
+            (b, a)
             for a in range(count)
             for b in range(a)
             if (values[a] ^ values[b]).bit_count() <= bits
-        ]
-        scores = score_pairs(pairs, near)
+        }
+        scores = Scores(len(pairs & near), len(near), len(pairs))
         (row,) = sweep(dict(enumerate(values)), labelled, distances=[bits])
         assert (row.precision, row.recall, row.f1) == (scores.precision, scores.recall, scores.f1)

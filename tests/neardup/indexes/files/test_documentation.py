@@ -8,7 +8,7 @@ import numpy as np
 from neardup.indexes.arrays import Rows
 from neardup.indexes.columns import no_rows
 from neardup.indexes.files.file_layout import Span
-from neardup.indexes.files.log_file import EMPTY, Batch, LogHeader, open_log
+from neardup.indexes.files.index_directory import EMPTY, Batch, LogHeader, open_log
 from neardup.indexes.files.segment_file import SegmentLabel, stage_segment
 from neardup.indexes.index_engine import built
 

@@ -17,7 +17,7 @@ from neardup.errors import IndexFileError, IndexLockedError, StorageError
 from neardup.indexes.arrays import Match, Rows
 from neardup.indexes.columns import no_rows
 from neardup.indexes.files.file_layout import LAST_LOG, Span, log_name
-from neardup.indexes.files.log_file import LogHeader
+from neardup.indexes.files.index_directory import LogHeader
 from neardup.indexes.files.segment_file import SegmentLabel, stage_segment
 from neardup.indexes.index_engine import built
 from tests.neardup.full_disk import full_for
