@@ -50,15 +50,17 @@ _LIMIT_MB = 4_096
 """A process that would take more gets a MemoryError."""
 
 PROJECT = Path(__file__).parents[2]
-_INSTRUMENTED = [
+_READERS = (
     *("crawler.reading", "crawler.downloading", "crawler.urls", "crawler.mirror.documents"),
     *("crawler.warc", "crawler.url_rules.rule_files", "crawler.url_rules.learning"),
     *("crawler.console.profile", "crawler.lab.pair_label", "crawler.lab.app.lab_server"),
     *("crawler.frontier.pauses", "crawler.frontier.request_records", "crawler.maintenance.verify"),
     *("crawler.spiders.file_pages", "neardup.batch", "neardup.files", "neardup.bloom"),
-    *("warcio", "protego"),
-]
-"""Readers whose branches are seen; what Numba compiles must be as it was written."""
+)
+"""Packages of readers, whose branches are seen; what Numba compiles must be as it was written."""
+
+_OTHERS = ["warcio", "protego"]
+_OURS = ["crawler", "neardup"]
 
 _QUIET = (
     *(
@@ -108,12 +110,12 @@ class Task:
     def write_finding(self, what: str, data: bytes, words: str) -> None:
         """Write an input, and a text about it, whose name comes last."""
         number = len(list(Path(self.findings).glob(f"{self.name}-*.txt"))) + 1
-        place = Path(self.findings, f"{self.name}-{number}")
-        place.with_suffix(".input").write_bytes(data)
-        text = f"{self.name} {what}: {place.with_suffix('.input')}, {len(data):,} bytes\n{words}"
-        new = place.with_suffix(".new")
+        place = Path(self.findings, f"{self.name}-{number}.input")
+        place.write_bytes(data)
+        text = f"{self.name} {what}: {place}, {len(data):,} bytes\n{words}"
+        new = Path(self.findings, f"{self.name}-{number}.new")
         new.write_text(text, encoding="utf-8", errors="backslashreplace")
-        new.rename(place.with_suffix(".txt"))
+        new.rename(new.with_suffix(".txt"))
 
 
 def peak_mb() -> float:
@@ -202,8 +204,17 @@ def _instrumented() -> Iterator[None]:
     if atheris is None:
         yield
     else:
-        with atheris.instrument_imports(include=_INSTRUMENTED):
+        with atheris.instrument_imports([*_OURS, *_OTHERS], exclude=list(_left_alone())):
             yield
+
+
+def _left_alone() -> Iterator[str]:
+    """Yield our modules that are not looked into; atheris takes packages, and names to leave."""
+    for path in (path for name in _OURS for path in (PROJECT / name).rglob("*.py")):
+        module = ".".join(path.relative_to(PROJECT).with_suffix("").parts)
+        name = module.removesuffix(".__init__")
+        if not any(f"{name}.".startswith(f"{reader}.") for reader in _READERS):
+            yield name
 
 
 def _fuzz_by_coverage(
@@ -214,8 +225,8 @@ def _fuzz_by_coverage(
         folder.mkdir(exist_ok=True)
     for number, seed in enumerate(seeds):
         (given / str(number)).write_bytes(seed)
-    options = (*_QUIET, f"-seed={task.seed}", f"-max_len={target.max_bytes}")
-    options += (f"-artifact_prefix={task.work}/",)
+    chosen = (f"-seed={task.seed}", f"-max_len={target.max_bytes}")
+    options = (*_QUIET, *chosen, f"-artifact_prefix={task.work}/")
     tool: Any = atheris
     tool.Setup([sys.argv[0], *options, str(corpus), str(given)], fuzzing.one)
     tool.Fuzz()
