@@ -15,6 +15,7 @@ from crawler.pages.rendered import (
     SHOWS_NOTHING,
     Rendered,
     choose,
+    lacks_words,
     leads_on,
     not_shown,
     says_other,
@@ -186,10 +187,7 @@ class PageRendering:
     async def _tried(
         self, fetched: Fetched, reading: Reading, kinds: RenderKinds
     ) -> Rendered | None:
-        """Show an answer if one of its kind is to be tried.
-
-        What the first try of a host or a kind gives decides about further pages, which wait for it.
-        """
+        """Show an answer if one of its kind is to be tried, once its first try came to an end."""
         name, is_to_fill = kinds.name(fetched.canonical_url), may_be_filled(fetched.body)
         host = name.partition("/")[0]
         while under_way := self._under_way.get(host) or self._under_way.get(name):
@@ -223,7 +221,8 @@ class PageRendering:
         may_lack = may_be_filled(fetched.body) or kinds.kind(name).may_need_browser
         is_whole = shown.is_whole or not may_lack
         leads = sum(link.kind in PAGES for link in reading.links)
-        is_open = leads < _FEW_LINKS or shown.reading.visible_digest != reading.visible_digest
+        texts = shown.reading.text or "", reading.text or ""
+        is_open = leads < _FEW_LINKS or await asyncio.to_thread(lacks_words, *texts)
         kinds.note(name, is_gain=is_gain, is_whole=is_whole, is_open=is_open)
         if is_gain:
             return shown

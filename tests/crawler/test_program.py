@@ -189,6 +189,25 @@ class TestConfigurationFile:
         assert held["ROBOTSTXT_OBEY"] == {"value": True, "from": "the profile, settings/crawl.py"}
         assert "NEARDUP_MAX_DISTANCE" not in held
 
+    def test_config_says_which_browser_shows_pages(
+        self, folder: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        pytest.importorskip("playwright")
+        chosen = f"CRAWL_RENDER_BROWSER={sys.executable}"
+        assert main(["config", "--json", "-s", chosen]) == 0
+        held = json.loads(capsys.readouterr().out)
+        assert held["browser"] == {"value": sys.executable, "from": "CRAWL_RENDER_BROWSER"}
+        assert main(["config", "-s", chosen]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert f"# browser: {sys.executable} (CRAWL_RENDER_BROWSER)" in lines
+        assert main(["config", "--json", "-s", "CRAWL_RENDER_BROWSER=/no/browser"]) == 0
+        held = json.loads(capsys.readouterr().out)
+        assert held["browser"]["value"] is None
+        assert "/no/browser is no program" in held["browser"]["from"]
+        (folder / "crawl-once.toml").write_text('render = "no"\n')
+        assert main(["config", "-s", chosen]) == 0
+        assert "# browser: none (no page would be shown in one)" in capsys.readouterr().out
+
     def test_what_config_prints_can_be_the_file(
         self, folder: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:

@@ -148,7 +148,7 @@ def test_of_pages_that_scripts_leave_as_they_are_few_are_shown(tmp_path: Path) -
         assert set(site.paths) < set(texts)
 
 
-def test_reports_and_the_configuration_say_which_browser_is_used(tmp_path: Path) -> None:
+def test_reports_and_the_status_say_which_browser_is_used(tmp_path: Path) -> None:
     used = next(filter(None, map(shutil.which, HEADLESS + WITH_WINDOWS)), "Playwright's own")
     with Pages({"root": WITH_A_SIGN["root"]}, {"root"}) as site:
         crawl(f"{site.origin}/", tmp_path, "-a", "scope=host")
