@@ -15,7 +15,6 @@ from crawler.pages.rendered import (
     SHOWS_NOTHING,
     Rendered,
     choose,
-    lacks_words,
     leads_on,
     not_shown,
     says_other,
@@ -56,9 +55,6 @@ _MAX_KNOWN = 2_000
 
 _SOON = 3
 """Pages that may wait for each tab of the browser before no further one is fetched."""
-
-_FEW_LINKS = 30
-"""A first page that shows nothing more leaves the second open if it leads to fewer pages."""
 
 
 def render_pages(spider: PageSpider, choice: RenderChoice) -> None:
@@ -220,10 +216,7 @@ class PageRendering:
         # A page without a place to fill waits for nothing.
         may_lack = may_be_filled(fetched.body) or kinds.kind(name).may_need_browser
         is_whole = shown.is_whole or not may_lack
-        leads = sum(link.kind in PAGES for link in reading.links)
-        texts = shown.reading.text or "", reading.text or ""
-        is_open = leads < _FEW_LINKS or await asyncio.to_thread(lacks_words, *texts)
-        kinds.note(name, is_gain=is_gain, is_whole=is_whole, is_open=is_open)
+        kinds.note(name, is_gain=is_gain, is_whole=is_whole)
         if is_gain:
             return shown
         if is_whole:

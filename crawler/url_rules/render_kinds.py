@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from crawler.storage.database import Database
 
 FIRST_OF_HOST: Final = 2
-"""The first pages of a host that are tried, the second unless the first says much of it."""
+"""The first pages of a host that are tried, whatever their kind."""
 
 FIRST_OF_KIND: Final = 2
 """Pages of a kind that are tried where they have a place to fill."""
@@ -40,8 +40,8 @@ MIN_TRIED: Final = 4
 SAMPLED_OF: Final = 80
 """Of a kind that shows nothing more, one page in so many is tried, if others of its host do."""
 
-PAGES_OF_THE_SECOND: Final = 50
-"""This page of a host that shows nothing more is tried, unless two of it were."""
+LATER_PAGE: Final = 50
+"""This page of a host that shows nothing more is tried."""
 
 PAGES_OF_A_SAMPLE: Final = 2_000
 """One page in so many of a host that shows nothing more is tried."""
@@ -109,8 +109,7 @@ class RenderKind(NamedTuple):
             host: What was tried of all kinds of its host.
             has_place: Whether the page has a sign that a script may fill it.
         """
-        is_first = host.pages <= FIRST_OF_HOST and not host.vain
-        if self.may_need_browser or host.is_untried or is_first:
+        if self.may_need_browser or host.is_untried or host.pages <= FIRST_OF_HOST:
             return True
         if has_place and not self.tried and self.unclear < MAX_UNCLEAR:
             return True
@@ -120,8 +119,7 @@ class RenderKind(NamedTuple):
             return True
         if host.gained:
             return self.pages % SAMPLED_OF == 0
-        is_second = host.pages == PAGES_OF_THE_SECOND and host.vain < FIRST_OF_HOST
-        return is_second or host.pages % PAGES_OF_A_SAMPLE == 0
+        return host.pages == LATER_PAGE or host.pages % PAGES_OF_A_SAMPLE == 0
 
     def with_try(self, *, is_gain: bool, is_whole: bool = True) -> RenderKind:
         """Return the counts after one more try.
@@ -178,13 +176,10 @@ class RenderKinds:
         self._is_changed = True
         return kind.is_due(self._count(name, 1), has_place=has_place)
 
-    def note(
-        self, name: str, *, is_gain: bool, is_whole: bool = True, is_open: bool = False
-    ) -> None:
-        """Note what a try gave; the first of a host is none if it leaves open what others show."""
+    def note(self, name: str, *, is_gain: bool, is_whole: bool = True) -> None:
+        """Note what a try gave."""
         self._kinds[name] = self.kind(name).with_try(is_gain=is_gain, is_whole=is_whole)
-        is_vain = not (is_gain or (is_open and self.host(name).pages < FIRST_OF_HOST))
-        self._count(name, 0, int(is_vain), int(is_gain))
+        self._count(name, 0, int(not is_gain), int(is_gain))
         self._is_changed = True
 
     def host(self, name: str) -> HostTries:

@@ -13,7 +13,7 @@ import pytest
 from crawler.pages.export import export_pages
 from crawler.rendering.browser import HEADLESS, WITH_WINDOWS
 from crawler.storage.database import open_for_reading
-from crawler.url_rules.render_kinds import PAGES_OF_THE_SECOND
+from crawler.url_rules.render_kinds import LATER_PAGE
 from tests.crawls.command import crawl, report, scrapy
 from tests.sites.prose import prose
 from tests.sites.serving import NOT_FOUND, OF_EVERY_HOST, MadeSite, Response
@@ -140,10 +140,10 @@ def test_pages_to_which_a_script_only_appends_are_all_filled(tmp_path: Path, hom
 
 
 def test_of_pages_that_scripts_leave_as_they_are_few_are_shown(tmp_path: Path) -> None:
-    with Pages(WITHOUT_A_SIGN, set(), PAGES_OF_THE_SECOND, APP) as site:
+    with Pages(WITHOUT_A_SIGN, set(), LATER_PAGE, APP) as site:
         crawl(f"{site.origin}/", tmp_path, "-a", "scope=host")
         texts = texts_of(tmp_path, site)
-        assert len(site.shown) == 2, "the first, and one of many"
+        assert len(site.shown) == 3, "the first two, and one of many"
         assert site.shown[0] == "/"
         assert set(site.paths) < set(texts)
 

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from crawler.console.count_tables import rendering_lines
 from crawler.storage.database import Database, open_for_reading
 from crawler.url_rules.render_kinds import (
+    LATER_PAGE,
     MAX_KINDS,
     MIN_TRIED,
     PAGES_OF_A_SAMPLE,
     PAGES_OF_A_TRY,
-    PAGES_OF_THE_SECOND,
     SAMPLED_OF,
     VAIN_TRIES,
     WINDOW,
@@ -47,7 +47,7 @@ def test_a_static_site_is_tried_seldom(tmp_path: Path) -> None:
     with closing(Database(tmp_path)) as database:
         kinds = RenderKinds(database)
         tried = [tried_of(kinds, name, [False] * 400, has_place=True) for name in ("a", "b")]
-    assert tried == [[0, 1], [0, 1]]
+    assert tried == [[0, 1, LATER_PAGE - 1], [0, 1]]
 
 
 def test_pages_without_a_sign_are_tried_rarely_where_none_showed_more(tmp_path: Path) -> None:
@@ -55,34 +55,22 @@ def test_pages_without_a_sign_are_tried_rarely_where_none_showed_more(tmp_path: 
         kinds = RenderKinds(database)
         count = 2 * PAGES_OF_A_SAMPLE + 1
         tried = tried_of(kinds, "plain", [False] * count, has_place=False)
-    numbers = [1, PAGES_OF_THE_SECOND, PAGES_OF_A_SAMPLE, 2 * PAGES_OF_A_SAMPLE]
+    numbers = [1, 2, LATER_PAGE, PAGES_OF_A_SAMPLE, 2 * PAGES_OF_A_SAMPLE]
     assert tried == [number - 1 for number in numbers]
 
 
 def test_a_sample_that_shows_more_has_its_kind_shown(tmp_path: Path) -> None:
     with closing(Database(tmp_path)) as database:
         kinds = RenderKinds(database)
-        gains = [False] * (PAGES_OF_THE_SECOND - 1) + [True] * 20
+        gains = [False] * (LATER_PAGE - 1) + [True] * 20
         tried = tried_of(kinds, "app", gains, has_place=False)
-    assert tried == [0, *range(PAGES_OF_THE_SECOND - 1, len(gains))]
-
-
-def test_a_first_page_that_leaves_much_open_has_a_second_one_tried(tmp_path: Path) -> None:
-    with closing(Database(tmp_path)) as database:
-        kinds = RenderKinds(database)
-        tried = []
-        for number in range(5):
-            name = kinds.name(URL.format("app", number))
-            if kinds.is_due(name, has_place=False):
-                tried.append(number)
-                kinds.note(name, is_gain=False, is_open=True)
-    assert tried == [0, 1]
+    assert tried == [0, 1, *range(LATER_PAGE - 1, len(gains))]
 
 
 def test_a_kind_that_shows_more_is_shown_always_and_others_are_not(tmp_path: Path) -> None:
     with closing(Database(tmp_path)) as database:
         kinds = RenderKinds(database)
-        tried_of(kinds, "plain", [False] * 50, has_place=False)  # the first and the fiftieth
+        tried_of(kinds, "plain", [False] * 50, has_place=False)  # the first two and the fiftieth
         assert tried_of(kinds, "app", [True] * 100, has_place=True) == list(range(100))
         assert len(tried_of(kinds, "plain", [False] * 50, has_place=False)) <= 2
 
