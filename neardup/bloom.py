@@ -298,8 +298,7 @@ def _fits(stored: BloomFilter, data: bytes) -> bool:
         needed = _bits_for(*_checked(stored.capacity, stored.error_rate))
     except ParameterError:
         return False
-    is_set = 0 < set_by_key < 2048  # more than the smallest error rate needs
-    return is_set and needed - 8 <= bits > 0 and stored._count <= MAX_BITS
+    return 0 < set_by_key < 2048 and needed - 8 <= bits > 0 and stored._count <= MAX_BITS
 
 
 def _chunks(kind: int, stored: _StoredFilters) -> Iterator[bytes]:

@@ -316,7 +316,7 @@ def open_for_reading(folder: Path) -> sqlite3.Connection:
             connection = connect_for_reading(path)
             stack.callback(connection.close)
             check_schema(connection, path)
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # it quotes damaged names
             fault = "cannot be read" if is_of_disk(error) else "not a crawl database"
             raise JobError(f"{path}: {fault}: {error}") from error
         stack.pop_all()

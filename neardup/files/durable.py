@@ -38,7 +38,6 @@ class Closing:
         self.close()
 
     def close(self) -> None:
-        """Let go of all files."""
         raise NotImplementedError
 
 

@@ -92,6 +92,8 @@ class Watch:
                     inputs += board.present().inputs
                     used_secs += process.running_secs
                 self._tell_findings()
+                if process.is_through:
+                    break
         found = len(self._told) - self._old
         return Outcome(self._target.name, inputs, used_secs, found, was_stopped)
 
@@ -129,6 +131,11 @@ class _Process:
     def running_secs(self) -> float:
         """Seconds since the first input; what is imported before that takes its time too."""
         return 0.0 if self._started is None else time.monotonic() - self._started
+
+    @property
+    def is_through(self) -> bool:
+        """Whether the process ended when its time was over."""
+        return self._process.returncode == 0
 
     def follow(self) -> Iterator[float]:
         """Wait until the process ends, or end it where an input hangs; yield once a minute."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -78,3 +79,16 @@ def test_closing_twice_is_allowed(tmp_path: Path) -> None:
     database = Database(tmp_path)
     database.close()
     database.close()
+
+
+def test_a_damaged_schema_whose_names_are_no_utf8_is_told(tmp_path: Path) -> None:
+    with closing(Database(tmp_path)) as database:
+        database.commit()
+    path = tmp_path / "crawl.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    whole = path.read_bytes()
+    assert b"CREATE TABLE meta" in whole
+    path.write_bytes(whole.replace(b"CREATE TABLE meta", b"CREATE TABLE \xff(ta"))
+    with pytest.raises(JobError, match="not a crawl database"):
+        open_for_reading(tmp_path)
