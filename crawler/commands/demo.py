@@ -8,10 +8,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawler.console.command_line import Command, CommandError, refuse_options, words_of
+from crawler.console.command_line import Command, CommandError, refuse_options
 from crawler.console.escaping import say
-from crawler.storage.errors import JobError
-from neardup.errors import NearDupError
 
 if TYPE_CHECKING:
     import argparse
@@ -23,6 +21,7 @@ class DemoCommand(Command):
     """Needs no network: the site has known duplicates planted in it."""
 
     uses_profile = True
+    own_errors = (ValueError,)
     usage = "[options] [DIR]"
     summary = "Serve a small site with planted duplicates, crawl it and print the report"
 
@@ -39,10 +38,8 @@ class DemoCommand(Command):
             settings.set("JOBDIR", str(folder), priority="cmdline")
             settings.set("FLEET_ENABLED", False, priority="cmdline")  # it shows one crawl
             self.exitcode = self._crawl(folder)
-        except (CommandError, JobError, NearDupError, ValueError) as error:
-            self.exitcode = self.complain(str(error), error)
-        except OSError as error:
-            self.exitcode = self.complain(words_of(error), error)
+        except (Exception, KeyboardInterrupt) as error:
+            self.exitcode = self.end(error)
 
     def _crawl(self, folder: Path) -> int:
         from crawler.console.crawl_run import Teller

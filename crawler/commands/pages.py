@@ -105,7 +105,6 @@ class PagesCommand(PlainCommand):
             page_filter,
             say_what_there_is,
         )
-        from crawler.reading.content.content_xml import ContentError
         from crawler.storage.database import open_for_reading
 
         chosen = page_filter(opts)
@@ -122,10 +121,6 @@ class PagesCommand(PlainCommand):
         except KeyboardInterrupt:
             self.after_interrupt = _after_interrupt(to, count)
             raise
-        except ContentError as error:
-            hint = f"crawl-once verify {folder} --repair makes it again from the text"
-            said = f"{folder}: a stored content cannot be read: {error}"
-            raise CommandError(f"{said}; {hint}") from None
         if to.is_folder:
             say(f"{many(count, 'file')} in {to.name}", to_stderr=True)
         elif to.name != "-":

@@ -34,6 +34,13 @@ _LAB_ERRORS = (
 )
 """Errors of the lab, by module and name: to import them takes longer than most errors should."""
 
+_UNREADABLE = (
+    ("sqlite3", "DatabaseError"),
+    ("zstandard", "ZstdError"),
+    ("crawler.reading.content.content_xml", "ContentError"),
+)
+"""Errors about what is stored, by module and name."""
+
 BROKEN = 1
 USAGE_ERROR = 2
 INTERRUPTED = 130
@@ -97,13 +104,11 @@ class CommandError(Exception):
     """An error that the user can correct; the message says how."""
 
 
-def _for_users() -> tuple[type[Exception], ...]:
-    """Return the errors whose messages say in one line what is wrong and what to do."""
-    # What was not imported raised nothing.
-    loaded = (
-        getattr(sys.modules[module], name) for module, name in _LAB_ERRORS if module in sys.modules
+def _loaded(errors: Iterable[tuple[str, str]]) -> tuple[type[Exception], ...]:
+    """Return the errors of modules that are imported: others raised none."""
+    return tuple(
+        getattr(sys.modules[module], name) for module, name in errors if module in sys.modules
     )
-    return CommandError, FleetError, JobError, NearDupError, *loaded
 
 
 class HelpFormatter(argparse.HelpFormatter):
@@ -144,6 +149,8 @@ class Command(ABC):
         description: The text of --help, where the summary is not enough.
         uses_profile: Whether settings can be given.
         exitcode: The exit status, when the command has run.
+        own_errors: Further errors whose messages say in one line what is wrong.
+        after_interrupt: What holds after Ctrl-C, printed then; the exit status is 130.
         host: The program that runs the command.
     """
 
@@ -151,6 +158,8 @@ class Command(ABC):
     summary = ""
     description = ""
     uses_profile = False
+    own_errors: tuple[type[Exception], ...] = ()
+    after_interrupt = "interrupted"
     host: Host
 
     def __init__(self) -> None:
@@ -186,16 +195,47 @@ class Command(ABC):
         say(f"{self.host.program} {self.name}: {message}", to_stderr=True)
         return BROKEN if is_of_disk(error) else USAGE_ERROR
 
+    def end(self, error: BaseException) -> int:
+        """Say in one line why the command ends; return the exit status.
+
+        Raises:
+            BaseException: It is a mistake of ours.
+        """
+        is_ours = type(error).__name__ == "ProgrammingError"  # such as a closed database
+        if isinstance(error, (UnicodeDecodeError, *_loaded(_UNREADABLE))) and not is_ours:
+            hint = "crawl-once verify DIR says what is wrong with a crawl"
+            return self.complain(f"cannot be read: {error}; {hint}", error)
+        for_users: tuple[type[Exception], ...] = (CommandError, FleetError, JobError, NearDupError)
+        if isinstance(error, (*for_users, *self.own_errors, *_loaded(_LAB_ERRORS))):
+            return self.complain(self.words(str(error)), error)
+        if isinstance(error, BrokenPipeError):
+            close_stdout()  # the reader (head, a pager) has had enough; that is no error
+            return self.exitcode
+        if isinstance(error, OSError):
+            if error.filename is None:
+                close_stdout()
+                if is_of_disk(error):
+                    error.filename = "standard output"
+            return self.complain(words_of(error), error)
+        if isinstance(error, KeyboardInterrupt):
+            if sys.stderr.isatty():
+                say(to_stderr=True)  # past the ^C
+            if self.after_interrupt:
+                self.complain(self.after_interrupt)
+            return INTERRUPTED
+        raise error
+
+    def words(self, line: str) -> str:
+        """Return a message in the words of this command."""
+        return line
+
 
 class PlainCommand(Command):
     """A command whose errors are one line on standard error.
 
     Attributes:
-        after_interrupt: What holds after Ctrl-C, printed then; the exit status is 130.
         progress: A line on the terminal; it must end before anything else is printed.
     """
-
-    after_interrupt = "interrupted"
 
     def __init__(self) -> None:
         super().__init__()
@@ -212,25 +252,8 @@ class PlainCommand(Command):
                 refuse_options(args, self.known_options)
                 self.act(args, opts)
             sys.stdout.flush()
-        except _for_users() as error:
-            self.exitcode = self.complain(str(error), error)
-        except BrokenPipeError:
-            close_stdout()  # the reader (head, a pager) has had enough; that is no error
-        except OSError as error:
-            if error.filename is None:
-                close_stdout()
-                if is_of_disk(error):
-                    error.filename = "standard output"
-            self.exitcode = self.complain(words_of(error), error)
-        except _unreadable() as error:
-            hint = "crawl-once verify DIR says what is wrong with a crawl"
-            self.exitcode = self.complain(f"cannot be read: {error}; {hint}", error)
-        except KeyboardInterrupt:
-            if sys.stderr.isatty():
-                say(to_stderr=True)  # past the ^C
-            if self.after_interrupt:
-                self.complain(self.after_interrupt)
-            self.exitcode = INTERRUPTED
+        except (Exception, KeyboardInterrupt) as error:
+            self.exitcode = self.end(error)
 
     @abstractmethod
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -253,13 +276,6 @@ class PlainCommand(Command):
             return
         for line in lines:
             say(line)
-
-
-def _unreadable() -> type[Exception]:
-    """Return the error of SQLite about what it cannot read, imported where one was raised."""
-    from sqlite3 import OperationalError
-
-    return OperationalError
 
 
 def words_of(error: Exception) -> str:

@@ -7,21 +7,10 @@ from abc import abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from crawler.console.command_line import (
-    INTERRUPTED,
-    Command,
-    CommandError,
-    close_stdout,
-    refuse_options,
-    words_of,
-)
-from crawler.console.escaping import say
+from crawler.console.command_line import Command, CommandError, refuse_options
 from crawler.console.profile import check_profile_options
-from crawler.frontier.redis import FleetError
 from crawler.mirror.errors import MirrorError
 from crawler.spiders.argument_table import PATTERNS, check_values
-from crawler.storage.errors import JobError
-from neardup.errors import NearDupError
 
 if TYPE_CHECKING:
     import argparse
@@ -52,6 +41,7 @@ class SpiderCommand(Command):
     uses_profile = True
     table: ClassVar[Mapping[str, Argument]]
     first: ClassVar[str]
+    own_errors = (MirrorError, ValueError)
 
     def add_own_options(self, parser: argparse.ArgumentParser) -> None:
         """Add an option for each argument of the spider."""
@@ -84,16 +74,8 @@ class SpiderCommand(Command):
             refuse_options(args, self.known_options)
             check_profile_options(opts)
             self.exitcode = self.crawl(args, opts)
-        except (CommandError, FleetError, NearDupError, MirrorError, JobError, ValueError) as error:
-            self.exitcode = self.complain(self.words(str(error)), error)
-        except BrokenPipeError:
-            close_stdout()  # the reader of a feed has had enough
-        except OSError as error:
-            self.exitcode = self.complain(words_of(error), error)
-        except KeyboardInterrupt:
-            say(to_stderr=True)
-            self.complain("interrupted")
-            self.exitcode = INTERRUPTED
+        except (Exception, KeyboardInterrupt) as error:
+            self.exitcode = self.end(error)
 
     @abstractmethod
     def crawl(self, args: list[str], opts: argparse.Namespace) -> int:

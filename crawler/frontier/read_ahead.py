@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 from crawler.storage.states import WAITING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Container, Iterator
 
     from crawler.storage.database import Database
 
     Place = tuple[int, int]
+    Row = tuple[int, int, int, str, bytes]
+    """Negated priority, depth, id, URL, request: rows sort in the order of their leases."""
 
 READ_HOSTS = 1_024
 """Read at most this many hosts at a time, where memory cannot hold all."""
@@ -186,14 +188,6 @@ class HostLine:
         self._database.empty("host_turns")
         self._logged = 0
 
-
-if TYPE_CHECKING:
-    from collections.abc import Container
-
-    from crawler.storage.database import Database
-
-    Row = tuple[int, int, int, str, bytes]
-    """Negated priority, depth, id, URL, request: rows sort in the order of their leases."""
 
 MAX_OF_A_HOST = 64
 MAX_BYTES = 2**25

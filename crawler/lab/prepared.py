@@ -19,7 +19,7 @@ from neardup.indexes.banding import CANDIDATE_PERMUTATIONS
 from neardup.whole import part_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from neardup.evaluation.shingle_sets import SetArrays
 
     Watch = Callable[[float, str], None]
-    from collections.abc import Callable, Iterator, Sequence
-
     Texts = Callable[[Sequence[int]], Iterator[str | None]]
 
 

@@ -23,13 +23,11 @@ from crawler.urls.parts import MalformedUrl
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
     from crawler.storage.database import Database
 
     Run = Callable[[str, Sequence[object]], sqlite3.Cursor]
-    from collections.abc import Callable
-    from pathlib import Path
-
 
 _RECENT = 50_000
 _MAX_CHAIN = 20

@@ -17,6 +17,7 @@ from crawler.pages.verdicts import (
 from crawler.pages.volatile import VolatileSlots
 from crawler.reading.content.content_xml import StoredText
 from crawler.storage import meta_names
+from crawler.storage.schema import checksum_sql
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 
 
 _SELECT = f"SELECT {', '.join(COLUMNS)} FROM pages"
-_INSERT = f"INSERT INTO pages VALUES ({', '.join('?' * len(COLUMNS))})"
+
+PUT_NEAR_TEXT = "INSERT OR REPLACE INTO near_texts (page, text, content) VALUES (?, ?, ?)"
 
 _OF_VERDICT = (
     "verdict", "reason", "duplicate_of", "resembles", "part_of", "distance", "similarity",
@@ -89,6 +91,7 @@ class PageStore:
     Attributes:
         database: The crawl's database.
         had_pages: Whether an earlier process stored pages.
+        insert_sql: The statement that inserts the values of a row.
     """
 
     def __init__(self, database: Database) -> None:
@@ -97,6 +100,8 @@ class PageStore:
         self._next_id = int(row[0])
         self._first_own_id = self._next_id
         self._noted_visit = self.last_visit
+        checksum = checksum_sql(database.read, "pages", "?{1}")
+        self.insert_sql = f"INSERT INTO pages VALUES ({', '.join('?' * len(COLUMNS))}, {checksum})"
         self._captures = LastCaptures(self._read_last)
         self.volatile = VolatileSlots(database.read, database.write)
         self.had_pages = self._noted_visit > 0
@@ -120,7 +125,7 @@ class PageStore:
             row.latest = 0
         else:
             self._replace(row.key)
-        self.database.write(_INSERT, row.values())
+        self.database.write(self.insert_sql, row.values())
         self._captures.note_change(row.key)
         self._note_visit(row.visit)
 
@@ -148,7 +153,7 @@ class PageStore:
 
     def keep_near_text(self, page_id: int, stored: StoredText | None) -> None:
         if stored is not None:
-            self.database.write("INSERT INTO near_texts VALUES (?, ?, ?)", (page_id, *stored))
+            self.database.write(PUT_NEAR_TEXT, (page_id, *stored))
 
     def near_text(self, page_id: int) -> StoredText | None:
         sql = "SELECT text, content FROM near_texts WHERE page = ?"

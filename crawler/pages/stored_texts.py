@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import zstandard
 
 from crawler.pages.page_row import to_unsigned
 from crawler.pages.verdicts import KEPT, listed
@@ -72,7 +73,10 @@ class PageDocuments:
 
     def text(self, id: int) -> str | None:  # noqa: A002  # neardup's name for it
         packed = self._store.text(id)
-        return None if packed is None else unpack_judged(packed)
+        try:
+            return None if packed is None else unpack_judged(packed)
+        except (zstandard.ZstdError, ValueError):  # a damaged text makes no verdict; verify says so
+            return None
 
     def name(self, id: int) -> str:  # noqa: A002  # neardup's name for it
         return self._store.name(id)

@@ -201,7 +201,7 @@ class KnownUrls:
             if referer is None or (last_referer is not None and outcome.kind not in READ):
                 referer = last_referer
         self._database.write(
-            "INSERT OR REPLACE INTO known VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO known VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)",
             (
                 key,
                 visit,
@@ -255,7 +255,7 @@ class KnownUrls:
         secs = self._policy.first()
         self._database.write(
             "INSERT OR REPLACE INTO known SELECT key, ?1, 'moved', ?1, NULL, NULL, NULL, NULL,"
-            " 0, 0, 0, ?2, ?3, NULL FROM redirects WHERE key NOT IN (SELECT key FROM pages)",
+            " 0, 0, 0, ?2, ?3, NULL, NULL FROM redirects WHERE key NOT IN (SELECT key FROM pages)",
             (visit, secs, now + secs),
         )
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from crawler.storage import meta_names
 from crawler.storage.checkpoints import Checkpoints
 from crawler.storage.errors import CrawlStorageError, JobError, JobVersionError, is_of_disk
-from crawler.storage.schema import SCHEMA_VERSION, TABLES
+from crawler.storage.schema import SCHEMA_VERSION, TABLES, keep_checksums
 from neardup.files.durable import open_sqlite
 
 if TYPE_CHECKING:
@@ -119,7 +119,6 @@ class Database:
         execute(f"PRAGMA cache_size = -{CACHE_KB}")
         if self._checkpoints is not None:
             self._checkpoints.prepare(self._connection)
-        execute("PRAGMA temp_store = MEMORY")
         tables = {name for (name,) in execute("SELECT name FROM sqlite_master")}
         if not tables:
             self._connection.executescript(f"BEGIN; {TABLES} COMMIT;")
@@ -128,6 +127,12 @@ class Database:
         elif "meta" not in tables:
             raise JobError(f"{self.path}: a database of something else; choose another JOBDIR")
         check_schema(self._connection, self.path)
+        self.sort_in("MEMORY")
+
+    def sort_in(self, place: str) -> None:
+        """Let SQLite sort in ``MEMORY``, or in a ``FILE`` what may be larger."""
+        self._connection.execute(f"PRAGMA temp_store = {place}")
+        keep_checksums(self._connection)  # to change that drops all that is temporary
 
     def read(self, sql: str, parameters: Sequence[Any] = ()) -> sqlite3.Cursor:
         """Run a query; it sees the uncommitted writes of this connection."""
@@ -135,18 +140,18 @@ class Database:
 
     def write(self, sql: str, parameters: Sequence[Any] = ()) -> sqlite3.Cursor:
         """Run a statement inside the open transaction, opening one where there is none."""
-        self._check()
         try:
-            self._begin()
+            if self._failure is not None or not self._connection.in_transaction:
+                self._begin()
             return self._connection.execute(sql, parameters)
         except sqlite3.Error as error:
             self._give_up(error)
 
     def write_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> int:
         """Run a statement once a row in the open transaction; return how many rows it changed."""
-        self._check()
         try:
-            self._begin()
+            if self._failure is not None or not self._connection.in_transaction:
+                self._begin()
             return self._connection.executemany(sql, rows).rowcount
         except sqlite3.Error as error:
             self._give_up(error)
@@ -156,8 +161,8 @@ class Database:
         self._connection.create_function(name, 1, function, deterministic=True)
 
     def _begin(self) -> None:
-        if not self._connection.in_transaction:
-            self._connection.execute("BEGIN IMMEDIATE")
+        self._check()
+        self._connection.execute("BEGIN IMMEDIATE")
 
     def _check(self) -> None:
         if self._failure is not None:
@@ -389,6 +394,7 @@ def beside(folder: Path) -> Iterator[sqlite3.Connection]:
         connection.execute("PRAGMA synchronous = NORMAL")
         # The crawl copies its log into the file; here it would be waited for.
         connection.execute("PRAGMA wal_autocheckpoint = 0")
+        keep_checksums(connection)
         _begin(connection, path)
         try:
             yield connection

@@ -73,7 +73,8 @@ def _of_stream(stream: io.BufferedReader, part: InputPart) -> Iterator[Row | Lef
     at = part.start
     if stream.peek(_BUFFER_BYTES).lstrip(_BLANK).startswith(b"["):
         # One list, which may be one line. Another part would begin within one of its objects.
-        yield from () if at else array_items(io.TextIOWrapper(stream, "utf-8-sig", "replace"))
+        with io.TextIOWrapper(stream, "utf-8-sig", "replace") as text:
+            yield from () if at else _array_items(text)
         return
     if at:
         # A line that begins before belongs to the part before; one byte back sees its end.
@@ -91,7 +92,7 @@ def _of_stream(stream: io.BufferedReader, part: InputPart) -> Iterator[Row | Lef
         at += len(line)
 
 
-def array_items(text: IO[str]) -> Iterator[Row | LeftOut]:
+def _array_items(text: IO[str]) -> Iterator[Row | LeftOut]:
     """Yield the objects of a list of JSON, in bounded memory; their positions are numbers."""
     decode = json.JSONDecoder().raw_decode
     rest, position = text.read(_BUFFER_BYTES).lstrip()[1:].lstrip(), 0
@@ -179,24 +180,25 @@ _UNPACKERS: dict[str, Callable[[Any], Iterator[bytes]]] = {
 
 def _records(file: Any, part: InputPart) -> Iterator[Row | LeftOut]:
     csv.field_size_limit(_MAX_LINE_BYTES)
-    lines = io.TextIOWrapper(_unpacked(file, part), "utf-8-sig", errors="replace", newline="")
-    rows, names, position = csv.reader(lines), None, 0
-    while True:
-        try:
-            record = next(rows, None)
-        except csv.Error:
-            yield LeftOut("a record that is no CSV")
-        else:
-            if record is None:
-                return
-            if names is None:
-                names = record
-                continue
-            if len(record) == len(names):
-                yield Row(position, dict(zip(names, record, strict=True)))
-            elif record:
-                yield LeftOut("a record with another number of fields")
-        position += 1
+    unpacked, names, position = _unpacked(file, part), None, 0
+    with io.TextIOWrapper(unpacked, "utf-8-sig", errors="replace", newline="") as lines:
+        rows = csv.reader(lines)
+        while True:
+            try:
+                record = next(rows, None)
+            except csv.Error:
+                yield LeftOut("a record that is no CSV")
+            else:
+                if record is None:
+                    return
+                if names is None:
+                    names = record
+                    continue
+                if len(record) == len(names):
+                    yield Row(position, dict(zip(names, record, strict=True)))
+                elif record:
+                    yield LeftOut("a record with another number of fields")
+            position += 1
 
 
 def _read_over(stream: BinaryIO, most: int | None = None) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from crawler.maintenance.merge.parted_keys import rivals
 from crawler.maintenance.verify.capture_checks import TWICE
 from crawler.pages.page_row import COLUMNS
-from crawler.pages.page_store import SEEN_COLUMNS
+from crawler.pages.page_store import PUT_NEAR_TEXT, SEEN_COLUMNS, PageStore
 from crawler.pages.reasons import Reason
 from crawler.pages.verdicts import (
     DUPLICATES,
@@ -36,7 +36,6 @@ SELECT id, source, old, latest FROM scratch.captures WHERE same_as IS NULL AND i
 ORDER BY id LIMIT ?
 """
 _ROW = f"SELECT {', '.join(COLUMNS)} FROM pages WHERE id = ?"
-_INSERT = f"INSERT INTO pages VALUES ({', '.join('?' * len(COLUMNS))})"
 _ORIGINAL = "SELECT key, text_digest FROM pages WHERE id = ?"
 _ELSEWHERE = "SELECT key, text_digest FROM elsewhere WHERE page = ?"
 _NEW_ID = "SELECT coalesce(same_as, id) FROM scratch.captures WHERE source = ? AND old = ?"
@@ -143,8 +142,9 @@ class Copier:
         """Copy all captures in their new order. Complexity: O(n log n); memory of a batch."""
         watch.begin("copying pages", count)
         last = 0
+        insert = PageStore(self.database).insert_sql
         while rows := self.database.read(_CAPTURES, (last, _BATCH)).fetchall():
-            self.database.write_many(_INSERT, self._copies(rows))
+            self.database.write_many(insert, self._copies(rows))
             self.database.commit()
             watch.advance(len(rows))
             last = rows[-1][0]
@@ -179,7 +179,7 @@ class Copier:
     def _copy_beside(self, source: MergedCrawl, new: int, page: Mapping[str, Any]) -> None:
         text = source.one("SELECT text, content FROM near_texts WHERE page = ?", page["id"])
         if text is not None and page["verdict"] in DUPLICATES | WALLS:
-            self.database.write("INSERT INTO near_texts VALUES (?, ?, ?)", (new, *text))
+            self.database.write(PUT_NEAR_TEXT, (new, *text))
 
     def _note_original(self, source: MergedCrawl, new: int, page: Mapping[str, Any]) -> None:
         """Record the original of a newest capture, which is found when all are copied."""

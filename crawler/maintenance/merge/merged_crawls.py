@@ -40,13 +40,6 @@ class MergedCrawl:
     def count(self, table: str) -> int:
         return int(self.one(f"SELECT count(*) FROM {table}")[0])
 
-    def is_damaged(self) -> bool:
-        """Return whether its database is damaged. Complexity: O(size)."""
-        try:
-            return bool(self.one("PRAGMA quick_check(1)")[0] != "ok")
-        except sqlite3.Error:
-            return True
-
 
 @contextmanager
 def opened(folders: Sequence[Path]) -> Iterator[list[MergedCrawl]]:
@@ -73,19 +66,16 @@ def opened(folders: Sequence[Path]) -> Iterator[list[MergedCrawl]]:
 
 
 def blamed(sources: Sequence[MergedCrawl], error: sqlite3.Error | CrawlStorageError) -> JobError:
-    """Return an error that names the directory it comes from.
+    """Return an error that names the directories it may come from.
 
-    SQLite distinguishes an unreadable source from an unwritable result only by the kind of the
-    error.
+    SQLite distinguishes an unreadable source from an unwritable result only by the code of the
+    error, and text that is no UTF-8 has none.
     """
     cause = error.__cause__ if isinstance(error, CrawlStorageError) else error
-    damage = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-    if isinstance(cause, sqlite3.Error) and getattr(cause, "sqlite_errorcode", 0) & 0xFF in damage:
-        for source in sources:
-            if source.is_damaged():
-                folder = source.folder
-                hint = f"crawl-once verify {folder} says more"
-                return JobError(f"{folder}: damaged ({cause}); {hint}")
+    code = getattr(cause, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
+    if isinstance(cause, sqlite3.Error) and code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
+        names = " or ".join(str(source.folder) for source in sources)
+        return JobError(f"{names}: damaged ({cause}); crawl-once verify DIR says more")
     return (
         error
         if isinstance(error, CrawlStorageError)

@@ -163,7 +163,7 @@ class _Merging:
         self._sources = sources
         self._watch = watch
         self._scratch = part / "scratch.db"
-        database.read("PRAGMA temp_store = FILE")  # what is sorted may be larger than memory
+        database.sort_in("FILE")
         database.read("ATTACH DATABASE ? AS scratch", (str(self._scratch),))
         database.read("PRAGMA scratch.journal_mode = OFF")
         database.read("PRAGMA scratch.synchronous = OFF")

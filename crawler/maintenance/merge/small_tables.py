@@ -84,7 +84,7 @@ FROM known
 """
 _HAS_NEWEST = "SELECT 1 FROM scratch.captures WHERE key = ? AND latest = 1 AND +source = ?"
 _PUT = """
-INSERT INTO known VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO known VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)
 ON CONFLICT (key) DO UPDATE SET visit = excluded.visit, outcome = excluded.outcome,
     since = excluded.since, reason = excluded.reason, moved_to = excluded.moved_to,
     distance = excluded.distance, similarity = excluded.similarity, is_near = excluded.is_near,

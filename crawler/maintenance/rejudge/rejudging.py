@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
-
-import zstandard
 
 from crawler.maintenance.rejudge.new_verdicts import JUDGED, JudgedRow, Rejudge
 from crawler.maintenance.verify.file_checks import (
@@ -20,7 +17,7 @@ from crawler.maintenance.verify.finding import QueueAgain
 from crawler.pages.judge import is_better
 from crawler.pages.live_parameters import current
 from crawler.pages.page_row import to_unsigned
-from crawler.pages.page_store import PageStore
+from crawler.pages.page_store import PUT_NEAR_TEXT, PageStore
 from crawler.pages.reasons import Reason, without
 from crawler.pages.stored_texts import HeldTexts, TextSource
 from crawler.pages.verdicts import INEXACT, KEPT, SAME_TEMPLATE, WALLS, listed
@@ -30,6 +27,7 @@ from crawler.storage.database import Database
 from crawler.storage.errors import JobError
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Sequence
 
     from crawler.maintenance.crawl_directory import CrawlDirectory
@@ -173,8 +171,7 @@ class Application:
             # For one with words of its own also if another page has the same text: that may change.
             if source != TextSource(row.id, 1):
                 self._texts.give(row, source)
-                sql = "INSERT OR REPLACE INTO near_texts VALUES (?, ?, ?)"
-                self._database.write(sql, (row.id, row.text, row.content))
+                self._database.write(PUT_NEAR_TEXT, (row.id, row.text, row.content))
             row.hold(None)
 
 
@@ -256,13 +253,7 @@ def rejudge(
         )
     can_queue = directory.plan is not None
     freed = [_wall_at(directory, url) for url in no_walls]
-    try:
-        judge = Rejudge(directory.connection, tuned.parameters, can_queue=can_queue, freed=freed)
-        judge.judge(watch)
-    except (zstandard.ZstdError, UnicodeDecodeError, sqlite3.DatabaseError) as error:
-        hint = f"look with crawl-once verify {directory.folder}"
-        said = f"{directory.folder}: what is stored cannot be read: {error}"
-        raise JobError(f"{said}; {hint}") from error
+    Rejudge(directory.connection, tuned.parameters, can_queue=can_queue, freed=freed).judge(watch)
     found = _counted(directory, tuned)
     if not dry_run:
         _apply(directory, tuned, watch, queues=bool(found.to_fetch), freed=freed)

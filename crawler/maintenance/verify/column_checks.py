@@ -1,13 +1,14 @@
-"""Check that rows hold values that a crawl writes, and put the others right."""
+"""Check that rows hold what a crawl wrote, and values that a crawl writes."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.maintenance.verify.finding import Rule, Stage
+from crawler.maintenance.verify.finding import Culprits, Rule, Stage
 from crawler.pages.verdicts import OUTCOMES, WALLS, listed
 from crawler.reading.content.content_xml import DOCUMENT, FROM_LINES, PAGE_TYPES
 from crawler.storage import meta_names
+from crawler.storage.schema import CHECKED, checksum_sql, keep_checksums
 from crawler.storage.states import QUEUED, SKIPPED, WAITING
 
 if TYPE_CHECKING:
@@ -15,6 +16,11 @@ if TYPE_CHECKING:
 
     from crawler.maintenance.crawl_directory import CrawlDirectory
     from crawler.maintenance.verify.finding import CheckWatch, Finding, Read, Repairer
+
+_KEYS = {table: f"{table}.key" for table in CHECKED} | {
+    "near_texts": "(SELECT key FROM pages WHERE id = near_texts.page)"
+}
+"""Expressions for the keys of the pages that rows are of."""
 
 # Two tables store this visit: the lower number is the wrong one.
 NEWEST_VISIT = (
@@ -203,6 +209,33 @@ _COLUMNS = (
 )
 
 
+def find_altered(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
+    """Compute the checksum of each row again. Complexity: O(size of the rows)."""
+    keep_checksums(directory.connection)
+    read, altered = directory.connection.execute, Culprits(ALTERED)
+    watch.begin("rows", len(CHECKED))
+    for table, key in _KEYS.items():
+        url = f"SELECT url FROM pages AS page WHERE page.key = {key}"
+        wrong = f"checksum IS NOT {checksum_sql(read, table)}"
+        for (url_bytes,) in read(f"SELECT CAST(({url}) AS BLOB) FROM {table} WHERE {wrong}"):
+            altered.add(table, f"{table}: {(url_bytes or b'').decode(errors='replace')}")
+        watch.advance()
+    yield from altered.found()
+
+
+def _have_read_again(repairer: Repairer, finding: Finding) -> str:
+    """Keep altered rows as they are, and have their pages judged anew at the next visit."""
+    read, write = repairer.database.read, repairer.database.write
+    right = {table: checksum_sql(read, table) for table in CHECKED}
+    for table, key in _KEYS.items():
+        keys = f"SELECT {key} FROM {table} WHERE checksum IS NOT {right[table]}"
+        write(f"UPDATE known SET due_at = 0 WHERE key IN ({keys})")
+        write(f"UPDATE pages SET payload_digest = NULL WHERE latest = 1 AND key IN ({keys})")
+    for table, checksum in right.items():
+        write(f"UPDATE {table} SET checksum = {checksum} WHERE checksum IS NOT {checksum}")
+    return f"altered rows whose pages are read once more at the next visit: {finding.count:,}"
+
+
 def find_strange_values(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
     """Check each value by itself. Complexity: O(rows)."""
     directory.connection.create_function("is_utf8", 1, is_utf8, deterministic=True)
@@ -230,11 +263,17 @@ def _put_right(repairer: Repairer, finding: Finding) -> str:
     return f"values corrected: {rows:,}"
 
 
+ALTERED = Rule(
+    "rows-unaltered",
+    "rows that were altered since they were written",
+    "keeps them, and has their pages read once more at the next visit",
+    _have_read_again,
+    Stage.VALUES,
+)
 VALUES = Rule(
     "values-right",
     "rows with values that no crawl writes",
     "corrects the values, or deletes the rows",
     _put_right,
     Stage.VALUES,
-    changes_texts=True,
 )

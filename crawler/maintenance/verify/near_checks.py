@@ -25,10 +25,11 @@ from crawler.maintenance.verify.capture_checks import find_originals
 from crawler.maintenance.verify.finding import Culprits, NoWatch, Rule, Stage, writing
 from crawler.maintenance.verify.repeat_checks import (
     CLOSE,
+    JudgedPair,
     is_close,
     mismeasured,
+    near_measures,
     readable_parameters,
-    similarity_of,
 )
 from crawler.pages.boilerplate import HostBoilerplate
 from crawler.pages.page_row import to_unsigned
@@ -44,7 +45,7 @@ from crawler.pages.verdicts import (
     listed,
 )
 from crawler.pages.wall_clusters import host_of
-from neardup import Document, HammingIndex, hamming
+from neardup import Document, HammingIndex
 from neardup.cascade import decide
 from neardup.document import signed
 from neardup.evidence import EvidenceSource
@@ -188,7 +189,8 @@ def _drop_near_pages(repairer: Repairer, finding: Finding) -> str:
             (*measures, page.id, page.id, page.id),
         )
         write(
-            "INSERT OR REPLACE INTO near_texts SELECT id, text, content FROM pages WHERE id = ?",
+            "INSERT OR REPLACE INTO near_texts SELECT id, text, content, NULL FROM pages"
+            " WHERE id = ?",
             (page.id,),
         )
         write("UPDATE pages SET text = NULL, content = NULL WHERE id = ?", (page.id,))
@@ -218,8 +220,8 @@ WHERE pages.resembles IS NOT NULL AND (pages.verdict NOT IN ('{SAME_TEMPLATE}', 
       AND NOT {_NAMED_ELSEWHERE}
 """
 _RESEMBLING = f"""
-SELECT pages.id, pages.url, pages.distance, pages.similarity, pages.fingerprint,
-       other.fingerprint, pages.parameters, pages.text, other.text, pages.verdict = '{CHANGED}'
+SELECT pages.id, pages.url, pages.verdict, pages.distance, pages.similarity, pages.fingerprint,
+       other.fingerprint, pages.text_digest, pages.parameters, pages.text, other.text, 0
 FROM pages JOIN pages AS other ON other.id = pages.resembles
 WHERE pages.latest = 1 AND pages.verdict IN ('{SAME_TEMPLATE}', '{CHANGED}') ORDER BY pages.id
 """
@@ -240,19 +242,6 @@ LEFT JOIN near_texts ON near_texts.page = pages.id
 WHERE pages.latest = 1 AND (pages.part_of IS NOT NULL OR pages.verdict = '{CONTAINED}')
 ORDER BY pages.id
 """
-
-
-class _Resembling(NamedTuple):
-    id: int
-    url: str
-    distance: int | None
-    similarity: float | None
-    fingerprint: int | None
-    other_fingerprint: int | None
-    parameters: int | None
-    text: bytes | None
-    other_text: bytes | None
-    is_changed: int
 
 
 class _PartPage(NamedTuple):
@@ -305,33 +294,25 @@ def find_parts(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding
 
 
 def _mismeasured(read: Read) -> Iterator[tuple[_Measured, str]]:
-    return mismeasured(read, starmap(_Resembling, read(_RESEMBLING)), _measured)
+    return mismeasured(read, starmap(JudgedPair, read(_RESEMBLING)), _measured)
 
 
 def _mismeasured_parts(read: Read) -> Iterator[tuple[_MeasuredPart, str]]:
     return mismeasured(read, starmap(_PartPage, read(_PARTS)), _measured_part)
 
 
-def _measured(row: _Resembling, parameters: Parameters | None) -> _Measured | None:
+def _measured(row: JudgedPair, parameters: Parameters | None) -> _Measured | None:
     """Return the right measures of a page, or None if they are right.
 
     Where the text of the resembled page is not stored any more, the similarity is believed.
     """
-    distance, similarity = row.distance, row.similarity
-    one, other = to_unsigned(row.fingerprint), to_unsigned(row.other_fingerprint)
-    if one is not None and other is not None:
-        distance = hamming(one, other)
-    if parameters is not None and row.text is not None and row.other_text is not None:
-        if parameters.verify:
-            similarity = similarity_of(parameters, row.text, row.other_text)
-        is_far = (
-            distance is not None and not parameters.verify and distance > parameters.max_distance
-        )
-        if is_far or (similarity is not None and similarity < parameters.min_similarity):
-            return _Measured(row.id, None)
-    if row.is_changed or (distance == row.distance and is_close(similarity, row.similarity)):
+    verifies = parameters is not None and parameters.verify
+    found = near_measures(row, parameters, has_distance=True, has_similarity=verifies)
+    if found is not None and (
+        row.verdict == CHANGED or (found[0] == row.distance and is_close(found[1], row.similarity))
+    ):
         return None
-    return _Measured(row.id, (distance, similarity))
+    return _Measured(row.id, found)
 
 
 def _measured_part(row: _PartPage, parameters: Parameters | None) -> _MeasuredPart | None:

@@ -44,6 +44,7 @@ class _JudgedRow(Protocol):
 
 
 CLOSE = 1e-6
+_MEASURED = frozenset({EXACT_DUPLICATE, TEXT_DUPLICATE, NEAR_DUPLICATE})
 _DUPLICATES = """
 SELECT pages.id, pages.url, pages.verdict, pages.distance, pages.similarity, pages.fingerprint,
        kept.fingerprint, pages.text_digest, pages.parameters, near_texts.text,
@@ -76,18 +77,20 @@ class _Measured(NamedTuple):
     similarity: float | None
 
 
-class _Duplicate(NamedTuple):
+class JudgedPair(NamedTuple):
+    """A page with what it was measured against, and whether both have the same text."""
+
     id: int
     url: str
     verdict: str
     distance: int | None
     similarity: float | None
     fingerprint: int | None
-    kept_fingerprint: int | None
+    other_fingerprint: int | None
     text_digest: bytes | None
     parameters: int | None
     text: bytes | None
-    kept_text: bytes | None
+    other_text: bytes | None
     is_equal: int
 
 
@@ -151,40 +154,45 @@ def _mismeasured(read: Read) -> Iterator[tuple[_Measured, str]]:
 
     If the text of a near-duplicate is not stored, its similarity is believed.
     """
-    return mismeasured(read, starmap(_Duplicate, read(_DUPLICATES)), _measured)
+    return mismeasured(read, starmap(JudgedPair, read(_DUPLICATES)), _measured)
 
 
-def _measured(row: _Duplicate, parameters: Parameters | None) -> _Measured | None:
+def _measured(row: JudgedPair, parameters: Parameters | None) -> _Measured | None:
     """Return the right values of a duplicate, or None if they are right."""
-    if row.text_digest is None:  # the page must be read again
+    if row.text_digest is None or row.verdict not in _MEASURED:  # the page must be read again
         return None
-    if row.verdict in {EXACT_DUPLICATE, TEXT_DUPLICATE}:
+    if row.verdict != NEAR_DUPLICATE:
         if not row.is_equal:
             return _Measured(row.id, None, None, None)
         is_right = row.distance == 0 and row.similarity == 1.0
         return None if is_right else _Measured(row.id, row.verdict, 0, 1.0)
-    if row.verdict != NEAR_DUPLICATE:
+    has_distance, has_similarity = row.distance is not None, row.similarity is not None
+    found = near_measures(row, parameters, has_distance=has_distance, has_similarity=has_similarity)
+    if found is None:
+        return _Measured(row.id, None, None, None)
+    if found[0] == row.distance and is_close(found[1], row.similarity):
         return None
-    return _measured_near(row, parameters)
+    return _Measured(row.id, NEAR_DUPLICATE, *found)
 
 
-def _measured_near(row: _Duplicate, parameters: Parameters | None) -> _Measured | None:
+def near_measures(
+    row: JudgedPair, parameters: Parameters | None, *, has_distance: bool, has_similarity: bool
+) -> tuple[int | None, float | None] | None:
+    """Return distance and similarity of two texts as they are, or None if they are not near.
+
+    What cannot be computed is believed, and what a pair is not to have is left as it is.
+    """
     distance, similarity = row.distance, row.similarity
-    one, other = to_unsigned(row.fingerprint), to_unsigned(row.kept_fingerprint)
-    if distance is not None and one is not None and other is not None:
+    one, other = to_unsigned(row.fingerprint), to_unsigned(row.other_fingerprint)
+    if has_distance and one is not None and other is not None:
         distance = hamming(one, other)
-    if parameters is not None and row.text is not None and row.kept_text is not None:
-        if similarity is not None:
-            similarity = similarity_of(parameters, row.text, row.kept_text)
-        is_far = (
-            distance is not None and not parameters.verify and distance > parameters.max_distance
-        )
-        is_other = similarity is not None and similarity < parameters.min_similarity
-        if is_far or is_other:
-            return _Measured(row.id, None, None, None)
-    if distance == row.distance and is_close(similarity, row.similarity):
-        return None
-    return _Measured(row.id, NEAR_DUPLICATE, distance, similarity)
+    if parameters is None or row.text is None or row.other_text is None:
+        return distance, similarity
+    if has_similarity:
+        similarity = similarity_of(parameters, row.text, row.other_text)
+    is_far = distance is not None and not parameters.verify and distance > parameters.max_distance
+    is_other = similarity is not None and similarity < parameters.min_similarity
+    return None if is_far or is_other else (distance, similarity)
 
 
 def is_close(one: float | None, other: float | None) -> bool:

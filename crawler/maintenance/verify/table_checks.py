@@ -42,7 +42,7 @@ SELECT id, url FROM pages WHERE latest = 1 AND visit > 0
 _DUE_NOW = """
 INSERT OR IGNORE INTO known
 SELECT key, max(visit, seen_visit), 'unchanged', visit, NULL, NULL, NULL, NULL, 0, 0, 0,
-       86400.0, ?, NULL
+       86400.0, ?, NULL, NULL
 FROM pages WHERE id = ?
 """
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import starmap
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import zstandard
 
@@ -23,11 +24,12 @@ from crawler.reading.content.content_xml import (
     unpack_content,
 )
 from crawler.storage import meta_names
+from crawler.storage.schema import CHECKED
 from neardup import analyse
 from neardup.fingerprints.digest import words_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from crawler.maintenance.crawl_directory import CrawlDirectory
     from crawler.maintenance.verify.finding import CheckWatch, Finding, Repairer
@@ -111,42 +113,39 @@ def find_misread(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Findi
         named = directory.meta.get(meta_names.FEATURES, "none")
         yield FEATURES.finding(f"{FEATURES.what}: {named}")
         return
-    unreadable, digests, fingerprints = map(Culprits, (READABLE, DIGEST, FINGERPRINT))
+    rules = READABLE, NEAR_TEXT, DIGEST, FINGERPRINT
+    unreadable, near, digests, fingerprints = map(Culprits, rules)
     watch.begin("texts", directory.count("SELECT count(*) FROM pages WHERE text IS NOT NULL"))
-    for values in directory.connection.execute(_TEXTS):
-        row = _StoredText(*values)
-        try:
-            said = _right(row, parameters)
-        except ValueError as error:
-            unreadable.add(row.id, f"{row.url} ({error})")
-        else:
-            if to_unsigned(row.fingerprint) != said.fingerprint:
-                fingerprints.add(row.id, row.url)
-            is_right = (row.words, row.text_digest) == (said.words, said.text_digest)
-            if not is_right or not said.is_answer_of(row):
-                digests.add(row.id, row.url)
+    read = directory.connection.execute
+    for row, said in _computed(read(_TEXTS), parameters, unreadable):
+        if to_unsigned(row.fingerprint) != said.fingerprint:
+            fingerprints.add(row.id, row.url)
+        is_right = (row.words, row.text_digest) == (said.words, said.text_digest)
+        if not is_right or not said.is_answer_of(row):
+            digests.add(row.id, row.url)
         watch.advance()
-    yield from _misread_near_texts(directory, parameters)
+    for row, said in _computed(read(_NEAR_TEXTS), parameters, near):
+        # A page that must be read again has no digest.
+        if row.text_digest is not None and said.text_digest != row.text_digest:
+            near.add(row.id, row.url)
+    yield from near.found()
     yield from HTML.found(_unreadable_html(directory))
     yield from advised(directory, unreadable.found())
     yield from digests.found()
     yield from fingerprints.found()
 
 
-def _misread_near_texts(directory: CrawlDirectory, parameters: Parameters) -> Iterator[Finding]:
-    unreadable, others = Culprits(NEAR_READABLE), Culprits(NEAR_DIGEST)
-    for values in directory.connection.execute(_NEAR_TEXTS):
-        row = _StoredText(*values)
+def _computed(
+    rows: Iterable[Sequence[Any]], parameters: Parameters, unreadable: Culprits
+) -> Iterator[tuple[_StoredText, _StoredSaid]]:
+    """Yield stored texts with their right columns, and collect those that cannot be read."""
+    for row in starmap(_StoredText, rows):
         try:
             said = _right(row, parameters)
         except ValueError as error:
             unreadable.add(row.id, f"{row.url} ({error})")
         else:
-            # A page that must be read again has no digest.
-            if row.text_digest is not None and said.text_digest != row.text_digest:
-                others.add(row.id, row.url)
-    yield from unreadable.found()
-    yield from others.found()
+            yield row, said
 
 
 def _unreadable_html(directory: CrawlDirectory) -> Iterator[tuple[int, str]]:
@@ -182,7 +181,6 @@ def _recompute(repairer: Repairer, finding: Finding) -> str:
 
 
 _RECOMPUTED = "computes it from the stored text"
-_DUPLICATES = "deletes them: they are of duplicates"
 
 FEATURES = Rule(
     "features-known",
@@ -196,16 +194,10 @@ READABLE = Rule(
     read_again,
     changes_texts=True,
 )
-NEAR_READABLE = Rule(
-    "near-text-readable",
-    "texts of near-duplicates that cannot be decompressed",
-    _DUPLICATES,
-    drop_near_texts,
-)
-NEAR_DIGEST = Rule(
+NEAR_TEXT = Rule(
     "near-text-right",
-    "texts of near-duplicates with another digest than is stored",
-    _DUPLICATES,
+    "texts of near-duplicates that cannot be read, or have another digest than is stored",
+    "deletes them: they are of duplicates",
     drop_near_texts,
 )
 HTML = Rule(
@@ -230,10 +222,10 @@ FINGERPRINT = Rule(
 )
 
 
-_CONTENTS = "SELECT id, url, content FROM pages WHERE text IS NOT NULL ORDER BY id"
-_NEAR_CONTENTS = """
-SELECT page, url, near_texts.content
-FROM near_texts JOIN pages ON pages.id = page ORDER BY page
+_CONTENTS = """
+SELECT 'pages', id, url, content FROM pages WHERE text IS NOT NULL
+UNION ALL
+SELECT 'near_texts', page, url, near_texts.content FROM near_texts JOIN pages ON pages.id = page
 """
 _LEFT_OVER = "SELECT id, url FROM pages WHERE text IS NULL AND content IS NOT NULL ORDER BY id"
 
@@ -241,53 +233,36 @@ _LEFT_OVER = "SELECT id, url FROM pages WHERE text IS NULL AND content IS NOT NU
 def find_misshown(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
     """Decompress and parse every content. Complexity: O(size); memory for one of them."""
     watch.begin("contents", directory.count("SELECT count(*) FROM pages WHERE text IS NOT NULL"))
-    for rule, sql in ((CONTENT, _CONTENTS), (NEAR_CONTENT, _NEAR_CONTENTS)):
-        unreadable = Culprits(rule)
-        for page_id, url, packed in directory.connection.execute(sql):
-            try:
-                unpack_content(packed or b"")
-            except ContentError as error:
-                unreadable.add(page_id, f"{url} ({error})")
-            watch.advance(int(rule is CONTENT))
-        yield from unreadable.found()
+    unreadable = Culprits(CONTENT)
+    for table, page_id, url, packed in directory.connection.execute(_CONTENTS):
+        try:
+            unpack_content(packed or b"")
+        except ContentError as error:
+            unreadable.add((table, page_id), f"{url} ({error})")
+        watch.advance(int(table == "pages"))
+    yield from unreadable.found()
     yield from LEFT_OVER.found(directory.connection.execute(_LEFT_OVER))
 
 
-def _made_of_lines(read: str, write: str, report: str) -> Callable[[Repairer, Finding], str]:
-    """Return a repair that makes contents of the lines of the texts that a query reads."""
+def _make_of_lines(repairer: Repairer, finding: Finding) -> str:
+    read, write = repairer.database.read, repairer.database.write
+    for table, page_id in finding.ids:
+        where = f"WHERE {CHECKED[table]} = ?"
+        sql = f"SELECT text FROM {table} {where} AND text IS NOT NULL"
+        for (text,) in read(sql, (page_id,)).fetchall():
+            content = StoredText.of(text, None).content
+            write(f"UPDATE {table} SET content = ? {where}", (content, page_id))
+            if table == "pages":
+                sql = f"UPDATE pages SET page_type = NULL, content_source = '{FROM_LINES}' {where}"
+                write(sql, (page_id,))
+    return f"contents made of the lines of their texts: {finding.count:,}"
 
-    def make(repairer: Repairer, finding: Finding) -> str:
-        for page_id in finding.ids:
-            for (text,) in repairer.database.read(read, (page_id,)).fetchall():
-                repairer.database.write(write, (StoredText.of(text, None).content, page_id))
-        return f"{report} made of the lines of their texts: {finding.count:,}"
-
-    return make
-
-
-_OF_LINES = "makes it of the lines of the text"
 
 CONTENT = Rule(
     "content-readable",
     "texts whose content is missing, or cannot be read",
-    _OF_LINES,
-    _made_of_lines(
-        "SELECT text FROM pages WHERE id = ? AND text IS NOT NULL",
-        f"UPDATE pages SET content = ?, page_type = NULL, content_source = '{FROM_LINES}'"
-        " WHERE id = ?",
-        "contents",
-    ),
-    Stage.MEASURES,
-)
-NEAR_CONTENT = Rule(
-    "near-content-readable",
-    "texts of near-duplicates whose content cannot be read",
-    _OF_LINES,
-    _made_of_lines(
-        "SELECT text FROM near_texts WHERE page = ?",
-        "UPDATE near_texts SET content = ? WHERE page = ?",
-        "contents beside pages",
-    ),
+    "makes it of the lines of the text",
+    _make_of_lines,
     Stage.MEASURES,
 )
 LEFT_OVER = Rule(

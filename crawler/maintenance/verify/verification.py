@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import sqlite3
 import sys
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import IO, TYPE_CHECKING, Any
@@ -18,7 +14,7 @@ import xxhash
 
 from crawler.maintenance.tally import ALL_PAGES, KEPT_PAGES
 from crawler.maintenance.verify.capture_checks import find_misplaced
-from crawler.maintenance.verify.column_checks import VALUES
+from crawler.maintenance.verify.column_checks import VALUES, find_altered
 from crawler.maintenance.verify.file_checks import (
     BLOOM,
     INDEX,
@@ -42,11 +38,13 @@ from crawler.maintenance.verify.text_checks import find_misread, find_misshown
 from crawler.pages.export import stored_urls
 from crawler.storage.database import Database
 from crawler.storage.errors import JobError
-from neardup.batch.rows import LeftOut, array_items
+from neardup.batch.input_files import CSV, JSON_LINES, PARQUET, InputPart
+from neardup.batch.rows import LeftOut, read_rows
 from neardup.installing import install_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from io import BufferedReader
     from pathlib import Path
 
     import numpy.typing as npt
@@ -59,6 +57,9 @@ if TYPE_CHECKING:
     Urls = Callable[[], Iterable[str]]
 
 _FIELD = "url"
+_FORMATS = dict.fromkeys(("jsonl", "jl", "jsonlines", "json"), JSON_LINES)
+_FORMATS |= {"csv": CSV, "xml": "xml", "parquet": PARQUET}
+"""Formats of feeds by their endings."""
 
 
 class FeedError(JobError):
@@ -75,55 +76,34 @@ def feed_urls(path: Path) -> Iterator[str]:
         FeedError: It is missing, cut short, damaged, or has items without a URL.
     """
     kind = path.suffix.lstrip(".").lower()
-    if kind not in _READERS:
-        raise FeedError(f"{path}: its ending names no format; there are {', '.join(_READERS)}")
+    if kind not in _FORMATS:
+        raise FeedError(f"{path}: its ending names no format; there are {', '.join(_FORMATS)}")
     try:
         with path.open("rb") as file:
-            for number, item in enumerate(_READERS[kind](file), 1):
+            for number, item in enumerate(_items(file, kind), 1):
                 url = item.get(_FIELD) if isinstance(item, dict) else None
                 if not isinstance(url, str):
                     raise FeedError(f"{path}: item {number:,} has no field {_FIELD!r}")
                 yield url
     except OSError as error:
         raise FeedError(f"{path}: {error.strerror or error}") from None
-    except (ValueError, RecursionError, ParseError, csv.Error) as error:
+    except ImportError:
+        raise FeedError(f"parquet needs pyarrow: {install_command('parquet')}") from None
+    except (ValueError, ParseError) as error:
         raise FeedError(f"{path}: cut short or damaged: {error}") from None
 
 
-def _lines(file: IO[bytes]) -> Iterator[Any]:
-    for line in file:
-        if line.strip():
-            yield json.loads(line)
-
-
-def _array(file: IO[bytes]) -> Iterator[Any]:
-    """Yield the items of one JSON array, with at most one piece of the file in memory."""
-    if not _is_array(file):
+def _items(file: BufferedReader, kind: str) -> Iterator[Any]:
+    if kind == "xml":
+        yield from _elements(file)
+        return
+    if kind == "json" and not file.peek(1).lstrip().startswith(b"["):
         raise ValueError("no JSON array")
-    with io.TextIOWrapper(file, "utf-8") as text:
-        for found in array_items(text):
-            if isinstance(found, LeftOut):
-                raise ValueError(found.reason)  # noqa: TRY004 - ``feed_urls`` catches it
-            yield found.values
-
-
-def _is_array(file: IO[bytes]) -> bool:
-    start = file.read(1)
-    while start.isspace():
-        start = file.read(1)
-    file.seek(0)
-    return start == b"["
-
-
-def _table(file: IO[bytes]) -> Iterator[Any]:
-    csv.field_size_limit(sys.maxsize)
-    # No reader of codecs, which takes U+2028 and form feeds for ends of lines.
-    text = io.TextIOWrapper(file, "utf-8", newline="")
-    try:
-        yield from csv.DictReader(text, strict=True)
-    finally:
-        with suppress(ValueError):  # the file was closed by its owner
-            text.detach()
+    part = InputPart(0, "", _FORMATS[kind], 0, sys.maxsize)
+    for row in read_rows(file, part, [(_FIELD,)]):
+        if isinstance(row, LeftOut):
+            raise ValueError(row.reason)  # noqa: TRY004 - ``feed_urls`` catches it
+        yield row.values
 
 
 def _elements(file: IO[bytes]) -> Iterator[Any]:
@@ -134,25 +114,6 @@ def _elements(file: IO[bytes]) -> Iterator[Any]:
             yield {child.tag: child.text for child in element}
             root.clear()
 
-
-def _parquet(file: IO[bytes]) -> Iterator[Any]:
-    try:
-        import pyarrow.parquet as pq  # noqa: PLC0415
-    except ImportError:
-        raise FeedError(f"parquet needs pyarrow: {install_command('parquet')}") from None
-    for batch in pq.ParquetFile(file).iter_batches(columns=[_FIELD]):
-        yield from batch.to_pylist()
-
-
-_READERS: dict[str, Callable[[IO[bytes]], Iterator[Any]]] = {
-    "jsonl": _lines,
-    "jl": _lines,
-    "jsonlines": _lines,
-    "json": _array,
-    "csv": _table,
-    "xml": _elements,
-    "parquet": _parquet,
-}
 
 _NAMED = 10_000
 _ADVICE = "write it again: crawl-once pages DIR --verdict kept -o FILE"
@@ -230,6 +191,7 @@ def _named(hashes: Hashes, urls: Urls) -> tuple[str, ...]:
 
 CHECKS: tuple[tuple[str, Check], ...] = (
     ("crawl.db is whole", find_damage),
+    ("rows are as they were written", find_altered),
     ("rows hold values that a crawl writes, and tables agree", find_strange),
     (
         "every URL has one newest capture, every duplicate a stored original",

@@ -39,9 +39,6 @@ if TYPE_CHECKING:
 
     Attributes = dict[bytes, Attribute]
 
-    from crawler.mirror.documents.tags import Attribute
-
-
 # Attributes that browsers compare with a server's answer, and cannot with a file.
 _CHECKS = (b"integrity", b"crossorigin")
 _PICTURES = frozenset({"og:image", "og:image:url", "og:image:secure_url"})

@@ -33,7 +33,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     numbers = f"numbers(value) AS (SELECT 2 UNION ALL SELECT value + 1 FROM numbers LIMIT {PAGES})"
     with closing(sqlite3.connect(jobdir / "crawl.db")) as connection:
         connection.execute(
-            f"WITH RECURSIVE {numbers} INSERT INTO pages SELECT {values} FROM pages, numbers"
+            f"WITH RECURSIVE {numbers} INSERT INTO pages SELECT {values}, 0 FROM pages, numbers"
         )
         connection.commit()
     return jobdir

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from filelock import FileLock
 
-from tests.crawler.maintenance.verify.crawled import check, execute, make
+from tests.crawler.maintenance.verify.crawled import check, execute, make, write
 from tests.crawls.command import pages, scrapy, start_scrapy
 from tests.waiting import attempts
 
@@ -34,7 +34,7 @@ def test_a_clean_directory_is_said_to_be_clean(clean: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     assert "PROBLEM" not in done.stdout
-    assert done.stdout.count("  ok  ") == 15
+    assert done.stdout.count("  ok  ") == 16
 
 
 def test_problems_are_named_repaired_and_gone(tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ def test_problems_are_named_repaired_and_gone(tmp_path: Path) -> None:
 
 def test_json_is_one_object(tmp_path: Path) -> None:
     make(tmp_path)
-    execute(tmp_path, LOSE_A_TEXT)
+    write(tmp_path, LOSE_A_TEXT)
     done = scrapy("verify", str(tmp_path), "--json")
     assert done.returncode == 1
     found = json.loads(done.stdout)

@@ -153,7 +153,7 @@ def test_it_is_superseded_where_all_pages_are_judged_again(
     # As crawl-once rejudge does: it names its parameters, and texts go where they belong.
     write = visiting.job.database.write
     write("UPDATE pages SET parameters = 2, duplicate_of = 7 WHERE id = 1")
-    write("INSERT INTO near_texts SELECT id, text, content FROM pages WHERE id = 1")
+    write("INSERT INTO near_texts SELECT id, text, content, NULL FROM pages WHERE id = 1")
     write("UPDATE pages SET text = NULL, content = NULL WHERE id = 1")
     visiting.job.commit()
     assert source.is_superseded()

@@ -72,7 +72,7 @@ def add(connection: sqlite3.Connection, count: int, verdict: str = "new", **more
             TEXT if verdict in KEPT else None,
         )  # fmt: skip
         marks = ", ".join("?" * len(row))
-        connection.execute(f"INSERT INTO pages ({COLUMNS}) VALUES ({marks})", row)
+        connection.execute(f"INSERT INTO pages ({COLUMNS}, checksum) VALUES ({marks}, 0)", row)
     connection.execute("COMMIT")
 
 

@@ -61,8 +61,8 @@ def fill(
         row = (number + 1, key(number), url(number), url(number))
         database.write(
             "INSERT INTO pages (id, key, url, canonical_url, latest, visit, fetched_at, seen_visit,"
-            " seen_at, depth, body_bytes, links, verdict, better_copy)"
-            " VALUES (?, ?, ?, ?, 1, 1, 0, 1, 0, 1, 0, 0, 'new', 0)",
+            " seen_at, depth, body_bytes, links, verdict, better_copy, checksum)"
+            " VALUES (?, ?, ?, ?, 1, 1, 0, 1, 0, 1, 0, 0, 'new', 0, 0)",
             row,
         )
         found = [

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from crawler.lab.border_pairs import ListFilter
     from crawler.lab.judgement import Choice, Judgement
     from crawler.url_rules.learning.proposals import Proposal
-    from crawler.url_rules.rule_report import StoredRule
     from neardup import Parameters
 
 _FIRST_MEMBERS = 5

@@ -15,6 +15,7 @@ from crawler.job import Job
 from crawler.maintenance.crawl_directory import CrawlDirectory
 from crawler.maintenance.verify.finding import NoWatch
 from crawler.maintenance.verify.verification import Further, Verification, repair, verify
+from crawler.storage.schema import keep_checksums
 from crawler.url_rules.engine import UrlRules
 from crawler.url_rules.learning.context import Context
 from crawler.url_rules.learning.hypothesis import LearningPolicy
@@ -51,7 +52,7 @@ def make(folder: Path) -> None:
     """Two visits, the second one stopped with requests queued."""
     asyncio.run(_visit(folder, FIRST, ()))
     asyncio.run(_visit(folder, SECOND, QUEUED))
-    execute(folder, "UPDATE pages SET page_type = 'article' WHERE content IS NOT NULL")
+    write(folder, "UPDATE pages SET page_type = 'article' WHERE content IS NOT NULL")
 
 
 async def _visit(
@@ -108,6 +109,14 @@ def check_and_repair(folder: Path) -> Verification:
 
 def rules(found: Verification) -> set[str]:
     return {finding.rule for finding in found.findings}
+
+
+def write(folder: Path, *statements: str) -> None:
+    """Write to a crawl's database as a crawl does."""
+    with closing(sqlite3.connect(folder / "crawl.db")) as connection, connection:
+        keep_checksums(connection)
+        for statement in statements:
+            connection.execute(statement)
 
 
 def execute(folder: Path, *statements: str) -> None:

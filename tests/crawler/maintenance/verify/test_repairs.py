@@ -154,7 +154,7 @@ def test_what_was_done_is_counted_and_not_what_was_found(folder: Path) -> None:
     execute(folder, noise.format(0), noise.format(1))
     done = check_and_repair(folder).done
     said = "captures forgotten: 1, URLs queued again: 1, texts of old versions dropped: 1"
-    assert done[0] == said
+    assert said in done
     (written,) = (deed for deed in done if deed.startswith("rows of crawl.db written: "))
     assert (
         int(written.rpartition(" ")[2]) >= 4

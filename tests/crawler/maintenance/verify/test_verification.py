@@ -121,20 +121,20 @@ def flip_content(folder: Path) -> None:
 
 DAMAGES: dict[str, tuple[Damage, str]] = {
     "a text beside a kept page": (
-        sql(f"INSERT INTO near_texts SELECT id, text, content FROM pages {of('/other')}"),
+        sql(f"INSERT INTO near_texts SELECT id, text, content, NULL FROM pages {of('/other')}"),
         "near-text-owned",
     ),
     "a text beside no page": (
-        sql("INSERT INTO near_texts SELECT 999, text, content FROM near_texts LIMIT 1"),
+        sql("INSERT INTO near_texts SELECT 999, text, content, NULL FROM near_texts LIMIT 1"),
         "near-text-owned",
     ),
     "a text beside a page that is no zstd": (
         sql("UPDATE near_texts SET text = x'28b5'"),
-        "near-text-readable",
+        "near-text-right",
     ),
     "a content beside a page that is no XML": (
         sql("UPDATE near_texts SET content = x'28b5'"),
-        "near-content-readable",
+        "content-readable",
     ),
     "a content that is no zstd": (
         sql(f"UPDATE pages SET content = x'28b5' {of('/other')}"),
