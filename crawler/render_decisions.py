@@ -188,10 +188,12 @@ class PageRendering:
         host = name.partition("/")[0]
         while under_way := self._under_way.get(host) or self._under_way.get(name):
             self._waiting += 1  # It is in memory alone, too.
-            await under_way.wait()
-            self._waiting -= 1
+            try:
+                await under_way.wait()
+            finally:
+                self._waiting -= 1
         kind = kinds.kind(name)
-        firsts = [host] * kinds.host(name).is_untried + [name] * (not kind.tried)
+        firsts = {*[host] * kinds.host(name).is_untried, *[name] * (not kind.tried)}
         if not kinds.is_due(name, has_place=is_to_fill):
             if kind.is_unclear and is_to_fill:
                 return await self._apart(fetched, reading, "others of its kind failed there")

@@ -80,8 +80,7 @@ class Cookies(CookiesMiddleware):
         self._of_seeds: set[CookieName] = set()
         # Domains: those whose session may have ended since the last run, those that are asked.
         self._due: set[str] = set()
-        self._renewed: set[str] = set()
-        self._renewing: Future[Any] | None = None
+        self._renewals: dict[str, Future[Any]] = {}
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Cookies:
@@ -107,6 +106,7 @@ class Cookies(CookiesMiddleware):
             for cookie in stored_cookies(job.folder):
                 if name_of(cookie) not in self._given:
                     self._due.add(cookie.domain)
+                    self._of_seeds.add(name_of(cookie))
                     self._jar.set_cookie(cookie)
             job.database.before_commit.append(self._save)
             job.callbacks.at_close.append(self._save)
@@ -150,11 +150,12 @@ class Cookies(CookiesMiddleware):
         spider = self.crawler.spider if ended else None
         if isinstance(spider, SiteSpider) and spider.job.fleet is None:
             entries = map(self.crawler.engine.download_async, spider.entries(ended))
-            self._renewed = ended
-            self._renewing = asyncio.gather(*entries, return_exceptions=True)
-        if self._renewing is None or self._renewing.done() or SEED in request.meta:
-            return None
-        return self._renewing if any(is_below(host, domain) for domain in self._renewed) else None
+            renewal = asyncio.gather(*entries, return_exceptions=True)
+            self._renewals.update(dict.fromkeys(ended, renewal))
+        for domain in [one for one, renewal in self._renewals.items() if renewal.done()]:
+            del self._renewals[domain]
+        domains = () if SEED in request.meta else self._renewals
+        return next((self._renewals[one] for one in domains if is_below(host, one)), None)
 
     async def _prepare_after(self, renewal: Future[Any], request: Request) -> None:
         await asyncio.wait([renewal])
@@ -187,7 +188,7 @@ class Cookies(CookiesMiddleware):
         answer: Request | Response = super().process_response(request, response)
         self._jar.is_closed = False
         if SEED in request.meta:
-            self._of_seeds.update(map(name_of, self._jar))
+            self._of_seeds |= self._jar.gained
         if self._job is not None and self._job.fleet is None and self._jar.gained:
             self._note_gained(self._job, request)
         self._jar.gained.clear()

@@ -266,7 +266,7 @@ class BoundedJar(CookieJar):
         ended = [name_of(cookie) for cookie in self if cookie.is_expired(now)]
         for name in ended:
             self.clear(*name)
-            del self._held[name.domain][name]
+            self._held[name.domain].pop(name)
             self._count -= 1
         self._next_end = min((one.expires for one in self if one.expires), default=math.inf)
         return ended
@@ -286,14 +286,14 @@ class BoundedJar(CookieJar):
         self._count -= 1
         with suppress(KeyError):  # it has expired in the meantime
             if any(name.path == oldest.path for name in names):
-                self.clear(*oldest)
+                super().clear(*oldest)  # also while it is closed
             else:  # its path too, since a domain may have many paths
-                self.clear(domain, oldest.path)
+                super().clear(domain, oldest.path)
 
     def _drop_domain(self, domain: str) -> None:
         self._count -= len(self._held.pop(domain))
         with suppress(KeyError):
-            self.clear(domain)
+            super().clear(domain)
 
 
 def shortened(header: bytes) -> bytes:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
 from scrapy import Request, signals
+from scrapy.http.request import NO_CALLBACK
 
 from crawler.downloadermiddlewares.limits import OutOfScopeError
 from crawler.downloading.cookies import is_below
@@ -228,7 +229,8 @@ class SiteSpider(SitemapSpider):
             is_met = host not in asked and self.has_met(seed)
             if is_met and any(is_below(host, domain) for domain in domains):
                 asked.add(host)
-                yield Request(seed, meta={SEED: seed})
+                meta = {SEED: seed, "dont_retry": True}
+                yield Request(seed, callback=NO_CALLBACK, meta=meta)
 
     def known_request(self, known: StoredUrl) -> Request | None:
         """Return the request for a known URL within today's scope, also where it failed so far."""

@@ -176,3 +176,15 @@ def test_as_many_cookies_are_sent_as_servers_take(lengths: list[int]) -> None:
     assert len(sent) <= 8000
     assert header.startswith(sent)
     assert sent == header if len(header) <= 8000 else sent.split(b"; ")[-1] in pairs
+
+
+def test_cookies_that_came_while_the_jar_was_closed_end_like_others() -> None:
+    jar = BoundedJar(3)
+    jar.is_closed = True
+    for name in "abcde":
+        held = cookie(name)
+        held.expires = int(time.time()) - 1
+        jar.set_cookie(held)
+    assert names(jar) == set("cde")
+    jar.is_closed = False
+    assert {name.name for name in jar.take_ended()} == set("cde")
