@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.batch.input_files import InputOptions, InputPart
-from neardup.batch.joining import sketches_of
 from neardup.batch.parsing import WebPage, read_part
+from neardup.batch.sketches import sketches_of
 from neardup.document import Document, analyse
 from neardup.fingerprints.minhash import unpacked_signature
 from neardup.names import Name, name_of

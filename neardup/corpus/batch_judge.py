@@ -11,9 +11,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from neardup.batch.analysing import schema_of
-from neardup.batch.joining import WORDS
 from neardup.batch.output_tables import KEPT_COLUMNS, OF_PAGE, PAIRS
 from neardup.batch.schemes import Bands
+from neardup.batch.sketches import WORDS
 from neardup.cascade import decide
 from neardup.corpus.spooled_documents import NONE, DigestTable, SpooledDocuments
 from neardup.document import Document

@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neardup import Parameters, hamming, jaccard, minhash
-from neardup.batch.joining import JoinRows, Limits, _pairs, max_unequal, sketches_of
+from neardup.batch.joining import JoinRows, Limits, _pairs
 from neardup.batch.schemes import Bands, Blocks, cheapest_blocks, scheme_of
+from neardup.batch.sketches import max_unequal, sketches_of
 from tests.neardup.texts import changed, prose
 
 if TYPE_CHECKING:
