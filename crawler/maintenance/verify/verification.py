@@ -349,15 +349,13 @@ def _repair_once(directory: CrawlDirectory, found: Verification) -> list[str]:
 
 def _repair_rows(repairer: Repairer, findings: tuple[Finding, ...]) -> list[str]:
     """Repair findings, stage after stage, each rule once."""
-    before = repairer.database.rows_written
     by_rule = {finding.broken: finding for finding in findings}
     done = []
     for rule in sorted(filter(None, by_rule), key=lambda rule: rule.stage):
         deed = None if rule.repair is None else rule.repair(repairer, by_rule[rule])
         done += [] if deed is None else [deed]
     repairer.database.commit()
-    rows = repairer.database.rows_written - before
-    return [*done, f"rows of crawl.db written: {rows:,}"] if done else []
+    return done
 
 
 def _make_files(

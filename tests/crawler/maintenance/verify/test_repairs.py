@@ -155,9 +155,5 @@ def test_what_was_done_is_counted_and_not_what_was_found(folder: Path) -> None:
     done = check_and_repair(folder).done
     said = "captures forgotten: 1, URLs queued again: 1, texts of old versions dropped: 1"
     assert said in done
-    (written,) = (deed for deed in done if deed.startswith("rows of crawl.db written: "))
-    assert (
-        int(written.rpartition(" ")[2]) >= 4
-    )  # the capture, the old one's text and mark, a request
     assert any(deed.startswith("files of the fingerprint index made again") for deed in done)
     assert rows(folder, "SELECT count(*) FROM requests WHERE url LIKE '%/b'") == [(1,)]
