@@ -193,7 +193,9 @@ class PageRendering:
             finally:
                 self._waiting -= 1
         kind = kinds.kind(name)
-        firsts = {*[host] * kinds.host(name).is_untried, *[name] * (not kind.tried)}
+        # One where the name of a kind is that of its host.
+        firsts = {host} if kinds.host(name).is_untried else set()
+        firsts |= set() if kind.tried else {name}
         if not kinds.is_due(name, has_place=is_to_fill):
             if kind.is_unclear and is_to_fill:
                 return await self._apart(fetched, reading, "others of its kind failed there")

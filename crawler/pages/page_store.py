@@ -17,7 +17,7 @@ from crawler.pages.verdicts import (
 from crawler.pages.volatile import VolatileSlots
 from crawler.reading.content.content_xml import StoredText
 from crawler.storage import meta_names
-from crawler.storage.schema import checksum_sql
+from crawler.storage.checksums import checksum_sql
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from crawler.storage import meta_names
 from crawler.storage.checkpoints import Checkpoints
+from crawler.storage.checksums import keep_checksums
 from crawler.storage.errors import CrawlStorageError, JobError, JobVersionError, is_of_disk
-from crawler.storage.schema import SCHEMA_VERSION, TABLES, keep_checksums
+from crawler.storage.schema import SCHEMA_VERSION, TABLES
 from neardup.files.durable import open_sqlite
 
 if TYPE_CHECKING:

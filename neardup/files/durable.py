@@ -10,6 +10,7 @@ import re
 import secrets
 import sqlite3
 import stat
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -28,7 +29,7 @@ _TAIL = re.compile(r"\.tail-\d+$")
 """The end of the name of a torn tail that was set aside."""
 
 
-class Closing:
+class Closing(ABC):
     """Is closed at the end of a ``with`` block."""
 
     def __enter__(self) -> Self:
@@ -37,8 +38,9 @@ class Closing:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    @abstractmethod
     def close(self) -> None:
-        raise NotImplementedError
+        """Let go of what is open."""
 
 
 def open_itself(path: Path, mode: str, *, buffering: int = -1, rights: int = 0o666) -> BinaryIO:

@@ -8,7 +8,7 @@ from crawler.maintenance.verify.finding import Culprits, Rule, Stage
 from crawler.pages.verdicts import OUTCOMES, WALLS, listed
 from crawler.reading.content.content_xml import DOCUMENT, FROM_LINES, PAGE_TYPES
 from crawler.storage import meta_names
-from crawler.storage.schema import CHECKED, checksum_sql, keep_checksums
+from crawler.storage.checksums import CHECKED, checksum_sql, keep_checksums
 from crawler.storage.states import QUEUED, SKIPPED, WAITING
 
 if TYPE_CHECKING:

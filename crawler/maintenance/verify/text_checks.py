@@ -24,7 +24,7 @@ from crawler.reading.content.content_xml import (
     unpack_content,
 )
 from crawler.storage import meta_names
-from crawler.storage.schema import CHECKED
+from crawler.storage.checksums import CHECKED
 from neardup import analyse
 from neardup.fingerprints.digest import words_digest
 

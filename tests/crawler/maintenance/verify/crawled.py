@@ -15,7 +15,7 @@ from crawler.job import Job
 from crawler.maintenance.crawl_directory import CrawlDirectory
 from crawler.maintenance.verify.finding import NoWatch
 from crawler.maintenance.verify.verification import Further, Verification, repair, verify
-from crawler.storage.schema import keep_checksums
+from crawler.storage.checksums import keep_checksums
 from crawler.url_rules.engine import UrlRules
 from crawler.url_rules.learning.context import Context
 from crawler.url_rules.learning.hypothesis import LearningPolicy

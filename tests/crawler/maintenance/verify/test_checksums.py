@@ -17,9 +17,9 @@ from crawler.maintenance.verify.column_checks import ALTERED, find_altered
 from crawler.maintenance.verify.finding import NoWatch
 from crawler.pages.live_parameters import tune
 from crawler.pages.page_row import COLUMNS
+from crawler.storage.checksums import CHECKED, keep_checksums
 from crawler.storage.database import Database, beside
 from crawler.storage.errors import CrawlStorageError, JobError
-from crawler.storage.schema import CHECKED, keep_checksums
 from crawler.urls.canonical import Canonicalizer
 from neardup import Parameters
 from tests.crawler.maintenance.adopt.outputs import write_output

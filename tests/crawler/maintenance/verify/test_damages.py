@@ -11,7 +11,8 @@ import pytest
 
 from crawler.pages.page_links import LinkPacker
 from crawler.reading.reading import StoredLink
-from crawler.storage.schema import TABLES, keep_checksums
+from crawler.storage.checksums import keep_checksums
+from crawler.storage.schema import TABLES
 from crawler.urls.canonical import Canonicalizer
 from tests.crawler.maintenance.verify.crawled import (
     check,
