@@ -193,7 +193,6 @@ class PageRendering:
             finally:
                 self._waiting -= 1
         kind = kinds.kind(name)
-        # One where the name of a kind is that of its host.
         firsts = {host} if kinds.host(name).is_untried else set()
         firsts |= set() if kind.tried else {name}
         if not kinds.is_due(name, has_place=is_to_fill):

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawler.console.command_line import Command, CommandError, refuse_options
+from crawler.console.command_line import Command, CommandError
 from crawler.console.escaping import say
 
 if TYPE_CHECKING:
@@ -25,21 +25,17 @@ class DemoCommand(Command):
     usage = "[options] [DIR]"
     summary = "Serve a small site with planted duplicates, crawl it and print the report"
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+    def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Serve, crawl, report, and count what was planted and found."""
-        try:
-            refuse_options(args, self.known_options)
-            if len(args) > 1 or getattr(opts, "spargs", None):
-                raise CommandError("it takes a directory or nothing")
-            settings = self.host.settings
-            named = args[0] if args else settings["JOBDIR"]
-            folder = Path(named or self._default_folder())
-            _make_way(folder)
-            settings.set("JOBDIR", str(folder), priority="cmdline")
-            settings.set("FLEET_ENABLED", False, priority="cmdline")  # it shows one crawl
-            self.exitcode = self._crawl(folder)
-        except (Exception, KeyboardInterrupt) as error:
-            self.exitcode = self.end(error)
+        if len(args) > 1 or getattr(opts, "spargs", None):
+            raise CommandError("it takes a directory or nothing")
+        settings = self.host.settings
+        named = args[0] if args else settings["JOBDIR"]
+        folder = Path(named or self._default_folder())
+        _make_way(folder)
+        settings.set("JOBDIR", str(folder), priority="cmdline")
+        settings.set("FLEET_ENABLED", False, priority="cmdline")  # it shows one crawl
+        self.exitcode = self._crawl(folder)
 
     def _crawl(self, folder: Path) -> int:
         from crawler.console.crawl_run import Teller

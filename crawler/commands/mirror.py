@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from crawler.console.command_line import INTERRUPTED, CommandError, close_stdout
+from crawler.console.command_line import INTERRUPTED, CommandError
 from crawler.console.spider_command import SpiderCommand, import_scrapy, parted
 from crawler.spiders.argument_table import MIRROR
 from crawler.suggestions import did_you_mean
@@ -158,11 +157,7 @@ class MirrorCommand(SpiderCommand):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         signal.signal(signal.SIGHUP, _as_for_termination())
-        try:
-            super().run(args, opts)
-            sys.stdout.flush()
-        except BrokenPipeError:  # whoever reads has had enough
-            close_stdout()
+        super().run(args, opts)
 
     def crawl(self, args: list[str], opts: argparse.Namespace) -> int:
         """Mirror a site, check a mirror, or serve it."""

@@ -186,9 +186,18 @@ class Command(ABC):
     def add_own_options(self, parser: argparse.ArgumentParser) -> None:  # noqa: B027
         """Add the options of this command alone; most have some, and not all."""
 
-    @abstractmethod
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Do the command's work, or print in one line why not; set the exit status."""
+        try:
+            refuse_options(args, self.known_options)
+            self.act(args, opts)
+            sys.stdout.flush()
+        except (Exception, KeyboardInterrupt) as error:
+            self.exitcode = self.end(error)
+
+    @abstractmethod
+    def act(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Do the command's work; errors for the user are raised."""
 
     def complain(self, message: str, error: BaseException | None = None) -> int:
         """Print one line; return the exit status for it, by the error where it is one's words."""
@@ -247,17 +256,12 @@ class PlainCommand(Command):
 
         plain_logs()
         announce_compilation(self._say_that_it_compiles)
-        try:
-            with self.progress:
-                refuse_options(args, self.known_options)
-                self.act(args, opts)
-            sys.stdout.flush()
-        except (Exception, KeyboardInterrupt) as error:
-            self.exitcode = self.end(error)
+        with self.progress:
+            super().run(args, opts)
 
-    @abstractmethod
-    def act(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Do the command's work; errors for the user are raised."""
+    def end(self, error: BaseException) -> int:
+        self.progress.end()
+        return super().end(error)
 
     def _say_that_it_compiles(self) -> None:
         from neardup.compiled_files import is_complete

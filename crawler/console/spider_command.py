@@ -7,7 +7,7 @@ from abc import abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from crawler.console.command_line import Command, CommandError, refuse_options
+from crawler.console.command_line import Command, CommandError
 from crawler.console.profile import check_profile_options
 from crawler.mirror.errors import MirrorError
 from crawler.spiders.argument_table import PATTERNS, check_values
@@ -68,14 +68,10 @@ class SpiderCommand(Command):
             action="append",
         )
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+    def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Check what is given before anything heavy is imported; then crawl."""
-        try:
-            refuse_options(args, self.known_options)
-            check_profile_options(opts)
-            self.exitcode = self.crawl(args, opts)
-        except (Exception, KeyboardInterrupt) as error:
-            self.exitcode = self.end(error)
+        check_profile_options(opts)
+        self.exitcode = self.crawl(args, opts)
 
     @abstractmethod
     def crawl(self, args: list[str], opts: argparse.Namespace) -> int:
