@@ -1,10 +1,14 @@
-"""Crawls of real documentation that are killed again and again: nothing lost, nothing kept twice.
+"""Commands that are killed again and again: nothing lost, nothing kept twice.
 
-    python benchmarks/kills.py [--site duplicates apache2-doc] [--kills N ...] [--seed N] [--write]
+    python benchmarks/kills.py [--what duplicates apache2-doc merge corpus watch] [--kills N]
+        [--seed N] [--write]
 
 A site is crawled once without a stop and once by processes of which each but the last is ended by
 SIGKILL after some pages, drawn at random. Both crawls must hold the same files of the site, every
-text once, and `crawl-once verify` must find nothing. Nothing is written unless --write is given.
+text once, and `crawl-once verify` must find nothing. Merges of two crawls and corpora of their
+texts are killed at random moments, up to four times each, and must equal those that were not. A
+watched site changes between kills; each page's last text must be kept, and no change be told twice.
+Nothing is written unless --write is given.
 """
 
 from __future__ import annotations
@@ -23,12 +27,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urljoin
+
+from pyarrow.parquet import read_table
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # the sites of the tests are no part of an installed package
 
 from measuring import write  # noqa: E402
+from mirror_kills import Changing  # noqa: E402
 
+from tests.sites.changing import ChangingSite  # noqa: E402
 from tests.sites.duplicates import duplicated_site, plain_path  # noqa: E402
 from tests.sites.nginx import debian_site  # noqa: E402
 
@@ -39,27 +48,28 @@ if TYPE_CHECKING:
 
 TIMEOUT_SECS = 1_800.0
 PACKAGES = {"duplicates": "sqlite3-doc", "apache2-doc": "apache2-doc"}
-KILLS = {"duplicates": 40, "apache2-doc": 100}
+KILLS = {"duplicates": 40, "apache2-doc": 100, "merge": 20, "corpus": 20, "watch": 20}
+KILLS_OF_ONE_RUN = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a killed crawl holds, beside one that was never stopped.
+    """What came of processes that were killed, beside one that was never stopped.
 
     Attributes:
-        files: Files of the site of which the crawl that was never stopped has a page.
-        lost: Files among them of which the killed crawl has none.
-        twice: Kept pages beyond the first with one and the same text.
-        again: Requests beyond those of the crawl that was never stopped.
+        whole: What the run that was never stopped has: files of a site, kept texts, or pages.
+        lost: Those among them that the killed one has not.
+        twice: Kept pages beyond the first with one and the same text, or changes told again.
+        again: Requests beyond those of the crawl that was never stopped; None: nothing is asked.
         verified: Exit status of ``crawl-once verify``: 0 where it finds nothing.
     """
 
-    site: str
+    what: str
     kills: int
-    files: int
+    whole: int
     lost: int
     twice: int
-    again: int
+    again: int | None
     verified: int
 
 
@@ -146,7 +156,7 @@ def _files(served: ServedSite, pages: list[dict[str, str | None]]) -> set[str]:
     return {name for name in found if name}
 
 
-def measure(site: str, kills: int, seed: int) -> Outcome:
+def measure_crawl(site: str, kills: int, seed: int) -> Outcome:
     """Crawl a site twice, once without a stop, and compare."""
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="kills-") as temporary, _served(site) as served:
@@ -170,9 +180,9 @@ def measure(site: str, kills: int, seed: int) -> Outcome:
         done = _scrapy("verify", str(killed))
         _tell(began, f"crawl-once verify: {done.stdout}{done.stderr}")
         return Outcome(
-            site=site,
+            what=site,
             kills=count,
-            files=len(files),
+            whole=len(files),
             lost=len(lost),
             twice=kept.total() - len(kept),
             again=requests.count() - 2 * once,
@@ -185,27 +195,124 @@ def _kept(folder: Path) -> list[dict[str, str | None]]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
+def measure_runs(what: str, kills: int, seed: int) -> Outcome:
+    """Merge two crawls, or judge a corpus of their texts, once without a stop and then killed."""
+    began, chance = time.monotonic(), random.Random(seed)
+    with tempfile.TemporaryDirectory(prefix="kills-") as temporary:
+        folder = Path(temporary)
+        crawls = [folder / site / "job" for site in PACKAGES]
+        for crawl, site in zip(crawls, PACKAGES, strict=True):
+            crawl.parent.mkdir()
+            with _served(site) as served:
+                _finish(served, crawl)
+        if what == "merge":
+            words = ["crawler", "merge", *map(str, crawls)]
+        else:
+            texts = [_scrapy("pages", str(crawl), "--text", "all").stdout for crawl in crawls]
+            (folder / "texts.jsonl").write_text("".join(texts))
+            words = ["neardup", str(folder / "texts.jsonl")]
+        start = time.monotonic()
+        _killed_within(TIMEOUT_SECS, [*words, str(folder / "whole")])
+        secs = time.monotonic() - start
+        whole, done, lost, twice, verified = _kept_by_run(folder / "whole"), 0, 0, 0, 0
+        while done < kills:
+            out, left = folder / f"killed-{done}", KILLS_OF_ONE_RUN
+            while _killed_within(
+                chance.uniform(0, secs) if left else TIMEOUT_SECS, [*words, str(out)]
+            ):
+                done, left = done + 1, left - 1
+            found = _kept_by_run(out)
+            lost, twice = lost + (whole - found).total(), twice + (found - whole).total()
+            if what == "merge":
+                verified = verified or _scrapy("verify", str(out)).returncode
+            _tell(began, f"{what}: {done} of {kills} kills, {lost} lost, {twice} twice")
+        return Outcome(what, done, whole.total(), lost, twice, None, verified)
+
+
+def _killed_within(secs: float, words: list[str]) -> bool:
+    """Run a module of ours and kill all its processes after a time; False: it ended before.
+
+    Raises:
+        SystemExit: It failed.
+    """
+    command = [sys.executable, "-P", "-m", *words]
+    with subprocess.Popen(
+        command, cwd=ROOT, start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    ) as process:
+        try:
+            said, _ = process.communicate(timeout=secs)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            return True
+    if process.returncode:
+        raise SystemExit(said.decode(errors="replace")[-2_000:])
+    return False
+
+
+def _kept_by_run(folder: Path) -> Counter[str | None]:
+    """Return the kept texts of a merged crawl, by their digests, or of a corpus, by their ids."""
+    if (folder / "crawl.db").exists():
+        return Counter(page["text_digest"] for page in _kept(folder))
+    return Counter(read_table(folder / "kept")["id"].to_pylist())
+
+
+def measure_watch(what: str, kills: int, seed: int) -> Outcome:
+    """Watch a site that changes between kills; look for the last text of each page."""
+    began, chance = time.monotonic(), random.Random(seed)
+    with tempfile.TemporaryDirectory(prefix="kills-") as temporary, ChangingSite() as site:
+        changing, folder = Changing(site, chance), Path(temporary, "watched")
+        told = folder.with_suffix(".jsonl")
+        words = ["crawler", "watch", str(folder), "--every", "1s", "-o", str(told)]
+        _killed_within(TIMEOUT_SECS, ["crawler", "crawl", site.url, str(folder)])
+        done = 0
+        while done < kills:
+            # A visit takes some seconds; some kills come before it, some within, some behind.
+            done += _killed_within(chance.uniform(0, 12), words)
+            changing.change()
+            _tell(began, f"watch: {done} of {kills} kills")
+        for _ in range(2):  # the first may end a visit that was begun before the last change
+            _killed_within(TIMEOUT_SECS, [*words, "--once"])
+        pages = {page["url"]: page["text"] or "" for page in _kept(folder)}
+        tokens = {urljoin(site.url, path): token for path, token in changing.tokens.items()}
+        lost = sum(f"{token} " not in pages.get(url, "") for url, token in tokens.items())
+        changes = Counter(json.loads(line)["id"] for line in told.read_text().splitlines())
+        twice = changes.total() - len(changes)
+        verified = _scrapy("verify", str(folder)).returncode
+        return Outcome(what, done, len(tokens), lost, twice, None, verified)
+
+
+MEASURES = {
+    "duplicates": measure_crawl,
+    "apache2-doc": measure_crawl,
+    "merge": measure_runs,
+    "corpus": measure_runs,
+    "watch": measure_watch,
+}
+
+
 def main() -> int:
     """Measure, print, and write if asked to."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--site", nargs="+", default=list(PACKAGES), choices=list(PACKAGES))
-    parser.add_argument("--kills", type=int, metavar="N", help="default 40 and 100")
+    parser.add_argument("--what", nargs="+", default=list(MEASURES), choices=list(MEASURES))
+    parser.add_argument("--kills", type=int, metavar="N", help="default 40, 100, 20, 20 and 20")
     parser.add_argument("--seed", type=int, default=random.randrange(2**32), metavar="N")
     parser.add_argument("--write", action="store_true", help="renew docs/benchmarks.md")
     arguments = parser.parse_args()
     print(f"seed of the moments: {arguments.seed}", file=sys.stderr)
     lines = [
-        "| site | kills | files | lost | kept twice | asked for again | `crawl-once verify` |",
+        "| what is killed | kills | files, texts or pages | lost | twice | asked for again "
+        "| `crawl-once verify` |",
         "|---|--:|--:|--:|--:|--:|---|",
     ]
     is_whole = True
-    for site in arguments.site:
-        one = measure(site, arguments.kills or KILLS[site], arguments.seed)
+    for what in arguments.what:
+        one = MEASURES[what](what, arguments.kills or KILLS[what], arguments.seed)
         is_whole &= not (one.lost or one.twice or one.verified)
         says = "finds nothing" if not one.verified else f"exit status {one.verified}"
+        again = "" if one.again is None else f"{one.again:,}"
         lines.append(
-            f"| {one.site} | {one.kills} | {one.files:,} | {one.lost} | {one.twice} "
-            f"| {one.again:,} | {says} |"
+            f"| {one.what} | {one.kills} | {one.whole:,} | {one.lost} | {one.twice} "
+            f"| {again} | {'' if what == 'corpus' else says} |"
         )
     table = "\n".join(lines)
     print(table)

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from crawler.console.command_line import CommandError, PlainCommand
-from crawler.console.escaping import plain, say
+from crawler.console.escaping import agrees, plain, say
 from crawler.console.progress_line import is_drawable
 from crawler.frontier.redis import FleetError
 from crawler.suggestions import did_you_mean
@@ -248,4 +248,4 @@ def _agrees(name: str) -> bool:
     if not sys.stdin or not sys.stdin.isatty():
         raise CommandError("--forget deletes for good; give --yes too")
     say(f"this deletes all that Redis holds of the fleet {name}; directories of workers stay")
-    return input("delete it? [y/N] ").strip().lower() in {"y", "yes"}
+    return agrees("delete it?")

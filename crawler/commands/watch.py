@@ -17,7 +17,7 @@ from crawler.console.command_line import (
     refuse_format,
     refuse_urls,
 )
-from crawler.console.escaping import say, say_or_go_on
+from crawler.console.escaping import agrees, say, say_or_go_on
 from crawler.console.spider_command import as_options
 from crawler.spiders.argument_table import SITE
 from crawler.storage.errors import JobError
@@ -329,7 +329,7 @@ def _agreed_files(folders: Sequence[Path], *, is_agreed: bool) -> dict[Path, dic
             raise CommandError(f"{'; '.join(named)}; --remembered-files agrees to their use")
         for line in named:
             say(line)
-        if input("use these files? [y/N] ").strip().lower() not in {"y", "yes"}:
+        if not agrees("use these files?"):
             raise CommandError("nothing is watched, since the files are not to be used")
     return found
 

@@ -85,6 +85,14 @@ def say_or_go_on(line: str, *, to_stderr: bool = False) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
+def agrees(question: str) -> bool:
+    """Ask a person; nothing but ``y`` and ``yes`` agrees, and Ctrl-D is no."""
+    try:
+        return input(f"{question} [y/N] ").strip().lower() in {"y", "yes"}
+    except EOFError:
+        return False
+
+
 def say_coloured(text: str) -> None:
     """Print a text with colours of ours; its text from sites was escaped before."""
     print(text)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import re
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from lxml import etree
 from lxml.etree import LxmlError, XMLParser
 
-from crawler.downloading.encodings import GZIP_MAGIC, AnswerError, open_body
+from crawler.downloading.encodings import GZIP_MAGIC, AnswerError, Opening, TooLargeError
 from crawler.reading.link_extraction import resolve
 from crawler.reading.link_kinds import FEED, MANIFEST, is_feed_namespace
 from crawler.reading.url_joining import joined
@@ -69,7 +69,7 @@ class SitemapLimits:
     """Limits on a sitemap.
 
     Attributes:
-        max_bytes: Maximum size when decompressed; a larger file is no sitemap.
+        max_bytes: Maximum size when decompressed; a larger packed file is read up to there.
         max_urls: Maximum number of locations that are taken.
         max_url_length: Maximum length of a location; longer ones are skipped.
     """
@@ -90,12 +90,24 @@ def read_sitemap(body: bytes, limits: SitemapLimits) -> SitemapContent | None:
         body: The file as it came.
         limits: Limits on the file.
     """
-    try:
-        for _ in range(_MAX_PACKINGS):
-            if body.startswith(GZIP_MAGIC):
-                body = open_body(body, ["gzip"], limits.max_bytes).body
-    except AnswerError:
-        return None
+    is_cut = False
+    for _ in range(_MAX_PACKINGS):
+        if body.startswith(GZIP_MAGIC):
+            pieces: list[bytes] = []
+            try:
+                pieces.extend(Opening(["gzip"], limits.max_bytes).pieces([body]))
+            except TooLargeError:
+                is_cut = True
+            except AnswerError:
+                return None
+            body = b"".join(pieces)
+    if is_cut:  # no half URL
+        body = body[: max(body.rfind(b">"), body.rfind(b"\n")) + 1]
+    content = _read(body, limits)
+    return replace(content, is_cut=True) if content is not None and is_cut else content
+
+
+def _read(body: bytes, limits: SitemapLimits) -> SitemapContent | None:
     if _ABSOLUTE.match(body.removeprefix(_BOM)):
         return _read_text(body.removeprefix(_BOM), limits)
     # libxml2 takes any text in front of the declaration for a fault.

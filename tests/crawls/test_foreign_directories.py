@@ -18,6 +18,7 @@ from crawler.spiders.argument_table import SITE
 from crawler.storage import meta_names
 from crawler.watch.visiting import FILE_ARGUMENTS, REMEMBERED
 from tests.crawls.command import crawl, scrapy
+from tests.crawls.terminal import OnTerminal
 from tests.crawls.test_watch import let_a_day_pass
 from tests.sites.changing import ChangingSite
 from tests.sites.prose import prose
@@ -239,6 +240,23 @@ class TestRememberedFiles:
         let_a_day_pass(jobdir)
         agreed = once("watch", "--once", "--remembered-files", jobdir, "-s", "DOWNLOAD_DELAY=0")
         assert agreed.returncode == 0, agreed.stdout + agreed.stderr
+
+    @pytest.mark.parametrize(("keys", "status"), [(b"y\n", 0), (b"\n", 2), (b"\x04", 2)])
+    def test_a_person_is_asked(
+        self, site: ChangingSite, jobdir: Path, tmp_path: Path, keys: bytes, status: int
+    ) -> None:
+        file = tmp_path / "cookies.txt"
+        host = site.at("/").split("//")[1].partition(":")[0]
+        file.write_text(f"{host}\tFALSE\t/\tFALSE\t0\tsession\tsecret\n")
+        remember(jobdir, cookies=str(file))
+        let_a_day_pass(jobdir)
+        words = "watch", "--once", str(jobdir), "-s", "DOWNLOAD_DELAY=0"
+        with OnTerminal(200, [sys.executable, "-m", "crawler", *words]) as terminal:
+            terminal.wait_for(f"{jobdir} remembers --cookies {file}")
+            terminal.press(keys)
+            said = terminal.finish(status).text
+        assert ("nothing is watched, since the files are not to be used" in said) == bool(status)
+        assert "Traceback" not in said
 
     @pytest.mark.parametrize(
         "stored", [{"config": "x.toml"}, {"set": "LOG_FILE=x"}, {"logfile": "x"}]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from neardup.bloom import BloomFilter, ScalableBloomFilter
 from neardup.errors import IndexFileError, ParameterError
-from tests.neardup.full_disk import full_for
+from tests.damage import full_for, refuses_flipped_bytes, refuses_other_lengths
 
 AnyFilter: TypeAlias = BloomFilter | ScalableBloomFilter
 KINDS = [BloomFilter, ScalableBloomFilter]
@@ -192,25 +192,11 @@ def path(tmp_path: Path) -> Path:
 
 class TestDamage:
     def test_every_flipped_byte_is_found(self, path: Path) -> None:
-        whole = path.read_bytes()
-        for place in range(len(whole)):
-            for mask in (0x01, 0x80, 0xFF):
-                flipped = bytearray(whole)
-                flipped[place] ^= mask
-                path.write_bytes(flipped)
-                with pytest.raises(IndexFileError) as caught:
-                    ScalableBloomFilter.load(path)
-                assert str(path) in str(caught.value)
+        refuses_flipped_bytes(path, ScalableBloomFilter.load)
 
     def test_every_shorter_and_a_longer_file_is_found(self, path: Path) -> None:
-        whole = path.read_bytes()
-        for size in range(len(whole)):
-            path.write_bytes(whole[:size])
-            with pytest.raises(IndexFileError):
-                ScalableBloomFilter.load(path)
-        path.write_bytes(whole + b"\0")
-        with pytest.raises(IndexFileError, match="expected an end after 3 filters, found more"):
-            ScalableBloomFilter.load(path)
+        complaint = "expected an end after 3 filters, found more"
+        refuses_other_lengths(path, ScalableBloomFilter.load, complaint)
 
     def test_another_file_is_named_with_what_to_do(self, path: Path) -> None:
         path.write_bytes(b"GIF89a" + bytes(100))

@@ -2,14 +2,11 @@ from __future__ import annotations
 
 import errno
 import os
-import resource
 import signal
 import subprocess
 import sys
-from contextlib import contextmanager
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -18,10 +15,8 @@ from crawler.mirror.errors import (
     MirrorStorageError,
 )
 from crawler.mirror.folder import MirrorFolder
+from tests.damage import largest_file
 from tests.waiting import some_moment
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _ROOT = Path(__file__).parents[3]
 
@@ -34,7 +29,7 @@ class TestFailures:
     def test_a_full_disk_leaves_the_old_file_and_says_which(self, mirror: MirrorFolder) -> None:
         mirror.write("h/a", b"old")
         with (
-            _largest_file(4096),
+            largest_file(4096),
             pytest.raises(MirrorStorageError, match="h/a cannot be written: File"),
         ):
             mirror.write("h/a", b"new" * 10_000)
@@ -128,14 +123,3 @@ def _script(deed: str, root: Path) -> str:
         "from crawler.mirror.folder import MirrorFolder\n"
         f"mirror = MirrorFolder(Path({str(root)!r}))\n{deed}"
     )
-
-
-@contextmanager
-def _largest_file(size: int) -> Iterator[None]:
-    """Let no file grow beyond a size, in bytes, as if the disk were full."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

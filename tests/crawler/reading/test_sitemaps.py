@@ -191,3 +191,13 @@ def test_a_small_fault_takes_no_ampersand_from_what_follows(before: str, between
     found = read_sitemap(body.encode(), SitemapLimits(max_bytes=1 << 20))
     assert found is not None
     assert found.locations[-1] == "http://site.test/q?a=1&n=20"
+
+
+@pytest.mark.parametrize("shape", ["<url><loc>http://a/{}</loc></url>", "http://a/{}\n"])
+def test_a_packed_one_that_opens_to_more_than_the_limit_is_read_up_to_it(shape: str) -> None:
+    body = ("<urlset>" if "<" in shape else "") + "".join(map(shape.format, range(1000, 1200)))
+    found = content(gzip.compress(body.encode()), SitemapLimits(max_bytes=len(body) // 2 + 3))
+    assert found is not None
+    assert found.is_cut
+    assert 90 < len(found.locations) < 110
+    assert all(len(location) == len("http://a/1000") for location in found.locations)

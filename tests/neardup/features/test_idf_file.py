@@ -1,8 +1,6 @@
 import os
 import random
-import signal
 import struct
-import subprocess
 import sys
 from pathlib import Path
 
@@ -13,9 +11,13 @@ from hypothesis import strategies as st
 
 from neardup.errors import IndexFileError
 from neardup.features.idf_table import IdfTable
+from tests.damage import (
+    full_for,
+    refuses_flipped_bytes,
+    refuses_other_lengths,
+    said_before_a_kill,
+)
 from tests.neardup.features.test_idf_table import TEXTS, contents, corpora, features
-from tests.neardup.full_disk import full_for
-from tests.waiting import some_moment
 
 
 @pytest.fixture
@@ -68,25 +70,10 @@ class TestFile:
 
 class TestDamage:
     def test_every_flipped_byte_is_found(self, path: Path) -> None:
-        whole = path.read_bytes()
-        for place in range(len(whole)):
-            for mask in (0x01, 0x80, 0xFF):
-                flipped = bytearray(whole)
-                flipped[place] ^= mask
-                path.write_bytes(flipped)
-                with pytest.raises(IndexFileError) as caught:
-                    IdfTable.load(path)
-                assert str(path) in str(caught.value)
+        refuses_flipped_bytes(path, IdfTable.load)
 
     def test_every_shorter_and_a_longer_file_is_found(self, path: Path) -> None:
-        whole = path.read_bytes()
-        for size in range(len(whole)):
-            path.write_bytes(whole[:size])
-            with pytest.raises(IndexFileError):
-                IdfTable.load(path)
-        path.write_bytes(whole + b"\0")
-        with pytest.raises(IndexFileError, match="expected 184 bytes, found 185 bytes"):
-            IdfTable.load(path)
+        refuses_other_lengths(path, IdfTable.load, "expected 184 bytes, found 185 bytes")
 
     def test_another_file_is_named_with_what_to_do(self, path: Path) -> None:
         path.write_bytes(b"GIF89a" + bytes(100))
@@ -155,10 +142,5 @@ while True:
 def test_kill_9_at_any_moment_leaves_one_table_or_the_other(tmp_path: Path) -> None:
     path, moments = tmp_path / "words.idf", random.Random(9)
     for _ in range(5):
-        command = [sys.executable, "-c", SAVING, str(path)]
-        with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
-            assert process.stdout is not None
-            process.stdout.readline()
-            some_moment(moments, 0.1)
-            process.send_signal(signal.SIGKILL)
+        assert said_before_a_kill(["-c", SAVING, str(path)], moments, 0.1)
         assert len(IdfTable.load(path)) in (10, 40_000)

@@ -3,7 +3,6 @@
 import os
 import random
 import shutil
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -13,8 +12,8 @@ import pytest
 
 from neardup import LshIndex
 from neardup.errors import IndexFileError, IndexLockedError
+from tests.damage import largest_file, said_before_a_kill
 from tests.neardup.indexes.lsh_flushing import PERMUTATIONS, signature_of
-from tests.waiting import some_moment
 
 pytestmark = pytest.mark.slow
 
@@ -24,16 +23,8 @@ KILLS = 5
 
 def promised_before_a_kill(path: Path, seed: int, chance: random.Random) -> int:
     """Let a process add and flush, kill it, and return how many entries it promised last."""
-    command = [sys.executable, "-m", "tests.neardup.indexes.lsh_flushing", str(path), str(seed)]
-    with subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        lines = [process.stdout.readline()]
-        some_moment(chance, 0.3)
-        process.send_signal(signal.SIGKILL)
-        lines += process.stdout.readlines()
-    assert process.returncode == -signal.SIGKILL
-    # The last line may have been cut by the kill; what it said whole was promised.
-    return max(int(line) for line in lines if line.endswith("\n"))
+    words = ["-m", "tests.neardup.indexes.lsh_flushing", str(path), str(seed)]
+    return max(map(int, said_before_a_kill(words, chance, 0.3)))
 
 
 def holds_the_first(index: LshIndex) -> bool:
@@ -88,21 +79,16 @@ class TestFullDisk:
     """A limit on the size of files stands for a disk that is full."""
 
     def test_what_could_not_be_written_is_stored_and_written_later(self, tmp_path: Path) -> None:
-        resource = pytest.importorskip("resource", reason="file sizes cannot be limited here")
         index = LshIndex(0.8, path=tmp_path, permutations=PERMUTATIONS)
         index.add(signature_of(0), 0)
         index.flush()
         size = (tmp_path / "documents.lsh").stat().st_size
         index.add(signature_of(1), 1)
-        limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (size + 50, limits[1]))
-        try:
+        with largest_file(size + 50):
             with pytest.raises(OSError, match="File too large"):
                 index.flush()
             assert holds_the_first(index)
-            shutil.copytree(tmp_path, tmp_path.with_name("copy"))
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        shutil.copytree(tmp_path, tmp_path.with_name("copy"))
         with LshIndex(path=tmp_path.with_name("copy")) as copy:
             assert len(copy) == 1
         index.add(signature_of(2), 2)
@@ -114,12 +100,9 @@ class TestFullDisk:
     def test_nothing_is_added_once_too_much_waits(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        resource = pytest.importorskip("resource", reason="file sizes cannot be limited here")
         monkeypatch.setattr("neardup.indexes.lsh.FRESH", 300)
         index = LshIndex(0.8, path=tmp_path, permutations=PERMUTATIONS)
-        limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
-        try:
+        with largest_file(1000):
             with pytest.raises(OSError, match="File too large"):
                 add_up_to(index, 10_000)
             stored = len(index)
@@ -127,8 +110,6 @@ class TestFullDisk:
             with pytest.raises(OSError, match="File too large"):
                 index.add_many(np.array([signature_of(stored)]), [stored])
             assert len(index) == stored
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         index.add(signature_of(stored), stored)
         index.close()
         with LshIndex(path=tmp_path) as again:
@@ -136,16 +117,10 @@ class TestFullDisk:
             assert holds_the_first(again)
 
     def test_close_lets_go_of_the_directory_even_so(self, tmp_path: Path) -> None:
-        resource = pytest.importorskip("resource", reason="file sizes cannot be limited here")
         index = LshIndex(0.8, path=tmp_path, permutations=PERMUTATIONS)
         index.add(signature_of(0), 0)
-        limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (60, limits[1]))
-        try:
-            with pytest.raises(OSError, match="File too large"):
-                index.close()
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        with largest_file(60), pytest.raises(OSError, match="File too large"):
+            index.close()
         with LshIndex(path=tmp_path) as again:
             assert len(again) == 0
 

@@ -1,14 +1,12 @@
 import random
-import signal
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from neardup import HammingIndex
+from tests.damage import said_before_a_kill
 from tests.neardup.indexes.files.flushing import fingerprint_of, is_deleted
-from tests.waiting import some_moment
 
 pytestmark = pytest.mark.slow
 
@@ -18,16 +16,8 @@ KILLS = 6
 
 def promised_before_a_kill(path: Path, seed: int, chance: random.Random) -> int:
     """Let a process add and flush, kill it, and return how many entries it promised last."""
-    command = [sys.executable, "-m", "tests.neardup.indexes.files.flushing", str(path), str(seed)]
-    with subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        lines = [process.stdout.readline()]
-        some_moment(chance, 0.3)
-        process.send_signal(signal.SIGKILL)
-        lines += process.stdout.readlines()
-    assert process.returncode == -signal.SIGKILL
-    # The last line may have been cut by the kill; what it said whole was promised.
-    return max(int(line) for line in lines if line.endswith("\n"))
+    words = ["-m", "tests.neardup.indexes.files.flushing", str(path), str(seed)]
+    return max(map(int, said_before_a_kill(words, chance, 0.3)))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")

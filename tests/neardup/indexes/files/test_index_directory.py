@@ -5,8 +5,6 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +18,7 @@ from neardup.indexes.files.file_layout import LAST_LOG, Span, log_name
 from neardup.indexes.files.index_directory import LogHeader
 from neardup.indexes.files.segment_file import SegmentLabel, stage_segment
 from neardup.indexes.index_engine import built
-from tests.neardup.full_disk import full_for
+from tests.damage import full_for, largest_file
 
 REPOSITORY = Path(__file__).parents[4]
 
@@ -263,25 +261,13 @@ def test_when_the_numbers_of_logs_are_used_up_nothing_is_lost(tmp_path: Path) ->
         assert len(index) == 10
 
 
-@contextmanager
-def small_files(size: int) -> Iterator[None]:
-    """Let no file grow beyond some bytes."""
-    resource = pytest.importorskip("resource")
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-
-
 def test_an_opening_that_fails_leaves_nothing(tmp_path: Path) -> None:
     with HammingIndex(tmp_path, buffer_size=2) as index:
         index.add_many(range(75), range(75))
         index.add_many([150, 151], [150, 151])
     before = names_in(tmp_path)
     # The log is too long for this buffer, and a segment of it takes 5 kB.
-    with small_files(2048), pytest.raises(OSError, match="File too large"):
+    with largest_file(2048), pytest.raises(OSError, match="File too large"):
         HammingIndex(tmp_path, buffer_size=1)
     gc.collect()  # of an open file this would warn
     assert names_in(tmp_path) == before

@@ -12,6 +12,7 @@ from neardup.errors import IndexFileError
 from neardup.files.batches import AppendingFile, Promise
 from neardup.indexes.arrays import Rows
 from neardup.indexes.files.index_directory import EMPTY, Batch, LogHeader, open_log, read_log
+from tests.damage import largest_file, refuses_flipped_bytes
 
 HEADER = LogHeader(bytes(range(16)), 3)
 Entries = list[tuple[int, int]]
@@ -189,15 +190,9 @@ def test_what_is_whole_beyond_the_promise_is_promised_when_it_is_opened(path: Pa
 
 
 def test_half_a_batch_of_a_failed_call_is_removed(path: Path) -> None:
-    resource = pytest.importorskip("resource", reason="file sizes cannot be limited here")
     log = new_log(path)
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (EMPTY.end + 70, limits[1]))
-    try:
-        with pytest.raises(OSError, match="File too large"):
-            batch_of(*BATCHES[2]).append_to(log)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    with largest_file(EMPTY.end + 70), pytest.raises(OSError, match="File too large"):
+        batch_of(*BATCHES[2]).append_to(log)
     assert path.stat().st_size == EMPTY.end
     assert batches_of(path) == []
     assert log.count == 0
@@ -208,15 +203,7 @@ def test_half_a_batch_of_a_failed_call_is_removed(path: Path) -> None:
 
 def test_every_flipped_byte_is_found(path: Path) -> None:
     written(path, BATCHES)
-    whole = path.read_bytes()
-    for place in range(len(whole)):
-        for mask in (0x01, 0x80, 0xFF):
-            flipped = bytearray(whole)
-            flipped[place] ^= mask
-            path.write_bytes(flipped)
-            with pytest.raises(IndexFileError) as caught:
-                read_log(path)
-            assert str(path) in str(caught.value)
+    refuses_flipped_bytes(path, read_log)
 
 
 def test_zeros_before_the_tail_are_damage(path: Path) -> None:

@@ -16,6 +16,7 @@ from neardup.indexes.files.segment_file import (
     stage_segment,
 )
 from neardup.indexes.index_engine import built
+from tests.damage import largest_file
 
 IDENTITY = bytes(range(16))
 LABEL = SegmentLabel(IDENTITY, Span(2, 7))
@@ -76,14 +77,8 @@ def test_a_segment_does_not_count_before_it_gets_its_name(tmp_path: Path, tables
 def test_a_segment_that_was_not_written_whole_leaves_nothing(
     tmp_path: Path, tables: Tables
 ) -> None:
-    resource = pytest.importorskip("resource", reason="file sizes cannot be limited here")
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (300, limits[1]))
-    try:
-        with pytest.raises(OSError, match="File too large"):
-            stage_segment(tmp_path / "00000001-00000001.seg", LABEL, tables)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    with largest_file(300), pytest.raises(OSError, match="File too large"):
+        stage_segment(tmp_path / "00000001-00000001.seg", LABEL, tables)
     assert not list(tmp_path.iterdir())
 
 
