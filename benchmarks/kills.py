@@ -23,7 +23,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,6 +37,7 @@ sys.path.insert(0, str(ROOT))  # the sites of the tests are no part of an instal
 from measuring import write  # noqa: E402
 from mirror_kills import Changing  # noqa: E402
 
+from crawler.watch.watch_store import WatchStore  # noqa: E402
 from tests.sites.changing import ChangingSite  # noqa: E402
 from tests.sites.duplicates import duplicated_site, plain_path  # noqa: E402
 from tests.sites.nginx import debian_site  # noqa: E402
@@ -262,16 +263,21 @@ def measure_watch(what: str, kills: int, seed: int) -> Outcome:
     with tempfile.TemporaryDirectory(prefix="kills-") as temporary, ChangingSite() as site:
         changing, folder = Changing(site, chance), Path(temporary, "watched")
         told = folder.with_suffix(".jsonl")
-        words = ["crawler", "watch", str(folder), "--every", "1s", "-o", str(told)]
+        words = ["crawler", "watch", str(folder), "--once", "-o", str(told)]
         _killed_within(TIMEOUT_SECS, ["crawler", "crawl", site.url, str(folder)])
-        done = 0
+        start = time.monotonic()
+        _killed_within(TIMEOUT_SECS, words)
+        _let_a_day_pass(folder)
+        _killed_within(TIMEOUT_SECS, words)
+        secs, done = time.monotonic() - start, 0
         while done < kills:
-            # A visit takes some seconds; some kills come before it, some within, some behind.
-            done += _killed_within(chance.uniform(0, 12), words)
+            _let_a_day_pass(folder)
+            done += _killed_within(chance.uniform(0, secs), words)
             changing.change()
             _tell(began, f"watch: {done} of {kills} kills")
         for _ in range(2):  # the first may end a visit that was begun before the last change
-            _killed_within(TIMEOUT_SECS, [*words, "--once"])
+            _let_a_day_pass(folder)
+            _killed_within(TIMEOUT_SECS, words)
         pages = {page["url"]: page["text"] or "" for page in _kept(folder)}
         tokens = {urljoin(site.url, path): token for path, token in changing.tokens.items()}
         lost = sum(f"{token} " not in pages.get(url, "") for url, token in tokens.items())
@@ -279,6 +285,14 @@ def measure_watch(what: str, kills: int, seed: int) -> Outcome:
         twice = changes.total() - len(changes)
         verified = _scrapy("verify", str(folder)).returncode
         return Outcome(what, done, len(tokens), lost, twice, None, verified)
+
+
+def _let_a_day_pass(folder: Path) -> None:
+    """Let a visit be due, unless one was interrupted, with which the next start goes on."""
+    with closing(WatchStore(folder)) as store:
+        if not store.is_interrupted:
+            store.note_begin(0.0)
+            store.note_end()
 
 
 MEASURES = {
