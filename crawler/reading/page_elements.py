@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 Element = Any  # lxml has no types
 
-_SEVERAL = frozenset({"article:tag", "article:author", "citation_author", "citation_keywords"})
+_SEVERAL = frozenset({"article:tag", "article:author", "citation_keywords"})
+_SEVERAL |= {"citation_author", "dc.creator", "dcterms.creator"}
 _MAX_URL = 2048
 
 MAX_LINK_TEXT = 100

@@ -1,7 +1,8 @@
 """Read the author and the day that readers see beside the heading of a page.
 
 Only the texts next to the heading are looked at, some before it and some hundred behind, up to
-the first long paragraphs: elsewhere on a page dates and names are those of other pages.
+the first long paragraphs: elsewhere on a page dates and names are those of other pages. Where no
+day stands there, the last lines of a page may say when it was changed, as those of manuals do.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ _MAX_TEXTS = 20
 _MIN_TITLE = 8
 _MAX_ELEMENTS = 150
 _MAX_BEFORE = 12
+_MAX_LAST = 60
 _MAX_LEVELS_BEFORE = 4
 _MAX_INNER = 8
 _MAX_CHARACTERS = 1500
@@ -38,6 +40,7 @@ _MAX_WORDS_BESIDE = 7
 """Take no date of a line with more other words: it is a sentence."""
 
 _LEFT_OUT = frozenset("button footer form nav noscript script select style svg template".split())
+_UNSEEN = frozenset("noscript script select style svg template".split())
 _ENDS = frozenset({"article", "body", "main"})
 _MARKS = ("class", "itemprop", "id")
 _MARKS_AROUND = ("class", "itemprop")
@@ -56,8 +59,12 @@ _NO_AUTHOR = re.compile(
 _BY = re.compile(
     r"(?:(?:article|authored|photos?|posted|published|recipe|reported|review(?:ed)?|started|story|text|words|"
     r"written)\s+(?:and\s+\w+\s+)?)?by(?:\s*:|\s|$)\s*|"
-    r"(?:author|autore?|autor(?:in)?|auteur|автор|作者|著者|글쓴이|작성자|المؤلف|مؤلف|מאת)\s*[:\uff1a]\s*|"
-    r"(?:geschrieben von|von|door|escrito por|par|écrit par|scritto da)\s+(?-i:(?=[^\W\d_a-z]))",
+    r"(?:author|autore?|autor(?:in)?|auteur|forfatter|författare|автор|作者|著者|文|記者|记者|撰文|글쓴이|작성자|المؤلف|مؤلف|מאת)"
+    r"\s*(?:[:\uff1a／]\s*|$)|"
+    r"(?:geschrieben von|von|door|escrito por|par|écrit par|scritto da)\s+(?-i:(?=[^\W\d_a-z]))|"
+    # Alone, the name is in the next element; in one text a name must follow, and nothing else.
+    r"(?:von|door|par|por|di|av|af|przez|geschreven door|escrito por)(?:\s*:?\s*$|"
+    r"\s+(?-i:(?=(?:[^\W\d_a-z][\w'’.-]*\s?){2,4}(?:$|[|•·,–—]))))",
     re.IGNORECASE,
 )
 _AFTER_NAME = re.compile(
@@ -145,6 +152,8 @@ def _beside(heading: Element, reader: _Reader) -> Byline:
     if reader.wants_date and reader.date is None and reader.modified is None:
         for holder, text in reversed(list(_texts_before(heading))):
             reader.read_day(holder, text)
+        if reader.date is None:
+            reader.modified = _modified_at_the_end(heading.getroottree().getroot())
     if reader.is_of_list:
         return NO_BYLINE
     return Byline(reader.author, reader.date, reader.modified)
@@ -186,6 +195,17 @@ class _Reader:
         day = iso_date(holder.get("datetime")) if is_time else None
         if day is None and named is None:
             return
+        other = named_day(text[named[2] :]) if named is not None and day is None else None
+        if (
+            named is not None
+            and other is not None
+            and _MODIFIED.search(text[named[2] :][: other[1]])
+        ):
+            # "Published 2 June 2019. Last updated 8 January 2025." are two lines.
+            self._read_day(holder, text[: named[2]], is_time=False)
+            self._label = ""
+            self._read_day(holder, text[named[2] :], is_time=False)
+            return
         beside = text if named is None else f"{text[: named[1]]} {text[named[2] :]}"
         # A label may stand in an element of its own, before that of the day.
         before = "" if named and _WORD.search(beside) else self._label
@@ -223,7 +243,8 @@ class _Reader:
         is_name = words and len(words) <= 6 and 1 < len(name) <= _MAX_NAME
         # "by default" is no byline; the name of a user may have small letters alone.
         is_user = " " not in name and (is_link or code != "byline")
-        is_named = is_user or any(word[0].upper() == word[0] for word in words)
+        telling = words[words[:1] in (["The"], ["the"]) :]  # "The name of its author" names nobody
+        is_named = is_user or any(word[0].upper() == word[0] for word in telling)
         if is_name and is_named and not _NO_NAME.search(name):
             self.author = (code, name)
 
@@ -284,6 +305,34 @@ def _texts_before(heading: Element) -> Iterator[tuple[Element, str]]:
         node = node.getparent()
         if node is None or node.tag in _ENDS:
             return
+
+
+def _modified_at_the_end(root: Element) -> Found | None:
+    """Return the day of a change that one of the last lines of a page names, as manuals do."""
+    for text in _last_texts(root):
+        if len(text) > _MAX_PIECE or not _DIGIT.search(text):
+            continue
+        label = _MODIFIED.search(text)
+        if label is not None and (named := named_day(text[label.start() :])) is not None:
+            return "footer:modified", named[0]
+    return None
+
+
+def _last_texts(root: Element) -> Iterator[str]:
+    """Yield the texts at the end of a page, the last one first."""
+    around = [(root, root.iterchildren(reversed=True))]
+    for _ in range(_MAX_LAST):
+        element, children = around[-1]
+        child = next(children, None)
+        if child is None:
+            yield _line(element.text)
+            around.pop()
+            if not around:
+                return
+            continue
+        yield _line(child.tail)
+        if child.tag not in _UNSEEN and isinstance(child.tag, str):
+            around.append((child, child.iterchildren(reversed=True)))
 
 
 def _few(element: Element) -> list[Element]:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
 MAX_LIST = 50
 """Take at most this many values of a list."""
@@ -92,7 +93,9 @@ def _nodes(text: str) -> Iterator[dict[str, Any]]:
 
 def described_by(nodes: Iterable[dict[str, Any]]) -> Described:
     """Collect what objects of schema.org say of the page that they describe."""
-    found = Described()
+    found, nodes = Described(), list(nodes)
+    # Other objects may name an author by the number of an object of its own.
+    named = {key: node.get("name") for node in nodes if isinstance(key := node.get("@id"), str)}
     type_of_page = None
     for node in nodes:
         kind = _type(node)
@@ -102,16 +105,16 @@ def described_by(nodes: Iterable[dict[str, Any]]) -> Described:
             type_of_page = type_of_page or kind
         elif lower not in _OF_SITE:
             found.take("schema_type", kind, "@type")
-        _take_common(found, node)
+        _take_common(found, node, named)
         if lower not in _OF_SITE:
             _take_content(found, node)
     found.take("schema_type", type_of_page, "@type")
     return found
 
 
-def _take_common(found: Described, node: dict[str, Any]) -> None:
+def _take_common(found: Described, node: dict[str, Any], named: dict[str, Any]) -> None:
     for name in ("author", "creator"):
-        found.take("author", _name(node.get(name)), name)
+        found.take("author", _name(node.get(name), named), name)
     for name in _PUBLISHED:
         found.take("date", _text(node.get(name)), name)
     found.take("modified", _text(node.get("dateModified")), "dateModified")
@@ -175,13 +178,19 @@ def _url_of_one(value: object) -> str | None:
     return _text(value) if isinstance(value, str) else None
 
 
-def _name(value: object) -> str | None:
-    """Return the names of an author, given as a text, an object or a list of either."""
+def _name(value: object, named: Mapping[str, Any] = MappingProxyType({})) -> str | None:
+    """Return the names of an author, given as a text, an object or a list of either.
+
+    Args:
+        value: What is said of the author.
+        named: Names of objects by their ``@id``.
+    """
     if isinstance(value, list):
-        names = [_name(each) for each in value[:_MAX_NAMES] if not isinstance(each, list)]
+        names = [_name(each, named) for each in value[:_MAX_NAMES] if not isinstance(each, list)]
         return ", ".join(dict.fromkeys(filter(None, names))) or None
     if isinstance(value, dict):
-        value = value.get("name")
+        key = value.get("@id")
+        value = value.get("name") or (named.get(key) if isinstance(key, str) else None)
     # Some sites give the URL of a profile instead of a name.
     if isinstance(value, str) and value.strip() and not value.lstrip().startswith("http"):
         return value

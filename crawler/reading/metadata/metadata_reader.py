@@ -224,7 +224,11 @@ def _short_title(title: str, facts: _Facts, url: str, heading: str | None) -> st
 
 def _author(facts: _Facts, found: PageElements) -> str | None:
     # article:author often holds the URL of a profile.
-    named = [(code, text) for code, text in facts.of_metas(_AUTHORS) if "://" not in text]
+    named = []
+    for code, text in facts.of_metas(_AUTHORS):
+        told = found.lists.get(code.removeprefix("meta:"), [text])
+        names = dict.fromkeys(name.strip() for name in told if "://" not in name)
+        named.append((code, "; ".join(names)))
     return facts.first("author", [*named, *facts.described("author")])
 
 

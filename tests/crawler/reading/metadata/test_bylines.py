@@ -45,6 +45,14 @@ def beside(marks: str) -> Metadata:
         ("<p>Par Ada Lovelace, le 31 mai 2024", "Ada Lovelace"),
         ("<p>Автор: Ада Лавлейс", "Ада Лавлейс"),
         ("<p>作者：林小明", "林小明"),
+        ("<p class=byline>Von <span class=author>Ada Lovelace</span> | 03.04.2024", "Ada Lovelace"),
+        ("<p>Por <a>Ada Lovelace</a>", "Ada Lovelace"),
+        ("<p>Av Ada Lovelace", "Ada Lovelace"),
+        ("<p>Di Ada Lovelace | 31 maggio 2024", "Ada Lovelace"),
+        ("<p>Di Ada Lovelace scrivono tutti.", None),
+        ("<p class=author>文／<a>林小明</a>", "林小明"),
+        ("<p class=author><span>Autor</span> <a>Ada Lovelace</a>", "Ada Lovelace"),
+        ("<table><tr><td>Author<td>The name of its author", None),
         ("<div class=post-author>Ada Lovelace</div>", "Ada Lovelace"),
         ("<div class=byline><a>Ada Lovelace</a></div>", "Ada Lovelace"),
         ("<div>started by <a class=username>ada_l</a></div>", "ada_l"),
@@ -69,6 +77,9 @@ def test_the_author_beside_a_heading_is_read(marks: str, author: str | None) -> 
         ("<p>Published: <b>May 31, 2024</b>", "2024-05-31", None),
         ("<p>Last updated: 31 May 2024", "2024-05-31", "2024-05-31"),
         ("<p>Updated <b>31 May 2024</b>, published <b>1 May 2024</b>", "2024-05-01", "2024-05-31"),
+        ("<p>Published 1 May 2024. Updated 31 May 2024.", "2024-05-01", "2024-05-31"),
+        ("<p>Posted May 1, 2024; last revised: May 31, 2024", "2024-05-01", "2024-05-31"),
+        ("<p>From 1 May 2024 to 31 May 2024", None, None),
         ("<p>Veröffentlicht am 31. Mai 2024", "2024-05-31", None),
         ("<p>Aktualisiert: 31.05.2024", "2024-05-31", "2024-05-31"),
         ("<p>Опубликовано 31 мая 2024 г.", "2024-05-31", None),
@@ -208,3 +219,39 @@ def test_the_place_of_a_day_in_a_line_is_known() -> None:
     assert found is not None
     day, start, end = found
     assert (day, line[start:end]) == ("2024-05-31", "31 May 2024")
+
+
+@pytest.mark.parametrize(
+    ("end", "day"),
+    [
+        ("<footer><p>&copy; 2001-2023<br>Last updated on May 31, 2024 (08:18 UTC).</footer>", True),
+        ("<div><i>This page was last modified on 2024-05-31 13:08:22Z</i></div><hr>", True),
+        ("<p>Zuletzt aktualisiert: 31.05.2024</p><ul><li><a>One</a><li><a>Two</a></ul>", True),
+        ("<p>Posted on May 31, 2024</p>", False),
+        (f"<p>Updated on May 31, 2024: {PROSE}</p>", False),
+        ("<script>// updated 2024-05-31</script>", False),
+    ],
+)
+def test_the_last_lines_say_when_a_page_was_changed(end: str, *, day: bool) -> None:
+    found = said(f"<main><h1>The late ferry</h1>{f'<p>{PROSE}' * 9}</main>{end}")
+    assert (found.date, found.modified) == (("2024-05-31",) * 2 if day else (None, None))
+
+
+@pytest.mark.parametrize(
+    ("marks", "author"),
+    [
+        ("<meta name=citation_author content='Lovelace, Ada'>" * 2, "Lovelace, Ada"),
+        (
+            "<meta name=DC.creator content='Lovelace, Ada'><meta name=dc.creator content=Babbage>",
+            "Lovelace, Ada; Babbage",
+        ),
+        (
+            '<script type=application/ld+json>[{"author": [{"@id": "#1"}, {"@id": "#2"}]},'
+            ' {"@id": "#2", "name": "Ada"}, {"@id": "#1", "name": "Grace"}]</script>',
+            "Grace, Ada",
+        ),
+        ('<script type=application/ld+json>{"author": {"@id": ["#1"]}}</script>', None),
+    ],
+)
+def test_all_authors_are_named(marks: str, author: str | None) -> None:
+    assert said(marks).author == author
