@@ -6,6 +6,7 @@ import re
 from copy import deepcopy
 from itertools import pairwise
 from typing import Any, NamedTuple
+from unicodedata import category
 from urllib.parse import urljoin, urlsplit
 
 from lxml import etree
@@ -32,6 +33,8 @@ _EMPHASIS_MARKS = {
     "#sup": ("<sup>", "</sup>"),
 }
 _STRUCK = ("~~", "~~")
+_TAGS = {"**": ("<b>", "</b>"), "*": ("<i>", "</i>"), "~~": ("<del>", "</del>")}
+"""What stands for marks that CommonMark would not read as such where they are."""
 
 # What could be markup: a backslash before punctuation, "_" but within a word, "<" where a tag may
 # begin, "&" where a reference may.
@@ -134,6 +137,9 @@ class MarkdownWriter(TextWriter):
             lines = lines[1:]
         return [f"| {' | '.join(head)} |", f"|{'---|' * columns}", *lines]
 
+    def cell_of(self, element: Element) -> str:
+        return "<br>".join(filter(None, _CELL.joined(_CELL.blocks(element))))
+
     def inline_element(self, element: Element, within: frozenset[str]) -> str:
         tag, rend = element.tag, element.get("rend") or ""
         if tag == "lb":
@@ -147,7 +153,10 @@ class MarkdownWriter(TextWriter):
         mark = _STRUCK if tag == "del" else _EMPHASIS_MARKS.get(rend)
         if mark is None or mark[0] in within:
             return self.inline(element, within)
-        return _wrapped(self.inline(element, within | {mark[0]}), *mark)
+        text = self.inline(element, within | {mark[0]})
+        if mark[0] in _TAGS and not _are_marks_read(element, text):
+            mark = _TAGS[mark[0]]
+        return _wrapped(text, *mark)
 
     def text(self, text: str | None, following: Element | None = None) -> str:
         """Return a text of the tree with what could be markup escaped, and formulas as such."""
@@ -183,6 +192,55 @@ class MarkdownWriter(TextWriter):
         if not target or "[" in within:
             return span
         return _wrapped(span, "[", f"]({_destination(target)})")
+
+
+def _are_marks_read(element: Element, text: str) -> bool:
+    """Return whether CommonMark reads marks around the text of an element.
+
+    Between a letter and punctuation they are read only where the letter is inside.
+    Source: https://spec.commonmark.org/0.31.2/#left-flanking-delimiter-run
+    """
+    inner, sibling = text.strip().strip("*"), element.getprevious()
+    before = element.getparent().text if sibling is None else sibling.tail
+    before = " " if text[:1].isspace() else before or _edge(element, sibling)
+    after = " " if text[-1:].isspace() else element.tail or _edge(element, element.getnext())
+    return not (
+        (_is_punctuation(inner[:1]) and _is_letter(before[-1:]))
+        or (_is_punctuation(inner[-1:]) and _is_letter(after[:1]))
+    )
+
+
+def _edge(element: Element, sibling: Element | None) -> str:
+    """Return what is beside an element without a text between: nothing, or some letter."""
+    if sibling is None:
+        return "" if is_block(element.getparent()) else "x"
+    return "" if sibling.tag == "lb" or is_block(sibling) else "x"
+
+
+def _is_punctuation(character: str) -> bool:
+    return bool(character) and category(character)[0] in "PS"
+
+
+def _is_letter(character: str) -> bool:
+    return bool(character) and not character.isspace() and not _is_punctuation(character)
+
+
+class _CellWriter(MarkdownWriter):
+    """Writes what stands in a cell: lines without blocks, which a row of a table cannot hold."""
+
+    joined = TextWriter.joined
+    paragraph = TextWriter.paragraph
+    heading = TextWriter.heading
+    quotation = TextWriter.quotation
+
+    def code(self, text: str) -> list[str]:
+        return [_code_span(line) for line in TextWriter.code(self, text)]
+
+    def table(self, element: Element) -> list[str]:
+        return [" ".join(filter(None, cells)) for _, cells in self.rows(element)]
+
+
+_CELL = _CellWriter()
 
 
 def _merge_emphasis(body: Element) -> None:

@@ -193,13 +193,17 @@ class TextWriter:
         for row in table:
             if row.tag == "row":
                 cells = [self.cell(self.text(row.text))] if (row.text or "").strip() else []
-                cells += (self.cell(self.inline(cell) + self.text(cell.tail)) for cell in row)
+                cells += (self.cell(self.cell_of(cell) + self.text(cell.tail)) for cell in row)
             else:
                 cells = [self.cell(self.inline(row))]
             if any(cells):
                 yield row, cells
             if tail := self.cell(self.text(row.tail)):
                 yield table, [tail]
+
+    def cell_of(self, element: Element) -> str:
+        """Return what a cell of a table holds as part of a row."""
+        return self.inline(element)
 
     def cell(self, text: str) -> str:
         return " ".join(text.split())

@@ -59,7 +59,7 @@ TABLE = (
 @pytest.mark.parametrize(
     ("inner", "written", "plain"),
     [
-        (TABLE, "| A | B |\n|---|---|\n| r | x\\|y |\n| c d |", "A\tB\nr\tx|y\nc d"),
+        (TABLE, "| A | B |\n|---|---|\n| r | x\\|y |\n| c<br>d |", "A\tB\nr\tx|y\nc d"),
         (
             '<table><row><cell role="head">Born</cell><cell>1900</cell></row></table>',
             "|  |  |\n|---|---|\n| Born | 1900 |",
@@ -122,8 +122,44 @@ def test_markdown_says_what_the_page_says(lines: list[str], place: str) -> None:
     for line in lines[1:]:
         SubElement(made, "lb").tail = line
     rendered = MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(markdown(body))
+    rendered = rendered.replace("<br>", " ")
     shown = "".join(fromstring(f"<r>{rendered}</r>").itertext())
     assert shown.split() == " ".join(lines).split()
+
+
+MARKED = st.text(st.sampled_from("ab1 注：“(*!"), max_size=8)
+
+
+@given(st.lists(st.tuples(st.sampled_from(["", "#b", "#i", "del"]), MARKED), max_size=6))
+def test_marks_of_emphasis_are_read_as_such(pieces: list[tuple[str, str]]) -> None:
+    body = Element("body")
+    paragraph = made = SubElement(body, "p")
+    for mark, text in pieces:
+        if mark:
+            made = SubElement(paragraph, "del" if mark == "del" else "hi", rend=mark)
+            made.text = text
+        elif made is paragraph:
+            paragraph.text = (paragraph.text or "") + text
+        else:
+            made.tail = (made.tail or "") + text
+    rendered = MarkdownIt("commonmark").enable("strikethrough").render(markdown(body))
+    shown = "".join(fromstring(f"<r>{rendered}</r>").itertext())
+    assert "".join(shown.split()) == "".join("".join(text for _, text in pieces).split())
+
+
+@pytest.mark.parametrize(
+    ("inner", "written"),
+    [
+        ("<p>a</p><p>b<lb/>c</p>", "a<br>b<br>c"),
+        ("<list><item>a</item><item>b</item></list>", "- a<br>- b"),
+        ('<code rend="block">x = 1\n  y</code>', "`x = 1`<br> `y`"),
+        ("<table><row><cell>a</cell><cell>b</cell></row></table>c", "a b<br>c"),
+        ("a | <code>b | c</code>", "a \\| `b \\| c`"),
+    ],
+)
+def test_lines_of_a_cell_stay_lines(inner: str, written: str) -> None:
+    body = body_of(f"<table><row><cell>{inner}</cell></row></table>")
+    assert markdown(body).split("\n")[-1] == f"| {written} |"
 
 
 def test_code_within_a_line_is_no_block_of_html() -> None:
