@@ -8,6 +8,7 @@ tables alone (``block_features``), and the chosen blocks become content again
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawler.reading.content.block_flags import TAG_BITS, attribute_bits, may_tell
@@ -25,6 +26,10 @@ MAX_BLOCKS = 20_000
 
 # Elements like <b> that go on in a further block; twice as many as are written within each other.
 _MAX_CARRIED = 16
+
+_GUTTER = re.compile(
+    r"\sclass=\"(?:[^\"]*[\s_-])?(?:linenos?|line-?n(?:r|umbers?|um)|lnt|ln|gutter|blob-num)[\s\"]"
+)
 
 # Parsed tags are kept for further pages: at most this many, in some 5 MB, and no longer ones.
 _MAX_KNOWN = 10_000
@@ -54,14 +59,16 @@ class BlockTag(Tag):
         own: Flags of its element.
         name: Name and class of its element.
         shapes: Whether content keeps it as an inline element.
+        is_gutter: Whether its class says that it holds numbers of lines of code.
     """
 
-    __slots__ = ("kind", "name", "own", "shapes")
+    __slots__ = ("is_gutter", "kind", "name", "own", "shapes")
 
     def __init__(self, written: str) -> None:
         super().__init__(written)
         self.name = tag = self.tag
         self.shapes = tag in SHAPING
+        self.is_gutter = self.begins and _GUTTER.search(written) is not None
         self.kind = self.own = 0
         if tag in CONTAINERS:
             self.kind = self.begins * _BEGINS | self.ends * _ENDS
@@ -256,7 +263,7 @@ class _Cutter:
         steps = self._steps(span.first, span.end)
         for at, written, text in steps:
             tag = self._known[written]
-            if tag.kind == _SKIPS:
+            if tag.kind == _SKIPS or (tag.is_gutter and text.strip().isdecimal()):
                 text = _text_behind(tag.tag, steps)  # noqa: PLW2901
             elif tag.shapes:
                 if tag.begins:

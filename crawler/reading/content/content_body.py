@@ -7,6 +7,7 @@ shape where they are that; tables and lists that lay out whole pages do not.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from lxml import etree
@@ -15,9 +16,10 @@ from lxml.etree import SubElement
 from crawler.reading.content.content_xml import NOT_IN_XML
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from crawler.reading.content.blocks import BlockSpan, PageBlocks
+    from crawler.reading.flat_page import Tag
 
 Element = Any  # lxml has no types
 
@@ -64,7 +66,16 @@ _MAX_NESTING = 12
 _MAX_PADDING = 10_000
 """Add at most this many empty cells to a page's tables, to keep columns below each other."""
 
+_MAX_PART_CHARACTERS = 600
+"""An item or cell of more text, with a heading or the like in it, is a part of a page."""
+
+_PARTS = frozenset({"li", "dt", "dd", "td", "th"})
 _MAX_SPAN = 50
+_LANGUAGE_NAME = re.compile(r"[A-Za-z][\w+#.-]{0,19}")
+_LANGUAGE = re.compile(
+    r"(?:^|\s)(?:(?:lang(?:uage)?|highlight(?:-source)?|sourceCode)-([A-Za-z][\w+#.-]{0,19})"
+    r"|(?:brush:\s*|sourceCode\s+)([A-Za-z][\w+#.-]{0,19}))"
+)
 _NUMBER = re.compile(r"\s*([0-9]{1,9})\s*")
 _MAX_INLINE_NESTING = 8
 
@@ -88,7 +99,8 @@ def build_body(blocks: PageBlocks, chosen: Iterable[int]) -> Element:
         if at == last + 1:
             for home, span in images.get(at, ()):
                 writer.write(home, blocks.pieces(span))
-        writer.write(blocks.homes[at], blocks.pieces(blocks.spans[at]))
+        if not _is_gutter(blocks, at):
+            writer.write(blocks.homes[at], blocks.pieces(blocks.spans[at]))
         last = at
     return writer.finish()
 
@@ -102,8 +114,9 @@ class _Writer:
         self._open: list[tuple[Step, Element]] = []
         # Lines of code, joined once: to add each to the text of its element would take O(n).
         self._codes: list[tuple[Element, list[str]]] = []
-        # Of a list or a row, the container that was counted last, with its number or column.
+        # Of a list, the container that was counted last, with its number.
         self._counted: dict[int, tuple[int, int]] = {}
+        self._columns: dict[int, int] = {}
         self._padding = _MAX_PADDING
 
     def write(self, home: int, pieces: Sequence[Any]) -> None:
@@ -129,6 +142,8 @@ class _Writer:
         return self._body
 
     def _write_code(self, place: Element, pieces: Sequence[Any]) -> None:
+        if place.get("lang") is None:
+            _set_language(place, (one for one in pieces if getattr(one, "tag", "") == "code"))
         verbatim = _xml("".join(map(_verbatim, pieces)))
         if self._codes and self._codes[-1][0] is place:
             self._codes[-1][1].append(verbatim)
@@ -192,12 +207,16 @@ class _Writer:
         if kind == "cell" and tag in {"td", "th"}:
             self._pad(place, at)
         made = SubElement(place, kind)
-        if tag == "th":
+        tags, parents = self._blocks.tags, self._blocks.parents
+        if tag == "th" or (tag == "td" and tags[parents[parents[at]]] == "thead"):
             made.set("role", "head")
         elif tag in {"ol", "dl", "dt", "dd"}:
             made.set("rend", tag)
         elif tag == "pre":
             made.set("rend", "block")
+            containers, parents = self._blocks.containers, self._blocks.parents
+            around = (at, parents[at], parents[parents[at]])
+            _set_language(made, (containers[one] for one in around))
         elif tag == "li" and place.get("rend") == "ol":
             made.set("n", str(self._number(self._open[-1][0][0], at)))
         return made
@@ -215,19 +234,75 @@ class _Writer:
         return number
 
     def _pad(self, row: Element, cell: int) -> None:
-        """Add the empty cells in front of a cell, and those that wide ones take."""
+        """Add empty cells in front of a cell until it stands in its column."""
+        if cell not in self._columns:
+            self._lay_out(cell)
+        missing = min(self._columns.get(cell, 0) - len(row), self._padding)
+        for _ in range(missing):
+            self._padding -= 1
+            SubElement(row, "cell")
+
+    def _lay_out(self, cell: int) -> None:
+        """Find the column of each cell of a table; cells of earlier rows may reach into a row.
+
+        Source: https://html.spec.whatwg.org/multipage/tables.html#forming-a-table
+        """
         tags, parents, containers = self._blocks.tags, self._blocks.parents, self._blocks.containers
-        begun = parents[cell]
-        at, column = self._counted.get(begun, (begun, 0))
-        for one in range(at + 1, cell):
-            if tags[one] in {"td", "th"} and parents[one] == begun:
-                column += min(_whole(containers[one].get("colspan"), 1), _MAX_SPAN)
-        self._counted[begun] = cell - 1, column
-        missing = min(column - len(row), self._padding)
-        if missing > 0:
-            self._padding -= missing
-            for _ in range(missing):
-                SubElement(row, "cell")
+        table = parents[parents[cell]]
+        while table and tags[table] in {"thead", "tbody", "tfoot"}:
+            table = parents[table]
+        row, column, until = 0, 0, list[int]()  # numbers of the rows that columns are taken before
+        begun = -1
+        for at in range(table + 1, self._blocks.ends[table]):
+            up = parents[at]
+            if tags[at] not in {"td", "th"} or tags[up] != "tr":
+                continue
+            if parents[up] != table and parents[parents[up]] != table:
+                continue  # of a table within a cell
+            if up != begun:
+                row, column, begun = row + 1, 0, up
+            while column < len(until) and until[column] > row:
+                column += 1
+            self._columns[at] = column
+            wide = min(max(_whole(containers[at].get("colspan"), 1), 1), _MAX_SPAN)
+            high = max(_whole(containers[at].get("rowspan"), 1), 1)
+            until += [0] * min(column + wide - len(until), _MAX_SPAN)
+            for taken in range(column, min(column + wide, len(until))):
+                until[taken] = row + high
+            column += wide
+
+
+def _set_language(code: Element, tags: Iterable[Tag]) -> None:
+    """Note the language that a page names of code on one of some tags."""
+    for tag in tags:
+        attributes = dict(tag.items())
+        named = attributes.get("data-lang") or attributes.get("data-language")
+        found = _LANGUAGE.search(attributes.get("class", ""))
+        named = named or (found and (found[1] or found[2]))
+        if named and _LANGUAGE_NAME.fullmatch(named):
+            code.set("lang", named)
+            return
+
+
+def _is_gutter(blocks: PageBlocks, at: int) -> bool:
+    """Return whether a block has the numbers of the lines of code beside it."""
+    numbers = blocks.texts[at].split()
+    if not all(number.isdecimal() for number in numbers):
+        return False
+    home = blocks.homes[at]
+    if any(blocks.containers[one].is_gutter for one in (home, *_above(blocks, home))):
+        return True
+    is_code = blocks.tags[home] == "pre" and len(numbers) > 1
+    return is_code and all(int(b) == int(a) + 1 for a, b in pairwise(numbers))
+
+
+def _above(blocks: PageBlocks, at: int) -> Iterator[int]:
+    """Yield the two next containers above one, within a table."""
+    for _ in range(2):
+        at = blocks.parents[at]
+        if blocks.tags[at] == "tr":
+            return
+        yield at
 
 
 def _whole(written: str | None, otherwise: int) -> int:
@@ -245,32 +320,45 @@ def _is_empty(element: Element) -> bool:
     return not element.text and next(element.iterchildren(), None) is None
 
 
+def _sizes(blocks: PageBlocks) -> list[int]:
+    """Return the characters of text in each container and all within it."""
+    sizes = [0] * len(blocks.tags)
+    for home, text in zip(blocks.homes, blocks.texts, strict=True):
+        sizes[home] += len(text)
+    for at in range(len(sizes) - 1, 0, -1):
+        sizes[blocks.parents[at]] += sizes[at]
+    return sizes
+
+
 def _layout_containers(blocks: PageBlocks) -> set[int]:
-    """Return the lists and tables, with their items and cells, that only lay out a page."""
-    tags, parents, ends = blocks.tags, blocks.parents, blocks.ends
+    """Return the lists and tables, with their items and cells, that only lay out a page.
+
+    They hold headings, tables, forms or sections in items or cells of much text, or the title of
+    the page; and tables with one row of code, or with no row of two cells.
+    """
+    tags, parents, sizes = blocks.tags, blocks.parents, _sizes(blocks)
     layout, climbed = set[int](), set[int]()
     for at, tag in enumerate(tags):
         if tag not in _HEADINGS and tag not in {"table", "form", "article", "section"}:
             continue
-        above = parents[at]
-        while above and above not in climbed:
+        above, is_large = parents[at], tag == "h1"
+        while above:
+            if tags[above] in _PARTS and sizes[above] > _MAX_PART_CHARACTERS:
+                is_large = True
+            if above in climbed and (above in layout or not is_large):
+                break
             climbed.add(above)
-            if tags[above] in _STRUCTURE and tags[above] not in {"blockquote", "pre"}:
+            if is_large and tags[above] in _STRUCTURE and tags[above] not in {"blockquote", "pre"}:
                 layout.add(above)
             above = parents[above]
-    for at, tag in enumerate(tags):
-        if tag == "table" and at not in layout:
-            rows = [
-                tags[parents[cell]] == "tr" and parents[cell]
-                for cell in range(at, ends[at])
-                if tags[cell] in {"td", "th"}
-            ]
-            if len(set(rows)) == len(rows):  # no row has two cells
-                layout.update(
-                    inner
-                    for inner in range(at, ends[at])
-                    if tags[inner] in {"table", "tr", "td", "th"}
-                )
+    tables = (at for at, tag in enumerate(tags) if tag == "table" and at not in layout)
+    for table in tables:
+        inner = range(table, blocks.ends[table])
+        cells = [at for at in inner if tags[at] in {"td", "th"}]
+        rows = [tags[parents[cell]] == "tr" and parents[cell] for cell in cells]
+        is_code = len(set(rows)) == 1 and any(tags[at] == "pre" for at in inner)
+        if is_code or len(set(rows)) == len(rows):
+            layout.update(at for at in inner if tags[at] in {"table", "tr", "td", "th"})
     # Rows and items of what only lays out.
     for at, tag in enumerate(tags):
         if tag in {"li", "dt", "dd", "tr", "td", "th"} and parents[at] in layout:

@@ -114,10 +114,10 @@ class MarkdownWriter(TextWriter):
         text = _HEADING_END.sub(_ESCAPED, text)
         return [f"{marks} {text}"] if text else []
 
-    def code(self, text: str) -> list[str]:
+    def code(self, text: str, language: str = "") -> list[str]:
         lines = super().code(text)
         fence = _fence(text, 3)
-        return [fence, *lines, fence] if lines else []
+        return [f"{fence}{language}", *lines, fence] if lines else []
 
     def quotation(self, lines: list[str]) -> list[str]:
         return [f"> {line}" if line else ">" for line in lines]
@@ -233,7 +233,7 @@ class _CellWriter(MarkdownWriter):
     heading = TextWriter.heading
     quotation = TextWriter.quotation
 
-    def code(self, text: str) -> list[str]:
+    def code(self, text: str, language: str = "") -> list[str]:
         return [_code_span(line) for line in TextWriter.code(self, text)]
 
     def table(self, element: Element) -> list[str]:

@@ -126,7 +126,7 @@ class TextWriter:
         if tag == "head":
             lines = self.heading(element)
         elif tag == "code":
-            lines = self.code(code_text(element).strip("\n"))
+            lines = self.code(code_text(element).strip("\n"), element.get("lang") or "")
         elif tag == "table":
             lines = self.table(element)
         elif tag == "quote":
@@ -175,7 +175,7 @@ class TextWriter:
     def heading(self, element: Element) -> list[str]:
         return self.paragraph(self.inline(element))
 
-    def code(self, text: str) -> list[str]:
+    def code(self, text: str, language: str = "") -> list[str]:
         return [line.rstrip() for line in text.split("\n")] if text.strip() else []
 
     def quotation(self, lines: list[str]) -> list[str]:
