@@ -25,6 +25,7 @@ import time
 from collections import Counter
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
@@ -168,7 +169,7 @@ def measure_crawl(site: str, kills: int, seed: int) -> Outcome:
         _finish(served, whole)
         once = requests.count()
         _tell(began, f"{site} was crawled without a stop, {once:,} requests")
-        count = _kill_again_and_again(served, killed, kills, seed, requests, began)
+        done = _kill_again_and_again(served, killed, kills, seed, requests, began)
         _finish(served, killed)
         _tell(began, f"the killed crawl has ended, {requests.count() - once:,} requests")
         files = _files(served, _pages(whole))
@@ -178,16 +179,16 @@ def measure_crawl(site: str, kills: int, seed: int) -> Outcome:
         lost = files - _files(served, _pages(killed))
         for name in sorted(lost):
             _tell(began, f"lost: {name}")
-        done = _scrapy("verify", str(killed))
-        _tell(began, f"crawl-once verify: {done.stdout}{done.stderr}")
+        verified = _scrapy("verify", str(killed))
+        _tell(began, f"crawl-once verify: {verified.stdout}{verified.stderr}")
         return Outcome(
             what=site,
-            kills=count,
+            kills=done,
             whole=len(files),
             lost=len(lost),
             twice=kept.total() - len(kept),
             again=requests.count() - 2 * once,
-            verified=done.returncode,
+            verified=verified.returncode,
         )
 
 
@@ -216,17 +217,18 @@ def measure_runs(what: str, kills: int, seed: int) -> Outcome:
         _killed_within(TIMEOUT_SECS, [*words, str(folder / "whole")])
         secs = time.monotonic() - start
         whole, done, lost, twice, verified = _kept_by_run(folder / "whole"), 0, 0, 0, 0
-        while done < kills:
-            out, left = folder / f"killed-{done}", KILLS_OF_ONE_RUN
-            while _killed_within(
-                chance.uniform(0, secs) if left else TIMEOUT_SECS, [*words, str(out)]
-            ):
-                done, left = done + 1, left - 1
+        for number in count():
+            out = folder / f"killed-{number}"
+            moments = (chance.uniform(0, secs) for _ in range(KILLS_OF_ONE_RUN))
+            while _killed_within(next(moments, TIMEOUT_SECS), [*words, str(out)]):
+                done += 1
             found = _kept_by_run(out)
             lost, twice = lost + (whole - found).total(), twice + (found - whole).total()
             if what == "merge":
                 verified = verified or _scrapy("verify", str(out)).returncode
             _tell(began, f"{what}: {done} of {kills} kills, {lost} lost, {twice} twice")
+            if done >= kills:
+                break
         return Outcome(what, done, whole.total(), lost, twice, None, verified)
 
 
