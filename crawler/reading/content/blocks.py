@@ -9,6 +9,7 @@ tables alone (``block_features``), and the chosen blocks become content again
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawler.reading.content.block_flags import TAG_BITS, attribute_bits, may_tell
@@ -17,7 +18,7 @@ from crawler.reading.flat_page import Tag
 from crawler.reading.text import BLOCKS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from crawler.reading.flat_page import FlatPage
 
@@ -164,6 +165,21 @@ class PageBlocks:
         self.homes, self.spans, self.texts, self.linked, self.links, self.inline = columns
         self.images = cutter.images
         self.is_cut = cutter.is_cut
+
+    @cached_property
+    def sizes(self) -> list[int]:
+        """The characters of the texts in each container and all within it."""
+        return self.sizes_of(range(len(self.homes)))
+
+    def sizes_of(self, chosen: Iterable[int]) -> list[int]:
+        """Return the characters of some blocks in each container and all within it."""
+        sizes = [0] * len(self.tags)
+        for at in chosen:
+            sizes[self.homes[at]] += len(self.texts[at])
+        for at in range(len(sizes) - 1, 0, -1):
+            if size := sizes[at]:
+                sizes[self.parents[at]] += size
+        return sizes
 
     def pieces(self, span: BlockSpan) -> list[Any]:
         """Return the text of a block with the inline elements that content keeps.

@@ -69,6 +69,13 @@ _MAX_PADDING = 10_000
 _MAX_PART_CHARACTERS = 600
 """An item or cell of more text, with a heading or the like in it, is a part of a page."""
 
+_MIN_CHOSEN = {"table": 0.6, "dl": 0.2, "ol": 0.75, "ul": 0.75}
+"""Show a list or table whole if this share of its characters is content, by its tag.
+
+Lower shares let lists of links in: .5 for all costs .011 of F1 on listings.
+"""
+
+_LATE_SOURCES = ("data-src", "data-original", "data-lazy-src", "data-lazy", "src")
 _PARTS = frozenset({"li", "dt", "dd", "td", "th"})
 _MAX_SPAN = 50
 _LANGUAGE_NAME = re.compile(r"[A-Za-z][\w+#.-]{0,19}")
@@ -90,7 +97,8 @@ def build_body(blocks: PageBlocks, chosen: Iterable[int]) -> Element:
         blocks: Blocks of the page.
         chosen: Indices of the blocks, ascending.
     """
-    writer = _Writer(blocks)
+    layout = layout_containers(blocks)
+    writer, chosen = _Writer(blocks, layout), _completed(blocks, chosen, layout)
     images: dict[int, list[tuple[int, BlockSpan]]] = {}
     for before, home, span in blocks.images:
         images.setdefault(before, []).append((home, span))
@@ -106,10 +114,10 @@ def build_body(blocks: PageBlocks, chosen: Iterable[int]) -> Element:
 
 
 class _Writer:
-    def __init__(self, blocks: PageBlocks) -> None:
+    def __init__(self, blocks: PageBlocks, layout: set[int]) -> None:
         self._body = etree.Element("body")
         self._blocks = blocks
-        self._layout = _layout_containers(blocks)
+        self._layout = layout
         self._steps: dict[int, tuple[Step, ...]] = {}
         self._open: list[tuple[Step, Element]] = []
         # Lines of code, joined once: to add each to the text of its element would take O(n).
@@ -127,7 +135,8 @@ class _Writer:
         if place.tag == "code":
             self._write_code(place, pieces)
             return
-        if place.tag in {"item", "cell"} and _is_empty(place):
+        may_hold = {"cell"} if level else {"cell", "item"}
+        if place.tag in may_hold and _is_empty(place):
             into = place
         elif level:
             into = SubElement(place, "head", rend=level)
@@ -320,23 +329,31 @@ def _is_empty(element: Element) -> bool:
     return not element.text and next(element.iterchildren(), None) is None
 
 
-def _sizes(blocks: PageBlocks) -> list[int]:
-    """Return the characters of text in each container and all within it."""
-    sizes = [0] * len(blocks.tags)
-    for home, text in zip(blocks.homes, blocks.texts, strict=True):
-        sizes[home] += len(text)
-    for at in range(len(sizes) - 1, 0, -1):
-        sizes[blocks.parents[at]] += sizes[at]
-    return sizes
+def _completed(blocks: PageBlocks, chosen: Iterable[int], layout: set[int]) -> list[int]:
+    """Return the chosen blocks, and the rest of each list and table of which enough is chosen."""
+    chosen = list(chosen)
+    wanted = blocks.sizes_of(chosen)
+    whole = [
+        range(at, blocks.ends[at])
+        for at, tag in enumerate(blocks.tags)
+        if tag in _MIN_CHOSEN
+        and 0 < wanted[at] < blocks.sizes[at]
+        and wanted[at] >= _MIN_CHOSEN[tag] * blocks.sizes[at]
+        and at not in layout
+    ]
+    if not whole:
+        return chosen
+    inside = {at for one in whole for at in one}
+    return sorted({*chosen, *(at for at, home in enumerate(blocks.homes) if home in inside)})
 
 
-def _layout_containers(blocks: PageBlocks) -> set[int]:
+def layout_containers(blocks: PageBlocks) -> set[int]:
     """Return the lists and tables, with their items and cells, that only lay out a page.
 
     They hold headings, tables, forms or sections in items or cells of much text, or the title of
     the page; and tables with one row of code, or with no row of two cells.
     """
-    tags, parents, sizes = blocks.tags, blocks.parents, _sizes(blocks)
+    tags, parents, sizes = blocks.tags, blocks.parents, blocks.sizes
     layout, climbed = set[int](), set[int]()
     for at, tag in enumerate(tags):
         if tag not in _HEADINGS and tag not in {"table", "form", "article", "section"}:
@@ -396,7 +413,7 @@ def write_inline(into: Element, pieces: Sequence[Any]) -> None:  # noqa: PLR0912
                 opened.append(here := [made, None, []])
             if made is not None and made.tag in _WITHOUT_TEXT:
                 _follow(here, made)
-                after_space = after_space or made.tag == "lb"
+                after_space = made.tag == "lb"
         elif opened and opened.pop() is not None:
             _follow(here, here[1])
             closed, last, _ = here
@@ -430,17 +447,21 @@ def _inline_element(place: Element, source: Element) -> Element | None:
 
 
 def _graphic(place: Element, image: Element) -> Element | None:
-    url = ""
-    for name in ("src", "data-src", "data-original", "data-lazy-src"):
-        url = (image.get(name) or "").strip()
-        if url and not url.startswith("data:"):
-            break
-    if not url or url.startswith("data:"):
+    url = _image_url(dict(image.items()))
+    if url is None:
         return None
     made = SubElement(place, "graphic", src=_xml(url))
     if alt := (image.get("alt") or "").strip():
         made.set("alt", _xml(alt))
     return made
+
+
+def _image_url(attributes: dict[str, str]) -> str | None:
+    """Return what a browser loads in the end: a script may put it in the place of ``src``."""
+    named = (attributes.get(name, "").strip() for name in _LATE_SOURCES)
+    sets = (attributes.get(name, "").strip().split() for name in ("srcset", "data-srcset"))
+    urls = (*named, *(candidates[0].rstrip(",") for candidates in sets if candidates))
+    return next((url for url in urls if url and not url.startswith("data:")), None)
 
 
 def _follow(here: list[Any], child: Element | None) -> None:

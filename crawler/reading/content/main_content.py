@@ -24,12 +24,12 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from lxml.etree import strip_elements
+from lxml.etree import SubElement, strip_elements, strip_tags
 
 from crawler.reading.content.block_features import PageFeatures
 from crawler.reading.content.blocks import CONTAINERS, SKIPPED, cut_blocks
 from crawler.reading.content.choosing import choose_blocks
-from crawler.reading.content.content_body import build_body
+from crawler.reading.content.content_body import build_body, layout_containers
 from crawler.reading.content.content_xml import PAGE_TYPES
 from crawler.reading.content.page_features import PAGE_NAMES
 
@@ -418,20 +418,36 @@ def pruned(root: Element, blocks: PageBlocks, odds: NDArray[np.float32]) -> Elem
         if likely < _MIN_ODDS:
             container.tag = _DROPPED
     strip_elements(copy, _DROPPED, with_tail=False)
+    for code in copy.iter("pre"):  # it takes code without one ``span`` around it for a quotation
+        strip_tags(code, "*")
+        SubElement(code, "span").text, code.text = code.text, None
     return copy
 
 
 def container_odds(blocks: PageBlocks, odds: NDArray[np.float32]) -> list[float]:
-    """Return the highest odds of a block in each container; an image has those beside it."""
+    """Return the highest odds of a block in each container; an image and code have those beside.
+
+    What stands in a list, a table or code has those of the whole, of which no part is to be lost.
+    """
     highest = np.zeros(len(blocks.containers))
     np.maximum.at(highest, blocks.homes, odds)
     beside = np.concatenate([[0], odds, [0]])
     for at, home, _ in blocks.images:
         highest[home] = max(highest[home], beside[at], beside[at + 1])
+    for at, home in enumerate(blocks.homes):
+        if blocks.tags[home] == "pre":
+            highest[home] = max(highest[home], beside[at], beside[at + 2])
     found: list[float] = highest.tolist()
     for at in range(len(found) - 1, 0, -1):
         parent = blocks.parents[at]
         found[parent] = max(found[parent], found[at])
+    layout, whole = layout_containers(blocks), set[int]()
+    for at, tag in enumerate(blocks.tags):
+        parent = blocks.parents[at]
+        if parent in whole:
+            found[at] = found[parent]
+        if parent in whole or (tag in {"ul", "ol", "dl", "table", "pre"} and at not in layout):
+            whole.add(at)
     return found
 
 
