@@ -222,6 +222,8 @@ def measure_runs(what: str, kills: int, seed: int) -> Outcome:
             moments = (chance.uniform(0, secs) for _ in range(KILLS_OF_ONE_RUN))
             while _killed_within(next(moments, TIMEOUT_SECS), [*words, str(out)]):
                 done += 1
+                if out.exists():  # it was killed behind its last step
+                    break
             found = _kept_by_run(out)
             lost, twice = lost + (whole - found).total(), twice + (found - whole).total()
             if what == "merge":
