@@ -340,7 +340,7 @@ class Regrouping:
                 found.wanted.append(row.id)
             if skip == TRY:
                 tries.append(row.id)
-        self._skipped.fix(tries)
+        self._skipped.fix(host, tries)
         return found
 
     def _slices(self, host: int, state: RequestState) -> Iterator[list[StandingRequest]]:
