@@ -320,7 +320,8 @@ class SiteSpider(SitemapSpider):
             known = self.frontier.seen.depth(link.key)
             is_seen = known is not None and known <= depth
             is_plain = link.is_canonical and not link.others
-            if is_seen and is_plain and (fixed.is_first(link.key) or not self._may_vary(link)):
+            has_other_first = fixed.variants.has_first and not fixed.is_first(link.key)
+            if is_seen and is_plain and not (has_other_first and self._may_vary(link)):
                 continue  # nearly all of them
             if link.nofollow and self.obey_nofollow:
                 self.result.refuse_link(MARKED_NOFOLLOW)

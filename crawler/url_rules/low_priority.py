@@ -301,7 +301,9 @@ class LateRequests:
         return self._learner.can_wait(self._addresses.after_rules(address))
 
     def _is_of_late_cluster(self, queued: QueuedRequest) -> bool:
-        if self._now(queued) < queued.priority and not self._is_kept(queued):
+        now = self._now(queued)
+        is_kept = queued.is_fixed and now > SLOW_PRIORITY  # it is made whatever was learned
+        if now < queued.priority and not is_kept:
             return True
         address = self._addresses.parsed(queued.url) if self._traps else None
         if address is None or address.host not in self._traps:
@@ -313,11 +315,6 @@ class LateRequests:
         """Return the priority that a request is to have by now."""
         given = _is_given(queued.priority)
         return self._priority(queued.url, queued.priority, is_given=given)
-
-    def _is_kept(self, queued: QueuedRequest) -> bool:
-        """Return whether a request stays where it is, since it is made whatever was learned."""
-        is_slow = self._now(queued) <= SLOW_PRIORITY
-        return not is_slow and queued.is_fixed
 
     def _pass_over(self, requests: list[QueuedRequest]) -> None:
         waiting: dict[tuple[int, int], list[int]] = {}
