@@ -1,4 +1,4 @@
-"""Extend Scrapy's handler of http and https: bound the head of an answer, and idle connections.
+"""Save time in Scrapy's downloader; bound the heads of answers, and idle connections.
 
 Scrapy bounds the time of an answer as a whole (``DOWNLOAD_TIMEOUT``) and the
 bytes of its body (``DOWNLOAD_MAXSIZE``), Twisted the length of a header's line, to less than
@@ -16,13 +16,17 @@ from __future__ import annotations
 
 import re
 import resource
+from collections import deque
 from contextlib import suppress
 from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
+from scrapy.core.downloader import Downloader
 from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
 from scrapy.exceptions import DownloadTimeoutError
+from scrapy.http import Response
+from scrapy.utils.defer import ensure_awaitable
 from twisted.python.failure import Failure
 from twisted.web._newclient import STATUS
 from twisted.web.http import _ChunkedTransferDecoder, _MalformedChunkedDataError
@@ -32,6 +36,7 @@ from crawler.downloading.encodings import HeadTooLargeError
 from crawler.downloading.message_head import tls_facts
 from crawler.exchange_heads import Crossed, ExchangeHeads
 from crawler.large_bodies import DATA_LOSS, EndlessAnswerError, LargeBodies
+from crawler.lean_parts import HeardSignals
 from crawler.options import Options
 from crawler.pacing import PacedConnection
 from crawler.request_meta import DONT_CACHE
@@ -41,7 +46,6 @@ if TYPE_CHECKING:
 
     from scrapy import Request
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
     from twisted.internet.defer import Deferred
 
     from crawler.downloading.message_head import TlsFacts
@@ -54,6 +58,40 @@ _YEAR_SECS = 365 * 86_400.0
 
 _SHARE_OF_FILES = 4
 """Let idle connections take at most one in this many of the files that a process may open."""
+
+
+class PlainDownloader(Downloader):
+    """Scrapy's downloader with one middleware for all: it makes coroutines of what each returns."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self._asked = self._joined("process_request", self._process_request)
+        self._answered = self._joined("process_response", self._process_response)
+        crawler.signals.__class__ = HeardSignals  # the engine has them already
+
+    def _joined(self, name: str, joined: Callable[..., Any]) -> list[Any]:
+        """Let one function stand for all methods of this name; return these."""
+        manager = self.middleware
+        found, with_spider = manager.methods[name], manager._mw_methods_requiring_spider
+        manager.methods[name] = deque([joined])
+        handle = manager._handle_mw_method
+        return [partial(handle, one) if one in with_spider else one for one in found if one]
+
+    async def _process_request(self, request: Request) -> Any:
+        for method in self._asked:
+            made = method(request=request)
+            if made is not None and (made := await ensure_awaitable(made)) is not None:
+                return made
+        return None
+
+    async def _process_response(self, request: Request, response: Any) -> Any:
+        for method in self._answered:
+            response = method(request=request, response=response)
+            if not isinstance(response, Response):
+                response = await ensure_awaitable(response)
+                if not isinstance(response, Response):  # a request, or what Scrapy refuses
+                    break
+        return response
 
 
 class BoundedHeadHandler(HTTP11DownloadHandler):

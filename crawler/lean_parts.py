@@ -5,21 +5,22 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
+from pydispatch import dispatcher
 from scrapy import Request
 from scrapy.logformatter import LogFormatter
+from scrapy.signalmanager import SignalManager
 from scrapy.spidermiddlewares.depth import DepthMiddleware
 from scrapy.spidermiddlewares.referer import RefererMiddleware
 from scrapy.statscollectors import MemoryStatsCollector
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable
+    from collections.abc import AsyncIterator
     from typing import Self
 
     from scrapy import Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from scrapy.logformatter import LogFormatterResult
-    from twisted.python.failure import Failure
 
 
 class DepthsAndReferers(RefererMiddleware):
@@ -41,36 +42,22 @@ class DepthsAndReferers(RefererMiddleware):
         made._has_referers = crawler.settings.getbool("REFERER_ENABLED")
         return made
 
-    def process_spider_output(
-        self, response: Response | None, result: Iterable[Any], spider: Spider | None = None
-    ) -> Iterable[Any]:
-        self._begin(response)
-        for output in result:
-            if (kept := self._marked(output, response)) is not None:
-                yield kept
-
     async def process_spider_output_async(
         self, response: Response | None, result: AsyncIterator[Any], spider: Spider | None = None
     ) -> AsyncIterator[Any]:
-        self._begin(response)
-        async for output in result:
-            if (kept := self._marked(output, response)) is not None:
-                yield kept
-
-    def _begin(self, response: Response | None) -> None:
+        """Set depths and referers of requests; leave out those beyond ``DEPTH_LIMIT``."""
         if response is not None and "depth" not in response.meta:
             response.meta["depth"] = 0
             if self._depths.verbose_stats:
                 self._depths.stats.inc_value("request_depth_count/0")
-
-    def _marked(self, output: Any, response: Response | None) -> Any:
-        """Set depth and referer of a request; return None for one beyond ``DEPTH_LIMIT``."""
-        if not isinstance(output, Request):
-            return output
-        kept = self._depths.get_processed_request(output, response)
-        if kept is None or not self._has_referers:
-            return kept
-        return super().get_processed_request(kept, response)
+        async for output in result:
+            kept = output
+            if isinstance(output, Request):
+                kept = self._depths.get_processed_request(output, response)
+                if kept is not None and self._has_referers:
+                    kept = super().get_processed_request(kept, response)
+            if kept is not None:
+                yield kept
 
     def get_processed_request(self, request: Request, response: Response | None) -> Request | None:
         """Set the referer of a redirected request to that of the request that was redirected."""
@@ -101,6 +88,17 @@ def refer(crawler: Crawler, request: Request, source: str | None) -> Request:
     return request
 
 
+class HeardSignals(SignalManager):
+    """Scrapy's signals, of which those that nobody hears cost next to nothing."""
+
+    def send_catch_log(self, signal: Any, **kwargs: Any) -> list[tuple[Any, Any]]:
+        for sender in (kwargs.get("sender", self.sender), dispatcher.Any):
+            heard = dispatcher.connections.get(id(sender), ())
+            if signal in heard or dispatcher.Any in heard:
+                return super().send_catch_log(signal, **kwargs)
+        return []
+
+
 class PlainStats(MemoryStatsCollector):
     """Scrapy's statistics, without its search for deprecated arguments at every access."""
 
@@ -122,25 +120,13 @@ class ShownLogs(LogFormatter):
         made._level = level if isinstance(level, int) else logging.getLevelNamesMapping()[level]
         return made
 
-    def crawled(  # type: ignore[override]  # Scrapy logs nothing of None
-        self, request: Request, response: Response, spider: Spider
-    ) -> LogFormatterResult | None:
-        is_shown = self._level <= logging.DEBUG
-        return super().crawled(request, response, spider) if is_shown else None
+    def crawled(self, *told: Any) -> LogFormatterResult | None:  # type: ignore[override]
+        return super().crawled(*told) if self._level <= logging.DEBUG else None
 
-    def scraped(  # type: ignore[override]
-        self, item: Any, response: Response | Failure | None, spider: Spider
-    ) -> LogFormatterResult | None:
-        is_shown = self._level <= logging.DEBUG
-        return super().scraped(item, response, spider) if is_shown else None
+    def scraped(self, *told: Any) -> LogFormatterResult | None:  # type: ignore[override]
+        return super().scraped(*told) if self._level <= logging.DEBUG else None
 
-    def dropped(  # type: ignore[override]
-        self,
-        item: Any,
-        exception: BaseException,
-        response: Response | Failure | None,
-        spider: Spider,
-    ) -> LogFormatterResult | None:
+    def dropped(self, *told: Any) -> LogFormatterResult | None:  # type: ignore[override]
         """Return the message about a dropped item where the level of its exception is shown."""
-        made = super().dropped(item, exception, response, spider)
+        made = super().dropped(*told)
         return made if made is not None and made["level"] >= self._level else None

@@ -36,7 +36,10 @@ DOWNLOAD_MAXSIZE = 33554432  # 32 MiB, also after decompression
 DOWNLOAD_WARNSIZE = 0
 URLLENGTH_LIMIT = 8192
 
+DOWNLOADER = "crawler.downloadhandler.PlainDownloader"
 DOWNLOADER_MIDDLEWARES = {
+    # Our spiders have scopes, and no allowed_domains.
+    "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,
     "crawler.downloadermiddlewares.limits.LongUrls": 50,
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
     "crawler.downloadermiddlewares.robots.RobotsRules": 100,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from functools import lru_cache
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -406,5 +407,6 @@ def is_for_robots(request: Request) -> bool:
     )
 
 
+@lru_cache(256)
 def _host(url: str) -> str:
     return urlsplit(url).hostname or ""

@@ -60,6 +60,7 @@ class QueuedRequest(NamedTuple):
     priority: int
     request: Any
     depth: int = 0
+    is_fixed: bool = False
 
 
 class Skip(NamedTuple):

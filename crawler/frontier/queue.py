@@ -125,7 +125,7 @@ class RequestQueue:
         row = (priority, depth, host, url, key, is_fixed, request)
         found = self._database.write(_PUSH, row)
         self._line.stand(host, priority)
-        self._heads.offer(host, (-priority, depth, found.lastrowid or 0, url, request))
+        self._heads.offer(host, (-priority, depth, found.lastrowid or 0, url, request, is_fixed))
         self._todo += 1
 
     def push_skipped(self, new: NewRequest, skip: Skip) -> None:
@@ -143,7 +143,7 @@ class RequestQueue:
         if host is None:
             return None
         first, following = self._heads.take(host, self._heads.most(self._line.held))
-        less, depth, request_id, url, request = first
+        less, depth, request_id, url, request, is_fixed = first
         if following is None:
             self._line.leave(host)
         else:
@@ -152,7 +152,7 @@ class RequestQueue:
         self._todo -= 1
         if len(self._gone) > MAX_UNWRITTEN:
             self.write()
-        return QueuedRequest(request_id, host, url, -less, request, depth)
+        return QueuedRequest(request_id, host, url, -less, request, depth, bool(is_fixed))
 
     def has_urgent(self, priority: int) -> bool:
         return any(found >= priority for _, found in islice(self._line, 1))

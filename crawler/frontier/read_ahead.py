@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from crawler.storage.database import Database
 
     Place = tuple[int, int]
-    Row = tuple[int, int, int, str, bytes]
-    """Negated priority, depth, id, URL, request: rows sort in the order of their leases."""
+    Row = tuple[int, int, int, str, bytes, bool]
+    """Negated priority, depth, id, URL, request, fixed: rows sort in the order of their leases."""
 
 READ_HOSTS = 1_024
 """Read at most this many hosts at a time, where memory cannot hold all."""
@@ -202,8 +202,8 @@ _MEAN_OF = 1_000
 """Requests that the mean size of a request is of, about."""
 
 _NEXT = (
-    f"SELECT -priority, depth, id, url, request FROM requests WHERE state = {WAITING} AND host = ?"  # noqa: S608
-    " ORDER BY priority DESC, depth, id"
+    "SELECT -priority, depth, id, url, request, fixed FROM requests"  # noqa: S608
+    f" WHERE state = {WAITING} AND host = ? ORDER BY priority DESC, depth, id"
 )
 
 

@@ -55,11 +55,14 @@ class RecentDepths(Generic[K]):
     Args:
         size: The number of keys of a generation. Two are remembered, and the older one is forgotten
             as a whole.
+
+    Attributes:
+        young: The keys of the younger generation, with their depths.
     """
 
     def __init__(self, size: int) -> None:
         self._size = size
-        self._young: dict[K, int] = {}
+        self.young: dict[K, int] = {}
         self._old: dict[K, int] = {}
 
     def __contains__(self, key: K) -> bool:
@@ -67,14 +70,14 @@ class RecentDepths(Generic[K]):
 
     def depth(self, key: K) -> int | None:
         """Return the least known depth of a key, None for one that was not met lately."""
-        depth = self._young.get(key)
+        depth = self.young.get(key)
         if depth is None and (depth := self._old.get(key)) is not None:
             self._remember(key, depth)
         return depth
 
     def is_new(self, key: K, depth: int) -> bool:
         """Return whether a key was not met lately as near to a seed, and remember it."""
-        known = self._young.get(key)
+        known = self.young.get(key)
         if known is not None and known <= depth:
             return False
         before = self._old.get(key) if known is None else known
@@ -83,16 +86,16 @@ class RecentDepths(Generic[K]):
         return is_new
 
     def _remember(self, key: K, depth: int) -> None:
-        self._young[key] = depth
-        if len(self._young) >= self._size:
-            self._old, self._young = self._young, {}
+        self.young[key] = depth
+        if len(self.young) >= self._size:
+            self._old, self.young = self.young, {}
 
     def _forget(self, key: K) -> None:
-        self._young.pop(key, None)
+        self.young.pop(key, None)
         self._old.pop(key, None)
 
     def clear(self) -> None:
-        self._young.clear()
+        self.young.clear()
         self._old.clear()
 
 
@@ -139,7 +142,7 @@ class SeenKeys(RecentDepths[bytes]):
         """Save nothing: a process that was killed may not have sent the keys that it added."""
 
     def __len__(self) -> int:
-        return len(self._young.keys() | self._old.keys())
+        return len(self.young.keys() | self._old.keys())
 
 
 class SeenSet(SeenKeys):
@@ -190,14 +193,11 @@ class SeenSet(SeenKeys):
 
     def depth(self, key: bytes) -> int | None:
         """Return the least known depth of a page; None where it was never queued."""
-        depth = self._young.get(key)
-        if depth is not None:
-            return depth
-        depth = self._old.get(key)
+        depth = super().depth(key)
         if depth is None and self._bloom.has_digest(key):
             depth = self._stored_depth(key)
-        if depth is not None:
-            self._remember(key, depth)
+            if depth is not None:
+                self._remember(key, depth)
         return depth
 
     def add(self, key: bytes, depth: int = 0) -> bool:

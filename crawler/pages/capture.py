@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from crawler.reading.reading import Extract, Link
     from neardup import Deduplicator, Document
 
+    _Kept = PageRow | OriginalPage | None
+
 
 _NOT_SHOWN = Reason.NOT_RENDERED.stored("it shows less than at an earlier visit")
 
@@ -301,7 +303,8 @@ class Archivist:
         is_less = is_copy and self._judge.is_less_than_shown(page, is_whole=True)
         if previous is not None and is_less:
             return self._as_shown(previous, page)
-        kept = self.elsewhere.name_kept(row, said)
+        is_met = isinstance(original, PageRow) and original.id == row.duplicate_of
+        kept = original if is_met else self.elsewhere.name_kept(row, said)
         captured = self._insert(row, page, document, kept)
         if page.reading.volatile and original is None:
             captured = self._to_be_proven(captured, page)
@@ -365,7 +368,7 @@ class Archivist:
         row: PageRow,
         page: PageContext,
         document: Document | None,
-        kept: PageRow | OriginalPage | None,
+        kept: _Kept,
     ) -> Captured:
         fetched, reading, previous = page.fetched, page.reading, page.previous
         if kept is not None:
@@ -396,16 +399,16 @@ class Archivist:
         self.known.note(row.key, self.visit, outcome, row.fetched_at, fetched.referer)
         if row.latest:
             self._store_links(page)
-        captured = self.captured_of(row, row.verdict, reading.links, nofollow=nofollow)
+        captured = self.captured_of(row, row.verdict, reading.links, kept, nofollow=nofollow)
         return captured if row.content is None else replace(captured, shown_text=reading.shown_text)
 
     def captured_of(
-        self, row: PageRow, verdict: str, links: tuple[Link, ...], *, nofollow: bool
+        self, row: PageRow, verdict: str, links: tuple[Link, ...], kept: _Kept, *, nofollow: bool
     ) -> Captured:
         """Return a stored row as a capture, with the URLs of the pages that it names."""
-        urls = self.elsewhere.kept_url(row), self.elsewhere.resembled_url(row)
-        nofollow = self.obey_robots_meta and nofollow
-        return Captured(row, verdict, links, nofollow, *urls, self.store.url(row.part_of))
+        kept_url = kept.url if isinstance(kept, PageRow) else self.elsewhere.kept_url(row)
+        urls = kept_url, self.elsewhere.resembled_url(row), self.store.url(row.part_of)
+        return Captured(row, verdict, links, self.obey_robots_meta and nofollow, *urls)
 
     def _supersede(self, previous: PageRow) -> None:
         """Let the duplicates of a changed page wait until they are requested.

@@ -45,19 +45,11 @@ class RunningTotal:
         self.name = name
         self._sums = sums
         self.before: dict[str, float] = json.loads(database.meta(name) or "{}")
-        self._noted = time.monotonic()
         self._noted_sum = 0.0
 
     def begin_visit(self) -> None:
         self._database.set_meta(self.name, "{}")
         self.before = {}
-
-    def note_if_due(self) -> None:
-        """Write the total now and then, if a transaction is open anyway."""
-        now = time.monotonic()
-        if now - self._noted >= INTERVAL_SECS and self._database.is_written_to:
-            self._noted = now
-            self.note()
 
     def note_if_changed(self) -> None:
         """Write the total, unless it is what was written last."""
@@ -99,6 +91,7 @@ class Commits:
     _totals: tuple[RunningTotal, ...] = field(init=False)
     _answers: RunningTotal = field(init=False)
     _flushed: float = field(default_factory=time.monotonic, init=False)
+    _noted: float = field(default_factory=time.monotonic, init=False)
 
     def __post_init__(self) -> None:
         self._takeover = Takeover(self.database, self.archivist)
@@ -125,8 +118,11 @@ class Commits:
     def commit_if_due(self, *, is_half_done: bool) -> None:
         """Commit at intervals; see ``Database.commit_if_due``."""
         with self._noting_failure():
-            for total in self._totals:
-                total.note_if_due()
+            now = time.monotonic()
+            if now - self._noted >= INTERVAL_SECS and self.database.is_written_to:
+                self._noted = now
+                for total in self._totals:
+                    total.note()
             if self.database.commit_if_due(is_half_done=is_half_done):
                 self._follow_commit()
 

@@ -30,6 +30,12 @@ At its usual level zstd looks back no farther.
 
 _RECENT_KEYS = 20_000
 
+_PUT = """
+INSERT INTO links (key, shared, urls) VALUES (?, ?, ?) ON CONFLICT (key)
+DO UPDATE SET shared = excluded.shared, urls = excluded.urls
+WHERE (links.shared, links.urls) IS NOT (excluded.shared, excluded.urls)
+"""
+
 
 class LinkPacker:
     """Packs and unpacks lists of links.
@@ -115,13 +121,7 @@ class LinkStore:
         packer = self._shared or self._plain
         packed = packer.pack(distinct_urls(links), nofollow=nofollow)
         row = (self._shared is not None, packed)
-        stored = self._database.read("SELECT shared, urls FROM links WHERE key = ?", (key,))
-        if stored.fetchone() != row:
-            self._database.write(
-                "INSERT INTO links (key, shared, urls) VALUES (?, ?, ?) ON CONFLICT (key)"
-                " DO UPDATE SET shared = excluded.shared, urls = excluded.urls",
-                (key, *row),
-            )
+        self._database.write(_PUT, (key, *row))
         if self._shared is None:
             self._learn(links)
 

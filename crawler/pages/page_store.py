@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakValueDictionary
 
-from crawler.pages.page_row import COLUMNS, LastCapture, LastCaptures, PageRow, row_of, to_unsigned
+from crawler.pages.page_row import COLUMNS, LastCapture, PageRow, row_of, to_unsigned
 from crawler.pages.verdicts import (
     FAILED,
     KEPT,
@@ -67,7 +68,11 @@ _INDEXED = f"fingerprint IS NOT NULL AND verdict IN ({listed(KEPT)})"
 _ORIGINALS = f"verdict IN ({listed(ORIGINALS)})"
 
 
-_BATCH = 500
+_URLS_AFTER = """
+SELECT id, key, url, depth, verdict, (SELECT referer FROM known WHERE known.key = pages.key)
+FROM pages WHERE id > ? AND latest = 1 ORDER BY id LIMIT 500
+"""
+_MAX_ABSENT = 10_000
 
 
 class StoredUrl(NamedTuple):
@@ -102,7 +107,9 @@ class PageStore:
         self._noted_visit = self.last_visit
         checksum = checksum_sql(database.read, "pages", "?{1}")
         self.insert_sql = f"INSERT INTO pages VALUES ({', '.join('?' * len(COLUMNS))}, {checksum})"
-        self._captures = LastCaptures(self._read_last)
+        self._held: WeakValueDictionary[bytes, LastCapture] = WeakValueDictionary()
+        # Columns with digests that no page was found by; each page that is under way has two.
+        self._absent: set[tuple[str, bytes | None]] = set()
         self.volatile = VolatileSlots(database.read, database.write)
         self.had_pages = self._noted_visit > 0
 
@@ -120,21 +127,18 @@ class PageStore:
             row: The capture.
             in_place: False for a capture that never replaces an earlier one.
         """
-        previous = self.previous(row.key)
-        if previous is not None and (says_less(row, previous) or not in_place):
+        last = self.last(row.key)
+        if last.row is not None and (says_less(row, last.row) or not in_place):
             row.latest = 0
-        else:
+        elif last.is_any:
             self._replace(row.key)
         self.database.write(self.insert_sql, row.values())
-        self._captures.note_change(row.key)
+        self._note_change(row.key, row)
         self._note_visit(row.visit)
 
     def _replace(self, key: bytes) -> None:
-        latest = self.database.read("SELECT id FROM pages WHERE key = ? AND latest = 1", (key,))
-        ids = latest.fetchall()
-        if not ids:  # nearly every page of a first visit
-            return
-        self.database.write_many("DELETE FROM near_texts WHERE page = ?", ids)
+        latest = "SELECT id FROM pages WHERE key = ? AND latest = 1"
+        self.database.write(f"DELETE FROM near_texts WHERE page IN ({latest})", (key,))
         # A duplicate may have HTML, if it was kept before all pages were judged again.
         self.database.write(
             "UPDATE pages SET latest = 0, html = CASE WHEN duplicate_of IS NULL THEN html END"
@@ -148,8 +152,8 @@ class PageStore:
             "UPDATE pages SET key = ?, canonical_url = ? WHERE key = ?",
             (new_key, canonical_url, key),
         )
-        self._captures.note_change(key)
-        self._captures.note_change(new_key)
+        self._note_change(key)
+        self._note_change(new_key)
 
     def keep_near_text(self, page_id: int, stored: StoredText | None) -> None:
         if stored is not None:
@@ -172,16 +176,34 @@ class PageStore:
 
     def previous(self, key: bytes) -> PageRow | None:
         """Return the latest capture under a key that was read, or None."""
-        held = self._captures.get(key)
-        return self._read_last(key) if held is None else held.row
+        return self.last(key).row
 
     def last(self, key: bytes) -> LastCapture:
         """Return the same as ``previous``, read once for all who hold it, while it is current."""
-        return self._captures.hold(key)
+        held = self._held.get(key)
+        if held is None:
+            row = self._row(f"{_SELECT} WHERE key = ? AND latest = 1", (key,))
+            was_read = row is not None and row.verdict not in WITHOUT_PAGE
+            held = self._held[key] = LastCapture(row if was_read else None, row is not None)
+        return held
 
-    def _read_last(self, key: bytes) -> PageRow | None:
-        row = self._row(f"{_SELECT} WHERE key = ? AND latest = 1", (key,))
-        return None if row is None or row.verdict in WITHOUT_PAGE else row
+    def _note_change(self, key: bytes, row: PageRow | None = None) -> None:
+        """Have the latest capture of a page read again, and a row looked for that was not there.
+
+        Every write to ``pages`` is noted, so that no request goes on with an old row.
+        """
+        held = self._held.pop(key, None)
+        if held is not None:
+            held.is_current = False
+        if row is not None:
+            self._absent.discard(("payload_digest", row.payload_digest))
+            self._absent.discard(("visible_digest", row.visible_digest))
+
+    def note_changes(self) -> None:
+        """Have all that was read looked up again, since rows of any page were changed."""
+        for key in list(self._held):
+            self._note_change(key)
+        self._absent.clear()
 
     def is_held(self, row: PageRow) -> bool:
         """Return whether a capture's text or file is still stored, with it or with its original.
@@ -210,7 +232,7 @@ class PageStore:
         values = dict(zip(COLUMNS, row.values(), strict=True))
         seen = (values[name] for name in SEEN_COLUMNS)
         self.database.write(_SEE_AGAIN, (visit, now, *seen, row.id))
-        self._captures.note_change(row.key)
+        self._note_change(row.key, row)
         self._note_visit(visit)
 
     def store_verdict(self, row: PageRow) -> None:
@@ -219,28 +241,27 @@ class PageStore:
         self.database.write(_SET_VERDICT, (*(values[name] for name in _OF_VERDICT), row.id))
         if row.text is not None:
             self.database.write("DELETE FROM near_texts WHERE page = ?", (row.id,))
-        self._captures.note_change(row.key)
+        self._note_change(row.key, row)
 
     def name_container(self, row: PageRow, parts: Iterable[Part]) -> None:
         """Record that a page has these kept ones as parts, but for those of another page."""
         for part in parts:
             self.database.write(_SET_CONTAINER, (row.id, part.containment, part.id, row.key))
-            self._captures.note_changes()
-
-    def note_changes(self) -> None:
-        """Have all latest captures read again, since rows of any page were changed."""
-        self._captures.note_changes()
+            self.note_changes()
 
     def note(self, page_id: int, reason: Stored | None) -> None:
         self.database.write("UPDATE pages SET reason = ? WHERE id = ?", (reason, page_id))
-        self._captures.note_changes()
+        self.note_changes()
 
     def get(self, page_id: int) -> PageRow | None:
         return self._row(f"{_SELECT} WHERE id = ?", (page_id,))
 
     def find_payload(self, digest: bytes) -> PageRow | None:
         """Return the first kept page of exactly these bytes."""
-        return self._find_bytes(digest, f"verdict <> '{NOT_HTML}'")
+        if ("payload_digest", digest) in self._absent:
+            return None
+        found = self._find_bytes(digest, f"verdict <> '{NOT_HTML}'")
+        return self._noted("payload_digest", digest, found)
 
     def find_file(self, digest: bytes) -> PageRow | None:
         """Return the first file that is no page of exactly these bytes."""
@@ -258,7 +279,7 @@ class PageStore:
         self.database.write(
             "UPDATE pages SET depth = ?1 WHERE key = ?2 AND latest = 1 AND depth > ?1", (depth, key)
         )
-        self._captures.note_change(key)
+        self._note_change(key)
 
     def failure_source(self, key: bytes) -> str | None:
         """Return the column ``metadata`` of the last failure of a page, which names its source.
@@ -304,30 +325,20 @@ class PageStore:
             " WHERE old.id = pages.id OR old.duplicate_of = pages.id)",
             (key, keep),
         )
-        self._captures.note_change(key)
-
-    def _urls_after(self, page_id: int, limit: int) -> list[StoredUrl]:
-        """Return the next URLs after a capture, each with its newest capture, by id."""
-        rows = self.database.read(
-            "SELECT id, key, url, depth, verdict,"
-            " (SELECT referer FROM known WHERE known.key = pages.key)"
-            " FROM pages WHERE id > ? AND latest = 1 ORDER BY id LIMIT ?",
-            (page_id, limit),
-        )
-        return [StoredUrl(*row) for row in rows]
+        self._note_change(key)
 
     def urls(self) -> Iterator[StoredUrl]:
-        """Yield all URLs in the order of discovery, beside writes too."""
+        """Yield all URLs in the order of discovery, each with its newest capture, beside writes."""
         last = 0
-        while urls := self._urls_after(last, _BATCH):
-            yield from urls
-            last = urls[-1].id
+        while rows := self.database.read(_URLS_AFTER, (last,)).fetchall():
+            yield from (StoredUrl(*row) for row in rows)
+            last = rows[-1][0]
 
     def forget(self, page_id: int) -> None:
         """Delete a duplicate's capture that a kept one replaces."""
         self.database.write("DELETE FROM near_texts WHERE page = ?", (page_id,))
         self.database.write("DELETE FROM pages WHERE id = ? AND text IS NULL", (page_id,))
-        self._captures.note_changes()
+        self.note_changes()
 
     def find_said(self, digest: bytes) -> PageRow | None:
         """Return a capture with the text of a digest, be it the newest of its page or not."""
@@ -343,7 +354,15 @@ class PageStore:
     def find_visible(self, digest: bytes) -> PageRow | None:
         """Return the first kept capture with exactly this visible text."""
         sql = f"{_SELECT} WHERE visible_digest = ? AND text IS NOT NULL ORDER BY id LIMIT 1"
-        return self._row(sql, (digest,))
+        return self._noted("visible_digest", digest, self._row(sql, (digest,)))
+
+    def _noted(self, column: str, digest: bytes, found: PageRow | None) -> PageRow | None:
+        """Note what no page has, until a row with it is stored; return what was found."""
+        if found is None:
+            if len(self._absent) >= _MAX_ABSENT:
+                self._absent.clear()
+            self._absent.add((column, digest))
+        return found
 
     def find_shown(
         self, row: PageRow, *, is_long: bool, exclude: Collection[int]
@@ -355,6 +374,8 @@ class PageStore:
             is_long: Whether the wanted page was judged by its fingerprint.
             exclude: Ids of pages that are not wanted.
         """
+        if ("visible_digest", row.visible_digest) in self._absent:
+            return None
         rows = self.database.read(
             f"{_SELECT} WHERE visible_digest = ? AND text IS NOT NULL AND latest = 1"
             " AND is_main = 1 AND words = ? AND (fingerprint IS NOT NULL) = ? ORDER BY id",

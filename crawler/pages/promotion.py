@@ -383,4 +383,4 @@ class SiblingPromotion:
             return None
         promoted = confirmed.row
         boilerplate.note_promoted(promoted, text, kept.url)
-        return self._archivist.captured_of(promoted, promoted.verdict, (), nofollow=False)
+        return self._archivist.captured_of(promoted, promoted.verdict, (), None, nofollow=False)

@@ -113,7 +113,7 @@ class UnsentPages:
         self._store.touch(row, visit, now)
         self._known.note(row.key, visit, outcome, now)
         verdict = row.verdict if is_left else verdicts.UNCHANGED
-        return self._archivist.captured_of(row, verdict, links, nofollow=nofollow)
+        return self._archivist.captured_of(row, verdict, links, None, nofollow=nofollow)
 
     def _confirm(self, duplicate: PageRow) -> PageRow:
         """Find another original for an unchanged duplicate, or keep it."""

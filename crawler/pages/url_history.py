@@ -41,6 +41,8 @@ _KEYS_AND_DEPTHS = (
 # A missing page is no failure.
 _FAILED = "outcome = 'failed'"
 
+_VALUES = "INTO known VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)"
+
 LATER = f"{_KEYS_AND_DEPTHS} WHERE due_at > ?"
 """Query for the keys and depths of URLs that are not due at a moment, in seconds since 1970."""
 
@@ -180,12 +182,22 @@ class KnownUrls:
         only the last one moves the interval: a redirect that only sets a cookie leads back to the
         page.
         """
+        since, interval_secs, was_away = visit, self._policy.first(), False
+
+        def put(sql: str) -> int:
+            of_outcome = outcome.reason, outcome.moved_to, outcome.distance, outcome.similarity
+            notes = outcome.is_near, outcome.not_sent, was_away
+            times = interval_secs, now + interval_secs
+            row = (key, visit, outcome.kind, since, *of_outcome, *notes, *times, referer)
+            return self._database.write(sql, row).rowcount
+
+        if outcome.kind == NEW and put(f"INSERT {_VALUES} ON CONFLICT (key) DO NOTHING"):
+            return  # nearly every page of a first visit
         row = self._database.read(
             "SELECT visit, outcome, since, interval_secs, is_near, was_away, referer FROM known"
             " WHERE key = ?",
             (key,),
         ).fetchone()
-        since, interval_secs, was_away = visit, self._policy.first(), False
         if row is not None:
             last_visit, last, last_since, interval_secs, was_near, was_away, last_referer = row
             stays = last == NEW or outcome.kind != CHANGED
@@ -200,25 +212,7 @@ class KnownUrls:
             # One that led to a page is not lost to one that led to none.
             if referer is None or (last_referer is not None and outcome.kind not in READ):
                 referer = last_referer
-        self._database.write(
-            "INSERT OR REPLACE INTO known VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)",
-            (
-                key,
-                visit,
-                outcome.kind,
-                since,
-                outcome.reason,
-                outcome.moved_to,
-                outcome.distance,
-                outcome.similarity,
-                outcome.is_near,
-                outcome.not_sent,
-                was_away,
-                interval_secs,
-                now + interval_secs,
-                referer,
-            ),
-        )
+        put(f"INSERT OR REPLACE {_VALUES}")
 
     def _next_secs(self, outcome: Outcome, interval_secs: float) -> float:
         if outcome.kind == NEW:

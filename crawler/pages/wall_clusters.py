@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import SplitResult, unquote, urlsplit
 
@@ -313,6 +314,7 @@ class WallClusters:
         self._database.write(sql, (host_of(probe.url), *probe))
 
 
+@lru_cache(64)
 def host_of(url: str) -> int:
     """Return the number of a URL's host with its port; that of the whole where it is no URL."""
     return host_number(host_with_port(url) or url)

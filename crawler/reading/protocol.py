@@ -193,7 +193,7 @@ def parsed_to_wire(parsed: Parsed) -> Message:
 def parsed_from_wire(message: Message) -> Parsed:
     _, urls, keys, texts, marks, others, metadata, signs, cut, *rest = message
     cuts = range(0, len(keys), _KEY_BYTES)
-    rows = zip(urls, (keys[at : at + _KEY_BYTES] for at in cuts), marks, texts, strict=True)
+    rows = zip(urls, [keys[at : at + _KEY_BYTES] for at in cuts], marks, texts, strict=True)
     links = [
         Link(url, key, bool(mark & 1), bool(mark & 2), (), NAMES[mark >> 2], text)
         for url, key, mark, text in rows

@@ -34,7 +34,7 @@ from neardup.names import NO_NAME
 from neardup.whole import part_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from neardup import Parameters
 
@@ -70,12 +70,14 @@ class StoredLink(NamedTuple):
     text: str = ""
 
 
-def distinct_urls(links: Iterable[Link]) -> Iterator[StoredLink]:
-    """Yield every URL of some links in all its spellings."""
+def distinct_urls(links: Iterable[Link]) -> list[StoredLink]:
+    """Return every URL of some links in all its spellings; a list, since a page has many."""
+    found = []
     for link in links:
-        yield StoredLink(link.url, link.nofollow, link.kind, link.text)
-        for url in link.others:
-            yield StoredLink(url, link.nofollow, link.kind)
+        found.append(StoredLink(link.url, link.nofollow, link.kind, link.text))
+        if link.others:
+            found += [StoredLink(url, link.nofollow, link.kind) for url in link.others]
+    return found
 
 
 class NoText(StrEnum):

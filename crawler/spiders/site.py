@@ -315,12 +315,13 @@ class SiteSpider(SitemapSpider):
         depth = response.meta.get("depth", 0) + 1
         if captured.nofollow or (self.depth_limit is not None and depth > self.depth_limit):
             return
-        fixed = self.job.url_rules.fixed
+        fixed, seen = self.job.url_rules.fixed, self.frontier.seen
         for link in captured.links:
-            known = self.frontier.seen.depth(link.key)
+            known = seen.young[link.key] if link.key in seen.young else seen.depth(link.key)
             is_seen = known is not None and known <= depth
             is_plain = link.is_canonical and not link.others
-            if is_seen and is_plain and (fixed.is_first(link.key) or not self._may_vary(link)):
+            has_other_first = fixed.variants.has_first and not fixed.is_first(link.key)
+            if is_seen and is_plain and not (has_other_first and self._may_vary(link)):
                 continue  # nearly all of them
             if link.nofollow and self.obey_nofollow:
                 self.result.refuse_link(MARKED_NOFOLLOW)
@@ -334,7 +335,7 @@ class SiteSpider(SitemapSpider):
             for url in filter(self._is_wanted, (link.url, *link.others)):
                 own = self.job.canonicalizer.key(url)
                 if own != link.key:  # a fixed rule would be wrong of it
-                    known_own = self.frontier.seen.depth(own)
+                    known_own = seen.depth(own)
                     request = self.page_request(url)
                     if request is not None and (known_own is None or known_own > depth):
                         yield self.files.rank(request)

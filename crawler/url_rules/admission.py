@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from crawler.url_rules.skipped import StandingRequest
     from crawler.url_rules.url_groups import UrlGroup
 
+    _Skips = list[tuple[int, Skip]]
+
 
 EXPLORED_OF = 20
 """One in this many pages with further URLs is fetched under a second URL all the same."""
@@ -233,13 +235,6 @@ class _Work(NamedTuple):
     steps: Iterator[None]
 
 
-class _Found(NamedTuple):
-    """The decisions on some requests: those to skip, and those to make."""
-
-    skips: list[tuple[int, Skip]]
-    wanted: list[int]
-
-
 class Regrouping:
     """Regroups the requests of a host when a rule begins to hold or ceases to.
 
@@ -319,29 +314,29 @@ class Regrouping:
         self._admission.note_claimed(hosts)
         for host in hosts:
             for rows in self._slices(host, WAITING):
-                found = self._look_again(host, rows)
-                self._skipped.set_aside(host, found.skips)
+                skips, _ = self._look_again(host, rows)
+                self._skipped.set_aside(host, skips)
                 yield
         for host in hosts:
             for rows in self._slices(host, SKIPPED):
-                found = self._look_again(host, rows)
-                self._skipped.explain(found.skips)
-                self._skipped.put_back(host, found.wanted)
+                skips, wanted = self._look_again(host, rows)
+                self._skipped.explain(skips)
+                self._skipped.put_back(host, wanted)
                 yield
 
-    def _look_again(self, host: int, rows: list[StandingRequest]) -> _Found:
-        found = _Found([], [])
-        tries = []
+    def _look_again(self, host: int, rows: list[StandingRequest]) -> tuple[_Skips, list[int]]:
+        """Return the requests to skip, each with its reason, and those to make."""
+        skips, wanted, tries = [], [], []
         for row in rows:
             skip = self._skip(host, row)
             if isinstance(skip, Skip):
-                found.skips.append((row.id, skip))
+                skips.append((row.id, skip))
             else:
-                found.wanted.append(row.id)
+                wanted.append(row.id)
             if skip == TRY:
                 tries.append(row.id)
-        self._skipped.fix(tries)
-        return found
+        self._skipped.fix(host, tries)
+        return skips, wanted
 
     def _slices(self, host: int, state: RequestState) -> Iterator[list[StandingRequest]]:
         ids = self._skipped.ids(host, state)
@@ -355,18 +350,20 @@ class Regrouping:
             return
         group = self._rules.apply(address).digest()
         key = row.key or self._canonical.key(row.url)
-        if self._groups.get(group) is not None:
+        known = self._groups.get(group)
+        if known is not None:
             self._groups.mark_explored(group)
-        self._groups.claim(group, host, key)
         page = self._store.previous(key)
         content = None if page is None else content_of(page, self._elsewhere.kept_url(page))
         if page is not None and content is not None:
             visit = max(page.visit, page.seen_visit)
-            self._trial.meet_again(address, content, page, visit)
-            group = self._rules.apply(address).digest()  # another one where that revoked a rule
+            if known is not None:
+                self._trial.meet_again(address, content, page, visit)
+                group = self._rules.apply(address).digest()  # another one if that revoked a rule
             self._groups.note(group, host, key, content, visit)
-        elif is_through:
-            known = self._groups.get(group)
+            return
+        self._groups.claim(group, host, key)
+        if is_through:
             if known is not None and known.wants_another:  # and this was it
                 self._groups.note_try(group)
             self._groups.note_failure(group, self._visit)

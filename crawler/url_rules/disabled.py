@@ -42,6 +42,7 @@ class NoUrlRules:
     is_busy = False
     is_regrouping = False
     is_comparing_depths = False
+    is_validating = False
 
     def __init__(
         self, database: Database, queue: RequestQueue, fixed: FixedRules, why: str
@@ -102,10 +103,6 @@ class NoUrlRules:
         """Do nothing, since the queue always agrees with no rules."""
 
     def regroup_all(self) -> bool:
-        return False
-
-    @property
-    def is_validating(self) -> bool:
         return False
 
     def try_more(self) -> bool:

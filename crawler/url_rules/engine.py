@@ -293,7 +293,7 @@ class UrlRules:
             return
         if self.trial.is_given_up(address.host):
             return
-        same_links, kept_canonical = self._kept_page(content.kept)
+        same_links, kept_canonical = self._kept_page(content.kept, row)
         believed = self._state.learner.observe(
             row.canonical_url,
             content,
@@ -371,11 +371,13 @@ class UrlRules:
         known = self._state.groups.get(address.digest())
         return None if known is None or known.visit != self._state.visit else known.content
 
-    def _kept_page(self, page: int) -> tuple[int | None, str | None]:
+    def _kept_page(self, page: int, row: PageRow) -> tuple[int | None, str | None]:
         """Return the number of links of a page, and the URL that it declares as canonical."""
+        if page == row.id:
+            return row.links, row.declared_url
         sql = "SELECT links, declared_url FROM pages WHERE id = ?"
-        row = self._state.database.read(sql, (page,)).fetchone()
-        return (None, None) if row is None else (int(row[0]), row[1])
+        found = self._state.database.read(sql, (page,)).fetchone()
+        return (None, None) if found is None else (int(found[0]), found[1])
 
     def save_refuted(self) -> None:
         self._validation.note_proven()

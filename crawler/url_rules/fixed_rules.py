@@ -67,12 +67,12 @@ class FixedRules:
         canonicalizer.separate(separate_keys(database.read))
         self._comparison = VariantComparison(database, canonicalizer)
         self._reasons: dict[bytes, str] = {}
-        self._variants = Variants(database)
+        self.variants = Variants(database)
         self._rules = HostRules(tried_rules(database.read))
         self._met = RecentDepths[bytes](_RECENT)
         self._trials = VariantTrials()
         self._unqueued: list[SkippedVariant] = []
-        for tried in self._variants.tried():
+        for tried in self.variants.tried():
             self._await(tried.key, tried.standing, tried.host, tuple(tried.rules.split(",")))
             if tried.request:
                 self._unqueued.append(tried)
@@ -86,26 +86,26 @@ class FixedRules:
 
     def is_first(self, page: bytes) -> bool:
         """Return whether the canonical URL stands for a page that was requested."""
-        return self._variants.first(page) is None
+        return self.variants.first(page) is None
 
     def begin_visit(self) -> None:
         """Begin another visit, of which the pages that it does not request count as seen.
 
         What proved to be a page of its own stays one.
         """
-        self._variants.begin_visit()
+        self.variants.begin_visit()
         self._met.clear()
         self._trials.clear()
         self._reasons.clear()
         self._unqueued.clear()
         self._released.clear()
-        self._variants.note_releasing(())
+        self.variants.note_releasing(())
 
     def note_first(self, page: bytes, url: str) -> None:
         """Note the URL that is requested for a page."""
         is_odd = self._canonical(url) != self._canonical.exact(url)
-        if is_odd or self._variants.first(page) is not None:
-            self._variants.note_first(page, self._host(url), url)
+        if is_odd or self.variants.first(page) is not None:
+            self.variants.note_first(page, self._host(url), url)
 
     def keep_apart(self, url: str, page: bytes, *, tries: bool = True) -> Variant | None:
         """Return a URL that is met first in a visit, if the page of its key was another one's.
@@ -124,11 +124,11 @@ class FixedRules:
         before, key = self._comparison.url_of(page), self._canonical.variant_key(url)
         if before is None or self._is_one(url, before, tries=tries):
             return None
-        if self._variants.is_known(key):
+        if self.variants.is_known(key):
             return None
         if tries and self._standing(url, page, before) is not None:
             return None
-        self._variants.note_first(page, host, before)
+        self.variants.note_first(page, host, before)
         names = self._canonical.parting(url, before)
         return Variant(key, page, page, host, names, url, VariantState.SEPARATE)
 
@@ -149,7 +149,7 @@ class FixedRules:
         """
         if self._canonical.is_separate(page):
             return False
-        first = self._variants.first(page) or first
+        first = self.variants.first(page) or first
         exact = self._canonical.exact(url)
         if exact == (self._merged(url) if first is None else self._canonical.exact(first)):
             return False
@@ -168,11 +168,11 @@ class FixedRules:
         Raises:
             MalformedUrl: It is no http or https URL with a host.
         """
-        first = self._variants.first(page) or self._canonical(url)
+        first = self.variants.first(page) or self._canonical(url)
         key = self._canonical.variant_key(url)
         if self._canonical.exact(url) == self._canonical.exact(first):
             return None
-        if not self._met.is_new(key, 0) or self._variants.is_known(key):
+        if not self._met.is_new(key, 0) or self.variants.is_known(key):
             return None
         host = self._host(url)
         found = self._standing(url, page, first) if tries else None
@@ -215,19 +215,19 @@ class FixedRules:
         rules, place = self._rules.of(host, names), place_of(canonical_url)
         for rule in rules:
             rule.met += 1
-            self._variants.note_change(rule)
+            self.variants.note_change(rule)
         if any(rule.is_due(place) for rule in rules):
             for rule in rules:
                 rule.note_try(place)
             return VariantState.TRIED
         are_ids = OF_SESSIONS.issuperset(names) and all(rule.agreed >= _PROVEN for rule in rules)
-        if are_ids and self._variants.count_skipped(page, names) >= MAX_OF_SESSIONS:
+        if are_ids and self.variants.count_skipped(page, names) >= MAX_OF_SESSIONS:
             return VariantState.FIRST
         return VariantState.SKIPPED
 
     def put(self, variant: Variant, priority: int, request: bytes) -> None:
         """Store a variant, with its request where it is skipped."""
-        self._variants.put(variant, priority, request)
+        self.variants.put(variant, priority, request)
         if variant.state != VariantState.SKIPPED:
             self._canonical.separate([(variant.key, variant.page)])
         if variant.state == VariantState.TRIED:
@@ -286,11 +286,11 @@ class FixedRules:
         """Decide on the rules of a trial; None where it says nothing."""
         reason = self._reasons.pop(key, "a variant is another page")
         _, host, names = self._trials.end(key)
-        self._variants.separate(key)
+        self.variants.separate(key)
         if agrees:
             for rule in self._rules.of(host, names):
                 rule.agreed += 1
-                self._variants.note_change(rule)
+                self.variants.note_change(rule)
         elif agrees is None:
             self._try_another(host, names)
         else:
@@ -318,7 +318,7 @@ class FixedRules:
     def _stands_for(self, page: bytes, url: str) -> bool:
         if self._canonical.is_separate(page):
             return True
-        first = self._variants.first(page) or self._merged(url)
+        first = self.variants.first(page) or self._merged(url)
         return self._canonical.exact(url) == self._canonical.exact(first)
 
     def note_failure(self, key: bytes) -> None:
@@ -331,26 +331,26 @@ class FixedRules:
         for rule in self._rules.of(host, names):
             if rule.reason is not None or rule.tried - rule.agreed > MAX_UNDECIDED:
                 continue
-            found = self._variants.try_skipped(host, rule.name)
+            found = self.variants.try_skipped(host, rule.name)
             if found is None:
                 rule.due_at = rule.met + 1
             else:
                 for other in self._rules.of(host, found.rules.split(",")):
                     other.tried += 1
-                    self._variants.note_change(other)
+                    self.variants.note_change(other)
                 self._canonical.separate([(found.key, found.page)])
                 self._await(found.key, found.standing, host, tuple(found.rules.split(",")))
                 self._unqueued.append(found)
-            self._variants.note_change(rule)
+            self.variants.note_change(rule)
 
     def _revoke(self, host: str, names: Sequence[str], reason: str) -> None:
         """Revoke the rule with the least evidence, and reconsider all that is skipped there."""
         rule = self._rules.blamed(host, names)
         if rule is not None:
             self._rules.revoke(rule, reason)
-            self._variants.note_change(rule)
+            self.variants.note_change(rule)
             self._released[host] = _START
-            self._variants.note_releasing(self._released)
+            self.variants.note_releasing(self._released)
         others = [other for other in self._rules.of(host, names) if other.reason is None]
         for other in others:  # it may be wrong too, and this trial says nothing about it
             other.tried -= 1
@@ -378,21 +378,21 @@ class FixedRules:
         """
         while self._unqueued:
             tried = self._unqueued.pop()
-            self._variants.note_queued(tried.key)
+            self.variants.note_queued(tried.key)
             yield tried
         if not self._released:
             return
         host, after = next(iter(self._released.items()))
-        skipped = self._variants.skipped(host, after, SLICE)
+        skipped = self.variants.skipped(host, after, SLICE)
         if len(skipped) == SLICE:
             self._released[host] = skipped[-1].page, skipped[-1].key
         else:
             del self._released[host]
-            self._variants.note_releasing(self._released)  # committed with what is queued below
+            self.variants.note_releasing(self._released)  # committed with what is queued below
         for variant in skipped:
             state = self._reconsider(variant)
             if state != VariantState.SKIPPED:
-                self._variants.note_queued(variant.key)
+                self.variants.note_queued(variant.key)
                 self._canonical.separate([(variant.key, variant.page)])
                 yield variant._replace(state=state)
 
@@ -400,7 +400,7 @@ class FixedRules:
         """Decide on a variant anew: another URL may stand for it, by other rules."""
         found = self._standing(variant.url, variant.page, self._first_of(variant))
         if found is None:
-            self._variants.separate(variant.key)
+            self.variants.separate(variant.key)
             return VariantState.SEPARATE
         standing, names = found
         if (standing, ",".join(names)) == (variant.standing, variant.rules):
@@ -408,13 +408,13 @@ class FixedRules:
         state = self._tries(variant.host, names, self._merged(variant.url), variant.page)
         if state != VariantState.TRIED:
             state = VariantState.SKIPPED
-        self._variants.regroup(variant.key, standing, names, state)
+        self.variants.regroup(variant.key, standing, names, state)
         if state == VariantState.TRIED:
             self._await(variant.key, standing, variant.host, names)
         return state
 
     def _first_of(self, variant: SkippedVariant) -> str:
-        return self._variants.first(variant.page) or self._merged(variant.url)
+        return self.variants.first(variant.page) or self._merged(variant.url)
 
     def _merged(self, url: str) -> str:
         """Return the canonical URL by all fixed rules, whether they hold on its host or not."""

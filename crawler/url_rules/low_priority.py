@@ -296,28 +296,25 @@ class LateRequests:
 
     def _can_wait(self, queued: QueuedRequest) -> bool:
         address = self._addresses.learnable(queued.url) if not queued.priority else None
-        if address is None or self._skipped.is_fixed(queued.id):
+        if address is None or queued.is_fixed:
             return False
         return self._learner.can_wait(self._addresses.after_rules(address))
 
     def _is_of_late_cluster(self, queued: QueuedRequest) -> bool:
-        if self._now(queued) < queued.priority and not self._is_kept(queued):
+        now = self._now(queued)
+        is_kept = queued.is_fixed and now > SLOW_PRIORITY  # it is made whatever was learned
+        if now < queued.priority and not is_kept:
             return True
         address = self._addresses.parsed(queued.url) if self._traps else None
         if address is None or address.host not in self._traps:
             return False
         is_closed = self.trapped(self._addresses.after_rules(address)) is not None
-        return is_closed and not self._skipped.is_fixed(queued.id)
+        return is_closed and not queued.is_fixed
 
     def _now(self, queued: QueuedRequest) -> int:
         """Return the priority that a request is to have by now."""
         given = _is_given(queued.priority)
         return self._priority(queued.url, queued.priority, is_given=given)
-
-    def _is_kept(self, queued: QueuedRequest) -> bool:
-        """Return whether a request stays where it is, since it is made whatever was learned."""
-        is_slow = self._now(queued) <= SLOW_PRIORITY
-        return not is_slow and self._skipped.is_fixed(queued.id)
 
     def _pass_over(self, requests: list[QueuedRequest]) -> None:
         waiting: dict[tuple[int, int], list[int]] = {}
@@ -325,7 +322,7 @@ class LateRequests:
         for queued in requests:
             address = self._addresses.parsed(queued.url)
             skip = None if address is None else self.trapped(self._addresses.after_rules(address))
-            if skip is None or self._skipped.is_fixed(queued.id):
+            if skip is None or queued.is_fixed:
                 late = min(self._now(queued), WAIT_PRIORITY)
                 waiting.setdefault((queued.host, late), []).append(queued.id)
             else:

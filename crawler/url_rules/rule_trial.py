@@ -277,7 +277,7 @@ class RuleTrial:
             form = None if other is None else self._rules.form(other)
             if form not in forms:
                 forms.add(form)
-                self._state.skipped.fix([number])
+                self._state.skipped.fix(host, [number])
                 self._state.skipped.put_back(host, [number])
 
     def _about_the_same(self, rule: LearnedRule, address: Address) -> list[LearnedRule]:

@@ -117,6 +117,7 @@ _LATE = (
     f"SELECT id, url, priority FROM requests WHERE host = ? AND state = {WAITING}"  # noqa: S608
     " AND priority < -1 AND priority NOT BETWEEN -99 AND -7 AND id > ? ORDER BY id LIMIT ?"
 )
+_FIX = "UPDATE requests SET fixed = 1 WHERE id = ?"
 _PRIORITISE = f"UPDATE requests SET priority = ? WHERE id = ? AND state = {WAITING}"  # noqa: S608
 _PUT_ALL_BACK = (
     f"UPDATE requests SET state = {WAITING}, rule = NULL, group_digest = NULL"  # noqa: S608
@@ -215,14 +216,10 @@ class SkippedRequests:
             host, _GIVE_UP, [(skip.rule, skip.group, number) for number, skip in skips]
         )
 
-    def is_fixed(self, number: int) -> bool:
-        row = self._database.read("SELECT fixed FROM requests WHERE id = ?", (number,)).fetchone()
-        return bool(row[0])
-
-    def fix(self, ids: Sequence[int]) -> None:
-        """Let no rule skip some requests from now on."""
-        rows = [(number,) for number in ids]
-        self._database.write_many("UPDATE requests SET fixed = 1 WHERE id = ?", rows)
+    def fix(self, host: int, ids: Sequence[int]) -> None:
+        """Let no rule skip some requests of a host from now on."""
+        if ids:
+            self._queue.change(host, _FIX, [(number,) for number in ids])
 
     def explain(self, skips: Sequence[tuple[int, Skip]]) -> None:
         """Update the reasons why requests are not made, after the rules changed."""
@@ -253,7 +250,7 @@ class SkippedRequests:
         sql = f"SELECT id, host FROM requests WHERE {which} AND state = {SKIPPED} LIMIT 1"  # noqa: S608
         row = self._database.read(sql, (value,)).fetchone()
         if row is not None:
-            self.fix([row[0]])
+            self.fix(row[1], [row[0]])
             self.put_back(row[1], [row[0]])
         return row is not None
 

@@ -345,7 +345,7 @@ class Validation:
     def _make(self, trial: _Trial) -> None:
         request = trial.request
         self._state.groups.mark_explored(request.group)
-        self._state.skipped.fix([request.id])
+        self._state.skipped.fix(request.host, [request.id])
         self._state.skipped.put_back(request.host, [request.id])
         for rule, proof in trial.proofs:
             rule.note_proof(proof)

@@ -7,18 +7,22 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from scrapy import Request, Spider
+from pydispatch import dispatcher
+from scrapy import Request, Spider, signals
+from scrapy.core.downloader import Downloader
 from scrapy.exceptions import DropItem
-from scrapy.http import HtmlResponse
+from scrapy.http import HtmlResponse, Response
 from scrapy.logformatter import LogFormatter
+from scrapy.signalmanager import SignalManager
 from scrapy.spidermiddlewares.depth import DepthMiddleware
 from scrapy.spidermiddlewares.referer import RefererMiddleware
 from scrapy.utils.test import get_crawler
 
-from crawler.lean_parts import DepthsAndReferers, PlainStats, ShownLogs
+from crawler.downloadhandler import PlainDownloader
+from crawler.lean_parts import DepthsAndReferers, HeardSignals, PlainStats, ShownLogs
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
 
     from scrapy.crawler import Crawler
 
@@ -80,6 +84,100 @@ def test_depth_and_referer_are_those_of_scrapys_middlewares(
     for middleware in chain:
         expected = asyncio.run(through(middleware, expected_response, outputs(expected)))
     assert shown(ours, response, given) == shown(theirs, expected_response, expected)
+
+
+async def later(value: Any) -> Any:
+    return value
+
+
+OF_REQUESTS: dict[str, Callable[[Request], Any]] = {
+    "nothing": lambda _: None,
+    "an answer": lambda request: Response(request.url, body=b"stored"),
+    "another request": lambda request: request.replace(url=TARGETS[0]),
+    "nothing later": lambda _: later(None),
+    "an answer later": lambda request: later(Response(request.url, body=b"stored")),
+}
+OF_RESPONSES: dict[str, Callable[[Request, Response], Any]] = {
+    "as it came": lambda _, response: response,
+    "another answer": lambda _, response: response.replace(body=b"changed"),
+    "a request": lambda request, _: request.replace(url=TARGETS[1]),
+    "another answer later": lambda _, response: later(response.replace(body=b"changed")),
+    "a request later": lambda request, _: later(request.replace(url=TARGETS[1])),
+    "nothing": lambda _, __: None,
+}
+
+
+def answered(
+    made_by: type[Downloader],
+    of_request: Callable[[Request], Any],
+    of_response: Callable[[Request, Response], Any],
+) -> Any:
+    """Return what a downloader makes of a request, with the middlewares that saw it."""
+    passed: list[str] = []
+
+    class First:
+        def process_request(self, request: Request) -> Any:
+            return of_request(request)
+
+        def process_response(self, request: Request, response: Response) -> Any:
+            passed.append("first response")
+            return response
+
+    class Second:
+        def process_request(self, request: Request, spider: Spider) -> None:
+            passed.append(f"second request of {spider.name}")
+
+        def process_response(self, request: Request, response: Response) -> Any:
+            return of_response(request, response)
+
+    async def sent(request: Request) -> Response:
+        return Response(request.url, body=b"sent")
+
+    crawler = get_crawler(
+        settings_dict={
+            "DOWNLOADER_MIDDLEWARES_BASE": {},
+            "DOWNLOADER_MIDDLEWARES": {First: 1, Second: 2},
+            "DOWNLOAD_HANDLERS_BASE": {},
+        }
+    )
+    crawler.spider = Spider.from_crawler(crawler, "probe")
+    downloader = made_by(crawler)
+    try:
+        came = asyncio.run(downloader.middleware.download_async(sent, Request(URL)))
+    except Exception as error:  # whatever Scrapy raises
+        return type(error), passed
+    return type(came), came.url, came.body, passed
+
+
+@pytest.mark.filterwarnings("ignore:.*requires a spider argument")
+@pytest.mark.parametrize("of_request", OF_REQUESTS.values(), ids=OF_REQUESTS)
+@pytest.mark.parametrize("of_response", OF_RESPONSES.values(), ids=OF_RESPONSES)
+def test_middlewares_of_the_downloader_are_asked_as_scrapy_asks_them(
+    of_request: Callable[[Request], Any], of_response: Callable[[Request, Response], Any]
+) -> None:
+    ours = answered(PlainDownloader, of_request, of_response)
+    assert ours == answered(Downloader, of_request, of_response)
+
+
+@pytest.mark.parametrize("sender", ["its crawler", "any"])
+@pytest.mark.parametrize("signal", [signals.headers_received, dispatcher.Any])
+def test_a_signal_is_sent_to_those_who_hear_it(sender: str, signal: Any) -> None:
+    crawler = get_crawler()
+    ours, theirs = HeardSignals(crawler), SignalManager(crawler)
+    heard: list[str] = []
+
+    def hear(request: str) -> str:
+        heard.append(request)
+        return request.upper()
+
+    assert ours.send_catch_log(signals.headers_received, request="nobody") == []
+    of = dispatcher.Any if sender == "any" else crawler
+    ours.connect(hear, signal, sender=of)
+    sent = [one.send_catch_log(signals.headers_received, request="a") for one in (ours, theirs)]
+    ours.disconnect(hear, signal, sender=of)
+    assert sent == [[(hear, "A")], [(hear, "A")]]
+    assert ours.send_catch_log(signals.headers_received, request="b") == []
+    assert heard == ["a", "a"]
 
 
 def test_plain_statistics_count_as_scrapys_do() -> None:

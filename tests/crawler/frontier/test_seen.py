@@ -225,4 +225,4 @@ class TestRecentDepthsProperties:
         recent = RecentDepths[str](size=8)
         for number in numbers:
             recent.is_new(str(number), 1)
-            assert len(recent._young) + len(recent._old) <= 16
+            assert len(recent.young) + len(recent._old) <= 16

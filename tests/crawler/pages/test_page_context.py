@@ -87,6 +87,54 @@ def test_last_capture_of_a_page_is_read_once_in_a_fleet(tmp_path: Path, text: st
     assert looks_at_last_capture(of_page) == 1, "\n".join(sql[:200] for sql in of_page)
 
 
+@pytest.mark.parametrize(
+    ("before", "most"), [((), 7), ((LONG,), 8)], ids=["new", "copy of the same bytes"]
+)
+def test_a_page_of_a_first_visit_costs_few_statements(
+    visiting: Visiting, before: tuple[str, ...], most: int
+) -> None:
+    visiting.get("/first", html(OTHER))
+    for text in before:
+        visiting.get("/kept", html(text))
+    with statements_of(visiting.job) as statements:
+        captured = visiting.get("/a", html(LONG))
+    assert captured.is_duplicate is bool(before)
+    # A trigger lets the statement be told once more.
+    told = [
+        sql
+        for number, sql in enumerate(statements)
+        if sql.startswith("SELECT") or sql not in statements[:number]
+    ]
+    assert len(told) <= most, "\n".join(sql[:200] for sql in told)
+
+
+@pytest.mark.parametrize("way", ["inserted", "kept after all", "found again"])
+def test_a_page_that_was_not_there_is_found_once_it_is_stored(visiting: Visiting, way: str) -> None:
+    visiting.get("/kept", html(LONG))
+    store, digests = visiting.job.store, (b"p" * 16, b"v" * 16)
+    key = visiting.answer("/kept").key
+    kept = store.previous(key)
+    assert kept is not None
+    assert store.find_payload(digests[0]) is None
+    assert store.find_visible(digests[1]) is None
+    other = replace(kept, id=store.new_id(), key=b"k" * 16)
+    other.payload_digest, other.visible_digest = digests
+    if way == "kept after all":
+        store.insert(replace(other, verdict="text_duplicate", text=None))
+        assert store.find_payload(digests[0]) is None
+        store.store_verdict(other)
+    elif way == "found again":
+        store.insert(replace(other, payload_digest=b"o" * 16))
+        assert store.find_payload(digests[0]) is None
+        store.touch(other, 1, 1.0)
+    else:
+        store.insert(other)
+    found = store.find_payload(digests[0])
+    is_long = kept.fingerprint is not None
+    shown = store.find_shown(other, is_long=is_long, exclude=())
+    assert [one.id for one in (found, shown) if one is not None] == [other.id, other.id]
+
+
 WRITES: dict[str, Callable[[PageStore, PageRow], object]] = {
     "insert": lambda store, row: store.insert(replace(row, id=store.new_id())),
     "failure": lambda store, row: store.insert(

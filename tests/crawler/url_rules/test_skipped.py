@@ -69,6 +69,18 @@ def test_what_was_handed_out_already_stays(line: Line) -> None:
     assert len(line.queue) == 4
 
 
+def test_a_request_is_leased_as_one_that_no_rule_may_skip_from_when_it_is_fixed(line: Line) -> None:
+    def leased() -> bool:
+        queued = line.queue.lease(lambda host: 0 if host == HOST else None)
+        assert queued is not None
+        return queued.is_fixed
+
+    line.queue.push(NewRequest(HOST, "http://a/first", 1, b"packed", b"%016d" % 6, is_fixed=True))
+    assert [leased(), leased()] == [True, False]
+    line.skipped.fix(HOST, [2])
+    assert [leased(), leased()] == [True, False]
+
+
 def test_the_whole_request_comes_back(line: Line) -> None:
     line.skipped.set_aside(HOST, [(2, Skip(1, GROUP))])
     (row,) = line.skipped.requests([2], SKIPPED)
