@@ -95,6 +95,12 @@ class MarkdownPage(Page):
 
 PAGE_FIELDS = tuple(field.name for field in fields(Page))
 
+ROW_FORMATS = ("jsonl", "jl", "json", "csv", "xml", "parquet")
+"""Formats of feeds and tables of pages."""
+
+LINK_FORMATS = (*ROW_FORMATS, "graphml")
+"""Formats of tables of links."""
+
 
 def page_of_capture(captured: Captured, *, markdown: bool = False) -> Page:
     """Return the item of a page, with its content as Markdown if that is wanted."""

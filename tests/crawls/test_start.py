@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.crawler.console.test_command_line import modules_of
+from tests.crawler.console.test_command_line import modules_of_our_program
 from tests.crawls.command import PROJECT, TIMEOUT_SECS
 from tests.sites.many import ManyPages, pages
 
@@ -84,4 +84,4 @@ def test_a_crawl_imports_nothing_of_the_lab(imported: dict[str, set[str]]) -> No
 def test_what_reads_a_crawl_imports_what_it_needs(
     jobdir: Path, command: str, others: set[str]
 ) -> None:
-    assert not modules_of(command, str(jobdir)) & others
+    assert not modules_of_our_program(command, str(jobdir)) & {"scrapy", "twisted", *others}
