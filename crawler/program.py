@@ -89,6 +89,9 @@ class CrawlOnce:
         """The process of Scrapy, on asyncio."""
         from scrapy.crawler import AsyncCrawlerProcess
 
+        # Each command names its spider: Scrapy would import all of them to find one by its name.
+        loader = "scrapy.spiderloader.DummySpiderLoader"
+        self.settings.set("SPIDER_LOADER_CLASS", loader, priority="cmdline")
         return AsyncCrawlerProcess(self.settings)
 
 

@@ -40,12 +40,11 @@ class LoopLoading:
         Raises:
             Exception: What loading has raised.
         """
-        if self._task is None:
-            self.begin()
-        assert self._task is not None
-        if not self._task.done():
-            await asyncio.wait([self._task])
-        self._task.result()
+        task = self._task or self.begin()
+        assert task is not None
+        if not task.done():
+            await asyncio.wait([task])
+        task.result()
 
 
 def _load() -> None:

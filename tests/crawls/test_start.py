@@ -72,6 +72,14 @@ def test_a_crawl_imports_nothing_of_the_lab(imported: dict[str, set[str]]) -> No
     assert not imported["all"] & {"aiohttp", "redis", "warcio", "trafilatura", "matplotlib"}
 
 
+def test_our_program_imports_no_other_spider_than_its_own(tmp_path: Path) -> None:
+    with ManyPages(pages(1)) as site:
+        loaded = modules_of_our_program(site.url, str(tmp_path / "job"), "--max-pages", "1")
+    assert "crawler.spiders.site" in loaded
+    others = {"crawler.spiders.mirror", "crawler.spiders.replay", "crawler.mirror.documents.places"}
+    assert not loaded & others
+
+
 @pytest.mark.usefixtures("imported")
 @pytest.mark.parametrize(
     ("command", "others"),
