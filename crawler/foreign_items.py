@@ -15,7 +15,6 @@ from scrapy import signals
 from crawler.job_registry import SharedByComponents, job_of
 from crawler.options import Options
 from crawler.pages.page_context import Captured, Fetched
-from crawler.reading.reading import reading_of_text
 from crawler.urls.canonical import MalformedUrl
 from neardup.fingerprints.digest import payload_digest
 
@@ -155,7 +154,7 @@ class ForeignItems(SharedByComponents):
         if recognised.text is None and fetched.body:
             captured = await archivist.capture(fetched, obey_robots_meta=False)
         else:
-            reading = reading_of_text(fetched.url, fetched.body, self._job.options.parameters)
+            reading = await archivist.read_text(fetched.url, fetched.body)
             captured = await archivist.capture_read(fetched, reading)
         self._job.result.count(
             captured.verdict, captured.row.body_bytes, is_again=captured.is_again

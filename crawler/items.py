@@ -86,6 +86,20 @@ class Page:
     away: str | None
 
 
+class CapturedPage(Page):
+    """A page whose text is made of its stored content when it is first asked for."""
+
+    __slots__ = ("content",)
+    content: bytes | None
+
+    def __getattr__(self, name: str) -> Any:
+        """Return the text, which is not set yet."""
+        if name != "text":
+            raise AttributeError(name)
+        self.text = text_of(self.content)
+        return self.text
+
+
 @dataclass(slots=True)
 class MarkdownPage(Page):
     """A captured page with its main content as Markdown, where ``NEARDUP_MARKDOWN`` is set."""
@@ -94,6 +108,12 @@ class MarkdownPage(Page):
 
 
 PAGE_FIELDS = tuple(field.name for field in fields(Page))
+
+ROW_FORMATS = ("jsonl", "jl", "json", "csv", "xml", "parquet")
+"""Formats of feeds and tables of pages."""
+
+LINK_FORMATS = (*ROW_FORMATS, "graphml")
+"""Formats of tables of links."""
 
 
 def page_of_capture(captured: Captured, *, markdown: bool = False) -> Page:
@@ -113,7 +133,7 @@ def with_markdown(page: dict[str, Any], content: bytes | None) -> MarkdownPage:
 
 def _page_of(captured: Captured) -> Page:
     row = captured.row
-    return Page(
+    page = CapturedPage(
         url=row.url,
         canonical_url=row.canonical_url,
         status=row.status,
@@ -126,7 +146,7 @@ def _page_of(captured: Captured) -> Page:
         declared_url=row.declared_url,
         **metadata_fields(row.metadata, row.title, row.date),
         words=row.words,
-        text=text_of(row.content) if captured.shown_text is None else captured.shown_text,
+        text=None,
         page_type=row.page_type,
         content_source=row.content_source,
         payload_digest=hex_digest(row.payload_digest),
@@ -142,3 +162,6 @@ def _page_of(captured: Captured) -> Page:
         containment=row.containment,
         away=None,
     )
+    del page.text
+    page.content = row.content
+    return page

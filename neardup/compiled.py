@@ -12,6 +12,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
 from filelock import FileLock
+from numba.core.runtime.nrt import rtsys
 
 from neardup.compiled_files import (
     compiled_folder,
@@ -56,7 +57,8 @@ def compiled(signature: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
             if is_fresh():
                 note_compilation()
             if kept:
-                code = numba.njit(signature, cache=True, **_OPTIONS)(function)
+                code = numba.njit(cache=True, **_OPTIONS)(function)
+                _load(code, signature)
                 if code.stats.cache_misses:
                     note_compilation()
                 return cast("Callable[P, R]", code)
@@ -65,9 +67,22 @@ def compiled(signature: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
     return compile_it
 
 
+def _load(code: Any, signature: Any) -> None:
+    """Load the one variant of a loop that is kept, or compile it.
+
+    Numba makes all ready that compiling needs before it looks whether code is kept: half of the
+    time that a process takes to load ours.
+    """
+    with suppress(AttributeError):  # of a version of numba with other names
+        code._cache.load_overload = code._cache._load_overload
+        rtsys.initialize(code.targetctx)
+    code.compile(signature)
+    code.disable_compile()
+
+
 def are_compiled(modules: Sequence[str]) -> bool:
     """Whether the loops of some modules are loaded, or compiled and kept to be loaded at once."""
-    return all(module in sys.modules for module in modules) or is_complete("+".join(modules))
+    return all(module in sys.modules for module in modules) or is_complete(modules[0])
 
 
 def are_ready(modules: Sequence[str], *, wait: bool = False) -> bool:
@@ -99,7 +114,7 @@ def load(modules: Sequence[str]) -> None:
     """Import modules of compiled loops, and note that they are compiled and kept."""
     for module in modules:
         import_module(module)
-    note_complete("+".join(modules))
+    note_complete(modules[0])
 
 
 def compile_alone(modules: Sequence[str]) -> None:

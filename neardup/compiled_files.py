@@ -17,8 +17,10 @@ from pathlib import Path
 
 import xxhash
 
+FIRST_LOOPS = "neardup.features.byte_kernels"
+"""The module of the loops that each text needs first; its name notes all that a crawl needs."""
+
 _PACKAGE = Path(__file__).parent
-_PREPARED = "prepared"
 _KEPT_SECS = 30 * 24 * 3600.0
 _TELLING = frozenset(
     "vendor_id,cpu family,model,model name,stepping,flags,CPU implementer,CPU architecture,"
@@ -35,13 +37,13 @@ def is_fresh() -> bool:
     return folder is None or next(folder.rglob("*.nbi"), None) is None
 
 
-def is_complete(name: str = _PREPARED) -> bool:
+def is_complete(name: str = FIRST_LOOPS) -> bool:
     """Whether it was noted that the loops of this name are compiled and kept."""
     note = _note_of(name)
     return note is not None and note.exists()
 
 
-def note_complete(name: str = _PREPARED) -> None:
+def note_complete(name: str = FIRST_LOOPS) -> None:
     """Note that the loops of this name are compiled and kept."""
     note = _note_of(name)
     if note is not None:

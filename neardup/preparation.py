@@ -1,14 +1,17 @@
 """Load what is compiled for a ``Deduplicator`` before the first text comes."""
 
 from collections.abc import Callable
+from importlib import import_module
 
-from neardup.compiled_files import is_complete, note_complete
-from neardup.document import analyse
-from neardup.features.bitmaps import bitmap_of, max_similarity
-from neardup.features.tokens import folded_bytes, word_bytes
-from neardup.indexes.hamming import HammingIndex
-from neardup.parameters import Parameters
-from neardup.verification import JaccardVerifier
+from neardup.compiled_files import FIRST_LOOPS, is_complete, note_complete
+
+LOOPS = (
+    FIRST_LOOPS,
+    *(f"neardup.features.{name}_kernels" for name in ("shingle", "keyed", "bitmap")),
+    *(f"neardup.fingerprints.{name}_kernels" for name in ("set", "text")),
+    "neardup.indexes.newest",
+)
+"""The modules of the loops that a ``Deduplicator`` uses by itself, and those that they import."""
 
 
 def prepare(notice: Callable[[int, int], object] | None = None) -> None:
@@ -18,7 +21,7 @@ def prepare(notice: Callable[[int, int], object] | None = None) -> None:
     search the segments of an index are loaded when the first segment exists, and those of the
     tables of ``LshIndex`` when it holds more than 1,024 documents.
 
-    It takes about a second, and some three where they were never compiled on this machine. A call
+    It takes half a second, and some three where they were never compiled on this machine. A call
     is never needed, since all loops are loaded at their first use. It serves callers that give a
     text a time limit or tell a user about the wait.
 
@@ -27,33 +30,9 @@ def prepare(notice: Callable[[int, int], object] | None = None) -> None:
             steps that are done and the number of all.
     """
     is_done = is_complete()
-    for done, load in enumerate(_STEPS):
+    for done, module in enumerate(LOOPS):
         if notice is not None and not is_done:
-            notice(done, len(_STEPS))
-        load()
+            notice(done, len(LOOPS))
+        import_module(module)
     if not is_done:
         note_complete()
-
-
-def _load_folding() -> None:
-    # Beyond ASCII, so that the loops for other scripts are loaded too.
-    word_bytes(folded_bytes("\u00e9"))
-
-
-def _load_fingerprints() -> None:
-    analyse("a", Parameters(min_words=1))
-
-
-def _load_verifier() -> None:
-    similarity = JaccardVerifier().compared_with("a")
-    similarity("a")
-    bitmap = bitmap_of(similarity.shingles)
-    max_similarity(bitmap, bitmap)
-
-
-def _load_index() -> None:
-    with HammingIndex() as index:
-        index.query(0)
-
-
-_STEPS = (_load_folding, _load_fingerprints, _load_index, _load_verifier)

@@ -69,8 +69,7 @@ class LinksCommand(PlainCommand):
 
     def _export(self, folder: str, output: str) -> None:
         from crawler.console.escaping import say
-        from crawler.console.page_export import link_destination
-        from crawler.feeds.exporters import export
+        from crawler.console.page_export import link_destination, write_rows
         from crawler.pages.page_links import LinkGraph, PageLink
         from crawler.storage.database import open_for_reading
 
@@ -78,7 +77,7 @@ class LinksCommand(PlainCommand):
         self.after_interrupt = f"interrupted; nothing was written to {to.name}"
         with closing(open_for_reading(Path(folder))) as connection:
             rows = (link._asdict() for link in LinkGraph(connection))
-            count = export(rows, to.name, to.kind, PageLink._fields)
+            count = write_rows(rows, to.name, to.kind, PageLink._fields)
         if to.name != "-":
             say(f"{count:,} links in {to.name}", to_stderr=True)
 

@@ -93,8 +93,7 @@ class ReportCommand(PlainCommand):
 
         if opts.json or opts.links or opts.rendering or selection_words(opts):
             raise CommandError("--html writes the report of a whole crawl; leave the others out")
-        from crawler.console.escaping import say
-        from crawler.feeds.exporters import whole_file
+        from crawler.console.escaping import say, whole_file
         from crawler.storage.database import open_for_reading
 
         to = checked_file(opts.html, "--html")

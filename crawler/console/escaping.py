@@ -13,11 +13,15 @@ import re
 import sys
 import traceback
 import unicodedata
+from contextlib import ExitStack, contextmanager
 from functools import partial
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
+from crawler.storage.errors import JobError
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 _JSON = frozenset({"json", "jsonlines", "jsonl", "jl"})
 _UNSEEN_IN_JSON = re.compile(r"[^\n -~]")
@@ -116,6 +120,33 @@ def plain_stdout(kind: str) -> IO[bytes]:
     if sys.stdout.isatty():
         return cast("IO[bytes]", _Shown(partial(plain, with_lines=True)))
     return sys.stdout.buffer
+
+
+@contextmanager
+def whole_file(name: str | Path, kind: str = "") -> Iterator[IO[bytes]]:
+    """Open a file that appears under its name when it is complete; ``-`` is standard output.
+
+    Raises:
+        JobError: It cannot be made.
+    """
+    if name == "-":
+        file = plain_stdout(kind)
+        yield file
+        file.flush()
+        return
+    from neardup.files.durable import named_file  # noqa: PLC0415  # needs SQLite
+
+    path = Path(name)
+    try:
+        with ExitStack() as stack:
+            try:
+                file = stack.enter_context(named_file(path))
+            except OSError as error:
+                raise JobError(f"{path}: {error.strerror}") from error
+            yield file
+    except OSError as error:  # of a disk that is full, which names no file
+        error.filename = error.filename or str(path)
+        raise
 
 
 class _Shown(io.RawIOBase):

@@ -15,11 +15,10 @@ import xxhash
 from lxml.etree import Element, SubElement
 
 from crawler.console.command_line import CommandError, checked_file
-from crawler.console.escaping import say
+from crawler.console.escaping import say, whole_file
 from crawler.console.lab_options import whole
 from crawler.console.page_options import page_selection
-from crawler.feeds.exporters import EXPORTERS, LINK_EXPORTERS, export, whole_file
-from crawler.items import PAGE_FIELDS
+from crawler.items import LINK_FORMATS, PAGE_FIELDS, ROW_FORMATS
 from crawler.mirror.paths import digest, free_path, path_key
 from crawler.pages.export import (
     KEPT_FILTER,
@@ -175,7 +174,7 @@ def _without(body: Any, url: str, is_common: Callable[[str, str], bool]) -> Any:
 TEXTS = ("own", "all")
 """Values of ``--text``."""
 
-_FORMATS = {*EXPORTERS, *MEDIA_TYPES}
+_FORMATS = {*ROW_FORMATS, *MEDIA_TYPES}
 _ENDINGS = {"md": "markdown", "txt": "text", "htm": "html"}
 
 
@@ -194,7 +193,7 @@ class Destination(NamedTuple):
 
     @property
     def are_documents(self) -> bool:
-        return self.is_folder or self.kind not in EXPORTERS
+        return self.is_folder or self.kind not in ROW_FORMATS
 
 
 def say_what_there_is(connection: sqlite3.Connection, chosen: PageFilter) -> None:
@@ -249,7 +248,7 @@ def export_to(
 
         rows = export_pages(connection, chosen, None if is_common is None else clean)
         fields = [*PAGE_FIELDS, "text_of"] if chosen.with_copies else PAGE_FIELDS
-        yield export(rows, to.name, to.kind, fields)
+        yield write_rows(rows, to.name, to.kind, fields)
         return
     shown = Shown(links=opts.links is not False, images=bool(opts.images))
     writer, pages = PageWriter(to.kind, shown, is_common), export_contents(connection, chosen)
@@ -259,6 +258,22 @@ def export_to(
         _say_others(to.name, paths)
     else:
         yield write_together(pages, writer, to.name)
+
+
+def write_rows(
+    rows: Iterable[dict[str, Any]], name: str, kind: str, fields: Collection[str]
+) -> int:
+    """Write fields of rows to a file, or to standard output for ``-``; return how many rows."""
+    count = 0
+    with whole_file(name, kind) as file:
+        if kind not in {"jsonl", "jl"}:
+            from crawler.feeds.exporters import export  # noqa: PLC0415  # with Scrapy, half a second
+
+            return export(rows, file, kind, fields)
+        for count, row in enumerate(rows, 1):  # noqa: B007
+            chosen = {field: row.get(field) for field in fields}
+            file.write(f"{json.dumps(chosen, ensure_ascii=False)}\n".encode())
+    return count
 
 
 def _say_others(folder: str, paths: PagePaths) -> None:
@@ -312,9 +327,9 @@ def link_destination(output: str) -> Destination:
     Raises:
         CommandError: There is no such format or directory.
     """
-    name, kind = _named(output, LINK_EXPORTERS)
-    if kind not in LINK_EXPORTERS:
-        hint = did_you_mean(kind, LINK_EXPORTERS) or f"; there are {', '.join(LINK_EXPORTERS)}"
+    name, kind = _named(output, LINK_FORMATS)
+    if kind not in LINK_FORMATS:
+        hint = did_you_mean(kind, LINK_FORMATS) or f"; there are {', '.join(LINK_FORMATS)}"
         raise CommandError(f"-o {output}: its ending names no format{hint}")
     return _file(name, kind)
 

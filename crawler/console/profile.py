@@ -219,13 +219,13 @@ def _with_careful_feeds(settings: Mapping[str, Any], named: Sequence[str]) -> di
 
 def feed_words(message: str, opts: argparse.Namespace) -> str:
     """Say briefly which formats of feeds there are, where Scrapy prints a tuple."""
-    from crawler.feeds.exporters import EXPORTERS
+    from crawler.items import ROW_FORMATS
 
     if not message.startswith("Unrecognized output format"):
         return message.rstrip(".")
     for feed in [*(opts.output or ()), *(opts.overwrite_output or ())]:
         ending = Path(feed).suffix.lstrip(".")
-        if ending not in EXPORTERS and feed.rpartition(":")[2] not in EXPORTERS:
-            hint = did_you_mean(ending, EXPORTERS) or f"; there are {', '.join(EXPORTERS)}"
+        if ending not in ROW_FORMATS and feed.rpartition(":")[2] not in ROW_FORMATS:
+            hint = did_you_mean(ending, ROW_FORMATS) or f"; there are {', '.join(ROW_FORMATS)}"
             return f"{feed}: its ending names no format{hint}"
     return message

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from contextlib import ExitStack, contextmanager
-from pathlib import Path
+from contextlib import ExitStack
 from typing import IO, TYPE_CHECKING, Any
 
 import xxhash
@@ -19,14 +18,12 @@ from scrapy.exporters import (
 )
 
 from crawler.console.command_line import CommandError
-from crawler.console.escaping import plain_stdout
 from crawler.items import PAGE_FIELDS
 from crawler.reading.content.content_xml import NOT_IN_XML
-from neardup.files.durable import named_file
 from neardup.installing import install_command
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable
 
 
 def column_kinds() -> dict[str, Any]:
@@ -158,68 +155,24 @@ def _for_xml(value: Any) -> Any:
     return value
 
 
-EXPORTERS: dict[str, Callable[..., BaseItemExporter]] = {
-    "jsonl": JsonLinesItemExporter,
-    "jl": JsonLinesItemExporter,
-    "json": JsonItemExporter,
-    "csv": PlainCsvExporter,
-    "xml": CleanXmlExporter,
-    "parquet": ParquetItemExporter,
-}
-"""Exporters of pages and items, by format."""
-
-
 def export(
-    rows: Iterable[dict[str, Any]], name: str, kind: str, fields: Sequence[str] = PAGE_FIELDS
+    rows: Iterable[dict[str, Any]], file: IO[bytes], kind: str, fields: Collection[str]
 ) -> int:
-    """Write rows to a file, or to standard output for ``-``; return how many.
-
-    A file appears under its name only when it is complete.
-    """
+    """Write fields of rows to a file in one of ``LINK_FORMATS``; return how many rows."""
     count = 0
-    with whole_file(name, kind) as file:
-        exporter = LINK_EXPORTERS[kind](
-            file,
-            fields_to_export=list(fields),
-            encoding="utf-8",
-            export_empty_fields=kind != "xml",
-        )
-        try:
-            exporter.start_exporting()
-            for row in rows:
-                exporter.export_item(_without_nothing(row) if kind == "xml" else row)
-                count += 1
-            exporter.finish_exporting()
-        except BaseException:
-            if isinstance(exporter, ParquetItemExporter):
-                exporter.abandon()
-            raise
-    return count
-
-
-@contextmanager
-def whole_file(name: str | Path, kind: str = "") -> Iterator[IO[bytes]]:
-    """Open a file that appears under its name when it is complete; ``-`` is standard output.
-
-    Raises:
-        CommandError: It cannot be made.
-    """
-    if name == "-":
-        file = plain_stdout(kind)
-        yield file
-        file.flush()
-        return
-    path = Path(name)
+    exporter = _EXPORTERS[kind](
+        file, fields_to_export=list(fields), encoding="utf-8", export_empty_fields=kind != "xml"
+    )
     try:
-        with ExitStack() as stack:
-            try:
-                file = stack.enter_context(named_file(path))
-            except OSError as error:
-                raise CommandError(f"{path}: {error.strerror}") from error
-            yield file
-    except OSError as error:  # of a disk that is full, which names no file
-        error.filename = error.filename or str(path)
+        exporter.start_exporting()
+        for count, row in enumerate(rows, 1):  # noqa: B007
+            exporter.export_item(_without_nothing(row) if kind == "xml" else row)
+        exporter.finish_exporting()
+    except BaseException:
+        if isinstance(exporter, ParquetItemExporter):
+            exporter.abandon()
         raise
+    return count
 
 
 def _without_nothing(row: dict[str, Any]) -> dict[str, Any]:
@@ -289,5 +242,13 @@ def _add(element: Any, key: str, text: str) -> None:
     etree.SubElement(element, "data", key=key).text = NOT_IN_XML.sub("", text)
 
 
-LINK_EXPORTERS = EXPORTERS | {"graphml": GraphmlExporter}
-"""Exporters of links, by format."""
+_EXPORTERS: dict[str, Callable[..., BaseItemExporter]] = {
+    "jsonl": JsonLinesItemExporter,
+    "jl": JsonLinesItemExporter,
+    "json": JsonItemExporter,
+    "csv": PlainCsvExporter,
+    "xml": CleanXmlExporter,
+    "parquet": ParquetItemExporter,
+    "graphml": GraphmlExporter,
+}
+"""The exporters of ``LINK_FORMATS``."""

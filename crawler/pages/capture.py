@@ -21,7 +21,7 @@ from crawler.pages.url_history import Outcome
 from crawler.pages.walls import Walls
 from crawler.reading.app_shells import may_be_filled
 from crawler.reading.link_kinds import PAGES
-from crawler.reading.reading import Reading
+from crawler.reading.reading import Reading, reading_of_text
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -196,6 +196,8 @@ class Archivist:
             apart: Whether its text is told apart by the URL from the same text of any other page.
         """
         fixed_slots = self.store.volatile.fixed(fetched.url)
+        if not links_only:
+            await self.loops.finished()  # a text is analysed once the worker has read it
         reading = await self.pool.read(
             fetched.url,
             fetched.body,
@@ -216,10 +218,13 @@ class Archivist:
         row = self.store.find_visible(visible_digest)
         return None if row is None else extract_of_row(row, self.deduplicator.parameters)
 
+    async def read_text(self, url: str, text: bytes, title: str = "") -> Reading:
+        """Read a text in UTF-8 that came without a page."""
+        await self.loops.finished()
+        return reading_of_text(url, text, self.deduplicator.parameters, title)
+
     async def capture_read(self, fetched: Fetched, reading: Reading) -> Captured:
         """Judge and store an answer with a given reading, such as the text of an item."""
-        if reading.extract is not None and reading.extract.fingerprint is not None:
-            await self.loops.finished()  # other texts are compared by their digests alone
         return await self._settle(self._context(fetched, reading), None)
 
     async def _settle(self, page: PageContext, known: PageVerdict | None) -> Captured:
@@ -399,8 +404,7 @@ class Archivist:
         self.known.note(row.key, self.visit, outcome, row.fetched_at, fetched.referer)
         if row.latest:
             self._store_links(page)
-        captured = self.captured_of(row, row.verdict, reading.links, kept, nofollow=nofollow)
-        return captured if row.content is None else replace(captured, shown_text=reading.shown_text)
+        return self.captured_of(row, row.verdict, reading.links, kept, nofollow=nofollow)
 
     def captured_of(
         self, row: PageRow, verdict: str, links: tuple[Link, ...], kept: _Kept, *, nofollow: bool

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 
 from neardup import prepare
-from neardup.compiled_files import is_complete
+from neardup.compiled_files import compiled_folder, is_complete
+from neardup.compiling import COMPILING
+from neardup.preparation import LOOPS
 
 logger = logging.getLogger(__name__)
 
@@ -16,20 +17,21 @@ class LoopLoading:
     """Loads once what the verdicts of a process need.
 
     It takes half a second of CPU, in which a request can leave and its answer come. Where they were
-    never compiled on this machine, they are at once: that takes some seconds and holds up all
-    threads, so that no event loop may run yet.
+    never compiled on this machine, another process compiles them, while pages are fetched. Where no
+    code can be kept, they are compiled here at once: that holds up all threads for some seconds, so
+    that no event loop may run yet.
     """
 
     def __init__(self) -> None:
         self._task: asyncio.Task[None] | None = None
-        if not is_complete():
-            _compile()
+        if compiled_folder() is None:
+            _load()
 
     def begin(self) -> asyncio.Task[None] | None:
         """Load in a thread from now on; return its task, or None if it has begun before."""
         if self._task is not None:
             return None
-        self._task = asyncio.get_running_loop().create_task(asyncio.to_thread(prepare))
+        self._task = asyncio.get_running_loop().create_task(asyncio.to_thread(_load))
         return self._task
 
     async def finished(self) -> None:
@@ -38,22 +40,17 @@ class LoopLoading:
         Raises:
             Exception: What loading has raised.
         """
-        if self._task is None:
-            self.begin()
-        assert self._task is not None
-        if not self._task.done():
-            await asyncio.wait([self._task])
-        self._task.result()
+        task = self._task or self.begin()
+        assert task is not None
+        if not task.done():
+            await asyncio.wait([task])
+        task.result()
 
 
-def _compile() -> None:
-    began = time.monotonic()
-    prepare(_say_that_it_compiles)
-    took = time.monotonic() - began
-    logger.warning("compiled what compares texts in %.0f s; the next start loads it", took)
+def _load() -> None:
+    if not is_complete():
+        logger.warning(COMPILING)
+        from neardup.compiled import are_ready  # noqa: PLC0415  (numba takes long)
 
-
-def _say_that_it_compiles(done: int, steps: int) -> None:
-    logger.warning(
-        "compiling what compares texts, once per installation: step %d of %d", done + 1, steps
-    )
+        are_ready(LOOPS, wait=True)
+    prepare()

@@ -156,8 +156,6 @@ class Captured:
     kept_url: str | None = None
     resembled_url: str | None = None
     part_of_url: str | None = None
-    shown_text: str | None = None
-    """The content of the row as plain text; None: it was not written yet."""
     document: bytes = b""
     """The document that a browser showed, where that is what was judged."""
     is_less_than_shown: bool = False

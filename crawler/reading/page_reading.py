@@ -14,15 +14,14 @@ import zstandard
 from lxml.etree import strip_tags
 
 from crawler.reading.content.blocks import MAX_BLOCKS
-from crawler.reading.content.content_text import absolute, shown_text
+from crawler.reading.content.content_text import absolute
 from crawler.reading.content.content_xml import (
     DOCUMENT,
-    ContentError,
     PackedContent,
     content_of_lines,
-    lines_of,
     pack_content,
     pack_lines,
+    unpack_content,
 )
 from crawler.reading.content.main_content import TRAFILATURA, read_by_trafilatura, read_content
 from crawler.reading.decoding import decode
@@ -202,7 +201,7 @@ class PageReader:
         """
         started = time.process_time()
         is_html, text_alone = self._document is None, self._options.extractor is not None
-        content = None
+        content = html_zstd = blocks = name = None
         if self._document is not None:
             judged = self._apart(judge_whole(self._document.text))
             if not text_alone:
@@ -228,20 +227,9 @@ class PageReader:
         # What follows may take as much memory as the page.
         self._root = self._page = self._visible = self._shown = self._document = found = None
         packed = self._compress(judged.text.encode("utf-8", "replace"))
-        if content is None:
-            secs = time.process_time() - started
-            return Extracted(packed, judged.is_main, None, judged.notes, secs, judged.words)
-        html_zstd = self._compress(self._body) if self._options.keep_html and is_html else None
-        blocks = block_hashes(judged.text)
-        name = self._name(part_of(judged.text))
-        try:
-            if self._options.shows_lines and is_html:
-                shown = "\n".join(lines_of(part_of(judged.text)))
-            else:
-                shown = shown_text(content.xml_zstd)
-        except ContentError:  # no tree is known to do it, and the page must not be lost
-            content = content_of_lines(part_of(judged.text))
-            shown = shown_text(content.xml_zstd)
+        if not text_alone:
+            html_zstd = self._compress(self._body) if self._options.keep_html and is_html else None
+            blocks, name = block_hashes(judged.text), self._name(part_of(judged.text))
         secs = time.process_time() - started
         return Extracted(
             packed,
@@ -252,7 +240,6 @@ class PageReader:
             judged.words,
             blocks,
             name,
-            shown,
             content,
         )
 
@@ -332,7 +319,10 @@ def shown_content(found: MainContent | None, base: str, visible: Visible) -> Pac
             return whole_content(found, visible)
         if found is not None and any(map(str.strip, found.body.itertext())):
             _make_absolute(found.body, base)
-            return PackedContent(pack_content(found.body), found.kind, found.source)
+            packed = pack_content(found.body)
+            if found.source == TRAFILATURA:
+                unpack_content(packed)  # no tree of it is known that cannot be read
+            return PackedContent(packed, found.kind, found.source)
     except MemoryError:
         raise
     except Exception:  # whatever it is, the page must not be lost

@@ -200,7 +200,6 @@ class Reading:
         extract_secs: CPU time of the worker for the main text.
         signs: Signs of a page with few words; None for any other, and if only links were requested.
         name: What the page is called, packed, where the extract is its own.
-        shown_text: The content as plain text, where the extract is its own.
         no_text: Code of the reason in ``not_html``.
         volatile: Slots of what was set aside in the visible text, and what stands there.
     """
@@ -222,7 +221,6 @@ class Reading:
     links_too_long: int = 0
     signs: WallSigns | None = None
     name: str | None = None
-    shown_text: str | None = None
     no_text: NoText = NoText.OTHER_TYPE
     volatile: tuple[tuple[int, str], ...] = ()
 
@@ -308,7 +306,6 @@ class Extracted(NamedTuple):
         words: Number of words of a text that is too long for the parent to count them.
         blocks: ``neardup.boilerplate.block_hashes`` of the text.
         name: What the page is called by its metadata and this text, packed.
-        shown_text: The content as plain text; None: it is not known.
         content: Content to show; None: it is made of the lines of the text.
     """
 
@@ -320,7 +317,6 @@ class Extracted(NamedTuple):
     words: int | None = None
     blocks: bytes | None = None
     name: str | None = None
-    shown_text: str | None = None
     content: PackedContent | None = None
 
 
@@ -343,7 +339,6 @@ def to_reading(
         parse_secs=parsed.secs,
         extract_secs=0.0 if extracted is None else extracted.secs,
         name=None if extracted is None else extracted.name,
-        shown_text=None if extracted is None else extracted.shown_text,
     )
 
 

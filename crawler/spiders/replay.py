@@ -24,7 +24,6 @@ from crawler.options import Options
 from crawler.pages.page_context import Fetched, Way
 from crawler.pages.reasons import Reason, Stored
 from crawler.pages.verdicts import FAILED, UNREADABLE
-from crawler.reading.reading import reading_of_text
 from crawler.spiders.argument_table import REPLAY
 from crawler.spiders.arguments import check_archive, sources_of
 from crawler.spiders.file_pages import FilePage, PageFiles, page_files
@@ -217,8 +216,7 @@ class ReplaySpider(PageSpider):
             captured = await self.archivist.capture(fetched, turn=before.wait())
         else:
             await before.wait()
-            parameters = self.job.options.parameters
-            reading = reading_of_text(page.url, page.body, parameters, page.title)
+            reading = await self.archivist.read_text(page.url, page.body, page.title)
             captured = await self.archivist.capture_read(fetched, reading)
         self._count(captured, captured.row.body_bytes)
         return captured

@@ -22,6 +22,7 @@ from neardup.batch.input_files import InputOptions, InputPart
 from neardup.errors import InputError, NearDupError
 from neardup.files.durable import new_file
 from neardup.parameters import Parameters
+from neardup.preparation import LOOPS
 
 _MAX_AHEAD_BYTES = 1 << 29
 """A process waits once it has written so many bytes of a part that were not yet judged.
@@ -31,13 +32,7 @@ None begins another part while all of them together have written as many for eac
 
 _ENDING_SECS = 5.0
 
-_LOADED_ONCE = (
-    __name__,
-    "neardup.features.byte_kernels",
-    "neardup.features.shingle_kernels",
-    "neardup.features.unit_kernels",
-    "neardup.fingerprints.text_kernels",
-)
+_LOADED_ONCE = (__name__, *LOOPS)
 """What takes each process a second to import; one does it and becomes all of them by forks."""
 
 _ENDED = "a process that reads and analyses texts was ended, perhaps for want of memory"

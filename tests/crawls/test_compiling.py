@@ -45,13 +45,12 @@ def test_neardup_compares_two_files(tmp_path: Path) -> None:
     assert again.stdout == first.stdout
 
 
-def test_a_crawl_says_each_step_and_commands_over_it_what_they_add(tmp_path: Path) -> None:
+def test_a_crawl_says_it_once_and_commands_over_it_what_they_add(tmp_path: Path) -> None:
     job, cache = tmp_path / "job", tmp_path / "cache"
     with DemoServer() as server:
         options = ("-a", f"url={server.url}", "-s", f"JOBDIR={job}")
         done = run(cache, "scrapy", "crawl", "site", *options)
-    said = [line for line in done.stderr.splitlines() if "compiling what compares texts" in line]
-    assert [line.rpartition("step ")[2] for line in said] == [f"{n} of 4" for n in (1, 2, 3, 4)]
+    assert done.stderr.count(COMPILING) == 1
     first = run(cache, "scrapy", "verify", str(job))
     assert first.stderr.splitlines() == [f"scrapy verify: {COMPILING_MORE}"]
     first = run(cache, "scrapy", "pairs", str(job))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.crawler.console.test_command_line import modules_of
+from tests.crawler.console.test_command_line import modules_of_our_program
 from tests.crawls.command import PROJECT, TIMEOUT_SECS
 from tests.sites.many import ManyPages, pages
 
@@ -72,6 +72,14 @@ def test_a_crawl_imports_nothing_of_the_lab(imported: dict[str, set[str]]) -> No
     assert not imported["all"] & {"aiohttp", "redis", "warcio", "trafilatura", "matplotlib"}
 
 
+def test_our_program_imports_no_other_spider_than_its_own(tmp_path: Path) -> None:
+    with ManyPages(pages(1)) as site:
+        loaded = modules_of_our_program(site.url, str(tmp_path / "job"), "--max-pages", "1")
+    assert "crawler.spiders.site" in loaded
+    others = {"crawler.spiders.mirror", "crawler.spiders.replay", "crawler.mirror.documents.places"}
+    assert not loaded & others
+
+
 @pytest.mark.usefixtures("imported")
 @pytest.mark.parametrize(
     ("command", "others"),
@@ -84,4 +92,4 @@ def test_a_crawl_imports_nothing_of_the_lab(imported: dict[str, set[str]]) -> No
 def test_what_reads_a_crawl_imports_what_it_needs(
     jobdir: Path, command: str, others: set[str]
 ) -> None:
-    assert not modules_of(command, str(jobdir)) & others
+    assert not modules_of_our_program(command, str(jobdir)) & {"scrapy", "twisted", *others}

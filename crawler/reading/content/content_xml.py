@@ -103,15 +103,10 @@ def content_of_lines(text: str) -> PackedContent:
     return PackedContent(pack_lines(text), None, FROM_LINES)
 
 
-def lines_of(text: str) -> list[str]:
-    """Return the lines of a text that are not empty, as ``pack_lines`` stores them."""
-    lines = (line.strip() for line in NOT_IN_XML.sub("", text).splitlines())
-    return [line for line in lines if line]
-
-
 def pack_lines(text: str) -> bytes:
     """Return the XML of a content with a paragraph for each line of a text, as it is stored."""
-    paragraphs = (f"<p>{escape(line, quote=False)}</p>" for line in lines_of(text))
+    lines = (line.strip() for line in NOT_IN_XML.sub("", text).splitlines())
+    paragraphs = (f"<p>{escape(line, quote=False)}</p>" for line in lines if line)
     return compress(f"<body>{''.join(paragraphs)}</body>".encode())
 
 

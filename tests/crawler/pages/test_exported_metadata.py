@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crawler.feeds.exporters import ParquetItemExporter, export
+from crawler.console.page_export import write_rows
+from crawler.feeds.exporters import ParquetItemExporter
 from crawler.items import PAGE_FIELDS
 from crawler.pages.page_row import metadata_fields, packed_metadata
 from crawler.reading.html_parsing import parse
@@ -29,7 +30,7 @@ def row() -> dict[str, Any]:
 
 def test_csv_has_lists_and_mappings_as_json(row: dict[str, Any], tmp_path: Path) -> None:
     path = tmp_path / "pages.csv"
-    export([row], str(path), "csv")
+    write_rows([row], str(path), "csv", PAGE_FIELDS)
     with path.open(encoding="utf-8", newline="") as file:
         (found,) = csv.DictReader(file)
     assert found["h1"] == "Brass lamps"
@@ -41,7 +42,7 @@ def test_csv_has_lists_and_mappings_as_json(row: dict[str, Any], tmp_path: Path)
 def test_parquet_has_types_for_lists_and_mappings(row: dict[str, Any], tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     path = tmp_path / "pages.parquet"
-    export([row, dict.fromkeys(PAGE_FIELDS)], str(path), "parquet")
+    write_rows([row, dict.fromkeys(PAGE_FIELDS)], str(path), "parquet", PAGE_FIELDS)
     found = parquet.read_table(path).to_pylist(maps_as_pydicts="strict")
     assert found == [row, dict.fromkeys(PAGE_FIELDS)]
 

@@ -1,4 +1,4 @@
-"""Compiled loops are loaded once, in a thread, and compiled before there is an event loop."""
+"""Compiled loops are loaded once, in a thread, and compiled by another process before."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawler.pages.loop_loading import LoopLoading
+from neardup.compiling import COMPILING
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,8 +30,12 @@ job.close()
 
 
 def open_a_job(folder: Path, cache: Path) -> tuple[str, str]:
+    return run(_OPENS_A_JOB, cache, str(folder))
+
+
+def run(program: str, cache: Path, *words: str) -> tuple[str, str]:
     done = subprocess.run(
-        [sys.executable, "-c", _OPENS_A_JOB, str(folder)],
+        [sys.executable, "-c", program, *words],
         env={**os.environ, "NUMBA_CACHE_DIR": str(cache)},
         capture_output=True, text=True, check=True,
     )  # fmt: skip
@@ -38,15 +43,29 @@ def open_a_job(folder: Path, cache: Path) -> tuple[str, str]:
 
 
 @pytest.mark.slow
-def test_a_job_compiles_when_it_is_opened_and_loads_later(tmp_path: Path) -> None:
-    is_loaded, told = open_a_job(tmp_path / "first", tmp_path / "cache")
-    assert is_loaded == "True"
-    lines = told.splitlines()
-    assert [line.partition(":")[0] for line in lines[:4]] == [
-        "compiling what compares texts, once per installation"
-    ] * 4
-    assert lines[4].startswith("compiled what compares texts in ")
-    assert open_a_job(tmp_path / "second", tmp_path / "cache") == ("False", "")
+def test_a_job_compiles_when_it_is_opened_only_where_no_code_can_be_kept(tmp_path: Path) -> None:
+    assert open_a_job(tmp_path / "first", tmp_path / "cache") == ("False", "")
+    (tmp_path / "file").touch()
+    is_loaded, told = open_a_job(tmp_path / "second", tmp_path / "file" / "cache")
+    assert (is_loaded, told.splitlines()) == ("True", [COMPILING])
+
+
+_LOADS = """
+import asyncio, sys
+from crawler.pages.loop_loading import LoopLoading
+from neardup.compiling import COMPILING
+from neardup.preparation import LOOPS
+asyncio.run(LoopLoading().finished())
+loops = [one for name in LOOPS for one in vars(sys.modules[name]).values() if hasattr(one, "stats")]
+print(len(loops) > 10, sum(sum(one.stats.cache_misses.values()) for one in loops))
+"""
+
+
+@pytest.mark.slow
+def test_the_process_of_a_crawl_compiles_nothing(tmp_path: Path) -> None:
+    first = run(_LOADS, tmp_path / "cache")
+    assert first == ("True 0", f"{COMPILING}\n")
+    assert run(_LOADS, tmp_path / "cache") == ("True 0", "")
 
 
 def test_those_who_wait_find_all_loaded_and_a_second_beginning_does_nothing() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from crawler.reading.content.content_text import shown_text
 from crawler.reading.content_types import why_not_html
 from crawler.reading.page_reading import PageReader
 from crawler.reading.reading import Reading, ReadingTask, to_extract, to_reading
@@ -58,3 +59,9 @@ def read_page(url: str, body: bytes, content_type: str | None, options: ReadingO
     extracted = reader.extract()
     extract = to_extract(extracted, parsed.visible_digest, options.parameters)
     return to_reading(url, parsed, extracted, extract)
+
+
+def shown_of(reading: Reading) -> str:
+    """Return the content of a reading as plain text."""
+    assert reading.extract is not None
+    return shown_text(reading.extract.shown.xml_zstd)

@@ -16,7 +16,7 @@ import pytest
 from crawler.reading.protocol import ReadingOptions
 from crawler.reading.reading import NoText, Reading
 from tests.crawler.reading.documents.made import epub, packed, pdf, stream_of, wrapped
-from tests.crawler.reading.pages import PROSE, article, page
+from tests.crawler.reading.pages import PROSE, article, page, shown_of
 from tests.crawler.reading.pools import URL, nothing_known, use
 from tests.sites.tongues import TONGUES, page_of
 
@@ -55,8 +55,7 @@ def zipped(**entries: bytes) -> bytes:
 def test_a_page_nested_ten_thousand_deep_is_read(tag: str) -> None:
     reading = read(page(f"<{tag}>" * DEPTH + f"<p>{PROSE}</p>"))
     assert reading.failure is None
-    assert reading.shown_text is not None
-    assert PROSE in reading.shown_text
+    assert PROSE in shown_of(reading)
     assert PROSE in (reading.text or "")
 
 
@@ -67,7 +66,7 @@ def test_a_page_that_breaks_off_is_read_as_far_as_it_goes(share: float) -> None:
     assert reading.failure is None
     first = TONGUES["ja"].paragraphs[0]
     if first.encode() in whole[: int(len(whole) * share)]:
-        assert first in (reading.shown_text or "")
+        assert first in shown_of(reading)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +83,7 @@ def test_a_page_that_breaks_off_is_read_as_far_as_it_goes(share: float) -> None:
 def test_a_page_in_another_charset_than_it_says_is_read(encoding: str, content_type: str) -> None:
     reading = read(f"<html><body><p>{FRENCH}</p></body></html>".encode(encoding), content_type)
     assert reading.failure is None
-    assert FRENCH.strip() in (reading.shown_text or "")
+    assert FRENCH.strip() in shown_of(reading)
 
 
 def test_bytes_that_are_no_text_are_read_or_refused() -> None:
@@ -133,7 +132,7 @@ def test_archives_within_an_archive_stay_closed() -> None:
     plain = read(zipped(inner=inner), "application/zip")
     assert (plain.no_text, bool(plain.not_html)) == (NoText.OTHER_TYPE, True)
     book = read(epub({"a.xhtml": f"<p>{PROSE}</p>"}, more={"inner.zip": inner}), None)
-    assert book.shown_text == PROSE
+    assert shown_of(book) == PROSE
 
 
 @pytest.mark.timeout(200)

@@ -91,8 +91,6 @@ def test_a_page_is_read_whole() -> None:
     document = reading.document(50)
     assert document is not None
     assert part_of(document.text) == reading.text
-    assert reading.extract is not None
-    assert reading.shown_text == shown_text(reading.extract.shown.xml_zstd)
     assert document.name == reading.name == reading.metadata.name(reading.text).packed()
     assert reading.visible_digest == text_digest(PROSE + "\nother")
     assert reading.html_zstd is not None
@@ -114,7 +112,6 @@ def test_a_page_shown_by_lines_is_judged_as_any_other(body: bytes) -> None:
     assert lines.document(50) == whole.document(50)
     assert replace(lines.extract, content=whole.extract.content) == whole.extract
     assert lines.extract.shown == content_of_lines(lines.extract.text)
-    assert lines.shown_text == shown_text(lines.extract.shown.xml_zstd)
 
 
 @pytest.mark.parametrize("body", SAMPLES)
@@ -126,7 +123,7 @@ def test_the_cheap_text_is_that_of_a_crawl(body: bytes) -> None:
     assert text.extract.judged_text == whole.extract.judged_text
     assert text.extract.is_main == whole.extract.is_main
     assert (text.visible_digest, text.metadata) == (whole.visible_digest, whole.metadata)
-    assert (text.links, text.shown_text) == ((), None)
+    assert (text.links, text.extract.content) == ((), None)
 
 
 def test_what_is_no_page_says_so() -> None:
