@@ -74,9 +74,11 @@ class Forked:
             self._life.close()
         return self._status
 
-    def kill(self) -> None:
-        """Have the process killed; the server knows whether its id is still its own."""
+    def kill(self, *, with_server: bool = False) -> None:
+        """Have the process killed by its server, or with it: one that was stopped kills nothing."""
         if self._status is None:
+            if with_server:
+                self._server.kill()
             with suppress(OSError):  # the server has ended
                 self._life.shutdown(socket.SHUT_WR)
 

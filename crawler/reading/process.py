@@ -215,10 +215,10 @@ class WorkerProcess(asyncio.Protocol):
     async def _status(self) -> int:
         """Wait for the worker, which is about to end, and kill it if it does not."""
         loop = asyncio.get_running_loop()
-        patience = loop.time() + _PATIENCE_SECS
+        began = loop.time()
         while (status := self.process.poll()) is None:
-            if loop.time() > patience:
-                self.process.kill()
+            if (waited := loop.time() - began) > _PATIENCE_SECS:
+                self.process.kill(with_server=waited > _START_SECS)
             await asyncio.sleep(_REAP_INTERVAL_SECS)
         return status
 

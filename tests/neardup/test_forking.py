@@ -147,6 +147,15 @@ class TestServer:
         told.close()
         assert process.poll(None) == 0
 
+    def test_a_process_can_be_killed_also_where_it_was_stopped(self, server: ForkServer) -> None:
+        process, of_server, told = started(server)
+        with told:
+            os.kill(of_server, signal.SIGSTOP)
+            process.kill()
+            assert process.poll(0.1) is None
+            process.kill(with_server=True)
+            assert process.poll(None) == -signal.SIGKILL
+
     def test_it_is_ended_also_where_it_was_stopped(self, server: ForkServer) -> None:
         process, of_server, told = started(server)
         with told:
