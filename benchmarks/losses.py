@@ -30,7 +30,7 @@ from losses_sites import standstill  # noqa: E402
 from losses_sites.cases import CASES, Case  # noqa: E402
 from measuring import write  # noqa: E402
 
-from tests.crawls.kills import children  # noqa: E402
+from tests.crawls.kills import workers_of  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -109,7 +109,7 @@ def _stop_a_while(process: subprocess.Popen[bytes], site: Measured, stopped: Sto
     if process.poll() is not None:
         return
     own = [] if stopped == "workers" else [process.pid]
-    pids = own if stopped == "crawl" else [*own, *children(process.pid)]
+    pids = own if stopped == "crawl" else [*own, *workers_of(process.pid)]
     _signal(pids, signal.SIGSTOP)
     time.sleep(STOP_SECS)
     _signal(pids, signal.SIGCONT)

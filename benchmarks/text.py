@@ -15,6 +15,7 @@ runs on one thread, as workers do: a second one of NumPy's would be counted whil
 from __future__ import annotations
 
 import argparse
+import gc
 import gzip
 import hashlib
 import json
@@ -39,10 +40,10 @@ from crawler.reading.decoding import decode
 from crawler.reading.flat_page import flatten
 from crawler.reading.html_parsing import parse
 from crawler.reading.page_reading import PageReader
-from crawler.reading.process import ONE_THREAD
 from crawler.reading.protocol import ReadingOptions
 from crawler.reading.reading import ReadingTask
-from crawler.reading.reading_worker import spare_allocator, spare_collector
+from crawler.reading.reading_worker import prepared
+from neardup.forking import ONE_THREAD
 from neardup.whole import part_of
 from tests.sites.packages import PACKAGES, SiteUnavailableError, html_folder
 
@@ -185,8 +186,9 @@ def cost(bodies: list[bytes]) -> dict[str, float]:
 def costs(folder: Path, rows: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
     """Return what a page costs, by set of pages."""
     pages = [gzip.decompress((folder / f"{row['id']}.html.gz").read_bytes()) for row in rows]
-    spare_collector()
-    spare_allocator()
+    prepared()
+    gc.collect()
+    gc.freeze()
     sets = {f"{len(pages)} pages": pages} | {site: bodies_of(site) for site in SITES}
     return {name: cost(bodies) for name, bodies in sets.items() if bodies}
 

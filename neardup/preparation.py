@@ -7,7 +7,7 @@ from neardup.compiled_files import FIRST_LOOPS, is_complete, note_complete
 
 LOOPS = (
     FIRST_LOOPS,
-    *(f"neardup.features.{name}_kernels" for name in ("shingle", "keyed", "bitmap")),
+    *(f"neardup.features.{name}_kernels" for name in ("shingle", "keyed")),
     *(f"neardup.fingerprints.{name}_kernels" for name in ("set", "text")),
     "neardup.indexes.newest",
 )

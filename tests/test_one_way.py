@@ -118,7 +118,6 @@ STARTERS = {
     "neardup/installing.py": "the one way",
     "crawler/watch/delivery.py": "the command that the user names",
     "neardup/batch/spark_session.py": "asks Java for its version",
-    "neardup/corpus/analysis_pool.py": "forks of a server that is started with PYTHONSAFEPATH",
 }
 """Files that start processes, and why."""
 

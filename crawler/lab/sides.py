@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-from contextlib import closing
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import islice
@@ -14,7 +13,7 @@ from crawler.reading.content.content_text import shown_text
 from crawler.reading.content.content_xml import ContentError
 from crawler.reading.content_types import why_not_html
 from crawler.reading.documents.kinds import document_kind
-from crawler.reading.pool import Html, HtmlReader
+from crawler.reading.pool import Html, read_html
 from crawler.reading.worker_pool import ReadingError
 from crawler.urls.canonical import Canonicalizer
 from crawler.urls.parts import MalformedUrl
@@ -169,8 +168,7 @@ def read_pages(pages: Sequence[Html]) -> list[TextSide]:
         SourceError: One of them is no page, or no worker could be started.
     """
     try:
-        with closing(HtmlReader()) as reader:
-            readings = reader.read(pages)
+        readings = read_html(pages)
     except ReadingError as error:
         raise SourceError(str(error)) from None
     sides = []

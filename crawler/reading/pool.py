@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.reading.content_types import why_not_html
 from crawler.reading.documents.kinds import NAMES, DocumentKind, document_kind
@@ -22,7 +22,7 @@ from crawler.reading.worker_pool import PoolClosedError, ReadingError, WorkerPoo
 from neardup.fingerprints.digest import text_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from crawler.reading.process import WorkerProcess
     from crawler.reading.protocol import Message
@@ -44,7 +44,7 @@ class _PageFailedError(Exception):
     """The worker is alive and could not read the page."""
 
 
-class ReadingPool:
+class ReadingPool(WorkerPool):
     """Worker processes that read pages, for one asyncio loop.
 
     Two pages with the same visible text are extracted once: the second gets the extract of the
@@ -52,21 +52,8 @@ class ReadingPool:
     """
 
     def __init__(self, options: ReadingOptions | None = None) -> None:
-        self._options = ReadingOptions() if options is None else options
-        self._worker_pool = WorkerPool(self._options)
+        super().__init__(ReadingOptions() if options is None else options)
         self._under_way: dict[bytes, asyncio.Future[Extract | None]] = {}
-
-    @property
-    def size(self) -> int:
-        return self._options.size
-
-    @property
-    def busy(self) -> int:
-        return self._worker_pool.leased
-
-    @property
-    def busy_pids(self) -> tuple[int, ...]:
-        return self._worker_pool.leased_pids
 
     @property
     def is_behind(self) -> bool:
@@ -74,30 +61,7 @@ class ReadingPool:
 
         Each waiting page is in memory alone: a kill loses it, and it is fetched again.
         """
-        return self._worker_pool.waiting >= _SOON * self.size
-
-    @property
-    def pids(self) -> tuple[int, ...]:
-        return self._worker_pool.pids
-
-    def collect(self, kinds: Iterable[str]) -> None:
-        """Collect links of these kinds from now on; call it before the workers are started."""
-        self._change(link_kinds=tuple(kinds))
-
-    def show_lines(self) -> None:
-        """Take the lines of each text for its content; call it before the workers are started."""
-        self._change(shows_lines=True)
-
-    def _change(self, **options: Any) -> None:
-        self._options = replace(self._options, **options)
-        self._worker_pool = WorkerPool(self._options)
-
-    async def start(self) -> None:
-        self._worker_pool.open()
-
-    async def close(self) -> None:
-        """End all workers and wait until none is left; reads under way raise."""
-        await self._worker_pool.close()
+        return len(self._waiting) >= _SOON * self.size
 
     async def read(  # noqa: PLR0913  # what is known of the answer
         self,
@@ -148,7 +112,7 @@ class ReadingPool:
             url, body, content_type, links_only, name, headers, apart, made_at, fixed_slots
         )
         try:
-            reading = await self._run(job, errand.is_wanted)
+            reading = await self._read(job, errand.is_wanted)
             errand.finish(reading.extract)
         finally:
             errand.finish(None)
@@ -157,10 +121,10 @@ class ReadingPool:
             return replace(reading, extract=found, reused=True)
         if errand.waited:
             # The page that had the same visible text failed; this one need not.
-            return await self._run(job, lambda _: True)
+            return await self._read(job, lambda _: True)
         return reading
 
-    async def _run(self, job: ReadingTask, is_wanted: Callable[[bytes], bool]) -> Reading:
+    async def _read(self, job: ReadingTask, is_wanted: Callable[[bytes], bool]) -> Reading:
         """Let one worker read a page, with its text if that is wanted.
 
         Another worker repeats it if the first one was killed, perhaps by a process that is short of
@@ -169,12 +133,12 @@ class ReadingPool:
         tried: Counter[type[Exception]] = Counter()
         learned = Reading(job.url)
         while True:
-            worker = await self._worker_pool.lease()
+            worker = await self.lease()
             talk = _Talk(worker, job, self._options)
             try:
                 return await talk.hold(is_wanted)
             except (WorkerDiedError, _PageFailedError) as error:
-                if self._worker_pool.is_closed:
+                if self.is_closed:
                     raise PoolClosedError("the pool was closed while the page was read") from None
                 learned = talk.reading if talk.is_parsed else learned
                 tried[type(error)] += 1
@@ -182,9 +146,9 @@ class ReadingPool:
                     return replace(learned, failure=str(error))
             finally:
                 if talk.is_over:
-                    self._worker_pool.give_back(worker)
+                    self.give_back(worker)
                 else:
-                    self._worker_pool.replace(worker)
+                    self.replace(worker)
 
 
 class _Errand:
@@ -238,7 +202,7 @@ class _Talk:
     def __init__(self, worker: WorkerProcess, job: ReadingTask, options: ReadingOptions) -> None:
         self._worker = worker
         self._job = job
-        self._allowance = Allowance(worker.pid, options.timeout_secs)
+        self._allowance = Allowance(worker.process, options.timeout_secs)
         self._parameters = options.parameters
         self._too_slow = f"took longer than {options.timeout_secs:g} s"
         #: The reading so far.
@@ -298,52 +262,28 @@ class Html(NamedTuple):
     content_type: str | None
 
 
-class HtmlReader:
-    """Pages as a crawl reads them, with its limits of time and memory.
+def read_html(pages: Sequence[Html], options: ReadingOptions | None = None) -> list[Reading]:
+    """Read pages as a crawl does, with its limits of time and memory, all workers at once.
 
-    The workers are started at the first page, and ended by ``close``.
+    What is wrong with a page is in its reading.
+
+    Raises:
+        ReadingError: No worker could be started.
     """
+    try:
+        # Not ``asyncio.run``: the loop is ours alone. Ctrl-C cancels the pages before it is raised.
+        with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:
+            return runner.run(_read_html(pages, ReadingPool(options)))
+    except (ReadingError, OSError) as error:
+        raise ReadingError(f"pages cannot be read: {error}") from None
 
-    def __init__(self, options: ReadingOptions | None = None) -> None:
-        self._options = ReadingOptions() if options is None else options
-        self._runner: asyncio.Runner | None = None
-        self._pool: ReadingPool | None = None
 
-    def read(self, pages: Sequence[Html]) -> list[Reading]:
-        """Read pages, all workers at once; what is wrong with one is in its reading.
-
-        Raises:
-            ReadingError: No worker could be started.
-        """
-        if self._runner is None:
-            # The loop belongs to this object alone. Ctrl-C cancels the pages before it is raised.
-            self._runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
-        try:
-            return self._runner.run(self._read(pages))
-        except (ReadingError, OSError) as error:
-            raise ReadingError(f"pages cannot be read: {error}") from None
-
-    async def _read(self, pages: Sequence[Html]) -> list[Reading]:
-        if self._pool is None:
-            self._pool = ReadingPool(self._options)
-            await self._pool.start()
-        read = self._pool.read
+async def _read_html(pages: Sequence[Html], pool: ReadingPool) -> list[Reading]:
+    await pool.start()
+    try:
+        # Each page is read by itself, as there are few.
         return await asyncio.gather(
-            *(read(page.url, page.body, page.content_type, known=_unknown) for page in pages)
+            *(pool.read(*page, known=lambda _: None) for page in pages),
         )
-
-    def close(self) -> None:
-        runner, self._runner = self._runner, None
-        if runner is not None:
-            with runner:
-                runner.run(self._close())
-
-    async def _close(self) -> None:
-        pool, self._pool = self._pool, None
-        if pool is not None:
-            await pool.close()
-
-
-def _unknown(_: bytes) -> Extract | None:
-    """Know no text by its page: each page of a file is read by itself, as there are few."""
-    return None
+    finally:
+        await pool.close()

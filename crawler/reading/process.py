@@ -1,17 +1,16 @@
-"""Start, query, kill and reap a worker process; charge it the time that it takes for a page."""
+"""Start, query and kill a worker process; charge it the time that it takes for a page."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import socket
-import subprocess
 import tempfile
 from collections import deque
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from crawler.reading.protocol import OUT_OF_MEMORY, Inbox, Message, frame, options_to_wire
-from neardup.installing import start_python
+from neardup.forking import Forked, ForkServer
 
 if TYPE_CHECKING:
     from crawler.reading.protocol import ReadingOptions
@@ -31,8 +30,9 @@ _REAP_INTERVAL_SECS = 0.005
 # Seconds for a worker to end after its socket was closed, so that its own exit status is seen.
 _PATIENCE_SECS = 2.0
 _LAST_WORDS_BYTES = 4096
-# Each worker is one of many processes; threads of its own would compete with the other workers.
-ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+
+# The one of this process, whose pools share it.
+_SERVER = ForkServer("crawler.reading.reading_worker", "prepared")
 
 
 class Allowance:
@@ -47,12 +47,12 @@ class Allowance:
     Without ``/proc``, every slice costs as one that ends in sleep.
 
     Args:
-        pid: Process id of the worker.
+        process: The process of the worker.
         secs: Time that it may use.
     """
 
-    def __init__(self, pid: int, secs: float) -> None:
-        self._pid = pid
+    def __init__(self, process: Forked, secs: float) -> None:
+        self._process = process
         self._left_secs = secs
         self._started = 0.0
         self._used_secs: float | None = None
@@ -70,7 +70,7 @@ class Allowance:
         """End a slice and begin the next one."""
         passed = min(now - self._started, self.slice_secs)
         self._started = now
-        found = _look_at(self._pid)
+        found = _look_at(self._process.pid)
         if found is None:
             self._left_secs -= passed
             return
@@ -104,10 +104,10 @@ class WorkerTimeoutError(WorkerDiedError):
     """The worker used up its time, and was killed for it."""
 
 
-class WorkerProcess:
+class WorkerProcess(asyncio.Protocol):
     """One worker, whose owner sends one request at a time, and calls ``end`` at last.
 
-    Not asyncio's subprocesses: they want a child watcher, which Twisted's loop does not set up.
+    A plain protocol for its socket costs the parent half of asyncio's streams.
 
     Raises:
         OSError: No process, descriptor or memory is left for it.
@@ -118,28 +118,25 @@ class WorkerProcess:
         self._too_slow: str | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._said: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115  # closed in end()
-        ours, theirs = socket.socketpair()
-        self._channel = _Channel(ours)
+        self._transport: asyncio.Transport | None = None
+        self._inbox = Inbox()
+        self._messages: deque[Message] = deque()
+        self._waiter: asyncio.Future[None] | None = None
+        self._lost = False
+        self._connection, theirs = socket.socketpair()
         with theirs:
-            self._process = _start(theirs.fileno(), self._said)
-
-    @property
-    def pid(self) -> int:
-        return self._process.pid
-
-    @property
-    def is_alive(self) -> bool:
-        return self._process.poll() is None
+            self.process = _SERVER.fork(self._said.fileno(), theirs.fileno())
 
     async def connect(self) -> None:
-        """Wait until the worker has completed its imports.
+        """Wait until the worker is ready.
 
         Raises:
             WorkerDiedError: It ended before, or took a minute.
         """
-        await self._channel.open()
+        loop = asyncio.get_running_loop()
+        await loop.create_connection(lambda: self, sock=self._connection)
         self.tell(options_to_wire(self._options))
-        allowance = Allowance(self.pid, _START_SECS)
+        allowance = Allowance(self.process, _START_SECS)
         await self.hear(allowance, f"not ready in {_START_SECS:g} s")
 
     async def hear(self, allowance: Allowance, too_slow: str) -> Message:
@@ -157,25 +154,46 @@ class WorkerProcess:
         allowance.begin(asyncio.get_running_loop().time())
         self._await_slice(allowance, too_slow)
         try:
-            return await self._channel.receive()
-        except ConnectionError:
-            raise await self._death() from None
+            while not self._messages:
+                if self._lost:
+                    raise await self._death()
+                self._waiter = asyncio.get_running_loop().create_future()
+                await self._waiter
+            return self._messages.popleft()
         finally:
             if self._timer is not None:
                 self._timer.cancel()
 
     def tell(self, message: Message, payload: bytes = b"") -> None:
-        self._channel.send(frame(message, len(payload)), payload)
+        if self._transport is not None and not self._lost:
+            # As one: a call of the system for each part would wake the worker for each.
+            self._transport.writelines((frame(message, len(payload)), payload))
 
-    def kill(self) -> None:
-        """End the worker at once; it holds no data that could be lost."""
-        if self.is_alive:
-            self._process.kill()
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)
+
+    def data_received(self, data: bytes) -> None:
+        self._messages.extend(self._inbox.feed(data))
+        if self._messages:
+            self._wake()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._lost = True
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
 
     async def end(self) -> None:
-        """Kill and reap the worker, and free its resources."""
-        self.kill()
-        await self._channel.close()
+        """Kill the worker, which holds no data that could be lost, and free its resources."""
+        self.process.kill()
+        if self._transport is None:
+            self._connection.close()
+        else:
+            self._transport.abort()
+            while not self._lost:
+                await asyncio.sleep(0)
         await self._status()
         self._said.close()
 
@@ -185,22 +203,22 @@ class WorkerProcess:
 
     def _charge(self, allowance: Allowance, too_slow: str) -> None:
         # A loop that was busy handles the answer and the timer in the same turn.
-        if self._channel.has_message:
+        if self._messages:
             return
         allowance.charge(asyncio.get_running_loop().time())
         if allowance.is_spent:
             self._too_slow = too_slow
-            self.kill()
+            self.process.kill()
         else:
             self._await_slice(allowance, too_slow)
 
     async def _status(self) -> int:
-        """Reap the worker, which is about to end, and kill it if it does not."""
+        """Wait for the worker, which is about to end, and kill it if it does not."""
         loop = asyncio.get_running_loop()
-        patience = loop.time() + _PATIENCE_SECS
-        while (status := self._process.poll()) is None:
-            if loop.time() > patience:
-                self.kill()
+        began = loop.time()
+        while (status := self.process.poll()) is None:
+            if (waited := loop.time() - began) > _PATIENCE_SECS:
+                self.process.kill(with_server=waited > _START_SECS)
             await asyncio.sleep(_REAP_INTERVAL_SECS)
         return status
 
@@ -220,80 +238,3 @@ class WorkerProcess:
         self._said.seek(max(0, size - _LAST_WORDS_BYTES))
         lines = self._said.read().decode("utf-8", "replace").splitlines()
         return next((line.strip() for line in reversed(lines) if line.strip()), "it said nothing")
-
-
-class _Channel(asyncio.Protocol):
-    """The socket to a worker.
-
-    A plain protocol costs the parent half of asyncio's streams.
-    """
-
-    def __init__(self, connection: socket.socket) -> None:
-        self._connection = connection
-        self._transport: asyncio.Transport | None = None
-        self._inbox = Inbox()
-        self._messages: deque[Message] = deque()
-        self._waiter: asyncio.Future[None] | None = None
-        self._lost = False
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast("asyncio.Transport", transport)
-
-    def data_received(self, data: bytes) -> None:
-        self._messages.extend(self._inbox.feed(data))
-        if self._messages:
-            self._wake()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._lost = True
-        self._wake()
-
-    def _wake(self) -> None:
-        if self._waiter is not None and not self._waiter.done():
-            self._waiter.set_result(None)
-
-    @property
-    def has_message(self) -> bool:
-        return bool(self._messages)
-
-    async def receive(self) -> Message:
-        """Wait for the next message.
-
-        Raises:
-            ConnectionError: The worker is gone.
-        """
-        while not self._messages:
-            if self._lost:
-                raise ConnectionResetError
-            self._waiter = asyncio.get_running_loop().create_future()
-            await self._waiter
-        return self._messages.popleft()
-
-    def send(self, *parts: bytes) -> None:
-        """Send the parts as one: a call of the system for each would wake the worker for each."""
-        if self._transport is not None and not self._lost:
-            self._transport.writelines(parts)
-
-    async def open(self) -> None:
-        await asyncio.get_running_loop().create_connection(lambda: self, sock=self._connection)
-
-    async def close(self) -> None:
-        if self._transport is None:
-            self._connection.close()
-            return
-        self._transport.abort()
-        while not self._lost:
-            await asyncio.sleep(0)
-
-
-def _start(descriptor: int, said: BinaryIO) -> subprocess.Popen[bytes]:
-    return start_python(
-        ["-m", "crawler.reading.reading_worker", str(descriptor), str(os.getpid())],
-        pass_fds=[descriptor],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=said,
-        env=ONE_THREAD,
-        # Outside the terminal's foreground group Ctrl-C reaches only the parent.
-        process_group=0,
-    )

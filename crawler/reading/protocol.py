@@ -37,8 +37,8 @@ from crawler.reading.reading import Extracted, Link, Parsed, WallSigns
 from neardup import Parameters
 
 if TYPE_CHECKING:
-    import socket
     from collections.abc import Iterator
+    from io import BufferedReader
 
 Message = tuple[Any, ...]
 
@@ -70,9 +70,8 @@ class ReadingOptions:
         keep_html: Whether readings carry the body, compressed.
         disabled_url_rules: Names of rules that the keys of links do without.
         parameters: Parameters of the comparison of texts.
-        recycle_pages: Number of pages after which a worker that has grown is replaced.
-        recycle_growth_mb: Growth beyond which it is replaced: glibc and Python do not free all
-            memory.
+        recycle_pages: Number of pages after which a worker is replaced, as glibc and Python do not
+            free all memory.
         documents: Kinds of documents whose text is read.
         link_kinds: Kinds of links that are collected.
         document_links: Whether their links are read.
@@ -91,7 +90,6 @@ class ReadingOptions:
     disabled_url_rules: tuple[str, ...] = ()
     parameters: Parameters = field(default_factory=Parameters)
     recycle_pages: int = 2000
-    recycle_growth_mb: int = 256
     documents: frozenset[str] = field(default_factory=readable_kinds)
     link_kinds: tuple[str, ...] = field(default_factory=_kinds_of_crawls)
     document_links: bool = True
@@ -109,10 +107,11 @@ def frame(message: Message, payload_bytes: int = 0) -> bytes:
     return _LENGTHS.pack(len(packed), payload_bytes) + packed
 
 
-def receive(connection: socket.socket) -> tuple[Message, bytes] | None:
-    """Wait for a frame on a blocking socket; return None when the other end is gone.
+def receive(connection: BufferedReader) -> tuple[Message, bytes] | None:
+    """Wait for a frame on the file of a socket; return None when the other end is gone.
 
     Raises:
+        ConnectionError: It went within a frame.
         MemoryError: The payload does not fit.
     """
     lengths = _exactly(connection, _LENGTHS.size)
@@ -126,20 +125,9 @@ def receive(connection: socket.socket) -> tuple[Message, bytes] | None:
     return marshal.loads(packed), payload  # noqa: S302  # see above
 
 
-def _exactly(connection: socket.socket, size: int) -> bytes | None:
-    if not size:
-        return b""
-    with memoryview(bytearray(size)) as buffer:
-        filled = 0
-        while filled < size:
-            try:
-                count = connection.recv_into(buffer[filled:])
-            except ConnectionError:
-                return None
-            if not count:
-                return None
-            filled += count
-        return bytes(buffer)
+def _exactly(connection: BufferedReader, size: int) -> bytes | None:
+    buffer = bytearray(size)
+    return bytes(buffer) if connection.readinto(buffer) == size else None
 
 
 class Inbox:

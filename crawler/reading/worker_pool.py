@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from crawler.reading.process import WorkerDiedError, WorkerProcess
 
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 _MAX_FAILURES = 3
 _CLOSING_SECS = 10.0
 _CLOSING_INTERVAL_SECS = 0.005
-_WAITING_SECS = 0.5
-"""Start another worker once pages have waited so long: about the CPU time that its start takes."""
 
 
 class ReadingError(Exception):
@@ -37,7 +36,7 @@ class WorkerPool:
     """Hands out workers, first come, first served.
 
     One worker is started at first, which is enough for small sites and for those that are asked
-    slowly. Others follow, up to the size of the pool, while callers wait without a break.
+    slowly. Others follow one by one, up to the size of the pool, while callers wait.
     """
 
     def __init__(self, options: ReadingOptions) -> None:
@@ -49,30 +48,33 @@ class WorkerPool:
         self._failures = 0
         self._broken: Exception | None = PoolClosedError("the pool was not started")
         self._leased: set[WorkerProcess] = set()
-        self._growth: asyncio.TimerHandle | None = None
+
+    def change(self, **options: Any) -> None:
+        """Read with other options from now on; call it before the workers are started."""
+        self._options = replace(self._options, **options)
 
     @property
-    def leased(self) -> int:
+    def size(self) -> int:
+        return self._options.size
+
+    @property
+    def busy(self) -> int:
         return len(self._leased)
 
     @property
-    def leased_pids(self) -> tuple[int, ...]:
-        return tuple(sorted(worker.pid for worker in self._leased))
-
-    @property
-    def waiting(self) -> int:
-        return len(self._waiting)
+    def busy_pids(self) -> tuple[int, ...]:
+        return tuple(sorted(worker.process.pid for worker in self._leased))
 
     @property
     def pids(self) -> tuple[int, ...]:
-        """The process ids of all workers, also of those that are being started."""
-        return tuple(sorted(worker.pid for worker in self._workers))
+        """The process ids of all workers; of one that is being started, that of its server."""
+        return tuple(sorted(worker.process.pid for worker in self._workers))
 
     @property
     def is_closed(self) -> bool:
         return isinstance(self._broken, PoolClosedError)
 
-    def open(self) -> None:
+    async def start(self) -> None:
         """Start the first worker, and do not wait for it."""
         self._broken = None
         self._spawn()
@@ -84,12 +86,10 @@ class WorkerPool:
             PoolClosedError: The pool is closed.
             WorkerStartError: Workers do not start.
         """
-        if self._broken is not None:
-            raise type(self._broken)(*self._broken.args)
         while self._idle:
             worker = self._idle.pop()
             self._leased.add(worker)
-            if worker.is_alive:
+            if worker.process.poll() is None:
                 return worker
             self.replace(worker)
         if self._broken is not None:
@@ -97,7 +97,7 @@ class WorkerPool:
             raise type(self._broken)(*self._broken.args)
         waiter: asyncio.Future[WorkerProcess] = asyncio.get_running_loop().create_future()
         self._waiting.append(waiter)
-        self._plan_growth()
+        self._grow()
         try:
             return await waiter
         except asyncio.CancelledError:
@@ -116,21 +116,20 @@ class WorkerPool:
         """Return a worker that is lost or must end: it is killed, and another one is started."""
         self._leased.discard(worker)
         self._workers.discard(worker)
-        worker.kill()
         self._run(worker.end())
         if self._broken is None:
             self._spawn()
 
     async def close(self) -> None:
-        """Kill and reap all workers; a caller that has or awaits one gets an error."""
+        """End all workers; a caller that has or awaits one gets an error."""
         self._break(PoolClosedError("the pool is closed"))
         for worker in self._workers:
-            worker.kill()
+            worker.process.kill()
         while self._idle:
             self._run(self._idle.pop().end())
         loop = asyncio.get_running_loop()
         patience = loop.time() + _CLOSING_SECS
-        # A leased or starting worker is reaped by the task that sees it die.
+        # The end of a leased or starting worker is awaited by the task that sees it die.
         while (self._leased or self._errands) and loop.time() < patience:
             await asyncio.sleep(_CLOSING_INTERVAL_SECS)
         self._workers.clear()
@@ -175,30 +174,17 @@ class WorkerPool:
             if not waiter.done():
                 self._leased.add(worker)
                 waiter.set_result(worker)
-                self._plan_growth()
+                self._grow()
                 return
         self._idle.append(worker)
-        self._end_growth()
-
-    def _plan_growth(self) -> None:
-        """Start another worker in a while if all are busy, and one caller or more waits."""
-        busy = self._waiting and len(self._leased) == len(self._workers)
-        if self._growth is None and busy and len(self._workers) < self._options.size:
-            self._growth = asyncio.get_running_loop().call_later(_WAITING_SECS, self._grow)
 
     def _grow(self) -> None:
-        self._growth = None
-        if self._broken is None and self._waiting and len(self._workers) < self._options.size:
+        """Start another worker if all are busy, and one caller or more waits."""
+        if self._waiting and len(self._leased) == len(self._workers) < self._options.size:
             self._spawn()
-
-    def _end_growth(self) -> None:
-        if self._growth is not None:
-            self._growth.cancel()
-            self._growth = None
 
     def _break(self, error: Exception) -> None:
         self._broken = error
-        self._end_growth()
         while self._waiting:
             waiter = self._waiting.popleft()
             if not waiter.done():

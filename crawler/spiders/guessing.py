@@ -73,7 +73,8 @@ class GuessingSpider(ProbingSpider):
         self.link_kinds = kinds
         self.link_counts = LinkCounts(self.job.database)
         self._guessed_lately = RecentDepths(_RECENT)
-        self.archivist.pool.collect(name for name, how in kinds.items() if how is not Follow.NO)
+        followed = tuple(name for name, how in kinds.items() if how is not Follow.NO)
+        self.archivist.pool.change(link_kinds=followed)
         self.job.callbacks.after_capture.append(self._count_answer)
 
     def forget_guesses(self) -> None:

@@ -116,7 +116,7 @@ class MirrorSpider(SiteSpider):
             raise ValueError("a mirror is made by crawl-once mirror URL DIR")
         spider.archivist.keep_links = False  # they are in the files
         spider.archivist.read_documents = False  # they are files
-        spider.archivist.pool.show_lines()  # the files show the pages
+        spider.archivist.pool.change(shows_lines=True)  # the files show the pages
         spider.reads_text = spider.text == "yes"
         spider.job.tell(
             needs_workers=spider.reads_text,

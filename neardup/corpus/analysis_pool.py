@@ -5,13 +5,12 @@ ahead of the one that judges without holding its texts in memory.
 """
 
 import os
-import signal
 from collections import Counter, deque
-from collections.abc import Iterator
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
-from multiprocessing import forkserver, get_context, resource_tracker
-from multiprocessing.connection import Connection, wait
+from importlib import import_module
+from multiprocessing.connection import Connection, Pipe, wait
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +20,7 @@ from neardup.batch.analysing import ROWS, batches_of
 from neardup.batch.input_files import InputOptions, InputPart
 from neardup.errors import InputError, NearDupError
 from neardup.files.durable import new_file
+from neardup.forking import Forked, ForkServer
 from neardup.parameters import Parameters
 from neardup.preparation import LOOPS
 
@@ -30,12 +30,7 @@ _MAX_AHEAD_BYTES = 1 << 29
 None begins another part while all of them together have written as many for each of them.
 """
 
-_ENDING_SECS = 5.0
-
-_LOADED_ONCE = (__name__, *LOOPS)
-"""What takes each process a second to import; one does it and becomes all of them by forks."""
-
-_ENDED = "a process that reads and analyses texts was ended, perhaps for want of memory"
+_SERVER = ForkServer(__name__, "_prepared")
 
 
 class Analysed(NamedTuple):
@@ -65,7 +60,7 @@ class Analysis:
 class _Worker:
     """A process with its end of the pipe."""
 
-    process: Any
+    process: Forked
     pipe: Connection
     work: "_Work | None" = None
 
@@ -90,28 +85,25 @@ class AnalysisPool:
         processes: Their number.
         after: Leave out the pages of the first part up to the one of this id.
 
-    Raises:
-        InputError: A process ended before it began.
-
     Files:
         ``folder/NUMBER.arrow``: analysed rows of a part; removed when all of them were yielded.
     """
 
     def __init__(self, analysis: Analysis, processes: int, after: int = -1) -> None:
+        self._analysis = analysis
         self._folder = analysis.folder
         self._after = after
         self._waiting_bytes = 0
         self._works: deque[_Work] = deque()
         self._workers: list[_Worker] = []
-        with ExitStack() as opened:
-            opened.callback(self.close)
-            try:
-                _start_server()
-                for _ in range(processes):
-                    self._workers.append(_started(analysis))
-            except (EOFError, ConnectionError):
-                raise InputError(_ENDED) from None
-            opened.pop_all()
+        try:
+            for _ in range(processes):
+                ours, theirs = Pipe()
+                with theirs:
+                    self._workers.append(_Worker(_SERVER.fork(2, theirs.fileno()), ours))
+        except OSError:
+            self.close()
+            raise
 
     def __call__(self, parts: Iterator[InputPart]) -> Iterator[Analysed]:
         """Yield the rows of the parts, and an end for each part.
@@ -119,6 +111,13 @@ class AnalysisPool:
         Raises:
             InputError: The files cannot be read at all, or a process ended.
         """
+        try:
+            yield from self._read(parts)
+        except (EOFError, ConnectionError):
+            why = "a process that reads and analyses texts was ended, perhaps for want of memory"
+            raise InputError(why) from None
+
+    def _read(self, parts: Iterator[InputPart]) -> Iterator[Analysed]:
         numbered = enumerate(parts)
         works = self._works
         while True:
@@ -128,7 +127,7 @@ class AnalysisPool:
                     continue
                 if (found := next(numbered, None)) is not None:
                     worker.work = _Work(*found, worker)
-                    worker.pipe.send((*found, self._after))
+                    worker.pipe.send((self._analysis, *found, self._after))
                     works.append(worker.work)
             if not works:
                 return
@@ -152,12 +151,9 @@ class AnalysisPool:
                 work.file.close()
         for worker in self._workers:
             worker.pipe.close()
-            worker.process.terminate()
+            worker.process.kill()
         for worker in self._workers:
-            worker.process.join(_ENDING_SECS)
-            if worker.process.is_alive():
-                worker.process.kill()
-                worker.process.join()
+            worker.process.poll(None)
 
     @property
     def _max_waiting_bytes(self) -> int:
@@ -180,10 +176,7 @@ class AnalysisPool:
         busy = {worker.pipe: worker for worker in self._workers if worker.work is not None}
         for pipe in wait(list(busy), timeout):
             worker = busy[pipe]  # type: ignore[index]
-            try:
-                found = worker.pipe.recv()
-            except (EOFError, ConnectionError):
-                raise InputError(_ENDED) from None
+            found = worker.pipe.recv()
             assert worker.work is not None
             if isinstance(found, int):
                 worker.work.lengths.append(found)
@@ -194,53 +187,27 @@ class AnalysisPool:
                 worker.work.left_out, worker.work = found, None
 
 
-def _start_server() -> None:
-    """Start the process whose forks are the others, unless it runs."""
-    forkserver.set_forkserver_preload(list(_LOADED_ONCE))
-    # Both processes begin with modules of the standard library, also where a file has its name.
-    is_ours = "PYTHONSAFEPATH" not in os.environ
-    os.environ.setdefault("PYTHONSAFEPATH", "1")
-    # It is started with the server otherwise, and lets signals through again.
-    resource_tracker.ensure_running()
-    # Ctrl-C reaches the server too, which minds it while it imports.
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        forkserver.ensure_running()
-    finally:
-        if is_ours:  # processes of the user's begin as they did
-            del os.environ["PYTHONSAFEPATH"]
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _started(analysis: Analysis) -> _Worker:
-    context = get_context("forkserver")
-    ours, theirs = context.Pipe()
-    process = context.Process(target=_work, args=(theirs, analysis))
-    process.start()
-    theirs.close()
-    return _Worker(process, ours)
-
-
-def _work(pipe: Connection, analysis: Analysis) -> None:
-    """Analyse parts until nobody asks any more."""
-    # Ctrl-C reaches all processes of a terminal; the one that judges ends the others.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # Blocked in the server that it was forked of.
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+def _prepared() -> Callable[[int], int]:
+    for name in LOOPS:  # they take each process a second to import; one does it for all
+        import_module(name)
     pa.set_cpu_count(1)
-    try:
+    return _work
+
+
+def _work(descriptor: int) -> int:
+    """Analyse parts until nobody asks any more."""
+    with Connection(descriptor) as pipe, suppress(EOFError, ConnectionError):
         while True:
             request = pipe.recv()
             if isinstance(request, int):
                 continue  # what was judged of the part before
             try:
-                pipe.send(_analyse_part(pipe, analysis, *request))
+                pipe.send(_analyse_part(pipe, *request))
             except ConnectionError:
-                return
+                break
             except (NearDupError, OSError) as error:
                 pipe.send(str(error))
-    except (EOFError, ConnectionError):
-        return
+    return 0
 
 
 def _analyse_part(

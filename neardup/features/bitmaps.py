@@ -59,6 +59,6 @@ def max_shared(first: Bitmap, second: Bitmap) -> int:
 def _kernels() -> tuple[
     Callable[[Hashes, Hashes], None], Callable[[Hashes, int, Hashes, int], int]
 ]:
-    from neardup.features import bitmap_kernels  # noqa: PLC0415  (numba takes long)
+    from neardup.features import shingle_kernels  # noqa: PLC0415  (numba takes long)
 
-    return bitmap_kernels.set_bits, bitmap_kernels.max_shared
+    return shingle_kernels.set_bits, shingle_kernels.max_shared

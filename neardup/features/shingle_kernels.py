@@ -1,4 +1,4 @@
-"""Shingles of a text, and how often each occurs."""
+"""Shingles of a text, how often each occurs, and how many two texts may share."""
 
 import numpy as np
 from numba import types
@@ -7,8 +7,10 @@ from numpy.typing import NDArray
 from neardup.compiled import compiled
 from neardup.features.hashing import GOLDEN
 from neardup.features.unit_kernels import HASHES, U64, mixed
+from neardup.instructions import set_bits as bits_set
 
 _COUNTS = types.Array(types.float64, 1, "C")
+_ANY_HASHES = types.Array(types.uint64, 1, "C", readonly=True)
 
 
 @compiled(types.int64(HASHES, types.int64))
@@ -49,3 +51,30 @@ def counted(hashes: NDArray[np.uint64], counts: NDArray[np.float64]) -> int:
             found += 1
         counts[found - 1] += 1.0
     return found
+
+
+@compiled(types.void(_ANY_HASHES, HASHES))
+def set_bits(hashes: NDArray[np.uint64], words: NDArray[np.uint64]) -> None:
+    """Set for each hash the bit that its lowest bits name; the words are a power of two."""
+    last = U64(64 * len(words) - 1)
+    for place in range(len(hashes)):
+        bit = hashes[place] & last
+        words[bit >> U64(6)] |= U64(1) << (bit & U64(63))
+
+
+@compiled(types.int64(_ANY_HASHES, types.int64, _ANY_HASHES, types.int64))
+def max_shared(
+    small: NDArray[np.uint64], small_size: int, large: NDArray[np.uint64], large_size: int
+) -> int:
+    """Return the largest number of values that two sets may have in common.
+
+    Both are bits, a power of two of words, the larger ones folded to the same length.
+    """
+    ours, theirs = 0, 0
+    for place in range(len(small)):
+        folded = large[place]
+        for further in range(place + len(small), len(large), len(small)):
+            folded |= large[further]
+        ours += bits_set(small[place] & ~folded)
+        theirs += bits_set(folded & ~small[place])
+    return min(small_size - ours, large_size - theirs)

@@ -6,11 +6,10 @@ import json
 import os
 import subprocess
 import sys
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tests.crawls.forking import Forks
+from tests.crawls.forking import run_forked
 
 PROJECT = Path(__file__).parents[2]
 TIMEOUT_SECS = 300
@@ -24,7 +23,7 @@ def scrapy(
 ) -> subprocess.CompletedProcess[str]:
     """Run a command to its end; the output is text."""
     if cwd == PROJECT and environment is None and sys.platform == "linux":
-        return _forks().run(arguments, stdin, TIMEOUT_SECS)
+        return run_forked(PROJECT, arguments, stdin, TIMEOUT_SECS)
     return subprocess.run(
         [sys.executable, "-m", "scrapy", *arguments],
         cwd=cwd,
@@ -35,11 +34,6 @@ def scrapy(
         check=False,
         env={**os.environ, **(environment or {})},
     )
-
-
-@cache
-def _forks() -> Forks:
-    return Forks(PROJECT)
 
 
 def start_scrapy(*arguments: str, cwd: Path = PROJECT) -> subprocess.Popen[str]:

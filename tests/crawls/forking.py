@@ -7,27 +7,24 @@ interrupted or watched is started from nothing, by ``start_scrapy``.
 
 from __future__ import annotations
 
-import array
-import atexit
 import gc
 import json
 import os
 import runpy
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
-from contextlib import suppress
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from neardup.forking import ForkServer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
-_MAX_CHARACTERS = 1 << 20
-_STREAMS = 3
 _EXTENSIONS = (
     "closespider",
     "corestats",
@@ -79,78 +76,42 @@ _MODULES = (
 )
 
 
-class Forks:
-    """Commands one after the other; the process that they are forked from ends with this one.
+_SERVER = ForkServer(__name__, "prepared")
 
-    Args:
-        folder: Where they run.
+
+def run_forked(
+    folder: Path, arguments: tuple[str, ...], stdin: str | None, timeout: float
+) -> subprocess.CompletedProcess[str]:
+    """Run a command in a folder to its end.
+
+    Raises:
+        subprocess.TimeoutExpired: It took too long, and was killed.
     """
-
-    def __init__(self, folder: Path) -> None:
-        self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", __name__, str(theirs.fileno())],
-                cwd=folder,
-                stdin=subprocess.DEVNULL,
-                pass_fds=[theirs.fileno()],
-                env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
-            )
-        atexit.register(self.close)
-
-    def run(
-        self, arguments: tuple[str, ...], stdin: str | None, timeout: float
-    ) -> subprocess.CompletedProcess[str]:
-        """Run a command to its end.
-
-        Raises:
-            subprocess.TimeoutExpired: It took too long, and was killed.
-        """
-        with (
-            tempfile.TemporaryFile("w+") as given,
-            tempfile.TemporaryFile("w+", newline="") as out,
-            tempfile.TemporaryFile("w+", newline="") as err,
-        ):
-            given.write(stdin or "")
-            given.seek(0)
-            self._send({"arguments": arguments, "environment": dict(os.environ)}, (given, out, err))
-            pid = int(self._channel.recv(_MAX_CHARACTERS))
-            self._channel.settimeout(timeout)
-            try:
-                status = int(self._channel.recv(_MAX_CHARACTERS))
-            except BaseException as error:
-                # Its end is not to be taken for that of the next one.
-                os.kill(pid, signal.SIGKILL)
-                self._channel.settimeout(None)
-                self._channel.recv(_MAX_CHARACTERS)
-                if isinstance(error, TimeoutError):
-                    raise subprocess.TimeoutExpired(["scrapy", *arguments], timeout) from None
-                raise
-            self._channel.settimeout(None)
-            out.seek(0)
-            err.seek(0)
-            return subprocess.CompletedProcess(
-                ["scrapy", *arguments], status, out.read(), err.read()
-            )
-
-    def _send(self, wanted: dict[str, Any], streams: tuple[IO[str], ...]) -> None:
-        numbers = array.array("i", [stream.fileno() for stream in streams])
-        rights = (socket.SOL_SOCKET, socket.SCM_RIGHTS, numbers)
-        with tempfile.TemporaryFile("w+") as message:
-            json.dump(wanted, message)
-            message.flush()
-            message.seek(0)
-            numbers.append(message.fileno())
-            self._channel.sendmsg([b"run"], [rights])
-
-    def close(self) -> None:
-        """End the process."""
-        self._channel.close()
-        self._process.wait()
+    wanted = {"folder": str(folder), "arguments": arguments, "environment": dict(os.environ)}
+    with (
+        tempfile.TemporaryFile("w+") as message,
+        tempfile.TemporaryFile("w+") as given,
+        tempfile.TemporaryFile("w+", newline="") as out,
+        tempfile.TemporaryFile("w+", newline="") as err,
+    ):
+        for file, text in ((message, json.dumps(wanted)), (given, stdin or "")):
+            file.write(text)
+            file.seek(0)
+        process = _SERVER.fork(*(file.fileno() for file in (err, message, given, out)))
+        try:
+            status = process.poll(timeout)
+        finally:
+            process.kill()
+            process.poll(None)
+        if status is None:
+            raise subprocess.TimeoutExpired(["scrapy", *arguments], timeout)
+        out.seek(0)
+        err.seek(0)
+        return subprocess.CompletedProcess(["scrapy", *arguments], status, out.read(), err.read())
 
 
-def serve(channel: socket.socket) -> None:
-    """Fork a command whenever one is asked for; returns in the parent only, at the end."""
+def prepared() -> Callable[[int, int, int], None]:
+    """Import what commands need, and return what is one."""
     for package in _PACKAGES:
         found = import_module(package)
         for module in iter_modules(found.__path__, f"{package}."):
@@ -161,31 +122,20 @@ def serve(channel: socket.socket) -> None:
     assert "twisted.internet.reactor" not in sys.modules
     # Whoever imports it asks for a list of suffixes, as the add-on of a command has it.
     assert "tldextract" not in sys.modules
-    # A collection in a command would write to all pages of memory that it has from here.
-    gc.collect()
-    gc.freeze()
-    while True:
-        message, numbers, _, _ = socket.recv_fds(channel, _MAX_CHARACTERS, _STREAMS + 1)
-        if not message:
-            return
-        *streams, written = numbers
-        with open(written, encoding="utf-8") as file:
-            wanted = json.load(file)
-        pid = os.fork()
-        if not pid:
-            channel.close()
-            _become(wanted, streams)
-        for number in streams:
-            os.close(number)
-        channel.send(str(pid).encode())
-        channel.send(str(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])).encode())
+    return _become
 
 
-def _become(wanted: dict[str, Any], streams: list[int]) -> None:
+def _become(message: int, *streams: int) -> None:
     """Be the command, as ``python -m scrapy`` is it."""
+    with open(message, encoding="utf-8") as file:
+        wanted = json.load(file)
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
+    for signal_number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(signal_number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.chdir(wanted["folder"])
     os.environ.clear()
     os.environ.update(wanted["environment"])
     sys.argv = ["scrapy", *wanted["arguments"]]
@@ -195,9 +145,3 @@ def _become(wanted: dict[str, Any], streams: list[int]) -> None:
         # One collection, for what a command left behind; its end would make three of its own.
         gc.collect()
         gc.freeze()
-    sys.exit()
-
-
-if __name__ == "__main__":
-    with suppress(KeyboardInterrupt), socket.socket(fileno=int(sys.argv[1])) as own:
-        serve(own)

@@ -132,13 +132,18 @@ def children(pid: int) -> Iterator[int]:
         return
 
 
-def kill_workers(process: subprocess.Popen[str]) -> int:
-    """Kill all workers of a crawl at one moment for it; how many."""
+def workers_of(pid: int) -> list[int]:
+    """The reading workers of a process, which its child forks."""
+    return [worker for server in children(pid) for worker in children(server)]
+
+
+def kill_workers(process: subprocess.Popen[str], *, by_server: bool) -> int:
+    """Kill all workers of a crawl at one moment for it, or what forks them; how many."""
     process.send_signal(signal.SIGSTOP)
     try:
-        workers = list(children(process.pid))
-        for worker in workers:
-            os.kill(worker, signal.SIGKILL)
+        workers = workers_of(process.pid)
+        for killed in children(process.pid) if by_server else workers:
+            os.kill(killed, signal.SIGKILL)
         # A signal is on its way for a while, and a worker that is not dead may get another page.
         wait_until(lambda: all(map(_is_dead, workers)))
     finally:
@@ -147,5 +152,8 @@ def kill_workers(process: subprocess.Popen[str]) -> int:
 
 
 def _is_dead(pid: int) -> bool:
-    with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
-        return file.read().rpartition(") ")[2].startswith(("Z", "X"))
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+            return file.read().rpartition(") ")[2].startswith(("Z", "X"))
+    except FileNotFoundError:
+        return True

@@ -124,11 +124,12 @@ def test_pages_that_a_second_ctrl_c_left_half_done_are_counted_once(
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="children are found in /proc")
 def test_dead_workers_cost_no_page(site: ManyPages, tmp_path: Path) -> None:
     process = start_scrapy(*crawl_command(site, tmp_path))
-    killed, target = 0, 50
+    killed, target, by_server = 0, 50, False
     while target < FEWER_PAGES - 60:
         wait_for(site, target, process)
         # A page that is met by three kills is unreadable, and says so; these are far apart.
-        killed += kill_workers(process)
+        killed += kill_workers(process, by_server=by_server)
+        by_server = not by_server
         target = site.total + 60
     _, errors = process.communicate(timeout=120)
     assert process.returncode == 0, errors

@@ -17,7 +17,7 @@ from crawler.lab.labels import read_labels
 from tests.crawler.commands.lab_crawl import label_pair
 from tests.crawler.commands.test_tune import is_stored, wait_for_line
 from tests.crawls.command import PROJECT, pages, scrapy, start_scrapy
-from tests.crawls.kills import KilledCrawl, children, wait_for
+from tests.crawls.kills import KilledCrawl, children, wait_for, workers_of
 from tests.sites.many import ManyPages, page_path
 from tests.sites.many import pages as many_pages
 from tests.sites.prose import document
@@ -96,7 +96,8 @@ def test_a_signal_removes_what_was_made_of_a_file(
     process = start_scrapy(command, str(file))
     wait_until(lambda: list(place.glob("*/crawl/crawl.db")), process)
     (child,) = children(process.pid)
-    workers = wait_until(lambda: set(children(child)), process)
+    workers = wait_until(lambda: workers_of(child), process)
+    others = {child, *children(child), *workers}
     os.killpg(process.pid, number)
     _, errors = process.communicate(timeout=30)
     assert process.returncode == 128 + number
@@ -105,7 +106,7 @@ def test_a_signal_removes_what_was_made_of_a_file(
     )
     assert "Traceback" not in errors
     assert not list(place.glob("crawl-once-*"))
-    wait_until(lambda: not any((Path("/proc") / str(pid)).exists() for pid in {child, *workers}))
+    wait_until(lambda: not any((Path("/proc") / str(pid)).exists() for pid in others))
 
 
 def test_ctrl_c_pressed_twice_does_not_wait_for_an_answer() -> None:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import deque
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from crawler.downloading.encodings import AnswerError, codings, open_body
 from crawler.reading.content.main_content import BLOCKS, EXTRACTORS
 from crawler.reading.metadata.metadata_record import robots_words
-from crawler.reading.pool import Html, HtmlReader
+from crawler.reading.pool import Html, read_html
 from crawler.reading.protocol import ReadingOptions
 from crawler.warc.captures import OTHER_METHOD, why_no_page
 from crawler.warc.compression import unpacked
@@ -39,7 +39,7 @@ The same as DOWNLOAD_MAXSIZE of the profile.
 _LANGUAGES = "WARC-Identified-Content-Language"
 """The field of Common Crawl's WET files, codes with commas between them."""
 
-_SLICE = 64
+_SLICE = 256
 _SLICE_BYTES = 1 << 26
 _NOT_TO_KEEP = frozenset({"noindex", "none"})
 _OK = range(HTTPStatus.OK, HTTPStatus.MULTIPLE_CHOICES)
@@ -80,7 +80,6 @@ class WarcReader:
         others: deque[tuple[str, str]] = deque(maxlen=_SLICE)
         with ExitStack() as stack:
             options = ReadingOptions(workers=1, extractor=extractor)
-            reader = stack.enter_context(closing(HtmlReader(options)))
             if (whole := unpacked(file)) is not None:
                 file = stack.enter_context(whole.file)
             # A complaint names a place in the file; only the number of complaints counts here.
@@ -96,7 +95,7 @@ class WarcReader:
                     told = _tell(record)
                     # The request of an answer may be the next record.
                     if told is not None and (_is_much(waiting) or isinstance(told, WebPage)):
-                        yield from _read(waiting, others, reader)
+                        yield from _read(waiting, others, options)
                         waiting.clear()
                     if isinstance(told, _Answer):
                         waiting.append(told)
@@ -104,7 +103,7 @@ class WarcReader:
                         yield told
             except OSError as error:
                 failure = error
-            yield from _read(waiting, others, reader)
+            yield from _read(waiting, others, options)
         yield from damage
         if failure is not None:
             raise failure
@@ -172,14 +171,15 @@ def _too_large() -> str:
 
 
 def _read(
-    waiting: list[_Answer], others: Collection[tuple[str, str]], reader: HtmlReader
+    waiting: list[_Answer], others: Collection[tuple[str, str]], options: ReadingOptions
 ) -> Iterator[WebPage | LeftOut]:
     """Read answers; leave out those to requests of another method, by what joins both."""
     answers = [one for one in waiting if one.joined.isdisjoint(others)]
     yield from [LeftOut(OTHER_METHOD)] * (len(waiting) - len(answers))
     if not answers:
         return
-    readings = reader.read([Html(one.url, one.body, one.content_type) for one in answers])
+    pages = [Html(one.url, one.body, one.content_type) for one in answers]
+    readings = read_html(pages, options)
     for answer, reading in zip(answers, readings, strict=True):
         yield _page(answer, reading)
 

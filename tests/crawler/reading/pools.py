@@ -51,5 +51,17 @@ def is_running(pid: int) -> bool:
 
 
 def state(pid: int) -> str:
-    with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
-        return stat.read().rpartition(")")[2].split()[0]
+    return _stat(pid)[0]
+
+
+def server_of(pool: ReadingPool) -> int:
+    """The process that the workers are forked of."""
+    return int(_stat(pool.pids[0])[1])
+
+
+def _stat(pid: int) -> list[str]:
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
+            return stat.read().rpartition(")")[2].split()
+    except FileNotFoundError:  # it has ended
+        return ["X", "0"]

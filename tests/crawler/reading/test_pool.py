@@ -179,14 +179,15 @@ def test_what_is_no_page_needs_no_worker() -> None:
     use(ONE, act)
 
 
-def test_a_worker_that_has_grown_is_replaced_and_its_page_is_read() -> None:
+def test_a_worker_is_replaced_after_some_pages_which_are_read() -> None:
     async def act(pool: ReadingPool) -> None:
+        assert (await read(pool, article())).extract is not None
         (before,) = pool.pids
         assert (await read(pool, article())).extract is not None
         await until(lambda: pool.pids not in {(), (before,)})
         assert (await read(pool, article())).extract is not None
 
-    use(ReadingOptions(workers=1, recycle_pages=1, recycle_growth_mb=0), act)
+    use(ReadingOptions(workers=1, recycle_pages=2), act)
 
 
 def test_an_error_of_the_caller_is_the_callers() -> None:

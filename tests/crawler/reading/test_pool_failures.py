@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import resource
 import signal
 import sys
 from typing import TYPE_CHECKING
@@ -14,7 +15,8 @@ from crawler.reading.pool import ReadingPool
 from crawler.reading.protocol import ReadingOptions
 from crawler.reading.worker_pool import PoolClosedError, WorkerStartError
 from tests.crawler.reading.pages import PROSE, article, heavy_page, slow_page, sluggish_page
-from tests.crawler.reading.pools import ONE, TWO, is_running, nothing_known, read, state, use
+from tests.crawler.reading.pools import ONE, TWO, is_running, read, server_of, state, use
+from tests.crawls.kills import children
 from tests.waiting import until
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ def is_read(reading: Reading) -> bool:
 
 def test_a_page_that_takes_too_long_is_given_up_with_its_links() -> None:
     async def act(pool: ReadingPool) -> None:
+        assert is_read(await read(pool, article()))
         (before,) = pool.pids
         reading = await read(pool, slow_page())
         assert reading.failure == "took longer than 2 s"
@@ -68,19 +71,20 @@ def test_time_spent_waiting_for_a_worker_does_not_count() -> None:
     use(ReadingOptions(workers=1, timeout_secs=2), act)
 
 
-async def kill_reader(pool: ReadingPool) -> int:
-    """Kill a worker in the middle of a page."""
+async def kill_reader(pool: ReadingPool, *, with_server: bool = False) -> int:
+    """Kill a worker in the middle of a page, or the server that it was forked of."""
     await until(lambda: [pid for pid in pool.busy_pids if state(pid) == "R"])
     (pid,) = pool.busy_pids
-    os.kill(pid, signal.SIGKILL)
+    os.kill(server_of(pool) if with_server else pid, signal.SIGKILL)
     await until(lambda: not is_running(pid))
     return pid
 
 
-def test_a_page_whose_worker_is_killed_is_read_by_another() -> None:
+@pytest.mark.parametrize("with_server", [False, True])
+def test_a_page_whose_worker_is_killed_is_read_by_another(*, with_server: bool) -> None:
     async def act(pool: ReadingPool) -> None:
         task = asyncio.create_task(read(pool, sluggish_page()))
-        await kill_reader(pool)
+        await kill_reader(pool, with_server=with_server)
         reading = await task
         assert reading.failure is None
         assert "lighthouse" in (reading.text or "")
@@ -104,9 +108,8 @@ def test_a_worker_killed_while_idle_costs_no_page() -> None:
         assert is_read(await read(pool, article()))
         (pid,) = pool.pids
         os.kill(pid, signal.SIGKILL)
-        await until(lambda: state(pid) == "Z")
+        await until(lambda: not is_running(pid))
         assert is_read(await read(pool, article()))
-        assert not is_running(pid)
 
     use(ONE, act)
 
@@ -211,11 +214,16 @@ def test_close_leaves_no_process_and_ends_reads_with_an_error() -> None:
 
 def test_a_pool_may_be_closed_while_it_starts() -> None:
     async def main() -> None:
-        pool = ReadingPool(TWO)
+        pool = ReadingPool(ONE)
         await pool.start()
-        pids = pool.pids
+        assert is_read(await read(pool, article()))
+        server = server_of(pool)
         await pool.close()
-        assert not any(map(is_running, pids))
+        for _ in range(5):
+            pool = ReadingPool(TWO)
+            await pool.start()
+            await pool.close()
+        assert not list(children(server))
 
     asyncio.run(main())
 
@@ -234,31 +242,32 @@ def test_workers_that_do_not_start_are_an_error_with_their_last_words(
     broken = tmp_path / "python"
     broken.write_text("#!/bin/sh\necho a library is missing >&2\nexit 3\n")
     broken.chmod(0o755)
-    monkeypatch.setattr(sys, "executable", str(broken))
 
     async def act(pool: ReadingPool) -> None:
+        assert is_read(await read(pool, article()))
+        monkeypatch.setattr(sys, "executable", str(broken))
+        os.kill(server_of(pool), signal.SIGKILL)
+        await until(lambda: not any(map(is_running, pool.pids)))
         for _ in range(2):
             with pytest.raises(WorkerStartError, match=r"\(exit status 3\): a library is missing"):
-                await pool.read("http://x.example/", b"<p>", None, known=nothing_known)
+                await read(pool, article())
 
     use(ONE, act)
 
 
-def test_a_page_does_not_wait_for_workers_that_cannot_be_started(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_page_does_not_wait_for_workers_that_cannot_be_started() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+
     async def act(pool: ReadingPool) -> None:
         assert is_read(await read(pool, article()))
-
-        def refused(*_: object, **__: object) -> None:
-            raise OSError(24, "Too many open files")
-
-        monkeypatch.setattr("crawler.reading.worker_pool.WorkerProcess", refused)
-        pids = list(pool.pids)
-        for pid in pids:
-            os.kill(pid, signal.SIGKILL)
-        await until(lambda: {state(pid) for pid in pids} == {"Z"})  # still to be noticed
-        with pytest.raises(WorkerStartError):
-            await asyncio.wait_for(read(pool, article()), 20)
+        (pid,) = pool.pids
+        os.kill(pid, signal.SIGKILL)
+        await until(lambda: not is_running(pid))  # still to be noticed
+        resource.setrlimit(resource.RLIMIT_NOFILE, (0, hard))
+        try:
+            with pytest.raises(WorkerStartError, match="Too many open files"):
+                await read(pool, article())
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
     use(ONE, act)

@@ -81,19 +81,19 @@ class TestProtocolProperties:
 def test_a_body_larger_than_any_buffer_arrives_behind_its_message() -> None:
     ours, theirs = socket.socketpair()
     body = bytes(range(256)) * 20_000
-    with ours, theirs:
+    with ours, theirs, theirs.makefile("rb") as told:
         sender = threading.Thread(
             target=lambda: ours.sendall(frame(("read", "url"), len(body)) + body)
         )
         sender.start()
-        assert receive(theirs) == (("read", "url"), body)
+        assert receive(told) == (("read", "url"), body)
         sender.join()
 
 
 def test_a_closed_socket_is_the_end() -> None:
     ours, theirs = socket.socketpair()
-    with theirs:
+    with theirs, theirs.makefile("rb") as told:
         ours.sendall(frame(("cut",), 10) + b"short")
         ours.close()
-        assert receive(theirs) is None
-        assert receive(theirs) is None
+        assert receive(told) is None
+        assert receive(told) is None

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from crawler.reading.reading_worker import Weariness, resident_bytes
 from tests.crawler.reading.pools import is_running
 from tests.waiting import wait_until
 
@@ -16,11 +15,11 @@ pytestmark = pytest.mark.slow
 
 PROJECT = Path(__file__).parents[3]
 PARENT = """
-import asyncio
+import asyncio, os, signal
 from crawler.reading.pool import ReadingPool
 from crawler.reading.protocol import ReadingOptions
 from tests.crawler.reading.pages import slow_page
-from tests.crawler.reading.pools import read
+from tests.crawler.reading.pools import read, server_of
 from tests.waiting import until
 
 async def main():
@@ -28,7 +27,12 @@ async def main():
     await pool.start()
     slow = [asyncio.create_task(read(pool, slow_page())) for _ in range(2)]
     await until(lambda: pool.busy == 2)
-    print(*pool.pids, flush=True)
+    child = os.fork()
+    if not child:
+        os.close(1)
+        os.close(2)
+        signal.pause()
+    print(child, server_of(pool), *pool.pids, flush=True)
     await asyncio.gather(*slow)
 
 asyncio.run(main())
@@ -44,23 +48,13 @@ def test_workers_end_silently_with_a_parent_that_is_killed() -> None:
         text=True,
     ) as parent:
         assert parent.stdout is not None
-        pids = [int(pid) for pid in parent.stdout.readline().split()]
-        assert len(pids) == 2
+        child, *pids = (int(pid) for pid in parent.stdout.readline().split())
+        assert len(pids) == 3
         os.kill(parent.pid, signal.SIGKILL)
         assert parent.communicate(timeout=30)[1] == ""
     wait_until(lambda: not any(map(is_running, pids)))
-
-
-def test_a_worker_is_tired_when_it_has_read_much_and_grown() -> None:
-    weariness = Weariness(pages=2, growth_mb=256)
-    assert [weariness.is_tired() for _ in range(4)] == [False] * 4
-    ballast = bytearray(os.urandom(1)) * (300 << 20)
-    assert [weariness.is_tired() for _ in range(4)] == [False, True, False, True]
-    del ballast
-
-
-def test_resident_bytes_are_those_of_a_python() -> None:
-    assert 1 << 20 < resident_bytes() < 1 << 36
+    # It was forked of the parent, and holds what that one held.
+    os.kill(child, signal.SIGKILL)
 
 
 def test_pages_are_read_alike_with_another_allocator() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -30,7 +29,7 @@ def test_parts_behind_a_long_one_wait_until_what_was_read_is_judged(
     for number in range(12):
         write_lines(tmp_path / f"b{number:02}.jsonl", [f"other {number}"])
     files = find_files(f"{tmp_path}/*.jsonl")
-    # The processes are spawned, so that they have the limit of the module.
+    # The processes are forked of another one, so that they have the limit of the module.
     monkeypatch.setattr(analysis_pool, "_MAX_AHEAD_BYTES", 0)
     documents = 0
     with closing(AnalysisPool(Analysis(work, InputOptions(), DEFAULTS), 2)) as pool:
@@ -40,11 +39,3 @@ def test_parts_behind_a_long_one_wait_until_what_was_read_is_judged(
             assert len(list(work.iterdir())) <= 3
     assert documents == 3_012
     assert not list(work.iterdir())
-
-
-def test_processes_of_the_caller_begin_as_they_did(tmp_path: Path) -> None:
-    """Python of the working folder is kept from ours alone."""
-    before = dict(os.environ)
-    (tmp_path / "work").mkdir()
-    with closing(AnalysisPool(Analysis(tmp_path / "work", InputOptions(), DEFAULTS), 1)):
-        assert dict(os.environ) == before

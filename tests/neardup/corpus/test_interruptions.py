@@ -241,7 +241,7 @@ def importing_server(parent: int) -> int | None:
     """The process that imports for the others of a run, once it has imported numpy."""
     for child in Path(f"/proc/{parent}/task/{parent}/children").read_text().split():
         process = Path("/proc", child)
-        if b"multiprocessing.forkserver" in (process / "cmdline").read_bytes():
+        if b"neardup.forking" in (process / "cmdline").read_bytes():
             is_importing = "_multiarray_umath" in (process / "maps").read_text()
             return int(child) if is_importing else None
     return None
