@@ -7,7 +7,6 @@ shape where they are that; tables and lists that lay out whole pages do not.
 from __future__ import annotations
 
 import re
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from lxml import etree
@@ -16,7 +15,7 @@ from lxml.etree import SubElement
 from crawler.reading.content.content_xml import NOT_IN_XML
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from crawler.reading.content.blocks import BlockSpan, PageBlocks
     from crawler.reading.flat_page import Tag
@@ -295,23 +294,10 @@ def _set_language(code: Element, tags: Iterable[Tag]) -> None:
 
 def _is_gutter(blocks: PageBlocks, at: int) -> bool:
     """Return whether a block has the numbers of the lines of code beside it."""
-    numbers = blocks.texts[at].split()
-    if not all(number.isdecimal() for number in numbers):
-        return False
-    home = blocks.homes[at]
-    if any(blocks.containers[one].is_gutter for one in (home, *_above(blocks, home))):
-        return True
-    is_code = blocks.tags[home] == "pre" and len(numbers) > 1
-    return is_code and all(int(b) == int(a) + 1 for a, b in pairwise(numbers))
-
-
-def _above(blocks: PageBlocks, at: int) -> Iterator[int]:
-    """Yield the two next containers above one, within a table."""
-    for _ in range(2):
-        at = blocks.parents[at]
-        if blocks.tags[at] == "tr":
-            return
-        yield at
+    home, parents = blocks.homes[at], blocks.parents
+    around = (home, parents[home], parents[parents[home]])
+    is_marked = any(blocks.containers[one].is_gutter for one in around)
+    return is_marked and blocks.texts[at].replace(" ", "").isdecimal()
 
 
 def _whole(written: str | None, otherwise: int) -> int:
