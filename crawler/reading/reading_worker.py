@@ -1,6 +1,6 @@
 """Run a worker: read the pages that come over a socket, one at a time, until it is closed.
 
-Started by ``process.py`` as ``python -m crawler.reading.reading_worker FD PARENT_PID``.
+Started by ``process.py``, which passes the descriptor of the socket and its own process id.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ def spare_allocator() -> None:
         ctypes.CDLL(None).mallopt(_M_MXFAST, 0)
 
 
-def main() -> int:
+def main() -> None:
     leave_signals_to_parent()
     die_with(int(sys.argv[2]))
     logging.disable(logging.CRITICAL)
@@ -158,8 +158,7 @@ def main() -> int:
         # Any other way to end needs memory.
         os._exit(OUT_OF_MEMORY)
     except ConnectionError:
-        return 0  # the parent has gone, or has given this worker up
-    return 0
+        return  # the parent has gone, or has given this worker up
 
 
 class _Server:
@@ -221,7 +220,3 @@ class _Server:
 
     def _send(self, message: Message) -> None:
         self._connection.sendall(frame(message))
-
-
-if __name__ == "__main__":
-    sys.exit(main())
