@@ -13,6 +13,7 @@ PROGRAM = """
 import sys
 from neardup import Deduplicator, prepare
 assert "numba" not in sys.modules
+registry = "numba.np.linalg"  # what compiling needs, and loading does not
 prepare(lambda done, steps: print(f"compiling {done} of {steps}", flush=True))
 before = set(sys.modules)
 with Deduplicator() as deduplicator:
@@ -20,7 +21,7 @@ with Deduplicator() as deduplicator:
     deduplicator.judge(1, text)
     print(deduplicator.judge(2, text + " more").tier)
 loaded = [name for name in set(sys.modules) - before if name.startswith("neardup")]
-print(loaded)
+print(loaded, registry in sys.modules)
 """
 
 
@@ -35,11 +36,11 @@ def run(cache: Path, program: str = PROGRAM) -> list[str]:
 
 def test_the_first_use_says_that_it_compiles_and_leaves_nothing_to_load(tmp_path: Path) -> None:
     told = [f"compiling {done} of {len(LOOPS)}" for done in range(len(LOOPS))]
-    assert run(tmp_path) == [*told, "simhash", "[]"]
+    assert run(tmp_path) == [*told, "simhash", "[] True"]
     (folder,) = tmp_path.iterdir()
     assert folder.name.startswith("neardup-")
     stored = sorted(folder.rglob("*"))
-    assert run(tmp_path) == ["simhash", "[]"]
+    assert run(tmp_path) == ["simhash", "[] False"]
     # What was compiled is used and not written again.
     assert sorted(folder.rglob("*")) == stored
 
