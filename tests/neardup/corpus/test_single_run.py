@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import closing
-from multiprocessing import active_children
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,6 +11,7 @@ import pytest
 from neardup.batch.input_files import find_files
 from neardup.corpus.corpus_tables import RunFolder
 from neardup.corpus.single_run import SingleRun, SingleTask, Status
+from tests.crawls.kills import workers_of
 from tests.neardup.batch.corpus import made, write_lines
 
 if TYPE_CHECKING:
@@ -27,9 +28,9 @@ def test_a_run_starts_no_more_processes_than_there_are_parts_to_read(tmp_path: P
     running: list[int] = []
 
     def show(status: Status) -> None:
-        running.append(len(active_children()))
+        running.append(len(workers_of(os.getpid())))
 
-    before = len(active_children())
+    before = len(workers_of(os.getpid()))
     task = SingleTask(str(source), find_files(str(source)), processes=4)
     with closing(RunFolder(tmp_path / "out", overwrite=False)) as folder:
         SingleRun(task, folder, show)()
