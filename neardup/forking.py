@@ -165,7 +165,7 @@ class ForkServer:
 
 
 class _Server:
-    """The process that forks; it has no thread but its own, and closes what it passes on."""
+    """The process that forks, without a thread that runs Python; it closes what it passes on."""
 
     def __init__(self, control: socket.socket) -> None:
         self._control = control

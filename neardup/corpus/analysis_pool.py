@@ -30,6 +30,8 @@ _MAX_AHEAD_BYTES = 1 << 29
 None begins another part while all of them together have written as many for each of them.
 """
 
+_ENDING_SECS = 5.0
+
 _SERVER = ForkServer(__name__, "_prepared")
 
 
@@ -153,7 +155,9 @@ class AnalysisPool:
             worker.pipe.close()
             worker.process.kill()
         for worker in self._workers:
-            worker.process.poll(None)
+            if worker.process.poll(_ENDING_SECS) is None:  # its server was stopped
+                worker.process.kill(with_server=True)
+                worker.process.poll(None)
 
     @property
     def _max_waiting_bytes(self) -> int:

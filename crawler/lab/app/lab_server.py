@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import secrets
 import webbrowser
-from collections import defaultdict
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,8 +14,7 @@ import uvicorn
 from fastapi import FastAPI
 from nicegui import Client, background_tasks, ui
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import Request
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import PlainTextResponse, RedirectResponse
 
 from crawler.lab.app.binding import Door
 from crawler.lab.app.frame import Frame, use_themes
@@ -56,11 +54,8 @@ which loses what a person wrote in it; the first comparison compiles its loops f
 
 MAX_WINDOWS = 64
 """The largest number of windows at a time, two MB each; one that was asked for and never opened
-counts for a minute. Beyond it the browser with most of them has one less.
+counts for a minute. Beyond it the oldest of those that were never opened is closed.
 """
-
-_BROWSER = "lab-browser"
-"""The name of the cookie that tells browsers apart."""
 
 _FOLDER = Path(__file__).parent
 _ICON = (
@@ -84,16 +79,14 @@ class SecurityHeaders:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        is_known = scope["path"] != "/" or _BROWSER in Request(scope).cookies
-        await self.app(scope, receive, _Answer(_host(scope), send, is_known=is_known).send)
+        await self.app(scope, receive, _Answer(_host(scope), send).send)
 
 
 class _Answer:
     """One answer on its way back."""
 
-    def __init__(self, host: str, send: Send, *, is_known: bool) -> None:
+    def __init__(self, host: str, send: Send) -> None:
         self._host = host
-        self._is_known = is_known
         self._send = send
         self._nonce = secrets.token_urlsafe(16)
         self._start: Message | None = None
@@ -105,9 +98,6 @@ class _Answer:
             content = _CONTENT.format(nonce=self._nonce, host=self._host)
             for name, value in {**_HEADERS, "Content-Security-Policy": content}.items():
                 headers[name] = value
-            if not self._is_known:
-                cookie = f"{_BROWSER}={self._nonce}; HttpOnly; SameSite=Strict; Path=/"
-                headers.append("Set-Cookie", cookie)
             if headers.get("content-type", "").startswith("text/html"):
                 self._start = message
                 return
@@ -157,11 +147,11 @@ def make_app(lab: Lab, bound: Bound, announce: Callable[[], None]) -> ASGIApp:
     use_themes()
 
     @ui.page("/")
-    def page(tab: str = "", tried: str = "") -> Response | None:
-        refusal = _refusal_for_want_of_room(ui.context.client)
-        if refusal is None:
-            Frame(lab, tab, tried)
-        return refusal
+    def page(tab: str = "", tried: str = "") -> PlainTextResponse | None:
+        if not _makes_room(ui.context.client):
+            return PlainTextResponse("too many windows: close some, or wait a minute\n", 503)
+        Frame(lab, tab, tried)
+        return None
 
     served = FastAPI(lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None)
     ui.run_with(
@@ -178,27 +168,17 @@ def make_app(lab: Lab, bound: Bound, announce: Callable[[], None]) -> ASGIApp:
     return Guard(SecurityHeaders(served), Door.of(bound))
 
 
-def _refusal_for_want_of_room(asked: Client) -> Response | None:
-    """Close a window of the browser with most of them where there are too many.
+def _makes_room(asked: Client) -> bool:
+    """Close a window that was never opened where there are too many; return whether one fits.
 
-    Nobody can shut others out by that. Requests without a cookie count as one browser; the answer
-    to such a one has a cookie, with which it may come back. Return the answer where no window was
-    closed, None otherwise.
+    So a program that asks for windows shuts nobody out, and no window that a person sees is closed.
     """
     if len(Client.instances) <= MAX_WINDOWS:
-        return None
-    windows: defaultdict[str | None, list[Client]] = defaultdict(list)
-    for window in Client.instances.values():
-        windows[window.request.cookies.get(_BROWSER)].append(window)
-    browser = asked.request.cookies.get(_BROWSER)
-    most = max(windows.values(), key=len)
-    if len(windows[browser]) < len(most):
-        most[-1].delete()
-        return None
-    asked.delete()
-    if browser is None:
-        return RedirectResponse(str(asked.request.url), 303)
-    return PlainTextResponse("too many windows: close some, or wait a minute\n", 503)
+        return True
+    others = (window for window in Client.instances.values() if window is not asked)
+    closed = next((window for window in others if not window.has_socket_connection), asked)
+    closed.delete()
+    return closed is not asked
 
 
 def _styles() -> str:

@@ -29,7 +29,7 @@ MAX_BLOCKS = 20_000
 _MAX_CARRIED = 16
 
 _GUTTER = re.compile(
-    r"\sclass=\"(?:[^\"]*[\s_-])?(?:linenos?|line-?n(?:r|umbers?|um)|lnt|ln|gutter|blob-num)[\s\"]"
+    r"\sclass=\"(?:[^\"]*\s)?(?:(?:[\w-]*-)?line-?n(?:r|os?|um|umbers?)|lnt|ln|(?:rouge-)?gutter)[\s\"]"
 )
 
 # Parsed tags are kept for further pages: at most this many, in some 5 MB, and no longer ones.
@@ -181,12 +181,13 @@ class PageBlocks:
                 sizes[self.parents[at]] += size
         return sizes
 
-    def pieces(self, span: BlockSpan) -> list[Any]:
+    def pieces(self, span: BlockSpan, *, is_code: bool = False) -> list[Any]:
         """Return the text of a block with the inline elements that content keeps.
 
-        It is in pieces: ``str``, a tag where an element begins, None where one ends.
+        It is in pieces: ``str``, a tag where an element begins, None where one ends. Code has no
+        numbers of its lines.
         """
-        return self._cutter.pieces(span)
+        return self._cutter.pieces(span, is_code=is_code)
 
 
 def cut_blocks(page: FlatPage) -> PageBlocks:
@@ -272,14 +273,15 @@ class _Cutter:
                     self._linked += len(text.strip())
         self._flush(last)
 
-    def pieces(self, span: BlockSpan) -> list[Any]:
+    def pieces(self, span: BlockSpan, *, is_code: bool) -> list[Any]:
         """Return the pieces of a block; elements that go on behind it end in it."""
         pieces: list[Any] = [*span.carried, *filter(None, [self._page.texts[span.first]])]
         opened = len(span.carried)
         steps = self._steps(span.first, span.end)
         for at, written, text in steps:
             tag = self._known[written]
-            if tag.kind == _SKIPS or (tag.is_gutter and text.strip().isdecimal()):
+            is_number = is_code and tag.is_gutter and text.strip().isdecimal()
+            if tag.kind == _SKIPS or (is_number and self._page.tags[at + 1] == f"/{tag.tag}"):
                 text = _text_behind(tag.tag, steps)  # noqa: PLW2901
             elif tag.shapes:
                 if tag.begins:

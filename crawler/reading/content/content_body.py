@@ -7,6 +7,8 @@ shape where they are that; tables and lists that lay out whole pages do not.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from lxml import etree
@@ -15,7 +17,7 @@ from lxml.etree import SubElement
 from crawler.reading.content.content_xml import NOT_IN_XML
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from crawler.reading.content.blocks import BlockSpan, PageBlocks
     from crawler.reading.flat_page import Tag
@@ -74,9 +76,12 @@ _MIN_CHOSEN = {"table": 0.6, "dl": 0.2, "ol": 0.75, "ul": 0.75}
 Lower shares let lists of links in: .5 for all costs .011 of F1 on listings.
 """
 
-_LATE_SOURCES = ("data-src", "data-original", "data-lazy-src", "data-lazy", "src")
+_LATE_SOURCES = ("data-src", "data-original", "data-lazy-src", "data-lazy")
 _PARTS = frozenset({"li", "dt", "dd", "td", "th"})
 _MAX_SPAN = 50
+_MAX_COLUMNS = 200
+"""Cells that reach into later rows are followed in so many columns of a table."""
+
 _LANGUAGE_NAME = re.compile(r"[A-Za-z][\w+#.-]{0,19}")
 _LANGUAGE = re.compile(
     r"(?:^|\s)(?:(?:lang(?:uage)?|highlight(?:-source)?|sourceCode)-([A-Za-z][\w+#.-]{0,19})"
@@ -107,7 +112,9 @@ def build_body(blocks: PageBlocks, chosen: Iterable[int]) -> Element:
             for home, span in images.get(at, ()):
                 writer.write(home, blocks.pieces(span))
         if not _is_gutter(blocks, at):
-            writer.write(blocks.homes[at], blocks.pieces(blocks.spans[at]))
+            home = blocks.homes[at]
+            is_code = blocks.tags[home] == "pre"
+            writer.write(home, blocks.pieces(blocks.spans[at], is_code=is_code))
         last = at
     return writer.finish()
 
@@ -259,8 +266,9 @@ class _Writer:
         table = parents[parents[cell]]
         while table and tags[table] in {"thead", "tbody", "tfoot"}:
             table = parents[table]
-        row, column, until = 0, 0, list[int]()  # numbers of the rows that columns are taken before
-        begun = -1
+        # Of each column, the number of the row before which it is taken.
+        row, column, until = 0, 0, list[float]()
+        begun = group = -1
         for at in range(table + 1, self._blocks.ends[table]):
             up = parents[at]
             if tags[at] not in {"td", "th"} or tags[up] != "tr":
@@ -269,12 +277,14 @@ class _Writer:
                 continue  # of a table within a cell
             if up != begun:
                 row, column, begun = row + 1, 0, up
+            if parents[up] != group:  # no cell reaches into another group of rows
+                group, until = parents[up], []
             while column < len(until) and until[column] > row:
                 column += 1
             self._columns[at] = column
             wide = min(max(_whole(containers[at].get("colspan"), 1), 1), _MAX_SPAN)
-            high = max(_whole(containers[at].get("rowspan"), 1), 1)
-            until += [0] * min(column + wide - len(until), _MAX_SPAN)
+            high = _whole(containers[at].get("rowspan"), 1) or inf  # 0: to the end of its group
+            until += [0] * (min(column + wide, _MAX_COLUMNS) - len(until))
             for taken in range(column, min(column + wide, len(until))):
                 until[taken] = row + high
             column += wide
@@ -294,10 +304,11 @@ def _set_language(code: Element, tags: Iterable[Tag]) -> None:
 
 def _is_gutter(blocks: PageBlocks, at: int) -> bool:
     """Return whether a block has the numbers of the lines of code beside it."""
-    home, parents = blocks.homes[at], blocks.parents
+    home, parents, tags = blocks.homes[at], blocks.parents, blocks.tags
+    if tags[home] != "pre" or not blocks.texts[at].replace(" ", "").isdecimal():
+        return False
     around = (home, parents[home], parents[parents[home]])
-    is_marked = any(blocks.containers[one].is_gutter for one in around)
-    return is_marked and blocks.texts[at].replace(" ", "").isdecimal()
+    return any(blocks.containers[one].is_gutter for one in around if tags[one] != "tr")
 
 
 def _whole(written: str | None, otherwise: int) -> int:
@@ -329,7 +340,10 @@ def _completed(blocks: PageBlocks, chosen: Iterable[int], layout: set[int]) -> l
     ]
     if not whole:
         return chosen
-    inside = {at for one in whole for at in one}
+    inside, end = set[int](), 0
+    for one in whole:  # of those within each other the outermost is walked
+        inside.update(one if one.start >= end else ())
+        end = max(end, one.stop)
     return sorted({*chosen, *(at for at, home in enumerate(blocks.homes) if home in inside)})
 
 
@@ -340,7 +354,7 @@ def layout_containers(blocks: PageBlocks) -> set[int]:
     the page; and tables with one row of code, or with no row of two cells.
     """
     tags, parents, sizes = blocks.tags, blocks.parents, blocks.sizes
-    layout, climbed = set[int](), set[int]()
+    layout, climbed, climbed_large = set[int](), set[int](), set[int]()
     for at, tag in enumerate(tags):
         if tag not in _HEADINGS and tag not in {"table", "form", "article", "section"}:
             continue
@@ -348,25 +362,36 @@ def layout_containers(blocks: PageBlocks) -> set[int]:
         while above:
             if tags[above] in _PARTS and sizes[above] > _MAX_PART_CHARACTERS:
                 is_large = True
-            if above in climbed and (above in layout or not is_large):
+            seen = climbed_large if is_large else climbed
+            if above in seen:
                 break
-            climbed.add(above)
+            seen.add(above)
             if is_large and tags[above] in _STRUCTURE and tags[above] not in {"blockquote", "pre"}:
                 layout.add(above)
             above = parents[above]
-    tables = (at for at, tag in enumerate(tags) if tag == "table" and at not in layout)
-    for table in tables:
-        inner = range(table, blocks.ends[table])
-        cells = [at for at in inner if tags[at] in {"td", "th"}]
-        rows = [tags[parents[cell]] == "tr" and parents[cell] for cell in cells]
-        is_code = len(set(rows)) == 1 and any(tags[at] == "pre" for at in inner)
-        if is_code or len(set(rows)) == len(rows):
-            layout.update(at for at in inner if tags[at] in {"table", "tr", "td", "th"})
+    layout.update(_tables_of_one_column(blocks))
     # Rows and items of what only lays out.
     for at, tag in enumerate(tags):
         if tag in {"li", "dt", "dd", "tr", "td", "th"} and parents[at] in layout:
             layout.add(at)
     return layout
+
+
+def _tables_of_one_column(blocks: PageBlocks) -> Iterator[int]:
+    """Yield the tables in which no row has two cells, or one row has code beside its numbers."""
+    tags, parents = blocks.tags, blocks.parents
+    tables, rows, with_code = [0] * len(tags), defaultdict[int, list[int]](list), set[int]()
+    for at, tag in enumerate(tags):
+        up = parents[at]
+        tables[at] = table = up if tags[up] == "table" else tables[up]
+        if tag in {"td", "th"}:
+            rows[table].append(up if tags[up] == "tr" else 0)
+        elif tag == "pre":
+            with_code.add(table)
+    for table, begun in rows.items():
+        count = len(set(begun))
+        if count == len(begun) or (count == 1 and table in with_code):
+            yield table
 
 
 def write_inline(into: Element, pieces: Sequence[Any]) -> None:  # noqa: PLR0912  # calls cost more
@@ -444,7 +469,9 @@ def _graphic(place: Element, image: Element) -> Element | None:
 
 def _image_url(attributes: dict[str, str]) -> str | None:
     """Return what a browser loads in the end: a script may put it in the place of ``src``."""
-    named = (attributes.get(name, "").strip() for name in _LATE_SOURCES)
+    late = (attributes.get(name, "").strip() for name in _LATE_SOURCES)
+    # Some of these hold a flag or a size.
+    named = (*(url for url in late if "/" in url or "." in url), attributes.get("src", "").strip())
     sets = (attributes.get(name, "").strip().split() for name in ("srcset", "data-srcset"))
     urls = (*named, *(candidates[0].rstrip(",") for candidates in sets if candidates))
     return next((url for url in urls if url and not url.startswith("data:")), None)

@@ -419,6 +419,8 @@ def pruned(root: Element, blocks: PageBlocks, odds: NDArray[np.float32]) -> Elem
             container.tag = _DROPPED
     strip_elements(copy, _DROPPED, with_tail=False)
     for code in copy.iter("pre"):  # it takes code without one ``span`` around it for a quotation
+        for end in code.iter("br"):
+            end.tail = f"\n{end.tail or ''}"
         strip_tags(code, "*")
         SubElement(code, "span").text, code.text = code.text, None
     return copy

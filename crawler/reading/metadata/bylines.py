@@ -152,7 +152,7 @@ def _beside(heading: Element, reader: _Reader) -> Byline:
     if reader.wants_date and reader.date is None and reader.modified is None:
         for holder, text in reversed(list(_texts_before(heading))):
             reader.read_day(holder, text)
-        if reader.date is None:
+        if reader.date is None and reader.modified is None:
             reader.modified = _modified_at_the_end(heading.getroottree().getroot())
     if reader.is_of_list:
         return NO_BYLINE

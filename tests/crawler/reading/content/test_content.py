@@ -244,7 +244,19 @@ def test_cells_stay_below_their_heads(html: str, rows: list[list[str]]) -> None:
             "```\na:\n  b\n```",
         ),
         ("<pre><span class=mi>1</span> a\n<span class=mi>2</span> b</pre>", "```\n1 a\n2 b\n```"),
-        ("<p class=line-number>12</p>", ""),
+        ("<p>Bus <b class=line-number>42</b> goes", "Bus **42** goes"),
+        ("<pre>0\n1\n2</pre>", "```\n0\n1\n2\n```"),
+        ("<pre>a <b class=gutter>1984 <i>x</i></b></pre>", "```\na 1984 x\n```"),
+        (
+            "<table class='t no-gutter'><tr class=gutter><td>a<td>37<tr><td>b<td>12</table>",
+            "|  |  |\n|---|---|\n| a | 37 |\n| b | 12 |",
+        ),
+        (
+            "<table><thead><tr><th rowspan=9>a<th>b</thead>"
+            "<tr><td rowspan=0>c<td>d<tr><td>e</table>",
+            "| a | b |\n|---|---|\n| c | d |\n|  | e |",
+        ),
+        ("<p><img src=/a.png data-lazy=true data-original=640x480> b", "![](/a.png) b"),
         ("<p><img src=/wait.gif data-src=/a.png alt=A> b", "![A](/a.png) b"),
         ("<p><img src='data:image/gif;base64,x' srcset='/a.png 1x, /b.png 2x'> b", "![](/a.png) b"),
     ],
@@ -373,8 +385,10 @@ class CountedList(list[int]):
         return super().__getitem__(at)
 
 
-def test_headings_below_many_containers_are_climbed_from_once() -> None:
-    blocks = cut_blocks(flatten(parse(("<div>" * 200 + "<h2>x</h2>" * 5_000).encode())))
+@pytest.mark.parametrize("heading", ["h1", "h2"])
+def test_headings_below_many_containers_are_climbed_from_once(heading: str) -> None:
+    html = "<div>" * 200 + f"<{heading}>x</{heading}>" * 5_000
+    blocks = cut_blocks(flatten(parse(html.encode())))
     blocks.parents = CountedList(blocks.parents)
     build_body(blocks, [])
     assert blocks.parents.lookups < 6 * len(blocks.parents)
