@@ -202,7 +202,7 @@ class Fleet:
     @property
     def is_away(self) -> bool:
         """Whether Redis has been away too long for an ending worker to wait (``CLOSE_SECS``)."""
-        since = None if self._server is None else self._server.waited_since
+        since = None if self._server is None else self._server.outage.since
         return since is not None and time.time() - since > CLOSE_SECS
 
     @property

@@ -82,6 +82,10 @@ class SingleRun:
         task: The task.
         folder: The folder.
         show: Called with the state after each batch.
+
+    Attributes:
+        has_discarded: Whether what an interrupted run of other files or parameters wrote was
+            removed.
     """
 
     def __init__(
@@ -104,11 +108,6 @@ class SingleRun:
     def is_continued(self) -> bool:
         """Whether an interrupted run is gone on with."""
         return self._progress.files > 0
-
-    @property
-    def has_discarded(self) -> bool:
-        """Whether what an interrupted run of other files or parameters wrote was removed."""
-        return self._has_discarded
 
     @property
     def documents(self) -> int:
@@ -173,7 +172,7 @@ class SingleRun:
         if found is not None:
             made = ReadingChoices(found.extractor, found.languages)
             task.reading.check_as(made, self._where)
-        self._has_discarded = found is not None and found.task != digest
+        self.has_discarded = found is not None and found.task != digest
         if found is None or found.task != digest:
             self._folder.clear()
             return Progress(digest, uuid.uuid4().hex, **task.reading._asdict())
