@@ -118,7 +118,7 @@ class Fleet:
             loop.close()
 
     async def _introduce(self) -> Welcome:
-        server = await self._connect()
+        server = await connect(self.options.url, self._prefix)
         try:
             board = Board(server)
             self.membership.join(self.options.name, await board.begin())
@@ -166,9 +166,6 @@ class Fleet:
         self.news = news
         self.worker = Worker(frontier, self.buffer, self.outbox, news, self.options, crawl)
         self.worker.start()
-
-    async def _connect(self) -> Server:
-        return await connect(self.options.url, self._prefix)
 
     @property
     def _prefix(self) -> str:

@@ -127,7 +127,7 @@ class SingleRun:
                 for held in hold_run(judge, tables):
                     self._check_memory(held)
             if self._progress.looks_up_names:
-                judge.look_up_names()
+                judge.source.look_up_names()
             self._judge(judge)
         if not self._counts["documents"]:
             why = self._why_left_out()
@@ -255,7 +255,7 @@ class SingleRun:
             parts=self._parts,
             last=self._last,
             counts=dict(self._counts),
-            looks_up_names=judge.looks_up_names,
+            looks_up_names=judge.source.looks_up_names,
         )
         self._folder.write(tables, self._progress)
         self._pending = {}
