@@ -45,6 +45,8 @@ class Buffer:
     Attributes:
         moves: In order, leases that are to be parked in the frontier (True), and parked
             ones that are to be leased again (False).
+        hosts: The number of waiting and running requests of each host; not to be changed.
+        postponed: Postponed leases that ``forget_postponed`` was not given yet.
     """
 
     def __init__(
@@ -57,9 +59,9 @@ class Buffer:
         self._under_way: dict[int, Leased] = {}
         self._later: dict[int, tuple[Leased, bool]] = {}
         self._ended: dict[bool, list[Leased]] = {False: [], True: []}
-        self._hosts: Counter[int] = Counter()
+        self.hosts: Counter[int] = Counter()
         self.moves: list[tuple[bool, Leased]] = []
-        self._postponed: list[Leased] = []
+        self.postponed: list[Leased] = []
 
     @property
     def waiting(self) -> int:
@@ -68,18 +70,13 @@ class Buffer:
     @property
     def is_idle(self) -> bool:
         """Whether no request is held, and nothing is left to report to the frontier."""
-        is_told = not (self.moves or self._postponed or any(self._ended.values()))
+        is_told = not (self.moves or self.postponed or any(self._ended.values()))
         return is_told and not (self._waiting or self._under_way)
 
     @property
     def unacknowledged(self) -> int:
         """The number of ended requests of which the frontier was not told yet."""
         return sum(map(len, self._ended.values()))
-
-    @property
-    def hosts(self) -> Counter[int]:
-        """The number of waiting and running requests of each host; not to be changed."""
-        return self._hosts
 
     def hold(self, leased: Leased, *, is_fixed: bool) -> None:
         """Take over a leased request, or park it if a rule skips it.
@@ -105,7 +102,7 @@ class Buffer:
             return
         row = int(self._database.read(_LAST).fetchone()[0])
         self._waiting[row] = leased
-        self._hosts[leased.host] += 1
+        self.hosts[leased.host] += 1
 
     def _delete_row(self, key: bytes) -> None:
         """Delete the row of a lease that ended here and was leased again, or of a link to it.
@@ -148,7 +145,7 @@ class Buffer:
         """Return the lease of a request that a rule skipped and put back."""
         leased = _lease_of(queued)
         self.moves.append((False, leased))
-        self._hosts[leased.host] += 1
+        self.hosts[leased.host] += 1
         return leased
 
     def end(self, rows: Iterable[int], *, failed: bool) -> None:
@@ -175,22 +172,18 @@ class Buffer:
         leased = self._under_way.pop(queued.id, None)
         if leased is not None:
             changed = leased._replace(priority=queued.priority, request=queued.request)
-            self._postponed.append(changed)
+            self.postponed.append(changed)
             self._leave(leased.host)
             self._hold_later(queued.id)
 
-    def postponed(self) -> list[Leased]:
-        """Return the postponed leases that ``forget_postponed`` was not given yet."""
-        return list(self._postponed)
-
     def forget_postponed(self, told: Collection[Leased]) -> None:
         """Forget postponed leases that the frontier has."""
-        self._postponed = _without(self._postponed, told)
+        self.postponed = _without(self.postponed, told)
 
     def _leave(self, host: int) -> None:
-        self._hosts[host] -= 1
-        if self._hosts[host] <= 0:
-            del self._hosts[host]
+        self.hosts[host] -= 1
+        if self.hosts[host] <= 0:
+            del self.hosts[host]
 
     def ended(self) -> tuple[list[Leased], list[Leased]]:
         """Return the finished and the failed leases that ``forget_ended`` was not given yet."""
@@ -257,9 +250,9 @@ class Buffer:
         self._waiting.clear()
         self._under_way.clear()
         self._later.clear()
-        self._hosts.clear()
+        self.hosts.clear()
         self.moves.clear()
-        self._postponed.clear()
+        self.postponed.clear()
         for ended in self._ended.values():
             ended.clear()
         self._queue.clear()

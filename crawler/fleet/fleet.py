@@ -118,7 +118,7 @@ class Fleet:
             loop.close()
 
     async def _introduce(self) -> Welcome:
-        server = await self._connect()
+        server = await connect(self.options.url, self._prefix)
         try:
             board = Board(server)
             self.membership.join(self.options.name, await board.begin())
@@ -167,9 +167,6 @@ class Fleet:
         self.worker = Worker(frontier, self.buffer, self.outbox, news, self.options, crawl)
         self.worker.start()
 
-    async def _connect(self) -> Server:
-        return await connect(self.options.url, self._prefix)
-
     @property
     def _prefix(self) -> str:
         return prefix_of(self.options.name)
@@ -202,7 +199,7 @@ class Fleet:
     @property
     def is_away(self) -> bool:
         """Whether Redis has been away too long for an ending worker to wait (``CLOSE_SECS``)."""
-        since = None if self._server is None else self._server.waited_since
+        since = None if self._server is None else self._server.outage.since
         return since is not None and time.time() - since > CLOSE_SECS
 
     @property

@@ -127,7 +127,7 @@ class RepeatingTasks:
 
     def start(
         self,
-        act: Callable[[], Awaitable[None]],
+        act: Callable[[], Awaitable[object]],
         secs: float,
         sooner: asyncio.Event | None = None,
     ) -> None:
@@ -151,7 +151,7 @@ class RepeatingTasks:
             self._tasks = list(left)
 
     async def _repeat(
-        self, act: Callable[[], Awaitable[None]], secs: float, sooner: asyncio.Event
+        self, act: Callable[[], Awaitable[object]], secs: float, sooner: asyncio.Event
     ) -> None:
         while not self._is_over and await self._attempt(act):
             sooner.clear()
@@ -159,7 +159,7 @@ class RepeatingTasks:
                 async with asyncio.timeout(secs):
                     await sooner.wait()
 
-    async def _attempt(self, act: Callable[[], Awaitable[None]]) -> bool:
+    async def _attempt(self, act: Callable[[], Awaitable[object]]) -> bool:
         """Run a function once; return whether it can be run again."""
         try:
             await act()
@@ -217,7 +217,7 @@ class Worker:
         heartbeat_secs = self._options.lease_secs / HEARTBEATS
         self._repeating.start(self._tick, TICK_SECS, self._hurry)
         for act, secs in (
-            (self._heartbeat, heartbeat_secs),
+            (self._frontier.heartbeat, heartbeat_secs),
             (self._count, COUNT_SECS),
             (self._watch, WATCH_SECS),
         ):
@@ -260,7 +260,7 @@ class Worker:
             await self._frontier.finish(done, failed)
             self._buffer.forget_ended(done, failed)
             self._crawl.wake()
-        postponed = self._buffer.postponed()
+        postponed = list(self._buffer.postponed)
         if postponed:
             await self._frontier.postpone(postponed)
             self._buffer.forget_postponed(postponed)
@@ -360,9 +360,6 @@ class Worker:
             self._hosts.forget(idle)
             for host in idle:
                 self._delays.pop(host, None)
-
-    async def _heartbeat(self) -> None:
-        await self._frontier.heartbeat()
 
     def _lose_all(self) -> None:
         self._buffer.clear()

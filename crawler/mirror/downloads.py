@@ -128,7 +128,7 @@ class Download:
         Raises:
             MirrorError: The system refuses.
         """
-        self._file = self._downloads.open(self.key, _OLD_FILE)
+        self._file = self._downloads.open(self.name, _OLD_FILE)
         self.note()
         self._file.seek(self.size)
         self._file.truncate()
@@ -148,7 +148,7 @@ class Download:
 
     def open(self) -> BinaryIO:
         """Open the file for reading, when it has ended. Raises as ``Downloads.open``."""
-        return self._downloads.open(self.key, _OLD_FILE)
+        return self._downloads.open(self.name, _OLD_FILE)
 
     def convert(self, change: Callable[[Iterable[bytes]], Iterable[bytes]]) -> bytes:
         """Replace the body by what is made of its pieces; return its first bytes.
@@ -280,7 +280,7 @@ class Downloads:
         return None
 
     def _opened(self, key: bytes, etag: str | None, flags: int) -> Download:
-        download = Download(self, key, etag, self.open(key, flags))
+        download = Download(self, key, etag, self.open(key.hex(), flags))
         self._under_way[key] = download
         return download
 
@@ -289,7 +289,7 @@ class Downloads:
         """Yield a file that becomes that of a body once it is written. Raises as ``open``."""
         name = f"{key.hex()}.new"
         try:
-            with self._open(name, _NEW_FILE) as file:
+            with self.open(name, _NEW_FILE) as file:
                 yield file
             os.rename(name, key.hex(), src_dir_fd=self._descriptor, dst_dir_fd=self._descriptor)
         except OSError as error:
@@ -297,15 +297,12 @@ class Downloads:
         finally:
             self._unlink(name)
 
-    def open(self, key: bytes, flags: int) -> BinaryIO:
+    def open(self, name: str, flags: int) -> BinaryIO:
         """Open the file of a body.
 
         Raises:
             MirrorError: The system refuses.
         """
-        return self._open(key.hex(), flags)
-
-    def _open(self, name: str, flags: int) -> BinaryIO:
         try:
             descriptor = os.open(name, flags, 0o666, dir_fd=self._descriptor)
         except OSError as error:

@@ -202,16 +202,12 @@ class MirrorFolder(Closing):
         while above and self._remove_folder(above):
             above = above.rpartition("/")[0]
 
-    def paths(self) -> Iterator[str]:
-        """Yield the paths of all ordinary files outside of the mirror's state, by name.
+    def paths(self, folder: str = "") -> Iterator[str]:
+        """Yield the paths of ordinary files below a folder, by name, but for the mirror's state.
 
         Symbolic links are neither followed nor yielded. Files that are removed meanwhile are left
         out.
         """
-        return self.paths_below("")
-
-    def paths_below(self, folder: str) -> Iterator[str]:
-        """Yield the paths of all ordinary files below a folder, as ``paths`` does."""
         waiting = [folder]
         while waiting:
             path = waiting.pop()

@@ -113,7 +113,7 @@ def remove_search(folder: MirrorFolder) -> None:
 
 
 def _remove_others(folder: MirrorFolder, kept: str | None) -> None:
-    for path in list(folder.paths_below(SEARCH_FOLDER)):
+    for path in list(folder.paths(SEARCH_FOLDER)):
         if kept is None or not path.startswith(kept):
             folder.remove(path)
 

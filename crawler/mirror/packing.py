@@ -171,7 +171,7 @@ class Packer:
                 if path == INDEX:  # it may lead to what is not packed
                     body = index_without(self._folder.read(path), (VERSIONS,))
                 yield PackedFile(path, kind, body=body)
-        for path in self._folder.paths_below(SEARCH_FOLDER):
+        for path in self._folder.paths(SEARCH_FOLDER):
             yield PackedFile(path, "text/javascript")
         for number, row in enumerate(self._connection.execute(_FILES), 1):
             path, content_type, is_page, title, digest, size = row

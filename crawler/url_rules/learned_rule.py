@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.url_rules.learning.evidence import lower_bound
 from crawler.url_rules.learning.transforms import (
     DropArguments,
     ReplaceHost,
@@ -149,11 +148,6 @@ class LearnedRule:
     varieties: list[Variety] = field(default_factory=list)
     since: int = 0
     _few: dict[int, tuple[int, int]] = field(default_factory=dict, repr=False)
-
-    @property
-    def confidence(self) -> float:
-        """The share of cases in which it holds at least, with 95 % certainty."""
-        return lower_bound(self.positives)
 
     @property
     def has_many_values(self) -> bool:

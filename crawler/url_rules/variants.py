@@ -325,19 +325,14 @@ class PageKeys:
 
     Args:
         read: Function that runs a query, of the crawl's ``Database`` or of a connection.
-        canonicalizer: Canonicalizer of the crawl; None: that with which its keys were made.
 
     Attributes:
-        canonicalizer: Canonicalizer of the crawl's URLs.
+        canonicalizer: The canonicalizer with which the keys of the crawl were made.
     """
 
-    def __init__(
-        self,
-        read: Callable[..., sqlite3.Cursor],
-        canonicalizer: Canonicalizer | None = None,
-    ) -> None:
+    def __init__(self, read: Callable[..., sqlite3.Cursor]) -> None:
         self._read = read
-        self.canonicalizer = canonicalizer or _canonicalizer_of(read)
+        self.canonicalizer = _canonicalizer_of(read)
         self.canonicalizer.separate(separate_keys(read))
         self._rules = HostRules(tried_rules(read))
 

@@ -132,9 +132,7 @@ class Canonicalizer:
         Raises:
             MalformedUrl: It is no http or https URL with a host.
         """
-        known = self._cached(url) if len(url) <= _CACHED_CHARACTERS else self._known(url)
-        key = known[0]
-        return key if key not in self._pages_apart else self._apart(url, known).key
+        return self.known_as(url).key
 
     def description_key(self, url: str) -> bytes:
         """Digest the canonical URL of a file that is only read for the pages that it names.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 import re2
@@ -59,12 +58,12 @@ class UrlPatterns:
         """
         parts = urlsplit(url)
         place = f"{parts.netloc.rpartition('@')[2].lower()}{_decoded(parts.path) or '/'}"
-        found = _Found.of(self._spec, place)
+        places = [place]
         if parts.query:
             # A slash of a query parts no folders.
-            asked = f"{place}?{_decoded(parts.query).replace('/', '%2F')}"
-            found = max(found, _Found.of(self._spec, asked))
-        return found.is_match
+            places.append(f"{place}?{_decoded(parts.query).replace('/', '%2F')}")
+        found = map(self._spec.check_file, places)
+        return bool(max(found, key=lambda one: -1 if one.index is None else one.index).include)
 
 
 def _decoded(part: str) -> str:
@@ -112,16 +111,6 @@ def _set_of(negation: str, members: str) -> str:
     if negation:
         return f"[^/{''.join(ranges)}]"
     return f"[{''.join(ranges)}]" if ranges else r"[^\x{0}-\x{10FFFF}]"
-
-
-class _Found(NamedTuple):
-    number: int
-    is_match: bool
-
-    @classmethod
-    def of(cls, spec: GitIgnoreSpec, place: str) -> _Found:
-        result = spec.check_file(place)
-        return cls(-1 if result.index is None else result.index, bool(result.include))
 
 
 def _checked(line: str) -> list[GitIgnoreSpecPattern]:

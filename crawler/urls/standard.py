@@ -65,30 +65,13 @@ class Rule(Generic[T]):
     is_of_sessions: bool = False
 
 
-def on_host(change: Callable[[str], str]) -> Callable[[Parts], Parts]:
-    def apply(parts: Parts) -> Parts:
-        host = change(parts.host)
-        return parts if host == parts.host else parts._replace(host=host)
-
-    return apply
-
-
-def on_path(change: Callable[[str], str]) -> Callable[[Parts], Parts]:
-    def apply(parts: Parts) -> Parts:
-        path = change(parts.path)
-        return parts if path == parts.path else parts._replace(path=path)
-
-    return apply
-
-
-def on_query(change: Callable[[str], str]) -> Callable[[Parts], Parts]:
-    """Make a function of the query one of the parts; a URL without a query is left alone."""
+def on_part(name: str, change: Callable[[str], str]) -> Callable[[Parts], Parts]:
+    """Make a function of a part one of the parts; a part that is empty or absent is left alone."""
 
     def apply(parts: Parts) -> Parts:
-        if not parts.query:
-            return parts
-        query = change(parts.query)
-        return parts if query == parts.query else parts._replace(query=query)
+        before = getattr(parts, name)
+        after = change(before) if before else before
+        return parts if after == before else parts._replace(**{name: after})
 
     return apply
 
@@ -195,8 +178,8 @@ def _canonical_escapes(parts: Parts) -> Parts:
     return parts._replace(userinfo=userinfo, path=path, query=query)
 
 
-_path_jsessionid = on_path(arguments.remove_path_jsessionid)
-_query_jsessionid = on_query(arguments.remove_jsessionid)
+_path_jsessionid = on_part("path", arguments.remove_path_jsessionid)
+_query_jsessionid = on_part("query", arguments.remove_jsessionid)
 _SID_NAMES = f"{arguments.remove_session_shaped.names}|{arguments.remove_s.names}"
 
 
@@ -224,7 +207,13 @@ def _of_query(
     name: str, meaning: str, change: Callable[[str], str], names: str = "", *, session: bool = False
 ) -> Rule[Parts]:
     return Rule(
-        name, meaning, on_query(change), names, change, is_tried=True, is_of_sessions=session
+        name,
+        meaning,
+        on_part("query", change),
+        names,
+        change,
+        is_tried=True,
+        is_of_sessions=session,
     )
 
 
@@ -239,12 +228,12 @@ TEXT_RULES: tuple[Rule[str], ...] = (
 
 PARTS_RULES: tuple[Rule[Parts], ...] = (
     Rule("scheme_case", "the scheme has no case", _lower_scheme),
-    Rule("host_escapes", "%xx in a host is the character", on_host(hosts.decode_escapes)),
-    Rule("idn", "an international name is its A-labels", on_host(hosts.to_ascii)),
-    Rule("host_case", "the host has no case", on_host(hosts.lower)),
-    Rule("trailing_dot", "a dot at the end of the host", on_host(hosts.drop_trailing_dot)),
-    Rule("ipv4", "an IPv4 address in any spelling", on_host(hosts.dotted_ipv4)),
-    Rule("ipv6", "an IPv6 address in any spelling", on_host(hosts.compress_ipv6)),
+    Rule("host_escapes", "%xx in a host is the character", on_part("host", hosts.decode_escapes)),
+    Rule("idn", "an international name is its A-labels", on_part("host", hosts.to_ascii)),
+    Rule("host_case", "the host has no case", on_part("host", hosts.lower)),
+    Rule("trailing_dot", "a dot at the end of the host", on_part("host", hosts.drop_trailing_dot)),
+    Rule("ipv4", "an IPv4 address in any spelling", on_part("host", hosts.dotted_ipv4)),
+    Rule("ipv6", "an IPv6 address in any spelling", on_part("host", hosts.compress_ipv6)),
     Rule("default_port", "port 80 of http, 443 of https, none", _drop_default_port),
     Rule("empty_userinfo", "an empty user name or password", _drop_empty_userinfo),
     Rule(
@@ -265,11 +254,11 @@ PARTS_RULES: tuple[Rule[Parts], ...] = (
     Rule(
         "aspnet_session",
         "ASP.NET sessions in the path",
-        on_path(arguments.remove_path_aspnet),
+        on_part("path", arguments.remove_path_aspnet),
         is_tried=True,
         is_of_sessions=True,
     ),
-    Rule("dot_segments", "/./ and /../ in the path", on_path(resolve_dots)),
+    Rule("dot_segments", "/./ and /../ in the path", on_part("path", resolve_dots)),
     Rule("empty_path", "no path is the path /", _fill_path),
     _removal("utm", "utm_source and its kin", arguments.remove_utm),
     _removal("click_ids", "gclid, fbclid and their kin", arguments.remove_click_ids),

@@ -238,8 +238,6 @@ class Archive:
     def _record(self, exchange: Exchange, digest: str, original: OriginalRecord | None) -> Recorded:
         if original is None:
             answer = records.response(exchange, digest)
-        elif exchange.status == HTTPStatus.NOT_MODIFIED:
-            answer = records.not_modified(exchange, original)
         else:
             answer = records.revisit(exchange, digest, original)
         group = [answer, records.request(exchange, answer)]

@@ -203,39 +203,25 @@ def response(exchange: Exchange, digest: str) -> ArcWarcRecord:
 def revisit(exchange: Exchange, digest: str, original: OriginalRecord) -> ArcWarcRecord:
     """Make the record of an answer whose body is in an earlier record.
 
-    Args:
-        exchange: Exchange with the body of an earlier one.
-        digest: Digest of the payload that it refers to.
-        original: Record with the payload.
-    """
-    fields = {
-        **_fields(exchange),
-        "WARC-Profile": IDENTICAL_PAYLOAD,
-        "WARC-Refers-To-Target-URI": original.url,
-        "WARC-Refers-To-Date": original.date,
-        "WARC-Payload-Digest": digest,
-    }
-    return _record("revisit", exchange.url, fields, _answer_head(exchange), b"")
-
-
-def not_modified(exchange: Exchange, original: OriginalRecord) -> ArcWarcRecord:
-    """Make the record of an answer with status 304.
-
-    Its block is empty: players take status and headers from a revisit record that has them, and
-    would show an empty 304. Without them they take those of the record that it refers to.
+    Of an answer with status 304 its block is empty: players take status and headers from a revisit
+    record that has them, and would show an empty 304. Without them they take those of the record
+    that it refers to.
 
     Args:
-        exchange: Exchange with status 304.
+        exchange: Exchange with the body of an earlier one, or with status 304.
+        digest: Digest of the payload that it refers to; of a 304 that of ``original`` counts.
         original: Record with the payload.
     """
+    is_unchanged = exchange.status == HTTPStatus.NOT_MODIFIED
     fields = {
         **_fields(exchange),
-        "WARC-Profile": NOT_MODIFIED,
+        "WARC-Profile": NOT_MODIFIED if is_unchanged else IDENTICAL_PAYLOAD,
         "WARC-Refers-To-Target-URI": original.url,
         "WARC-Refers-To-Date": original.date,
-        "WARC-Payload-Digest": original.digest,
+        "WARC-Payload-Digest": original.digest if is_unchanged else digest,
     }
-    return _record("revisit", exchange.url, fields, None, b"")
+    head = None if is_unchanged else _answer_head(exchange)
+    return _record("revisit", exchange.url, fields, head, b"")
 
 
 def head_fields(exchange: Exchange) -> Iterable[tuple[str, str]]:

@@ -8,7 +8,6 @@ Reference: Kiveris et al., Connected Components in MapReduce and Beyond, SoCC 20
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -18,13 +17,6 @@ from neardup.clustering import clusters
 
 FEW = 1 << 19
 """The largest number of pairs that one machine joins sooner than a cluster begins."""
-
-
-class _State(NamedTuple):
-    """The number and the checksum of edges, equal for two rounds when nothing changed."""
-
-    edges: int
-    checksum: int
 
 
 def components(
@@ -89,10 +81,11 @@ def _small_star(edges: DataFrame) -> DataFrame:
     return found.selectExpr("id", "least AS root").unionByName(others).distinct()
 
 
-def _state(edges: DataFrame) -> _State:
+def _state(edges: DataFrame) -> tuple[int, int]:
+    """Return the number and the checksum of edges, the same as before when nothing changed."""
     checksum = "CAST(sum(CAST(xxhash64(id, root) AS decimal(38, 0))) AS string) AS checksum"
     row = edges.selectExpr("count(*) AS edges", checksum).first()
-    return _State(row["edges"], int(row["checksum"] or 0)) if row else _State(0, 0)
+    return (row["edges"], int(row["checksum"] or 0)) if row else (0, 0)
 
 
 def contracted(pairs: DataFrame, clusters: DataFrame) -> DataFrame:

@@ -161,19 +161,14 @@ def add_input(parser: Parser) -> None:
         option = "id" if name == "name" else name
         meaning = f"field of rows ({', or else '.join(usual)}); a dot leads into an object"
         add(f"--{option}-field", metavar="NAME", help=meaning)
-    _add_selection(parser)
-
-
-def _add_selection(parser: Parser) -> None:
-    """Add the options that choose documents of a corpus, and what is read of their pages."""
-    parser.add_argument(
+    add(
         "--language",
         metavar="CODES",
         help="only documents that declare one of these languages, such as en,de (en is en-GB too), "
         "or none: HTML as its lang says, WET as its records say, rows by --language-field; "
         "their text is not looked at",
     )
-    parser.add_argument(
+    add(
         "--extractor",
         metavar="NAME",
         help="what finds the main text of HTML in WARC files: blocks (as a crawl judges it, and "

@@ -85,6 +85,11 @@ class BatchJudge:
     Args:
         parameters: The parameters that decide which texts are the same.
         folder: A folder for the kept texts.
+
+    Attributes:
+        documents: The kept texts; to be sorted when those are held that were kept before.
+        source: Finds the kept texts that a text may repeat, by their names too where one had too
+            many candidates, or where the judge of those that were kept before did so.
     """
 
     def __init__(self, parameters: Parameters, folder: Path) -> None:
@@ -92,14 +97,14 @@ class BatchJudge:
         # The first ids of kept texts, and of texts that were dropped as near to one.
         self._kept, self._dropped = DigestTable(), DigestTable()
         with ExitStack() as opened:
-            self._documents = SpooledDocuments(folder)
-            opened.callback(self._documents.close)
+            self.documents = SpooledDocuments(folder)
+            opened.callback(self.documents.close)
             self._index = opened.enter_context(HammingIndex(radius=parameters.max_distance))
             self._signatures = memory_signatures(parameters.verify_shingle_size)
             opened.callback(self._signatures.close)
-            self._source = EvidenceSource(
+            self.source = EvidenceSource(
                 parameters,
-                self._documents,
+                self.documents,
                 self._index,
                 self._signatures,
                 JaccardVerifier(parameters.verify_shingle_size),
@@ -110,11 +115,6 @@ class BatchJudge:
     def kept(self) -> int:
         """The number of kept texts."""
         return len(self._kept)
-
-    @property
-    def looks_up_names(self) -> bool:
-        """Whether texts are looked up by their names: a text had too many candidates."""
-        return self._source.looks_up_names
 
     def close(self) -> None:
         self._closing.close()
@@ -157,7 +157,7 @@ class BatchJudge:
     def hold_signatures(self, signatures: Any) -> None:
         """Hold ``id``, ``signature`` of those texts that are kept, once all texts are held."""
         ids = _numbers(signatures["id"])
-        wanted = self._documents.are_signed(ids)
+        wanted = self.documents.are_signed(ids)
         values = _bytes(signatures["signature"].filter(pa.array(wanted)))
         if values:
             of_texts = unpacked_signature(values).reshape(int(wanted.sum()), -1)
@@ -167,25 +167,17 @@ class BatchJudge:
         """Hold ``id``, ``fingerprint``, ``title``, ``text`` of kept texts."""
         rows = zip(kept["text"].to_pylist(), kept["title"].to_pylist(), strict=True)
         names = [name_of(part_of(text), title or "").packed() for text, title in rows]
-        self._documents.end(
+        self.documents.end(
             _numbers(kept["id"]),
             _one(kept["fingerprint"]),
             _one(kept["text"]),
             pa.array(names, pa.string()),
         )
 
-    def look_up_names(self) -> None:
-        """Look texts up by their names, as the judge did that kept the texts that are held."""
-        self._source.look_up_names()
-
-    def sort(self) -> None:
-        """Make the texts that are held ready to be found; judging goes on behind them."""
-        self._documents.sort()
-
     def _hold(self, kept: Any, near: Any) -> None:
         self._kept.add(_bytes(kept["digest"]), _numbers(kept["id"]))
         self._dropped.add(_bytes(near["digest"]), _numbers(near["id"]))
-        self._documents.end(
+        self.documents.end(
             _numbers(kept["id"]),
             _one(kept["fingerprint"]),
             _one(kept["text"]),
@@ -197,7 +189,7 @@ class BatchJudge:
         joined = b"".join(digests)
         equal = _known(self._kept, digests, joined)
         firsts = _known(self._dropped, digests, joined)
-        self._documents.begin(rows, equal)
+        self.documents.begin(rows, equal)
         new = self._keep_new(rows, digests, firsts)
         found = []
         ids, columns = rows["id"].to_pylist(), [rows[name] for name in _OF_DOCUMENT]
@@ -224,15 +216,15 @@ class BatchJudge:
     def _verdict(self, number: int, document: Document) -> Verdict:
         """Return the verdict on a text, and keep it where it repeats none."""
         # Those behind it that are new are kept already.
-        evidence = self._source.find(document, range(number, _END_ID))
+        evidence = self.source.find(document, range(number, _END_ID))
         verdict = decide(document.words, evidence, self._parameters)
         if not verdict.is_duplicate:
-            self._source.note_kept(number, document)
+            self.source.note_kept(number, document)
             if document.fingerprint is not None:
                 self._index.add(document.fingerprint, number)
             if document.signature is not None:
                 self._signatures.add(unpacked_signature(document.signature), number)
-            self._documents.add(number, document)
+            self.documents.add(number, document)
         return verdict
 
     def _keep_new(
@@ -251,7 +243,7 @@ class BatchJudge:
         are_first = [
             firsts[digests[place]] == place
             and digests[place] not in known
-            and self._documents.find_digest(digests[place]) is None
+            and self.documents.find_digest(digests[place]) is None
             for place in signed.places.tolist()
         ]
         new = signed.those(np.array(are_first, np.bool_) & ~self._have_candidates(signed))
@@ -260,8 +252,8 @@ class BatchJudge:
         places = new.places.tolist()
         if places:
             names = rows["packed_name"]
-            self._source.note_many(new.ids.tolist(), names.take(pa.array(places)).to_pylist())
-        self._documents.add_many(new.ids.tolist(), [digests[place] for place in places])
+            self.source.note_many(new.ids.tolist(), names.take(pa.array(places)).to_pylist())
+        self.documents.add_many(new.ids.tolist(), [digests[place] for place in places])
         found[new.places] = True
         return found
 

@@ -298,7 +298,7 @@ def hold_run(judge: BatchJudge, folder: Path) -> Iterator[int]:
     for table in read_files(folder, "kept", ["id", "fingerprint", "title", "text"]):
         judge.hold_texts(table)
         yield judge.kept
-    judge.sort()
+    judge.documents.sort()
     for table in read_files(folder, "signatures", ["id", "signature"]):
         judge.hold_signatures(table)
         yield judge.kept

@@ -82,6 +82,10 @@ class SingleRun:
         task: The task.
         folder: The folder.
         show: Called with the state after each batch.
+
+    Attributes:
+        has_discarded: Whether what an interrupted run of other files or parameters wrote was
+            removed.
     """
 
     def __init__(
@@ -106,11 +110,6 @@ class SingleRun:
         return self._progress.files > 0
 
     @property
-    def has_discarded(self) -> bool:
-        """Whether what an interrupted run of other files or parameters wrote was removed."""
-        return self._has_discarded
-
-    @property
     def documents(self) -> int:
         """The number of documents that were judged."""
         return self._counts["documents"]
@@ -128,7 +127,7 @@ class SingleRun:
                 for held in hold_run(judge, tables):
                     self._check_memory(held)
             if self._progress.looks_up_names:
-                judge.look_up_names()
+                judge.source.look_up_names()
             self._judge(judge)
         if not self._counts["documents"]:
             why = self._why_left_out()
@@ -173,7 +172,7 @@ class SingleRun:
         if found is not None:
             made = ReadingChoices(found.extractor, found.languages)
             task.reading.check_as(made, self._where)
-        self._has_discarded = found is not None and found.task != digest
+        self.has_discarded = found is not None and found.task != digest
         if found is None or found.task != digest:
             self._folder.clear()
             return Progress(digest, uuid.uuid4().hex, **task.reading._asdict())
@@ -256,7 +255,7 @@ class SingleRun:
             parts=self._parts,
             last=self._last,
             counts=dict(self._counts),
-            looks_up_names=judge.looks_up_names,
+            looks_up_names=judge.source.looks_up_names,
         )
         self._folder.write(tables, self._progress)
         self._pending = {}

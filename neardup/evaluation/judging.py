@@ -143,23 +143,14 @@ class Verdicts(NamedTuple):
     resembles: NDArray[np.int64]
 
 
-class Judged(NamedTuple):
-    """The verdicts on all places of a crawl.
-
-    Attributes:
-        verdicts: The verdicts.
-        not_compared: The number of places whose verdict lacks a comparison, since a text is not
-            stored: their own, so that there is no fingerprint, or that of a kept place near them.
-    """
-
-    verdicts: Verdicts
-    not_compared: int
-
-
-def judge_all(columns: Columns, near: Near, bounds: Bounds) -> Judged:
+def judge_all(columns: Columns, near: Near, bounds: Bounds) -> tuple[Verdicts, int]:
     """Judge all places in order, each as a ``Deduplicator`` that judged those before it.
 
     Where more than 1,000 texts are near to one, some of these are looked at alone.
+
+    Returns:
+        The verdicts, and the number of places whose verdict lacks a comparison, since a text is not
+        stored: their own, so that there is no fingerprint, or that of a kept place near them.
 
     Complexity: O(places + pairs).
     """
@@ -172,4 +163,4 @@ def judge_all(columns: Columns, near: Near, bounds: Bounds) -> Judged:
         is_alone = columns.is_main & (columns.words >= bounds.min_words) & (columns.texts >= 0)
         is_alone &= (near.members.classes < 0) & verdicts.kept
         not_compared += int(np.count_nonzero(is_alone))
-    return Judged(verdicts, not_compared)
+    return verdicts, not_compared

@@ -64,7 +64,22 @@ _CHUNK = 1000
 _PAIRS_AT_ONCE = 1 << 16
 
 
-class NearLists:
+class _PairColumns:
+    """The columns of the pairs that are found, by place."""
+
+    def __init__(self) -> None:
+        self._starts, self._is_other = Column(np.int64), Column(np.bool_)
+        self._earlier, self._distance = Column(np.int32), Column(np.uint8)
+        self._similarity = Column(np.float64)
+        self._starts.extend([0])
+
+    def lists(self) -> Lists:
+        """Return all lists, as views that ``extend`` may leave behind."""
+        of_pairs = (self._earlier, self._distance, self._similarity, self._is_other)
+        return Lists._make(column.values for column in (self._starts, *of_pairs))
+
+
+class NearLists(_PairColumns):
     """Grows with a crawl; finds each pair once, with its similarity.
 
     Places share a class where they share a fingerprint, and only the first place of each text with
@@ -78,6 +93,7 @@ class NearLists:
     """
 
     def __init__(self, names: NameTable) -> None:
+        super().__init__()
         self._names = names
         self._items: dict[tuple[int, int], int] = {}
         self._item_of_place, self._first_of_item = Column(np.int32), Column(np.int32)
@@ -90,10 +106,6 @@ class NearLists:
         self._first_of_text, self._next = Column(np.int32), Column(np.int32)
         self._texts, self._classes = Column(np.int32), Column(np.int32)
         self._original, self._stored = Column(np.int32), Column(np.float64)
-        self._starts, self._is_other = Column(np.int64), Column(np.bool_)
-        self._earlier, self._distance = Column(np.int32), Column(np.uint8)
-        self._similarity = Column(np.float64)
-        self._starts.extend([0])
 
     def __len__(self) -> int:
         return self._classes.count
@@ -102,12 +114,6 @@ class NearLists:
     def size_bytes(self) -> int:
         """Bytes of memory that are set aside, the index not counted."""
         return column_bytes(self)
-
-    def lists(self) -> Lists:
-        """Return all lists, as views that ``extend`` may leave behind."""
-        of_pairs = (self._earlier, self._distance, self._similarity, self._is_other)
-        columns = (self._starts, *of_pairs)
-        return Lists._make(column.values for column in columns)
 
     def members(self) -> Members:
         """Return the places by class and text, as views that ``extend`` may leave behind."""
@@ -244,7 +250,7 @@ _TIMES = 4
 sketches, a list holds the nearest by fingerprint."""
 
 
-class CandidateLists:
+class CandidateLists(_PairColumns):
     """Grows with a crawl, behind its ``NearLists``; finds each pair once, with its similarity.
 
     A deduplicator finds its candidates by the same bands. Of a text with more than 1,000 of them
@@ -258,13 +264,10 @@ class CandidateLists:
     """
 
     def __init__(self, near: NearLists, names: NameTable) -> None:
+        super().__init__()
         self._near = near
         self._names = names
         self._index = LshIndex(permutations=CANDIDATE_PERMUTATIONS, shape=CANDIDATE_BANDING)
-        self._starts, self._is_other = Column(np.int64), Column(np.bool_)
-        self._earlier, self._distance = Column(np.int32), Column(np.uint8)
-        self._similarity = Column(np.float64)
-        self._starts.extend([0])
 
     def __len__(self) -> int:
         return self._starts.count - 1
@@ -273,11 +276,6 @@ class CandidateLists:
     def size_bytes(self) -> int:
         """Bytes of memory that are set aside, those of the index too."""
         return self._index.size_bytes + column_bytes(self)
-
-    def lists(self) -> Lists:
-        """Return all lists, as views that ``extend`` may leave behind."""
-        of_pairs = (self._earlier, self._distance, self._similarity, self._is_other)
-        return Lists._make(column.values for column in (self._starts, *of_pairs))
 
     def extend(
         self, signatures: NDArray[np.uint32], has_one: NDArray[np.bool_], load: Load

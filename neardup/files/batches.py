@@ -205,11 +205,6 @@ class AppendingFile:
             self._file.close()
             raise
 
-    @property
-    def count(self) -> int:
-        """The number of entries that the file holds durably."""
-        return self._written.entries
-
     def append(self, removed: int, added: int, payload: bytes) -> None:
         """Write one batch, make it durable, and promise it.
 

@@ -8,7 +8,7 @@ import zstandard
 from neardup.document import Document
 from neardup.errors import DuplicateIdError
 from neardup.indexes.arrays import checked_id
-from neardup.kept_facts import StoredFacts
+from neardup.kept_facts import FactSource, StoredFacts
 
 # A page may hold half of a surrogate pair, which plain UTF-8 refuses.
 ENCODING = ("utf-8", "surrogatepass")
@@ -129,7 +129,7 @@ def _first(
     return next((found for found in ids.get(digest, ()) if found not in exclude), None)
 
 
-class Documents(Protocol):
+class Documents(FactSource, Protocol):
     """A store of the texts that a deduplicator kept.
 
     The store is the truth: whatever the index says, a text that is not stored makes no verdict. An
@@ -147,9 +147,6 @@ class Documents(Protocol):
 
     def name(self, id: int) -> str:  # noqa: A002  (the field's word)
         """Return what the text under an id is called, packed; empty where nothing is known."""
-
-    def facts_of(self, ids: Collection[int]) -> list[StoredFacts]:
-        """Return the facts of those of some ids whose texts are stored with a fingerprint."""
 
     def add(self, id: int, document: Document) -> None:  # noqa: A002  (the field's word)
         """Store a document that a verdict kept.

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -337,17 +337,13 @@ def _errors(path: Path) -> Iterator[None]:
         ) from error
 
 
-class OpenDirectory(NamedTuple):
-    """The texts of a directory, and the indexes that find them."""
-
-    documents: SqliteDocuments
-    fingerprints: HammingIndex
-    signatures: LshIndex
-    passages: LshIndex
-
-
-def open_directory(path: str | os.PathLike[str], parameters: Parameters) -> OpenDirectory:
+def open_directory(
+    path: str | os.PathLike[str], parameters: Parameters
+) -> tuple[SqliteDocuments, HammingIndex, LshIndex, LshIndex]:
     """Open the texts and the indexes of a directory, in step; make them where there is nothing.
+
+    Returns:
+        The texts, and the indexes of their fingerprints, signatures and passages.
 
     Files:
         ``path/documents.sqlite``: the texts, the truth.
@@ -380,4 +376,4 @@ def open_directory(path: str | os.PathLike[str], parameters: Parameters) -> Open
         opened.callback(signatures.close)
         passages = open_passages(folder / "passages", documents, shingle_size=size)
         opened.pop_all()
-    return OpenDirectory(documents, index, signatures, passages)
+    return documents, index, signatures, passages

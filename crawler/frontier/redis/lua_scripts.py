@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-from importlib.resources import files
-
 from neardup.storage.redis.script import Script
-
-_FOLDER = files(__package__ or "")
 
 
 def _script(*names: str, flags: str = "") -> Script:
@@ -15,9 +10,8 @@ def _script(*names: str, flags: str = "") -> Script:
 
     The first line lets the server refuse all of it where its memory is full, not half of it.
     """
-    texts = ((_FOLDER / f"{name}.lua").read_text("utf-8") for name in names)
-    source = "\n".join((f"#!lua flags={flags}", *texts))
-    return Script(source, hashlib.sha1(source.encode(), usedforsecurity=False).hexdigest())
+    head = (f"#!lua flags={flags}",)
+    return Script.read("crawler.frontier.redis", *(f"{name}.lua" for name in names), head=head)
 
 
 # A script that frees memory, or takes none for long, runs in a full server too.

@@ -33,7 +33,7 @@ from crawler.reading.link_extraction import (
 from crawler.reading.url_joining import PlainJoiner
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
 
 class DocumentType(Enum):
@@ -228,13 +228,6 @@ class LinkedDocument:
         size: Size of the body in bytes.
         links: One link for each place, in the order of the bytes.
     """
-
-    base: str
-    nofollow: bool
-    has_modules: bool
-    keeps_base: bool
-    size: int
-    links: Sequence[DocumentLink]
 
     def __init__(self, body: bytes, url: str, content_type: str | None, kind: DocumentType) -> None:
         charset = _CHARSETS[kind](body, content_type)

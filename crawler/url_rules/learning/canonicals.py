@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.storage import meta_names
@@ -70,8 +70,9 @@ class Declaration(NamedTuple):
     is_its_text: bool | None
 
 
-class Untrusted(NamedTuple):
-    """The evidence that what the pages of a host declare as canonical is not true.
+@dataclass(frozen=True, slots=True)
+class UntrustedHost:
+    """A host whose pages declare canonical URLs of other texts, with the evidence.
 
     Attributes:
         texts: Number of texts whose pages name the URL of another text, when that was found out.
@@ -80,10 +81,21 @@ class Untrusted(NamedTuple):
         is_one: Whether all of them name that URL.
     """
 
+    host: str
     texts: int
     page: str
     named: str
     is_one: bool
+
+    def __str__(self) -> str:
+        if self.is_one:
+            proof = f"pages of {self.texts} different texts name {self.named}"
+        else:
+            proof = (
+                f"pages of {self.texts} texts name URLs of other texts, such as {self.page}, "
+                f"which names {self.named}"
+            )
+        return f"rel=canonical of {self.host} is not trusted: {proof}"
 
 
 @dataclass(slots=True)
@@ -100,7 +112,7 @@ class Canonicals:
     _counted: OrderedDict[tuple[int, bool], None] = field(default_factory=OrderedDict)
     _named_wrongly: set[int] = field(default_factory=set)
 
-    def note(self, said: Declaration) -> Untrusted | None:
+    def note(self, said: Declaration) -> UntrustedHost | None:
         """Take a declaration into account; return the evidence where the host is distrusted now."""
         named = hash(said.named)
         is_right = said.is_its_text
@@ -117,7 +129,8 @@ class Canonicals:
         if self._wrong < MIN_WRONG or self._wrong <= self._right:
             return None
         is_one = self._named_wrongly == {named}
-        return Untrusted(self._wrong, str(said.page), str(said.named), is_one)
+        page = said.page
+        return UntrustedHost(page.host, self._wrong, str(page), str(said.named), is_one)
 
     def _first_text(self, named: int, text: int) -> int:
         first = self._texts.setdefault(named, text)
@@ -153,43 +166,16 @@ class CanonicalTrust:
         """Store the hosts if they are others than before."""
         if self._untrusted != self._stored:
             self._stored = dict(self._untrusted)
-            self._database.set_meta(meta_names.UNTRUSTED, json.dumps(self._untrusted))
-
-
-@dataclass(frozen=True, slots=True)
-class UntrustedHost:
-    """A host whose pages declare canonical URLs of other texts.
-
-    Attributes:
-        texts: Number of texts whose pages did when that was found out.
-        page: One of these pages.
-        named: The URL that it names.
-        is_one: Whether all of them name that URL.
-    """
-
-    host: str
-    texts: int
-    page: str
-    named: str
-    is_one: bool
-
-    def __str__(self) -> str:
-        if self.is_one:
-            proof = f"pages of {self.texts} different texts name {self.named}"
-        else:
-            proof = (
-                f"pages of {self.texts} texts name URLs of other texts, such as {self.page}, "
-                f"which names {self.named}"
-            )
-        return f"rel=canonical of {self.host} is not trusted: {proof}"
+            evidence = {host: astuple(found)[1:] for host, found in self._untrusted.items()}
+            self._database.set_meta(meta_names.UNTRUSTED, json.dumps(evidence))
 
 
 def untrusted_hosts(connection: sqlite3.Connection) -> tuple[UntrustedHost, ...]:
     """Read the hosts of a crawl whose rel=canonical counts for nothing, also while it runs."""
     found = _read(meta_of(connection.execute, meta_names.UNTRUSTED))
-    return tuple(UntrustedHost(host, *found[host]) for host in sorted(found))
+    return tuple(found[host] for host in sorted(found))
 
 
-def _read(packed: str | None) -> dict[str, Untrusted]:
+def _read(packed: str | None) -> dict[str, UntrustedHost]:
     known = json.loads(packed or "{}")
-    return {host: Untrusted(*evidence) for host, evidence in known.items()}
+    return {host: UntrustedHost(host, *evidence) for host, evidence in known.items()}

@@ -17,7 +17,7 @@ from crawler.urls.path_patterns import PathPatterns
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
 
-    from crawler.url_rules.learning.canonicals import Untrusted
+    from crawler.url_rules.learning.canonicals import UntrustedHost
     from crawler.url_rules.learning.context import AddressInContext
     from crawler.url_rules.learning.evidence import PageContent
     from crawler.url_rules.learning.hypothesis import Hypothesis, Observation, Refuted
@@ -86,7 +86,7 @@ class LearnedHost:
 
     def judge(
         self, seen: Observation, named: Address, there: PageContent | None
-    ) -> Untrusted | None:
+    ) -> UntrustedHost | None:
         """Judge whether a page declares a URL of its own text.
 
         Args:

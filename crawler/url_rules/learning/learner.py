@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from crawler.url_rules.learning.address import Address
-from crawler.url_rules.learning.canonicals import NOTHING, Declared, Untrusted
+from crawler.url_rules.learning.canonicals import NOTHING, Declared, UntrustedHost
 from crawler.url_rules.learning.context import AddressInContext
 from crawler.url_rules.learning.evidence import CounterExample, Evidence, PageContent, agreement
 from crawler.url_rules.learning.host import WINDOW, LearnedHost
@@ -64,7 +64,7 @@ class RuleLearner:
     def __init__(self, rules: RuleSet, policy: LearningPolicy) -> None:
         self._rules = rules
         self.policy = policy
-        self.untrusted: dict[str, Untrusted] = {}
+        self.untrusted: dict[str, UntrustedHost] = {}
         self._hosts: OrderedDict[str, LearnedHost] = OrderedDict()
 
     def observe(
@@ -126,7 +126,7 @@ class RuleLearner:
         named = self._rules.apply(canonical)
         untrusted = host.judge(seen, named, None if lookup is None else lookup(named))
         if untrusted is not None and len(self.untrusted) < _MAX_UNTRUSTED:
-            self.untrusted[seen.raw.host] = untrusted
+            self.untrusted[untrusted.host] = untrusted
 
     def trust_again(self) -> None:
         """Judge anew of each host what its pages declare as canonical."""

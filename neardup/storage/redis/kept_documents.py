@@ -73,17 +73,22 @@ class RedisDocuments:
         server: The server that holds them.
         lists: The lists of all kinds.
         blocks: The number of blocks of a fingerprint, by which lists are counted.
+
+    Attributes:
+        text_keys: The beginning of the key of a text, before its number.
+        beside_keys: The same of the bytes beside a text.
     """
 
     def __init__(self, server: Server, lists: RecordLists, *, blocks: int = 4) -> None:
         self._server = server
+        self.text_keys, self.beside_keys = f"{server.prefix}t:", f"{server.prefix}c:"
         self._lists = lists
         self._shift = _MARK_BITS - list_bits(blocks)
         self.forget()
 
     def addition(self, number: int, packed: bytes) -> Command:
         """Return the command that holds a record; it does no harm when it is held already."""
-        return ("SET", self._text_key(number), packed)
+        return ("SET", f"{self.text_keys}{number}", packed)
 
     def list_additions(self, number: int, head: Head) -> list[Addition]:
         """Return the records by which a text is found."""
@@ -103,11 +108,11 @@ class RedisDocuments:
 
     def beside_addition(self, number: int, beside: bytes) -> Command:
         """Return the command that holds bytes beside a text; the first ones stay."""
-        return ("SET", self._beside_key(number), beside, "NX")
+        return ("SET", f"{self.beside_keys}{number}", beside, "NX")
 
     async def beside(self, number: int) -> bytes | None:
         """Return the bytes beside a text; None: there are none."""
-        stored: bytes | None = await self._server.run("GET", self._beside_key(number))
+        stored: bytes | None = await self._server.run("GET", f"{self.beside_keys}{number}")
         return stored
 
     async def namesakes(self, head: Head) -> Ids:
@@ -146,7 +151,8 @@ class RedisDocuments:
         if not len(missing):
             return known
         replies = await self._server.pipeline([
-            ("GETRANGE", self._text_key(number), 0, HEAD_BYTES - 1) for number in missing.tolist()
+            ("GETRANGE", f"{self.text_keys}{number}", 0, HEAD_BYTES - 1)
+            for number in missing.tolist()
         ])  # fmt: skip
         is_held = np.array([len(packed) == HEAD_BYTES for packed in replies])
         held = [packed for packed in replies if len(packed) == HEAD_BYTES]
@@ -163,7 +169,7 @@ class RedisDocuments:
         cache = self._cache
         found = {number: stored for number in numbers if (stored := cache.get(number))}
         missing = [number for number in numbers if number not in found]
-        read = await self._server.pipeline([("GET", self._text_key(each)) for each in missing])
+        read = await self._server.pipeline([("GET", f"{self.text_keys}{each}") for each in missing])
         for number, packed in zip(missing, read, strict=True):
             record = None if packed is None else self._unpacked(number, packed)
             if record is not None:
@@ -175,7 +181,7 @@ class RedisDocuments:
         try:
             return unpack_record(packed)
         except (struct.error, UnicodeDecodeError) as error:
-            key = self._text_key(number)
+            key = f"{self.text_keys}{number}"
             _logger.error("%s in Redis is no kept text, and is left aside: %s", key, error)  # noqa: TRY400
             return None
 
@@ -183,22 +189,6 @@ class RedisDocuments:
         """Forget what is cached, so that it is read from the server from now on."""
         self._cache = Held[Record](_CACHED_BYTES, lambda record: len(record.frame))
         self._heads = Heads.empty(_CACHED_HEADS)
-
-    @property
-    def text_keys(self) -> str:
-        """The beginning of the key of a text, before its number."""
-        return f"{self._server.prefix}t:"
-
-    @property
-    def beside_keys(self) -> str:
-        """The beginning of the key of the bytes beside a text, before its number."""
-        return f"{self._server.prefix}c:"
-
-    def _text_key(self, number: int) -> str:
-        return f"{self.text_keys}{number}"
-
-    def _beside_key(self, number: int) -> str:
-        return f"{self.beside_keys}{number}"
 
     def _place(self, kind: int, digest: bytes) -> ListPlace:
         return self._lists.place(kind, int.from_bytes(digest[:_MARK_BYTES]) >> self._shift)

@@ -22,7 +22,7 @@ from neardup.errors import ParameterError
 from neardup.features.hashing import GOLDEN
 from neardup.features.shingles import distinct
 from neardup.fingerprints.minhash import unpacked_signature
-from neardup.indexes.arrays import Ids, Match
+from neardup.indexes.arrays import Ids
 from neardup.indexes.banding import CANDIDATE_BANDING, CANDIDATE_PERMUTATIONS
 from neardup.storage.redis.record_lists import (
     MAX_NUMBERS,
@@ -131,29 +131,16 @@ class RedisPostings:
         self._cutting = Cutting(blocks)
         self._lists = lists
 
-    async def add(self, fingerprint: int, number: int) -> None:
-        """Hold a fingerprint; does no harm when it is held already."""
-        await self._lists.add(self.additions(fingerprint, number))
-
-    async def query(self, fingerprint: int, radius: int) -> list[Match]:
-        """Find the fingerprints within the radius, nearest first, then by number.
-
-        Complete but for the middle of lists of more than 65,536 fingerprints.
-
-        Complexity: O(lists asked for + fingerprints in them); one round trip, two where one of them
-        is longer than ``MAX_LIST``.
-        """
-        stored = await self._lists.read(self.questions(fingerprint, radius))
-        numbers, distances = near(stored, fingerprint, radius)
-        return list(map(Match, numbers.tolist(), distances.tolist()))
-
     def additions(self, fingerprint: int, number: int) -> list[Addition]:
-        """Return the records that ``add`` adds."""
+        """Return the records by which a fingerprint is found."""
         record = posting(fingerprint, number)
         return [Addition(self._place(each), record) for each in self._cutting.places(fingerprint)]
 
     def questions(self, fingerprint: int, radius: int) -> list[ListPlace]:
-        """Return the lists that ``query`` reads; ``near`` searches them."""
+        """Return the lists of all fingerprints within the radius; ``near`` searches them.
+
+        Complete but for the middle of lists of more than 65,536 fingerprints.
+        """
         return [self._place(each) for each in self._cutting.probes(fingerprint, radius)]
 
     def _place(self, each: BlockValue) -> ListPlace:

@@ -162,10 +162,6 @@ class RecordLists:
             for key, found in by_key(addition.place for addition in additions).items()
         ]
 
-    async def add(self, additions: Sequence[Addition]) -> None:
-        """Add records to lists, each once; all lists are others."""
-        await self._server.pipeline(self.calls(additions))
-
     async def read(self, places: Sequence[ListPlace]) -> list[bytes | None]:
         """Return lists; None: there is none."""
         groups = by_key(places)

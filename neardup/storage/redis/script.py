@@ -22,15 +22,17 @@ class Script:
     sha: str
 
     @classmethod
-    def read(cls, package: str, *names: str) -> Self:
+    def read(cls, package: str, *names: str, head: Sequence[str] = ()) -> Self:
         """Return the script of files that lie in a package, one after the other.
 
         Args:
             package: The package, as in ``import``.
             names: The names of the files, with ``.lua``.
+            head: Lines that stand before them.
         """
         folder = files(package)
-        source = "\n".join(folder.joinpath(name).read_text(encoding="utf-8") for name in names)
+        texts = (folder.joinpath(name).read_text(encoding="utf-8") for name in names)
+        source = "\n".join((*head, *texts))
         return cls(source, hashlib.sha1(source.encode(), usedforsecurity=False).hexdigest())
 
 

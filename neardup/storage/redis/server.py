@@ -164,7 +164,7 @@ class Server:
         self.name = name
         self.warnings = tuple(warnings)
         self._connection = LastingConnection(client) if isinstance(client, Redis) else None
-        self._outage = Outage(name)
+        self.outage = Outage(name)
         self._at_once = asyncio.Semaphore(_AT_ONCE)
         self._unsent: list[_UnsentCall] = []
         self._sending: asyncio.Task[None] | None = None
@@ -174,16 +174,6 @@ class Server:
     def is_cluster(self) -> bool:
         """Whether keys are spread over several servers."""
         return isinstance(self.client, RedisCluster)
-
-    @property
-    def waiting(self) -> str | None:
-        """The reason why calls wait now; None where none does."""
-        return self._outage.reason
-
-    @property
-    def waited_since(self) -> float | None:
-        """When the wait of now began, in seconds as ``time.time`` counts; None where none does."""
-        return self._outage.since
 
     async def run(self, *command: Argument) -> Any:
         """Execute one command and return its reply.
@@ -220,14 +210,14 @@ class Server:
                 if reason is None:
                     continue
                 if not waits:
-                    self._outage.begin(reason)
+                    self.outage.begin(reason)
                     waits = True
-                self._outage.reason = reason
+                self.outage.reason = reason
                 await asyncio.sleep(wait_secs * random.uniform(0.5, 1))
                 wait_secs = min(2 * wait_secs, _MAX_WAIT_SECS)
         finally:
             if waits:
-                self._outage.end(answered=not left)
+                self.outage.end(answered=not left)
         return [replies[place] for place in range(len(commands))]
 
     async def close(self) -> None:

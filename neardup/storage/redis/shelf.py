@@ -96,7 +96,8 @@ class Shelf:
             places += self._bands.questions(head.sketch)
         look, stored = await self.log.look_and_ask(places)
         self._lists.trust(look.next)
-        await self._post_left_behind(look)
+        if look.left_behind is not None:
+            await self.post_entry(look.left_behind)
         lists = await self._lists.completed(places, stored)
         numbers = np.empty(0, np.int64)
         if head.fingerprint is not None:
@@ -190,11 +191,6 @@ class Shelf:
             writes.append(self._documents.beside_addition(number, beside))
         await self._server.pipeline(writes)
         await self.log.posted(number)
-
-    async def _post_left_behind(self, look: Look) -> None:
-        """Write what a sender that died has left in the log."""
-        if look.left_behind is not None:
-            await self.post_entry(look.left_behind)
 
     async def post_entry(self, number: int, beside: bytes = b"") -> None:
         """Write an entry of the log to where it is found, from what the log holds of it."""

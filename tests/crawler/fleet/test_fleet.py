@@ -54,10 +54,10 @@ def test_sends_everything_again_where_redis_may_have_lost_it(
             assert fetcher.failures == []
             assert fleet.worker is not None
             fleet.recent.add(KEY)
-            await fleet.worker._heartbeat()
+            await fleet.worker._frontier.heartbeat()
             assert KEY in fleet.recent
             await run_in_redis(redis_url, "DEL", f"{{{PREFIX}:fleet}}:beats")
-            await fleet.worker._heartbeat()
+            await fleet.worker._frontier.heartbeat()
             assert fetcher.losses == 1
             assert KEY not in fleet.recent
 

@@ -244,7 +244,7 @@ def test_holds_what_the_frontier_says_after_it_was_taken_for_dead(
                 await own.worker._tick()
 
             own.frontier._enter = enter_slowly  # type: ignore[method-assign]
-            await own.worker._heartbeat()
+            await own.frontier.heartbeat()
             assert own.fetcher.losses == 1
             await turn(own)
             counts = await own.frontier.counts()
@@ -267,7 +267,7 @@ def test_tells_what_ends_while_it_is_taken_for_dead(redis_url: str, tmp_path: Pa
                 own.frontier.finish = finish  # type: ignore[method-assign]
                 await finish(*ended)
                 await take_for_dead(own, "one")
-                await own.worker._heartbeat()
+                await own.frontier.heartbeat()
                 own.worker._ask_again = 0.0
                 await own.worker._refill()
                 own.end_one()

@@ -46,7 +46,7 @@ def _left(store: MirrorStore, mirror: MirrorFolder) -> tuple[bool, int]:
 
 def _there(store: MirrorStore, mirror: MirrorFolder) -> tuple[bool, int]:
     is_noted = asyncio.run(store.downloads.part(KEY)) is not None
-    return is_noted, len(list(mirror.paths_below(".mirror/downloads")))
+    return is_noted, len(list(mirror.paths(".mirror/downloads")))
 
 
 def _answer(cut: Reason | None = None) -> Fetched:
@@ -85,7 +85,7 @@ def test_body_that_is_there_already_leaves_no_file_where_its_key_is_another_now(
         download.write(b"small now")
         again = replace(_answer(), key=now, body=download.head, file=download)
         store.keep(again, is_seed=False)
-        assert list(mirror.paths_below(".mirror/downloads")) == []
+        assert list(mirror.paths(".mirror/downloads")) == []
         assert asyncio.run(store.downloads.part(b"r" * 16)) is None
 
 

@@ -129,7 +129,7 @@ def test_links_that_a_server_lost_outlive_a_cancelled_push(own_redis: RedisServe
                 client.flushall()
                 client.config_set("maxmemory", 1)
                 asking = asyncio.create_task(shard.check())
-                while shard._server.waiting is None:
+                while shard._server.outage.reason is None:
                     await asyncio.sleep(0.01)
                 assert shard.is_lost
                 asking.cancel()

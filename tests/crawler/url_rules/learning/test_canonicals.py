@@ -9,7 +9,7 @@ from crawler.url_rules.learning.canonicals import (
     MIN_WRONG,
     Canonicals,
     Declaration,
-    Untrusted,
+    UntrustedHost,
 )
 
 HOME = "http://a.test/"
@@ -25,7 +25,7 @@ def test_pages_of_many_texts_that_name_a_page_of_another_are_not_true() -> None:
     for text in range(1, MIN_WRONG):
         assert canonicals.note(said(text, HOME, its_text=False)) is None
     found = canonicals.note(said(MIN_WRONG, HOME, its_text=False))
-    assert found == Untrusted(MIN_WRONG, f"http://a.test/p/{MIN_WRONG}", HOME, True)
+    assert found == UntrustedHost("a.test", MIN_WRONG, f"http://a.test/p/{MIN_WRONG}", HOME, True)
 
 
 def test_a_page_that_is_never_fetched_has_no_more_than_one_text() -> None:
@@ -38,7 +38,9 @@ def test_pages_that_name_each_other_are_told_with_an_example() -> None:
     canonicals, found = Canonicals(), None
     for text in range(MIN_WRONG):
         found = canonicals.note(said(text, f"http://a.test/p/{text ^ 1}", its_text=False))
-    assert found == Untrusted(MIN_WRONG, "http://a.test/p/4", "http://a.test/p/5", False)
+    assert found == UntrustedHost(
+        "a.test", MIN_WRONG, "http://a.test/p/4", "http://a.test/p/5", False
+    )
 
 
 def test_a_text_counts_once_whatever_the_number_of_its_urls() -> None:

@@ -46,7 +46,7 @@ def _found(url: str, stored: Sequence[tuple[bytes, int]], asked: bytes) -> list[
             lists = RecordLists(server)
             bands = RedisBands(lists)
             for sketch, number in stored:
-                await lists.add(bands.additions(sketch, number))
+                await server.pipeline(lists.calls(bands.additions(sketch, number)))
             return await _sharing(server, asked)
         finally:
             await server.close()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from neardup.indexes.arrays import Match
 from neardup.storage.redis import record_lists as module
 from neardup.storage.redis.connecting import connect
-from neardup.storage.redis.postings import BlockValue, Cutting, RedisBands, RedisPostings
+from neardup.storage.redis.postings import BlockValue, Cutting, RedisBands, RedisPostings, near
 from neardup.storage.redis.record_lists import Addition, RecordLists, posting, unpack
 from tests.neardup.indexes.scan import ScanIndex
 
@@ -50,10 +50,12 @@ def _found(
     async def found() -> list[Match]:
         server = await connect(url, f"{uuid.uuid4()}:")
         try:
-            postings = RedisPostings(RecordLists(server), blocks=blocks)
+            lists = RecordLists(server)
+            postings = RedisPostings(lists, blocks=blocks)
             for fingerprint, number in stored:
-                await postings.add(fingerprint, number)
-            return await postings.query(asked, radius)
+                await server.pipeline(lists.calls(postings.additions(fingerprint, number)))
+            numbers = near(await lists.read(postings.questions(asked, radius)), asked, radius)
+            return list(map(Match, *(each.tolist() for each in numbers)))
         finally:
             await server.close()
 
@@ -144,7 +146,7 @@ def test_a_part_that_is_full_is_read_once(redis_url: str, monkeypatch: pytest.Mo
     async def use(server: Server, lists: RecordLists) -> None:
         place = lists.place(1, 7)
         for number in range(12):
-            await lists.add([Addition(place, posting(number, number))])
+            await _add(server, lists, [Addition(place, posting(number, number))])
             # Each reader sees all of it, whenever it has begun to read.
             for reader in (lists, RecordLists(server)):
                 values, numbers = unpack(await reader.read([place]))
@@ -164,7 +166,7 @@ def test_a_full_part_is_read_again_where_its_loss_would_not_be_noticed(redis_url
     async def use(server: Server, lists: RecordLists) -> None:
         place = lists.place(1, 7)
         for number in range(6):
-            await lists.add([Addition(place, posting(number, number))])
+            await _add(server, lists, [Addition(place, posting(number, number))])
         # The log was seen up to the number 4.
         lists.trust(5)
         assert unpack(await lists.read([place]))[1].tolist() == [*range(6)]
@@ -181,7 +183,7 @@ def test_a_part_that_is_missing_costs_no_other_one(redis_url: str) -> None:
     async def use(server: Server, lists: RecordLists) -> None:
         place = lists.place(1, 7)
         for number in range(8):
-            await lists.add([Addition(place, posting(number, number))])
+            await _add(server, lists, [Addition(place, posting(number, number))])
         await server.run("HDEL", place.key, place.field + b"\0\2")
         for _ in range(2):
             assert unpack(await lists.read([place]))[1].tolist() == [0, 1, 2, 3, 6, 7]
@@ -194,7 +196,7 @@ def test_readers_who_meet_a_long_list_at_one_moment_read_it_once(redis_url: str)
     async def use(server: Server, lists: RecordLists) -> None:
         place = lists.place(1, 7)
         for number in range(9):
-            await lists.add([Addition(place, posting(number, number))])
+            await _add(server, lists, [Addition(place, posting(number, number))])
         stored = await server.run("HMGET", place.key, place.field)
         with mock.patch.object(server, "pipeline", wraps=server.pipeline) as asked:
             asking = [lists.completed([place], stored) for _ in range(5)]
@@ -213,7 +215,7 @@ def test_many_long_lists_are_read_and_written_by_few_commands(redis_url: str) ->
         for number in range(7):
             record = posting(number, number)
             before = await _commands(server)
-            await lists.add([Addition(place, record) for place in places])
+            await _add(server, lists, [Addition(place, record) for place in places])
             # The script, perhaps twice, 20 lists, the numbers of their parts, these, what is
             # written, and INFO.
             assert await _commands(server) - before < 10
@@ -224,6 +226,10 @@ def test_many_long_lists_are_read_and_written_by_few_commands(redis_url: str) ->
             assert unpack([stored])[1].tolist() == [*range(7)]
 
     _use(redis_url, use)
+
+
+async def _add(server: Server, lists: RecordLists, additions: Sequence[Addition]) -> None:
+    await server.pipeline(lists.calls(additions))
 
 
 async def _commands(server: Server) -> int:

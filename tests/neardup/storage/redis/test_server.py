@@ -153,7 +153,7 @@ def test_calls_under_way_end_where_the_server_is_closed(own_redis: RedisServer) 
 
 
 async def _waits(server: Server) -> str:
-    reason = await until(lambda: server.waiting)
+    reason = await until(lambda: server.outage.reason)
     assert reason is not None
     return reason
 
@@ -173,14 +173,14 @@ class TestOutages:
             stop()
             calls = [asyncio.create_task(server.run("SET", f"k{n}", "x" * 100)) for n in range(5)]
             reason = await _waits(server)
-            assert server.waited_since is not None
+            assert server.outage.since is not None
             answered, _ = await asyncio.wait(calls, timeout=0.5)
             assert not answered
             go_on()
             async with asyncio.timeout(20):
                 await asyncio.gather(*calls)
-            assert server.waiting is None
-            assert server.waited_since is None
+            assert server.outage.reason is None
+            assert server.outage.since is None
             assert await server.run("GET", "k4") == b"x" * 100
             return reason
 
@@ -222,10 +222,10 @@ class TestOutages:
             write = asyncio.create_task(server.run("SET", "key", "other"))
             await _waits(server)
             assert await server.run("GET", "key") == b"value"
-            assert server.waiting is not None
+            assert server.outage.reason is not None
             write.cancel()
             await asyncio.gather(write, return_exceptions=True)
-            assert server.waiting is None
+            assert server.outage.reason is None
 
         using(own_redis.url, use)
 
@@ -333,7 +333,7 @@ def test_a_node_of_a_cluster_that_is_killed_is_waited_for() -> None:
                     await until(partial(_is_any_done, calls))
                     node.start()
                     await asyncio.gather(*calls)
-            assert server.waiting is None
+            assert server.outage.reason is None
             counts = await server.pipeline([("SCARD", f"set {number}") for number in range(30)])
             assert counts == [2] * 30
 
