@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from crawler.lab.crawl_source import Blocks
     from crawler.lab.judgement import Choice
     from crawler.lab.page_columns import PageColumns
-    from crawler.lab.prepared import TextShelf, Watch
-    from crawler.lab.rests import ReadBoilerplate
+    from crawler.lab.prepared import ReadBoilerplate, TextShelf, Watch
     from neardup import Parameters
     from neardup.evaluation.near_arrays import Members
 

@@ -14,8 +14,7 @@ from crawler.lab.figures import Scatter, SweepLine, WeighedPairs
 from crawler.lab.judgement import EXACT, Choice, Judgement, with_parts
 from crawler.lab.page_columns import PageColumns
 from crawler.lab.part_lists import PartKey, PartLists, part_key
-from crawler.lab.prepared import Key, Prepared, TextShelf, key_of
-from crawler.lab.rests import Rests
+from crawler.lab.prepared import Key, Prepared, Rests, TextShelf, key_of
 from neardup.evaluation.judging import CANDIDATE, PAYLOAD, SAME_TEMPLATE, bounds_of, judge_all
 from neardup.evaluation.judging import SIMHASH as SIMHASH_LAYER
 
@@ -25,9 +24,8 @@ if TYPE_CHECKING:
     from crawler.lab.border_pairs import ListFilter, NearPair
     from crawler.lab.crawl_source import LabPage
     from crawler.lab.distance_evidence import DistanceEvidence
-    from crawler.lab.pair_label import Label
-    from crawler.lab.prepared import Texts, Watch
-    from crawler.lab.rests import ReadBoilerplate
+    from crawler.lab.labels import Label
+    from crawler.lab.prepared import ReadBoilerplate, Texts, Watch
     from neardup import Parameters
     from neardup.evaluation.distinct_pairs import NearestCounts
 
