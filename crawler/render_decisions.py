@@ -25,11 +25,11 @@ from crawler.reading.link_extraction import resolve
 from crawler.reading.link_kinds import PAGES, ROUTE
 from crawler.reading.reading import Link
 from crawler.rendering.browser import OWN, browser_path
-from crawler.rendering.pictures import Pictures
 from crawler.rendering.rendered_pages import (
     FOREIGN_SCRIPT_FAILED,
     SCRIPT_ENDED,
     PageToRender,
+    Pictures,
     RenderingError,
 )
 from crawler.spiders.arguments import ALWAYS

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from crawler.console.crawl_command import CrawlCommand
-from crawler.console.spider_command import parted
+from crawler.console.spider_command import CrawlCommand, parted
 from crawler.spiders.argument_table import SITE
 
 

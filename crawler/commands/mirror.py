@@ -237,13 +237,13 @@ class MirrorCommand(SpiderCommand):
             settings.set("DOWNLOAD_MAXSIZE", size, priority="cmdline")
         MirrorSpider.check_arguments(arguments)
         if opts.single_file:
-            from crawler.console.mirror_single_file import single_file
+            from crawler.console.temporary_mirror import single_file
 
             assert named is not None  # it is required
             return single_file(named, arguments, settings, lambda: self.host.crawler_process)
         folder = named or usual_folder(settings, arguments["url"])
         if opts.dry_run:
-            from crawler.console.mirror_dry_run import dry_run
+            from crawler.console.temporary_mirror import dry_run
 
             return dry_run(folder, arguments, settings, lambda: self.host.crawler_process)
         mirroring = Mirroring(folder, arguments, settings, packs=opts.wacz)

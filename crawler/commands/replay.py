@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crawler.console.crawl_command import CrawlCommand
+from crawler.console.spider_command import CrawlCommand
 from crawler.spiders.argument_table import REPLAY
 
 

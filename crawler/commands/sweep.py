@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 
     from crawler.lab.crawl_sources import Loaded
     from crawler.lab.distance_evidence import DistanceEvidence, EvidenceLine
-    from crawler.lab.figures import Sweep
-    from crawler.lab.judgement import Choice, Judgement
+    from crawler.lab.judgement import Choice, Judgement, Sweep
     from neardup import Parameters
 
 _ALL_DISTANCES, _ALL_SIMILARITIES = range(9), "0.5..1"
@@ -79,8 +78,7 @@ class SweepCommand(PlainCommand):
         from crawler.console.sweep_table import sweep_text
         from crawler.console.temporary_crawl import crawls_of
         from crawler.lab.crawl_sources import loaded
-        from crawler.lab.figures import Sweep
-        from crawler.lab.judgement import Choice
+        from crawler.lab.judgement import Choice, Sweep
         from crawler.lab.labels import read_labels
 
         distances, similarities = _given_bounds(opts)
@@ -119,8 +117,7 @@ def _varied(
     choice: Choice, distances: Sequence[int], similarities: Sequence[float]
 ) -> tuple[str, list[Choice]]:
     """Return the bound that a sweep varies, and the choice of each line."""
-    from crawler.lab.figures import MAX_DISTANCE, MIN_SIMILARITY, NO_BOUND
-    from crawler.lab.judgement import SIMHASH
+    from crawler.lab.judgement import MAX_DISTANCE, MIN_SIMILARITY, NO_BOUND, SIMHASH
 
     if choice.method != SIMHASH:
         return NO_BOUND, [choice]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from crawler.console.profile import Configuration
 
 _LAB_ERRORS = (
-    ("crawler.lab.pair_label", "LabelError"),
+    ("crawler.lab.labels", "LabelError"),
     ("crawler.lab.crawl_source", "SourceError"),
 )
 """Errors of the lab, by module and name: to import them takes longer than most errors should."""

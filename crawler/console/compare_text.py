@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.console.count_tables import example_lines
 from crawler.console.escaping import plain
-from crawler.lab.pair_label import DIFFERENT, DUPLICATE
+from crawler.lab.labels import DIFFERENT, DUPLICATE
 from crawler.lab.sides import ComparedText
 from crawler.lab.words import content_words, measures_of, name_text, part_sentence, rest_sentence
 from neardup.comparison.diff import EQUAL, WordRun, diff, render_diff

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawler.lab.distance_evidence import LABELS
-from crawler.lab.figures import MAX_DISTANCE, MIN_SIMILARITY, NO_BOUND
+from crawler.lab.judgement import MAX_DISTANCE, MIN_SIMILARITY, NO_BOUND
 from crawler.lab.words import in_pairs
 from neardup.plurals import many
 
@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from crawler.lab.distance_evidence import DistanceEvidence, EvidenceLine
-    from crawler.lab.figures import Sweep, SweepLine
-    from crawler.lab.judgement import Judgement
+    from crawler.lab.judgement import Judgement, Sweep, SweepLine
     from neardup import Parameters
 
 _SHOWN = {

@@ -12,26 +12,24 @@ from threading import Lock, Thread
 from typing import TYPE_CHECKING, Self
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from crawler.demo.layout import (
-    Anchor,
-    DemoPage,
-    PageFrame,
-    document,
-    missing,
-    page,
-    print_version,
-    read_text,
-    redirect,
-)
 from crawler.demo.planted import (
     CHAPTERS,
     LONE_ARTICLES,
     MONTHS,
+    Anchor,
     Chapter,
+    DemoPage,
+    PageFrame,
     Planted,
+    document,
     language_of,
+    missing,
     month_path,
     of_kind,
+    page,
+    print_version,
+    read_text,
+    redirect,
 )
 
 if TYPE_CHECKING:

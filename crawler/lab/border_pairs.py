@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crawler.lab.figures import shares
-from crawler.lab.judgement import SIMHASH
+from crawler.lab.judgement import SIMHASH, shares
 from neardup.evaluation.distinct_pairs import Picked, count_all, families_of, pick
 
 if TYPE_CHECKING:
@@ -17,8 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crawler.lab.crawl_source import LabPage
-    from crawler.lab.figures import WeighedPairs
-    from crawler.lab.judgement import Choice
+    from crawler.lab.judgement import Choice, WeighedPairs
     from crawler.lab.page_columns import PageColumns
 
 

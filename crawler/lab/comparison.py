@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crawler.lab.pair_reasons import PairReasons, pair_reasons
+from crawler.lab.part_lists import PairReasons, pair_reasons
 from neardup import Features, diff, minhash, simhash, similarity
 from neardup.cascade import NO_RELATIONS, Evidence, NearText, Relations, decide, related
 from neardup.comparison.diff import edit_ratio

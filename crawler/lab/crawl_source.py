@@ -16,7 +16,7 @@ from crawler.pages.page_row import to_unsigned
 from crawler.pages.stored_texts import HeldTexts, unpack_judged
 from crawler.pages.verdicts import OF_TEXTS, listed
 from crawler.pages.wall_clusters import host_of
-from crawler.rendering.pictures import Pictures
+from crawler.rendering.rendered_pages import Pictures
 from crawler.storage.database import FILE_NAME, open_for_reading
 from crawler.storage.errors import JobError
 from neardup.parameters import DEFAULTS

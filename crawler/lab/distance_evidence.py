@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from crawler.lab.figures import WeighedPairs
-    from crawler.lab.judgement import Choice
+    from crawler.lab.judgement import Choice, WeighedPairs
     from neardup.evaluation.shingle_sets import Load
 
 LABELS, JACCARD = "labels", "jaccard"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crawler.lab.figures import MAX_DISTANCE, MIN_SIMILARITY
+from crawler.lab.judgement import MAX_DISTANCE, MIN_SIMILARITY
 from neardup.files.durable import named_file
 from neardup.plurals import many
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from crawler.lab.figures import Sweep, SweepLine
+    from crawler.lab.judgement import Sweep, SweepLine
     from neardup import Parameters
     from neardup.evaluation.distinct_pairs import NearestCounts
 

@@ -7,15 +7,22 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
 
-from crawler.lab import figures
 from crawler.lab.border_pairs import EVERY_PAGE, ranked_pairs, shown_pairs
 from crawler.lab.distance_evidence import weigh_jaccard, weigh_labels
-from crawler.lab.figures import Scatter, SweepLine, WeighedPairs
-from crawler.lab.judgement import EXACT, Choice, Judgement, with_parts
+from crawler.lab.judgement import (
+    EXACT,
+    Choice,
+    Judgement,
+    Scatter,
+    SweepLine,
+    WeighedPairs,
+    histogram,
+    scatter,
+    with_parts,
+)
 from crawler.lab.page_columns import PageColumns
 from crawler.lab.part_lists import PartKey, PartLists, part_key
-from crawler.lab.prepared import Key, Prepared, TextShelf, key_of
-from crawler.lab.rests import Rests
+from crawler.lab.prepared import Key, Prepared, Rests, TextShelf, key_of
 from neardup.evaluation.judging import CANDIDATE, PAYLOAD, SAME_TEMPLATE, bounds_of, judge_all
 from neardup.evaluation.judging import SIMHASH as SIMHASH_LAYER
 
@@ -25,9 +32,8 @@ if TYPE_CHECKING:
     from crawler.lab.border_pairs import ListFilter, NearPair
     from crawler.lab.crawl_source import LabPage
     from crawler.lab.distance_evidence import DistanceEvidence
-    from crawler.lab.pair_label import Label
-    from crawler.lab.prepared import Texts, Watch
-    from crawler.lab.rests import ReadBoilerplate
+    from crawler.lab.labels import Label
+    from crawler.lab.prepared import ReadBoilerplate, Texts, Watch
     from neardup import Parameters
     from neardup.evaluation.distinct_pairs import NearestCounts
 
@@ -191,12 +197,12 @@ class Session:
         10,000 texts on it counts a sample.
         """
         what = ("histogram", key_of(choice), choice.parameters.min_words)
-        return self._once(what, choice, lambda: figures.histogram(self._judged(choice)))
+        return self._once(what, choice, lambda: histogram(self._judged(choice)))
 
     def scatter(self, choice: Choice, most: int = 3000) -> Scatter:
         """Return pairs of distinct texts within 8 bits, of each distance an even sample."""
         what = ("scatter", key_of(choice), choice.parameters.min_words, most)
-        return self._once(what, choice, lambda: figures.scatter(self._judged(choice), most))
+        return self._once(what, choice, lambda: scatter(self._judged(choice), most))
 
     def pairs(
         self,

@@ -10,7 +10,7 @@ from neardup.parts import MIN_CONTAINMENT
 from neardup.plurals import many
 
 if TYPE_CHECKING:
-    from crawler.lab.pair_reasons import PairPart
+    from crawler.lab.part_lists import PairPart
     from crawler.reading.content.content_xml import PackedContent
     from neardup.names import Name
 

@@ -1,10 +1,25 @@
-"""Name the faults of a site, each with its meaning, and hold what was found of them."""
+"""Name the faults of a site, hold what was found of them, and count the links to each page."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from heapq import heappush, heapreplace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from crawler.reading.link_kinds import PAGES
+from crawler.storage.states import SKIPPED
+from crawler.urls.parts import MalformedUrl
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable, Collection, Iterable
+
+    from numpy.typing import NDArray
+
+    from crawler.pages.page_links import LinkGraph
+    from crawler.urls.canonical import Canonicalizer
 
 
 class FaultKind(NamedTuple):
@@ -156,3 +171,160 @@ class FaultExamples:
         """Return what was collected so far."""
         examples = tuple(example for *_, example in sorted(self._held, reverse=True))
         return Fault(self._name, self._count, examples)
+
+
+_KEYS = f"""
+SELECT key FROM pages WHERE latest = 1 UNION SELECT key FROM redirects
+UNION SELECT key FROM requests WHERE state = {SKIPPED} AND key IS NOT NULL
+"""
+_REDIRECTS = "SELECT key, target FROM redirects"
+_SKIPPED = f"""
+SELECT requests.key, url_groups.key FROM requests
+JOIN url_groups ON url_groups.group_digest = requests.group_digest
+WHERE requests.state = {SKIPPED} AND requests.key IS NOT NULL
+"""
+_BATCH = 20_000
+"""Look at this many links at once."""
+
+_MAX_HOPS = 10
+"""Follow this many redirects in a row."""
+
+
+class LinkSource(NamedTuple):
+    """A page that links somewhere.
+
+    Attributes:
+        url: The URL of the page, as requested.
+        text: What the link shows.
+        target: The URL as it stands in the link, resolved.
+    """
+
+    url: str
+    text: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class LinkSources:
+    """The pages that link to one URL.
+
+    Attributes:
+        examples: The first of them.
+        count: How many there are.
+    """
+
+    examples: tuple[LinkSource, ...] = ()
+    count: int = 0
+
+
+class Inlinks:
+    """How many links lead to each URL, from which pages, and which pages nothing leads to.
+
+    A link of a page to itself counts for nothing, nor does one that is a guess or only says how
+    the page is called elsewhere (``crawler.reading.link_kinds``). ``nofollow`` links count: people
+    follow them.
+
+    Args:
+        connection: Connection from ``open_for_reading``.
+        watched: Keys of URLs whose sources are collected.
+        most: Collect at most this many sources of a URL.
+    """
+
+    def __init__(
+        self, connection: sqlite3.Connection, watched: Collection[bytes], most: int
+    ) -> None:
+        self._connection = connection
+        self._most = most
+        self._known = _numbers(key for (key,) in connection.execute(_KEYS))
+        self._known.sort()
+        self._counts = np.zeros(len(self._known), dtype=np.int64)
+        places = self._places(list(watched))
+        self._sources: dict[int, list[LinkSource]] = {int(place): [] for place in places}
+
+    def read(
+        self, graph: LinkGraph, canonicalizer: Canonicalizer, advance: Callable[[], None]
+    ) -> None:
+        """Read all links.
+
+        Args:
+            graph: The links.
+            canonicalizer: Makes the keys of URLs, as in the crawl.
+            advance: Called after each page.
+
+        Complexity: O(links * log URLs); 16 bytes of memory a URL, and the sources.
+        """
+        keys: list[bytes] = []
+        sources: list[LinkSource] = []
+        for page in graph.lists():
+            met = {page.key}
+            for url, _, kind, text in page.links:
+                if kind not in PAGES:
+                    continue
+                try:
+                    key = canonicalizer.key(url)
+                except MalformedUrl:
+                    continue
+                if key not in met:
+                    met.add(key)  # other spellings of it are links of their own
+                    keys.append(key)
+                    sources.append(LinkSource(page.url, text, url))
+            if len(keys) >= _BATCH:
+                self._note(keys, sources)
+                keys.clear()
+                sources.clear()
+            advance()
+        self._note(keys, sources)
+        self._linked = self._pass_on()
+
+    def of(self, key: bytes) -> LinkSources:
+        """Return the pages that link to a watched URL."""
+        (place,) = self._places([key])
+        if place < 0:
+            return LinkSources()
+        return LinkSources(tuple(self._sources.get(int(place), ())), int(self._counts[place]))
+
+    def are_linked(self, keys: list[bytes]) -> NDArray[np.bool_]:
+        """Return of each page whether a link leads to it, also by redirects.
+
+        A link that a learned rule skipped leads to the page that stands for it. A page that came
+        after the links were read counts as linked.
+        """
+        places = self._places(keys)
+        return np.where(places < 0, np.True_, self._linked[places])
+
+    def _pass_on(self) -> NDArray[np.bool_]:
+        linked = self._counts > 0
+        for sql, hops in ((_SKIPPED, 1), (_REDIRECTS, _MAX_HOPS)):
+            pairs = self._connection.execute(sql).fetchall()
+            sources = self._places([source for source, _ in pairs])
+            targets = self._places([target for _, target in pairs])
+            met = (sources >= 0) & (targets >= 0)
+            for _ in range(hops):
+                before = linked.sum()
+                linked[targets[met][linked[sources[met]]]] = True
+                if linked.sum() == before:
+                    break
+        return linked
+
+    def _note(self, keys: list[bytes], sources: list[LinkSource]) -> None:
+        places = self._places(keys)
+        np.add.at(self._counts, places[places >= 0], 1)
+        for place, source in zip(places.tolist(), sources, strict=True):
+            found = self._sources.get(place)
+            if found is not None and len(found) < self._most:
+                found.append(source)
+
+    def _places(self, keys: list[bytes]) -> NDArray[np.int64]:
+        """Return where keys stand among the known ones; -1 of those that are not."""
+        numbers = _numbers(keys)
+        places = np.searchsorted(self._known, numbers)
+        places[places == len(self._known)] = 0
+        if not len(self._known):
+            return np.full(len(numbers), -1)
+        found = self._known[places] == numbers
+        return np.where(found, places, -1)
+
+
+def _numbers(keys: Iterable[bytes]) -> NDArray[np.uint64]:
+    """Return the first eight bytes of each key: two of a million keys share them by no chance."""
+    return np.frombuffer(b"".join(key[:8] for key in keys), dtype="<u8").copy()

@@ -11,8 +11,7 @@ from itertools import count, groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawler.maintenance.broken_links import failed_pages, stored_canonicalizer
-from crawler.maintenance.fault import Fault, FaultExample, FaultExamples, FaultPage
-from crawler.maintenance.inlinks import Inlinks
+from crawler.maintenance.fault import Fault, FaultExample, FaultExamples, FaultPage, Inlinks
 from crawler.maintenance.tally import count_queued
 from crawler.pages.page_links import LinkGraph
 from crawler.pages.page_row import alternates_of
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Iterator, Mapping
 
-    from crawler.maintenance.inlinks import LinkSource
+    from crawler.maintenance.fault import LinkSource
     from crawler.urls.canonical import Canonicalizer
 
 MOST_PAGES = 10

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from crawler.lab.crawl_sources import loaded
 from crawler.lab.judgement import Choice
-from crawler.lab.labels import store_labels
-from crawler.lab.pair_label import label_of
+from crawler.lab.labels import label_of, store_labels
 from tests.crawls.lab import Page, lab
 from tests.crawls.test_lab_threshold import key, make_families
 

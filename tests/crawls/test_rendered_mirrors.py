@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from crawler.rendering.browser import browser_path
-from crawler.rendering.pictures import Pictures
-from crawler.rendering.rendered_pages import RenderOptions
+from crawler.rendering.rendered_pages import Pictures, RenderOptions
 from tests.crawls.command import scrapy
 from tests.sites.changing import ChangingSite
 from tests.sites.prose import prose

@@ -53,7 +53,7 @@ PROJECT = Path(__file__).parents[2]
 _INSTRUMENTED = [
     *("crawler.reading", "crawler.downloading", "crawler.urls", "crawler.mirror.documents"),
     *("crawler.warc", "crawler.url_rules.rule_files", "crawler.url_rules.learning"),
-    *("crawler.console.profile", "crawler.lab.pair_label", "crawler.lab.app.lab_server"),
+    *("crawler.console.profile", "crawler.lab.labels", "crawler.lab.app.lab_server"),
     *("crawler.frontier.pauses", "crawler.frontier.request_records", "crawler.maintenance.verify"),
     *("crawler.spiders.file_pages", "neardup.batch", "neardup.files", "neardup.bloom"),
     *("warcio", "protego"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from crawler.console.command_line import CommandError
 from crawler.console.profile import read_configuration
-from crawler.lab.pair_label import LabelError, export_labels, read_label_file
+from crawler.lab.labels import LabelError, export_labels, read_label_file
 from crawler.maintenance.verify.verification import FeedError, feed_urls
 from crawler.url_rules.learning.address import Address
 from crawler.url_rules.learning.context import AddressInContext

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from crawler.lab.crawl_sources import Sources
     from crawler.lab.judgement import Judgement
-    from crawler.lab.pair_label import Label
+    from crawler.lab.labels import Label
     from crawler.lab.sides import TextSide
     from crawler.pages.export import PageSelection
     from neardup import Parameters

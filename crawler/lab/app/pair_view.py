@@ -13,7 +13,7 @@ from crawler.lab.app.lab_state import StoppedError
 from crawler.lab.app.side_views import SideRows, count_changes, side_by_side, word_marks
 from crawler.lab.comparison import own_shingles
 from crawler.lab.crawl_source import SourceError
-from crawler.lab.pair_reasons import pair_reasons
+from crawler.lab.part_lists import pair_reasons
 from crawler.lab.sides import ComparedText
 from crawler.lab.words import (
     content_words,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from crawler.lab.app.side_views import Row
     from crawler.lab.comparison import OwnShingles
     from crawler.lab.crawl_source import Blocks, LabPage
-    from crawler.lab.pair_reasons import PairReasons, Spans
+    from crawler.lab.part_lists import PairReasons, Spans
     from crawler.lab.sides import TextSide
     from neardup import Parameters
     from neardup.names import Name

@@ -16,7 +16,7 @@ from crawler.lab.app.lab_state import StoppedError
 from crawler.lab.app.pair_view import PageText
 from crawler.lab.border_pairs import EVERY_PAGE, ListFilter
 from crawler.lab.crawl_source import SourceError
-from crawler.lab.pair_label import label_fields
+from crawler.lab.labels import label_fields
 from crawler.lab.words import NOTHING
 from neardup.evaluation.judging import LAYERS
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from crawler.lab.app.lab_state import Lab
     from crawler.lab.crawl_source import LabPage
     from crawler.lab.judgement import Judgement, VerdictChanges
-    from crawler.lab.pair_label import Label
+    from crawler.lab.labels import Label
     from crawler.lab.sides import TextSide
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from crawler.maintenance.merge.parted_keys import rivals
+from crawler.maintenance.merge.merged_crawls import rivals
 from crawler.maintenance.verify.capture_checks import TWICE
 from crawler.pages.page_row import COLUMNS
 from crawler.pages.page_store import PUT_NEAR_TEXT, SEEN_COLUMNS, PageStore
@@ -25,8 +25,7 @@ from crawler.pages.verdicts import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from crawler.maintenance.merge.merged_crawls import MergedCrawl
-    from crawler.maintenance.merge.parted_keys import PartedKeys
+    from crawler.maintenance.merge.merged_crawls import MergedCrawl, PartedKeys
     from crawler.maintenance.verify.finding import CheckWatch
     from crawler.storage.database import Database
 

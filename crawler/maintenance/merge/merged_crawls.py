@@ -1,22 +1,30 @@
-"""Open the crawl directories that are merged, and make the new one."""
+"""Open the crawl directories that are merged, make the new one, and part keys that they share."""
 
 from __future__ import annotations
 
 import shutil
 import sqlite3
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from itertools import chain, groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
 
 from filelock import FileLock, Timeout
 
 from crawler.maintenance.crawl_directory import CrawlDirectory
 from crawler.storage import meta_names
 from crawler.storage.errors import CrawlStorageError, JobError, JobInUseError, JobVersionError
+from crawler.storage.states import VariantState
+from crawler.urls.canonical import Canonicalizer
+from crawler.urls.parts import MalformedUrl
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
+
+    from crawler.storage.database import Database
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,3 +148,144 @@ def made_whole(folder: Path) -> Iterator[Path]:
         lock.release()
         lock_file = part.with_name(f"{part.name}.lock")
         lock_file.unlink(missing_ok=True)
+
+
+SCRATCH = """
+CREATE TABLE scratch.parted (
+    source INTEGER, key BLOB, own BLOB, canonical_url TEXT, PRIMARY KEY (source, key)
+) WITHOUT ROWID;
+"""
+_RIVALS = """
+SELECT key, {} FROM scratch.captures
+WHERE latest = 1 AND key IN (
+    SELECT key FROM scratch.captures WHERE latest = 1 AND key > ? GROUP BY key HAVING count(*) > 1
+    ORDER BY key LIMIT 1000)
+ORDER BY key, id
+"""
+_PART = "INSERT INTO scratch.parted VALUES (?, ?, ?, ?)"
+_RENAME = "UPDATE scratch.captures SET key = ? WHERE key = ? AND source = ?"
+_OWN = "SELECT own, canonical_url FROM scratch.parted WHERE source = ? AND key = ?"
+_TRIED = "SELECT rule, agreed, reason FROM fixed_rules WHERE host = ?"
+_URL = "SELECT url FROM pages WHERE id = ?"
+_URLS_OF_KEY = """
+SELECT url FROM pages WHERE key = ?1 AND latest = 1 AND max(visit, seen_visit) = ?2
+UNION ALL SELECT url FROM requests WHERE key = ?1 AND url <> ''
+UNION ALL SELECT url FROM variants WHERE key = ?1 AND page = ?1
+"""
+_VARIANT = f"""
+INSERT INTO variants VALUES (?1, ?2, ?2, ?3, ?4, ?5, {VariantState.SEPARATE}, 0, x'')
+ON CONFLICT (key) DO UPDATE SET state = excluded.state, request = excluded.request
+"""
+
+
+def rivals(database: Database, columns: str) -> Iterator[list[Any]]:
+    """Yield the newest captures of each key that several crawls have: the key, then columns."""
+    last = b""
+    while rows := database.read(_RIVALS.format(columns), (last,)).fetchall():
+        for last, group in groupby(rows, itemgetter(0)):  # noqa: B007
+            yield list(group)
+
+
+class OwnKey(NamedTuple):
+    """The key of a page in the merged crawl, with the canonical URL that it is made of."""
+
+    key: bytes
+    canonical_url: str
+
+
+class PartedKeys:
+    """Gives a page that one crawl has under the key of another page a key of its own.
+
+    Each crawl stored the URL that it met first under the key that tried rules give all variants.
+    Where two crawls met different ones, and their pages differ, each stays a page, unless a crawl
+    found the rules right on the host: the canonical URL alone keeps the key.
+
+    Args:
+        database: Database of the merged crawl, with its meta values.
+        sources: Crawls to merge.
+    """
+
+    def __init__(self, database: Database, sources: Sequence[MergedCrawl]) -> None:
+        self._database = database
+        self._sources = sources
+        version = database.meta(meta_names.URL_RULES) or ""
+        self._canonical = Canonicalizer.of_version(version) or Canonicalizer()
+        self._has_any = False
+
+    def part(self) -> None:
+        """Find the pages to part, and rename their numbered captures. Complexity: O(n log n)."""
+        said = "source, old, coalesce(text_digest, payload_digest)"
+        for captures in rivals(self._database, said):
+            if len({digest for *_, digest in captures}) > 1:
+                self._part(captures[0][0], captures)
+
+    def _part(self, key: bytes, captures: Sequence[tuple[bytes, int, int, bytes | None]]) -> None:
+        urls = {
+            source: str(self._sources[source].one(_URL, old)[0]) for _, source, old, _ in captures
+        }
+        with suppress(MalformedUrl):
+            if self._are_one(set(map(self._canonical.exact, urls.values()))):
+                return
+            for source, url in urls.items():
+                exact = self._canonical.exact(url)
+                if exact == self._canonical(url) or self._canonical.key(url) != key:
+                    continue
+                own = self._canonical.variant_key(url)
+                self._database.write(_PART, (source, key, own, exact))
+                self._database.write(_RENAME, (own, key, source))
+                self._has_any = True
+
+    def _are_one(self, exact: set[str]) -> bool:
+        """Return whether exact URLs are the same, or all by rules that a crawl found right."""
+        first, *others = exact
+        host = urlsplit(first).netloc
+        found = [source.connection.execute(_TRIED, (host,)).fetchall() for source in self._sources]
+        tried = list(chain.from_iterable(found))
+        right = {rule for rule, agreed, reason in tried if agreed and reason is None}
+        right -= {rule for rule, _, reason in tried if reason is not None}
+        parting = [
+            self._canonical.parting(first, other) or self._canonical.sufficient(first, other)[:1]
+            for other in others
+        ]
+        return all(names and right.issuperset(names) for names in parting)
+
+    def own(self, source: int, key: bytes) -> OwnKey | None:
+        """Return the key that a page of a crawl has instead of another one; None: it keeps it."""
+        if not self._has_any:
+            return None
+        row = self._database.read(_OWN, (source, key)).fetchone()
+        return None if row is None else OwnKey(*row)
+
+    def key(self, source: int, key: bytes) -> bytes:
+        """Return the key in the merged crawl of what a crawl has under a key."""
+        own = self.own(source, key)
+        return key if own is None else own.key
+
+    def note_variants(self) -> None:
+        """Note all parted URLs as pages of their own, after the variants of all crawls."""
+        rows = self._database.read("SELECT key, own, canonical_url FROM scratch.parted").fetchall()
+        for key, own, url in rows:
+            self._note(key, own, url)
+
+    def _note(self, page: bytes, own: bytes, url: str) -> None:
+        canonical = self._canonical
+        names = ",".join(canonical.parting(url, canonical(url)))
+        row = (own, page, urlsplit(canonical.exact(url)).netloc, names, url)
+        self._database.write(_VARIANT, row)
+
+    def key_of_waiting(self, key: bytes, url: str) -> bytes:
+        """Return the key of a request that waits: its own where the key is that of another URL."""
+        with suppress(MalformedUrl):
+            exact = self._canonical.exact(url)
+            if self._canonical.key(url) != key or self._is_of(key, exact):
+                return key
+            own = self._canonical.variant_key(url)
+            self._note(key, own, url)
+            return own
+        return key
+
+    def _is_of(self, key: bytes, exact: str) -> bool:
+        """Return whether a key has no page or request in this visit, or those of a URL alone."""
+        visit = int(self._database.meta(meta_names.VISIT) or 0)
+        urls = [str(url) for (url,) in self._database.read(_URLS_OF_KEY, (key, visit))]
+        return all(self._canonical.exact(url) == exact for url in urls)

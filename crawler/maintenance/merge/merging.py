@@ -9,11 +9,10 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from crawler.maintenance.crawl_directory import CrawlDirectory
-from crawler.maintenance.merge import lost_originals, merged_captures, parted_keys
+from crawler.maintenance.merge import lost_originals, merged_captures, merged_crawls
 from crawler.maintenance.merge.lost_originals import FleetTexts, LostOriginals, LostPages, fleet_of
 from crawler.maintenance.merge.merged_captures import Copier, name_originals, number_captures
-from crawler.maintenance.merge.merged_crawls import blamed, made_whole, opened
-from crawler.maintenance.merge.parted_keys import PartedKeys
+from crawler.maintenance.merge.merged_crawls import PartedKeys, blamed, made_whole, opened
 from crawler.maintenance.merge.small_tables import (
     merge_known,
     merge_links,
@@ -60,7 +59,7 @@ if TYPE_CHECKING:
 _SCRATCH = "".join(
     (
         merged_captures.SCRATCH,
-        parted_keys.SCRATCH,
+        merged_crawls.SCRATCH,
         lost_originals.SCRATCH,
         "CREATE TABLE scratch.resembled (page INTEGER PRIMARY KEY, url TEXT NOT NULL);",
     )

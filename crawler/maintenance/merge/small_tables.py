@@ -18,8 +18,7 @@ from crawler.url_rules.variants import releasing_hosts
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from crawler.maintenance.merge.merged_crawls import MergedCrawl
-    from crawler.maintenance.merge.parted_keys import PartedKeys
+    from crawler.maintenance.merge.merged_crawls import MergedCrawl, PartedKeys
     from crawler.maintenance.verify.finding import CheckWatch
     from crawler.storage.database import Database
 

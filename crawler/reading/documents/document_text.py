@@ -293,7 +293,7 @@ def _read(  # one a kind
 
         return read_open_document(body)
     if kind == DocumentKind.EPUB:
-        from crawler.reading.documents.epub import read_epub  # noqa: PLC0415
+        from crawler.reading.documents.hypertext import read_epub  # noqa: PLC0415
 
         return read_epub(body)
     if kind == DocumentKind.FEED:

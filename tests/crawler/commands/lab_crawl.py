@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawler.lab.crawl_sources import loaded
-from crawler.lab.labels import store_labels
-from crawler.lab.pair_label import label_of
+from crawler.lab.labels import label_of, store_labels
 from crawler.lab.sides import place_of
 from tests.crawler.pages.test_capture import html
 from tests.crawler.pages.test_revisits import OPTIONS, Visiting

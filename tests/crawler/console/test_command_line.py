@@ -42,7 +42,7 @@ def test_help_names_the_commands_of_the_same_group() -> None:
 
 
 _WORDS = (
-    "crawler crawler.console crawler.console.command_line crawler.console.crawl_command"
+    "crawler crawler.console crawler.console.command_line crawler.console.spider_command"
     " crawler.console.escaping crawler.console.lab_options neardup.plurals"
     " crawler.console.profile crawler.program crawler.console.progress_line"
     " crawler.console.scrapy_adapter"

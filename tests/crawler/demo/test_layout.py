@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawler.demo.layout import Text, read_text
-from crawler.demo.planted import CHAPTERS, language_of
+from crawler.demo.planted import CHAPTERS, Text, language_of, read_text
 
 if TYPE_CHECKING:
     from crawler.demo.planted import Chapter

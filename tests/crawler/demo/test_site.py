@@ -16,7 +16,7 @@ from crawler.demo.planted import DUPLICATES, EXPECTED, PLANTED, Planted, of_kind
 from neardup import Parameters, hamming, simhash
 
 if TYPE_CHECKING:
-    from crawler.demo.layout import DemoPage
+    from crawler.demo.planted import DemoPage
 
 BASE = "http://demo.test"
 SITE = pages(BASE)

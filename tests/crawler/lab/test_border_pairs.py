@@ -7,9 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from crawler.lab.figures import shares
-from crawler.lab.judgement import Choice
-from crawler.lab.pair_label import Label
+from crawler.lab.judgement import Choice, shares
+from crawler.lab.labels import Label
 from neardup import Parameters, hamming, jaccard
 from neardup.fingerprints.digest import text_digest
 from tests.crawler.lab.pages import Book, Made

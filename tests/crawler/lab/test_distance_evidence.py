@@ -14,7 +14,7 @@ from crawler.lab.distance_evidence import (
     suggest_similarity,
 )
 from crawler.lab.judgement import Choice
-from crawler.lab.pair_label import Label
+from crawler.lab.labels import Label
 from neardup import Parameters, hamming, jaccard
 from neardup.evaluation.metrics import wilson
 from neardup.fingerprints.digest import text_digest

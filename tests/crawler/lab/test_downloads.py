@@ -17,7 +17,7 @@ from crawler.lab.app.tables import (
     table_bytes,
 )
 from crawler.lab.judgement import Choice
-from crawler.lab.pair_label import import_labels, label_of
+from crawler.lab.labels import import_labels, label_of
 from neardup import jaccard
 from tests.crawler.lab.pages import Book, Made
 from tests.neardup.texts import changed, prose

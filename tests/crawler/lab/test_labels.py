@@ -11,8 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.lab.crawl_source import SourceError
-from crawler.lab.labels import read_labels, remove_label, store_labels
-from crawler.lab.pair_label import Label, LabelError, export_labels, import_labels, label_of
+from crawler.lab.labels import (
+    Label,
+    LabelError,
+    export_labels,
+    import_labels,
+    label_of,
+    read_labels,
+    remove_label,
+    store_labels,
+)
 from tests.crawler.lab.pages import Book, Made
 from tests.crawler.pages.test_capture import LONG, html
 from tests.crawler.pages.test_revisits import Visiting

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.lab.comparison import compare
-from crawler.lab.pair_reasons import pair_reasons
+from crawler.lab.part_lists import pair_reasons
 from crawler.lab.words import part_sentence, rest_sentence
 from neardup import Deduplicator, Parameters, analyse
 from neardup.boilerplate import blocks

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crawler.lab.judgement import Choice
-from crawler.lab.rests import MIN_SIMILARITY
+from crawler.lab.prepared import MIN_SIMILARITY
 from crawler.pages.live_parameters import tune
 from neardup import Parameters
 from neardup.boilerplate import blocks

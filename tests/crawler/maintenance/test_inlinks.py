@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.maintenance.inlinks import Inlinks
+from crawler.maintenance.fault import Inlinks
 from crawler.pages.page_links import LinkGraph, LinkStore
 from crawler.reading.link_kinds import ANCHOR, CANONICAL
 from crawler.reading.reading import Link

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.console.mirror_single_file import _data_type
+from crawler.console.temporary_mirror import _data_type
 from crawler.mirror.mirror_files import FileRow
 
 

@@ -6,8 +6,7 @@ import re
 from functools import cache, lru_cache
 from random import Random
 
-from crawler.demo.layout import read_text
-from crawler.demo.planted import CHAPTERS
+from crawler.demo.planted import CHAPTERS, read_text
 
 _SHORTEST, _MAX_CHARACTERS = 6, 40  # words of a sentence that is used
 

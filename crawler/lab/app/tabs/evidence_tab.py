@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from crawler.lab.app.parameter_trial import Trial
     from crawler.lab.distance_evidence import DistanceEvidence, EvidenceLine
     from crawler.lab.judgement import Choice
-    from crawler.lab.pair_label import Label
+    from crawler.lab.labels import Label
     from neardup.evaluation.metrics import Interval
 
 _SHOWS = (

@@ -13,8 +13,7 @@ from crawler.lab.app.crawled_text import plain
 from crawler.lab.app.pair_view import PairView
 from crawler.lab.app.tables import Downloads, SearchField, label_rows
 from crawler.lab.crawl_source import SourceError
-from crawler.lab.labels import remove_label, store_labels
-from crawler.lab.pair_label import label_of, pair_of
+from crawler.lab.labels import label_of, pair_of, remove_label, store_labels
 from crawler.lab.words import measures_of
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from crawler.lab.app.tables import Fields
     from crawler.lab.border_pairs import ListFilter, NearPair
     from crawler.lab.judgement import Choice
-    from crawler.lab.pair_label import Label
+    from crawler.lab.labels import Label
 
 AT_ONCE = 200
 """The number of pairs that are asked for at a time."""

@@ -36,8 +36,7 @@ if TYPE_CHECKING:
     from crawler.lab.app.lab_state import Lab
     from crawler.lab.app.parameter_trial import Trial
     from crawler.lab.app.tables import Fields
-    from crawler.lab.figures import Scatter
-    from crawler.lab.judgement import Judgement
+    from crawler.lab.judgement import Judgement, Scatter
     from neardup import Parameters
     from neardup.evaluation.distinct_pairs import NearestCounts
 

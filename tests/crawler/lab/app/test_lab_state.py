@@ -20,8 +20,7 @@ from crawler.lab.border_pairs import NearPair
 from crawler.lab.crawl_source import SourceError
 from crawler.lab.crawl_sources import open_sources
 from crawler.lab.judgement import Choice
-from crawler.lab.labels import remove_label, store_labels
-from crawler.lab.pair_label import label_of
+from crawler.lab.labels import label_of, remove_label, store_labels
 from neardup import Parameters
 from tests.crawler.lab.crawls import make_text_crawl
 from tests.crawler.pages.test_capture import html

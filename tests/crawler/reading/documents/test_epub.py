@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from crawler.reading.documents.document_text import UnreadableError
-from crawler.reading.documents.epub import read_epub
+from crawler.reading.documents.hypertext import read_epub
 from crawler.reading.reading import NoText
 from tests.crawler.reading.documents.made import epub
 
