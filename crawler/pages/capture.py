@@ -105,7 +105,8 @@ class Archivist:
     @property
     def is_behind(self) -> bool:
         """Whether so many pages wait to be read or shown that none is to be fetched."""
-        return self.pool.is_behind or (self.renderer is not None and self.renderer.is_behind)
+        is_reading_behind = self.pool.is_behind(self.loops.waiting)
+        return is_reading_behind or (self.renderer is not None and self.renderer.is_behind)
 
     def settle(self) -> bool:
         """Promote a duplicate for each text that only an older version of its original holds.

@@ -23,6 +23,8 @@ class LoopLoading:
     """
 
     def __init__(self) -> None:
+        #: Number of callers that wait in ``finished``.
+        self.waiting = 0
         self._task: asyncio.Task[None] | None = None
         if compiled_folder() is None:
             _load()
@@ -43,7 +45,11 @@ class LoopLoading:
         task = self._task or self.begin()
         assert task is not None
         if not task.done():
-            await asyncio.wait([task])
+            self.waiting += 1
+            try:
+                await asyncio.wait([task])
+            finally:
+                self.waiting -= 1
         task.result()
 
 

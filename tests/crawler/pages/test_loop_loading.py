@@ -86,9 +86,11 @@ def test_one_who_gives_up_waiting_leaves_it_to_the_others() -> None:
         loading = LoopLoading()
         first = asyncio.ensure_future(loading.finished())
         await asyncio.sleep(0)
+        assert loading.waiting == 1
         first.cancel()
         await loading.finished()
         assert first.cancelled()
+        assert loading.waiting == 0
 
     asyncio.run(load())
 
