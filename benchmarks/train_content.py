@@ -32,18 +32,12 @@ from sklearn.linear_model import LogisticRegression
 from tldextract import TLDExtract
 
 from crawler.reading.content.block_features import PageFeatures
+from crawler.reading.content.block_scoring import FILE, BlockScorer, ContentModel
 from crawler.reading.content.blocks import PageBlocks, cut_blocks
 from crawler.reading.content.choosing import choose_blocks
 from crawler.reading.content.content_text import plain_text
 from crawler.reading.content.content_xml import PAGE_TYPES
-from crawler.reading.content.main_content import (
-    FILE,
-    BlockScorer,
-    ContentModel,
-    agree,
-    is_doubtful_article,
-    read_article,
-)
+from crawler.reading.content.main_content import agree, is_doubtful_article, read_article
 from crawler.reading.decoding import decode
 from crawler.reading.flat_page import flatten
 from crawler.reading.html_parsing import parse

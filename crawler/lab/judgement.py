@@ -74,15 +74,8 @@ class Judgement:
     """The verdicts on all pages, in crawl order.
 
     Attributes:
-        kept: bool, (pages,).
-        original: int64, (pages,): place of the kept page that this one repeats; -1: none, or by
-            a stored verdict one that is not among them.
-        distance: int16, (pages,): bits between the two, or to the page that this one resembles;
-            0 for equal ones, -1: none.
-        similarity: float32, (pages,): likewise; 1 for equal ones, NaN: none, or not known.
-        layer: uint8, (pages,): a place in ``LAYERS``.
-        resembles: int64, (pages,): place of the kept page of another name that this one is nearly
-            equal to; -1: none, or by a stored verdict one that is not among them.
+        kept, original, distance, similarity, layer, resembles: As those of ``Verdicts``, (pages,);
+            a stored verdict may name a page that is not among them, which is -1 here.
         body_bytes: int64, (pages,).
         part_of: int64, (pages,): place of the kept page that contains this kept one; -1: none;
             None: parts were not looked for.

@@ -200,11 +200,6 @@ class Database:
     def is_written_to(self) -> bool:
         return self._connection.in_transaction
 
-    @property
-    def rows_written(self) -> int:
-        """Rows that were inserted, updated or deleted since the database was opened."""
-        return self._connection.total_changes
-
     def commit(self) -> None:
         """Make everything written so far durable, as one."""
         self._check()

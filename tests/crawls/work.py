@@ -17,6 +17,7 @@ from scrapy import signals
 
 from crawler.job_registry import job_of
 from crawler.reading.process import WorkerProcess
+from tests.crawler.storage.counting import rows_written
 from tests.crawls.command import PROJECT, TIMEOUT_SECS
 from tests.sites.prose import prose
 from tests.sites.serving import NOT_FOUND, MadeSite, Response
@@ -125,7 +126,7 @@ class WorkCounter:
             tell(worker, message, payload)
 
         WorkerProcess.tell = counted  # type: ignore[assignment, method-assign]
-        self._rows = job_of(self._crawler).database.rows_written
+        self._rows = rows_written(job_of(self._crawler).database)
         self._written = bytes_written()
         self._profile.enable()
 
@@ -142,7 +143,7 @@ class WorkCounter:
             database.read("SELECT count(*) FROM pages WHERE verdict IS NOT NULL").fetchone()[0],
             dict(calls),
             statements,
-            database.rows_written - self._rows,
+            rows_written(database) - self._rows,
             bytes_written() - self._written,
             self._sent,
             peak_bytes(),

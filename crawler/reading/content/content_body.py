@@ -7,40 +7,30 @@ shape where they are that; tables and lists that lay out whole pages do not.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from math import inf
 from typing import TYPE_CHECKING, Any
 
 from lxml import etree
 from lxml.etree import SubElement
 
+from crawler.reading.content.content_shapes import (
+    HEADINGS,
+    STRUCTURE,
+    columns_of,
+    completed,
+    is_gutter,
+    layout_containers,
+    whole_number,
+)
 from crawler.reading.content.content_xml import NOT_IN_XML
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from crawler.reading.content.blocks import BlockSpan, PageBlocks
     from crawler.reading.flat_page import Tag
 
 Element = Any  # lxml has no types
 
-_STRUCTURE = {
-    "ul": "list",
-    "ol": "list",
-    "dl": "list",
-    "menu": "list",
-    "dir": "list",
-    "li": "item",
-    "dt": "item",
-    "dd": "item",
-    "blockquote": "quote",
-    "pre": "code",
-    "table": "table",
-    "tr": "row",
-    "td": "cell",
-    "th": "cell",
-}
-_HEADINGS = {f"h{level}": f"h{level}" for level in range(1, 7)}
 _INLINE: dict[str, tuple[str, str | None]] = {
     "b": ("hi", "#b"),
     "strong": ("hi", "#b"),
@@ -67,27 +57,12 @@ _MAX_NESTING = 12
 _MAX_PADDING = 10_000
 """Add at most this many empty cells to a page's tables, to keep columns below each other."""
 
-_MAX_PART_CHARACTERS = 600
-"""An item or cell of more text, with a heading or the like in it, is a part of a page."""
-
-_MIN_CHOSEN = {"table": 0.6, "dl": 0.2, "ol": 0.75, "ul": 0.75}
-"""Show a list or table whole if this share of its characters is content, by its tag.
-
-Lower shares let lists of links in: .5 for all costs .011 of F1 on listings.
-"""
-
 _LATE_SOURCES = ("data-src", "data-original", "data-lazy-src", "data-lazy")
-_PARTS = frozenset({"li", "dt", "dd", "td", "th"})
-_MAX_SPAN = 50
-_MAX_COLUMNS = 200
-"""Cells that reach into later rows are followed in so many columns of a table."""
-
 _LANGUAGE_NAME = re.compile(r"[A-Za-z][\w+#.-]{0,19}")
 _LANGUAGE = re.compile(
     r"(?:^|\s)(?:(?:lang(?:uage)?|highlight(?:-source)?|sourceCode)-([A-Za-z][\w+#.-]{0,19})"
     r"|(?:brush:\s*|sourceCode\s+)([A-Za-z][\w+#.-]{0,19}))"
 )
-_NUMBER = re.compile(r"\s*([0-9]{1,9})\s*")
 _MAX_INLINE_NESTING = 8
 
 Step = tuple[int, str]
@@ -102,7 +77,7 @@ def build_body(blocks: PageBlocks, chosen: Iterable[int]) -> Element:
         chosen: Indices of the blocks, ascending.
     """
     layout = layout_containers(blocks)
-    writer, chosen = _Writer(blocks, layout), _completed(blocks, chosen, layout)
+    writer, chosen = _Writer(blocks, layout), completed(blocks, chosen, layout)
     images: dict[int, list[tuple[int, BlockSpan]]] = {}
     for before, home, span in blocks.images:
         images.setdefault(before, []).append((home, span))
@@ -111,7 +86,7 @@ def build_body(blocks: PageBlocks, chosen: Iterable[int]) -> Element:
         if at == last + 1:
             for home, span in images.get(at, ()):
                 writer.write(home, blocks.pieces(span))
-        if not _is_gutter(blocks, at):
+        if not is_gutter(blocks, at):
             home = blocks.homes[at]
             is_code = blocks.tags[home] == "pre"
             writer.write(home, blocks.pieces(blocks.spans[at], is_code=is_code))
@@ -137,7 +112,7 @@ class _Writer:
         """Add a block."""
         place = self._place(self._steps_to(home))
         tags, parents = self._blocks.tags, self._blocks.parents
-        level = _HEADINGS.get(tags[home]) or _HEADINGS.get(tags[parents[home]])
+        level = HEADINGS.get(tags[home]) or HEADINGS.get(tags[parents[home]])
         if place.tag == "code":
             self._write_code(place, pieces)
             return
@@ -174,7 +149,7 @@ class _Writer:
             at = self._blocks.parents[at]
         steps = self._steps.get(at, ())
         for at in reversed(climbed):
-            tag, kind = self._blocks.tags[at], _STRUCTURE.get(self._blocks.tags[at])
+            tag, kind = self._blocks.tags[at], STRUCTURE.get(self._blocks.tags[at])
             if steps and self._is_beside(tag, steps[-1]):
                 steps = steps[:-1]
             if kind and at not in self._layout and len(steps) < _MAX_NESTING:
@@ -229,9 +204,8 @@ class _Writer:
             made.set("rend", tag)
         elif tag == "pre":
             made.set("rend", "block")
-            containers, parents = self._blocks.containers, self._blocks.parents
             around = (at, parents[at], parents[parents[at]])
-            _set_language(made, (containers[one] for one in around))
+            _set_language(made, (self._blocks.containers[one] for one in around))
         elif tag == "li" and place.get("rend") == "ol":
             made.set("n", str(self._number(self._open[-1][0][0], at)))
         return made
@@ -241,53 +215,21 @@ class _Writer:
         tags, parents, containers = self._blocks.tags, self._blocks.parents, self._blocks.containers
         at, number = self._counted.get(ordered, (ordered, 0))
         if at == ordered:
-            number = _whole(containers[ordered].get("start"), 1) - 1
+            number = whole_number(containers[ordered].get("start"), 1) - 1
         for one in range(at + 1, item + 1):
             if tags[one] == "li" and parents[one] == parents[item]:
-                number = _whole(containers[one].get("value"), number + 1)
+                number = whole_number(containers[one].get("value"), number + 1)
         self._counted[ordered] = item, number
         return number
 
     def _pad(self, row: Element, cell: int) -> None:
         """Add empty cells in front of a cell until it stands in its column."""
         if cell not in self._columns:
-            self._lay_out(cell)
+            self._columns |= columns_of(self._blocks, cell)
         missing = min(self._columns.get(cell, 0) - len(row), self._padding)
         for _ in range(missing):
             self._padding -= 1
             SubElement(row, "cell")
-
-    def _lay_out(self, cell: int) -> None:
-        """Find the column of each cell of a table; cells of earlier rows may reach into a row.
-
-        Source: https://html.spec.whatwg.org/multipage/tables.html#forming-a-table
-        """
-        tags, parents, containers = self._blocks.tags, self._blocks.parents, self._blocks.containers
-        table = parents[parents[cell]]
-        while table and tags[table] in {"thead", "tbody", "tfoot"}:
-            table = parents[table]
-        # Of each column, the number of the row before which it is taken.
-        row, column, until = 0, 0, list[float]()
-        begun = group = -1
-        for at in range(table + 1, self._blocks.ends[table]):
-            up = parents[at]
-            if tags[at] not in {"td", "th"} or tags[up] != "tr":
-                continue
-            if parents[up] != table and parents[parents[up]] != table:
-                continue  # of a table within a cell
-            if up != begun:
-                row, column, begun = row + 1, 0, up
-            if parents[up] != group:  # no cell reaches into another group of rows
-                group, until = parents[up], []
-            while column < len(until) and until[column] > row:
-                column += 1
-            self._columns[at] = column
-            wide = min(max(_whole(containers[at].get("colspan"), 1), 1), _MAX_SPAN)
-            high = _whole(containers[at].get("rowspan"), 1) or inf  # 0: to the end of its group
-            until += [0] * (min(column + wide, _MAX_COLUMNS) - len(until))
-            for taken in range(column, min(column + wide, len(until))):
-                until[taken] = row + high
-            column += wide
 
 
 def _set_language(code: Element, tags: Iterable[Tag]) -> None:
@@ -302,20 +244,6 @@ def _set_language(code: Element, tags: Iterable[Tag]) -> None:
             return
 
 
-def _is_gutter(blocks: PageBlocks, at: int) -> bool:
-    """Return whether a block has the numbers of the lines of code beside it."""
-    home, parents, tags = blocks.homes[at], blocks.parents, blocks.tags
-    if tags[home] != "pre" or not blocks.texts[at].replace(" ", "").isdecimal():
-        return False
-    around = (home, parents[home], parents[parents[home]])
-    return any(blocks.containers[one].is_gutter for one in around if tags[one] != "tr")
-
-
-def _whole(written: str | None, otherwise: int) -> int:
-    found = _NUMBER.fullmatch(written) if written else None
-    return int(found[1]) if found else otherwise
-
-
 def _verbatim(piece: Any) -> str:
     if isinstance(piece, str):
         return piece
@@ -324,74 +252,6 @@ def _verbatim(piece: Any) -> str:
 
 def _is_empty(element: Element) -> bool:
     return not element.text and next(element.iterchildren(), None) is None
-
-
-def _completed(blocks: PageBlocks, chosen: Iterable[int], layout: set[int]) -> list[int]:
-    """Return the chosen blocks, and the rest of each list and table of which enough is chosen."""
-    chosen = list(chosen)
-    wanted = blocks.sizes_of(chosen)
-    whole = [
-        range(at, blocks.ends[at])
-        for at, tag in enumerate(blocks.tags)
-        if tag in _MIN_CHOSEN
-        and 0 < wanted[at] < blocks.sizes[at]
-        and wanted[at] >= _MIN_CHOSEN[tag] * blocks.sizes[at]
-        and at not in layout
-    ]
-    if not whole:
-        return chosen
-    inside, end = set[int](), 0
-    for one in whole:  # of those within each other the outermost is walked
-        inside.update(one if one.start >= end else ())
-        end = max(end, one.stop)
-    return sorted({*chosen, *(at for at, home in enumerate(blocks.homes) if home in inside)})
-
-
-def layout_containers(blocks: PageBlocks) -> set[int]:
-    """Return the lists and tables, with their items and cells, that only lay out a page.
-
-    They hold headings, tables, forms or sections in items or cells of much text, or the title of
-    the page; and tables with one row of code, or with no row of two cells.
-    """
-    tags, parents, sizes = blocks.tags, blocks.parents, blocks.sizes
-    layout, climbed, climbed_large = set[int](), set[int](), set[int]()
-    for at, tag in enumerate(tags):
-        if tag not in _HEADINGS and tag not in {"table", "form", "article", "section"}:
-            continue
-        above, is_large = parents[at], tag == "h1"
-        while above:
-            if tags[above] in _PARTS and sizes[above] > _MAX_PART_CHARACTERS:
-                is_large = True
-            seen = climbed_large if is_large else climbed
-            if above in seen:
-                break
-            seen.add(above)
-            if is_large and tags[above] in _STRUCTURE and tags[above] not in {"blockquote", "pre"}:
-                layout.add(above)
-            above = parents[above]
-    layout.update(_tables_of_one_column(blocks))
-    # Rows and items of what only lays out.
-    for at, tag in enumerate(tags):
-        if tag in {"li", "dt", "dd", "tr", "td", "th"} and parents[at] in layout:
-            layout.add(at)
-    return layout
-
-
-def _tables_of_one_column(blocks: PageBlocks) -> Iterator[int]:
-    """Yield the tables in which no row has two cells, or one row has code beside its numbers."""
-    tags, parents = blocks.tags, blocks.parents
-    tables, rows, with_code = [0] * len(tags), defaultdict[int, list[int]](list), set[int]()
-    for at, tag in enumerate(tags):
-        up = parents[at]
-        tables[at] = table = up if tags[up] == "table" else tables[up]
-        if tag in {"td", "th"}:
-            rows[table].append(up if tags[up] == "tr" else 0)
-        elif tag == "pre":
-            with_code.add(table)
-    for table, begun in rows.items():
-        count = len(set(begun))
-        if count == len(begun) or (count == 1 and table in with_code):
-            yield table
 
 
 def write_inline(into: Element, pieces: Sequence[Any]) -> None:  # noqa: PLR0912  # calls cost more

@@ -204,10 +204,8 @@ def _are_marks_read(element: Element, text: str) -> bool:
     before = element.getparent().text if sibling is None else sibling.tail
     before = " " if text[:1].isspace() else before or _edge(element, sibling)
     after = " " if text[-1:].isspace() else element.tail or _edge(element, element.getnext())
-    return not (
-        (_is_punctuation(inner[:1]) and _is_letter(before[-1:]))
-        or (_is_punctuation(inner[-1:]) and _is_letter(after[:1]))
-    )
+    sides = (inner[:1], before[-1:]), (inner[-1:], after[:1])
+    return all((_kind(inside), _kind(outside)) != ("P", "L") for inside, outside in sides)
 
 
 def _edge(element: Element, sibling: Element | None) -> str:
@@ -217,12 +215,11 @@ def _edge(element: Element, sibling: Element | None) -> str:
     return "" if sibling.tag == "lb" or is_block(sibling) else "x"
 
 
-def _is_punctuation(character: str) -> bool:
-    return bool(character) and category(character)[0] in "PS"
-
-
-def _is_letter(character: str) -> bool:
-    return bool(character) and not character.isspace() and not _is_punctuation(character)
+def _kind(character: str) -> str:
+    """Return P for punctuation and symbols, L for what else is no space, or nothing."""
+    if not character or character.isspace():
+        return ""
+    return "P" if category(character)[0] in "PS" else "L"
 
 
 class _CellWriter(MarkdownWriter):

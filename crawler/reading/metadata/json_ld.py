@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
 MAX_LIST = 50
 """Take at most this many values of a list."""
@@ -133,11 +132,11 @@ def _take_content(found: Described, node: dict[str, Any]) -> None:
 
 def _take_site_names(found: Described, node: dict[str, Any], kind: str) -> None:
     if kind == "website":
-        found.take("sitename", _name(node.get("name")), "WebSite")
+        found.take("sitename", _name(node.get("name"), {}), "WebSite")
     names = [node.get("publisher")]
     if kind in {"website", "organization", "corporation", "newsmediaorganization"}:
         names += [node.get("name"), node.get("alternateName")]
-    found.site_names += [name for value in names if (name := _name(value))]
+    found.site_names += [name for value in names if (name := _name(value, {}))]
 
 
 def _type(node: dict[str, Any]) -> str | None:
@@ -178,7 +177,7 @@ def _url_of_one(value: object) -> str | None:
     return _text(value) if isinstance(value, str) else None
 
 
-def _name(value: object, named: Mapping[str, Any] = MappingProxyType({})) -> str | None:
+def _name(value: object, named: dict[str, Any]) -> str | None:
     """Return the names of an author, given as a text, an object or a list of either.
 
     Args:

@@ -34,6 +34,7 @@ from tests.crawler.maintenance.rejudge.captured import PLAN, Said, content_of, j
 from tests.crawler.maintenance.rejudge.test_rejudging import edited
 from tests.crawler.maintenance.verify.crawled import check
 from tests.crawler.pages.test_capture import OPTIONS, fetched
+from tests.crawler.storage.counting import rows_written
 from tests.sites.prose import prose
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ class TestWall:
             job.database.read("SELECT 1").connection.set_trace_callback(
                 lambda sql: statements.append(len(sql))
             )
-            dearest, before = 0, job.database.rows_written
+            dearest, before = 0, rows_written(job.database)
             for number, path in enumerate(paths):
                 statements.clear()
                 assert says(job, path, page(NEW_WALL, number)).verdict != "unchanged"
@@ -109,7 +110,7 @@ class TestWall:
             statements.clear()
             job.end_visit()
             assert len(statements) < 100
-            assert job.database.rows_written - before < 10 * COUNT
+            assert rows_written(job.database) - before < 10 * COUNT
         assert dearest < 40
         assert len(kept_texts(tmp_path)) == 1
         assert check(tmp_path).findings == ()

@@ -38,6 +38,7 @@ from crawler.url_rules.traps import (
 )
 from crawler.urls.canonical import Canonicalizer
 from neardup.names import Name
+from tests.crawler.storage.counting import rows_written
 from tests.crawler.url_rules.test_url_groups import row
 
 if TYPE_CHECKING:
@@ -311,9 +312,9 @@ class TestQueue:
         statements: list[int] = []
         while calls[-1] is None:
             assert rules.is_busy
-            before = database.rows_written
+            before = rows_written(database)
             calls.append(rules.lease(lambda _: 0))
-            statements.append(database.rows_written - before)
+            statements.append(rows_written(database) - before)
         assert calls[-1].url == "http://h.org/page"
         assert len(calls) == 6
         # As leased, as waiting or given up, and the host in its line.

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from crawler.reading.content.block_columns import TAGS, BlockColumns
 from crawler.reading.content.block_features import PageFeatures
 from crawler.reading.content.block_flags import FLAGS
+from crawler.reading.content.block_scoring import load_model
 from crawler.reading.content.blocks import cut_blocks
-from crawler.reading.content.main_content import load_model
 from crawler.reading.flat_page import flatten
 from crawler.reading.html_parsing import parse
 

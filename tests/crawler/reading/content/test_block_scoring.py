@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.reading.content.main_content import BlockScorer, ContentModel, load_model, load_scorer
+from crawler.reading.content.block_scoring import BlockScorer, ContentModel, load_model, load_scorer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -1,0 +1,169 @@
+"""Tell which lists and tables of a page are data, what belongs to them, and where cells stand."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from math import inf
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from crawler.reading.content.blocks import PageBlocks
+
+STRUCTURE = {
+    "ul": "list",
+    "ol": "list",
+    "dl": "list",
+    "menu": "list",
+    "dir": "list",
+    "li": "item",
+    "dt": "item",
+    "dd": "item",
+    "blockquote": "quote",
+    "pre": "code",
+    "table": "table",
+    "tr": "row",
+    "td": "cell",
+    "th": "cell",
+}
+"""The elements that give content its shape, and what they become."""
+
+HEADINGS = {f"h{level}": f"h{level}" for level in range(1, 7)}
+_MAX_PART_CHARACTERS = 600
+"""An item or cell of more text, with a heading or the like in it, is a part of a page."""
+
+_MIN_CHOSEN = {"table": 0.6, "dl": 0.2, "ol": 0.75, "ul": 0.75}
+"""Show a list or table whole if this share of its characters is content, by its tag.
+
+Lower shares let lists of links in: .5 for all costs .011 of F1 on listings.
+"""
+
+_PARTS = frozenset({"li", "dt", "dd", "td", "th"})
+_MAX_SPAN = 50
+_MAX_COLUMNS = 200
+"""Cells that reach into later rows are followed in so many columns of a table."""
+
+_NUMBER = re.compile(r"\s*([0-9]{1,9})\s*")
+
+
+def completed(blocks: PageBlocks, chosen: Iterable[int], layout: set[int]) -> list[int]:
+    """Return the chosen blocks, and the rest of each list and table of which enough is chosen."""
+    chosen = list(chosen)
+    wanted, sizes = blocks.sizes_of(chosen), blocks.sizes
+    whole = [
+        range(at, blocks.ends[at])
+        for at, tag in enumerate(blocks.tags)
+        if 0 < wanted[at] < sizes[at]
+        and wanted[at] >= _MIN_CHOSEN.get(tag, 1) * sizes[at]
+        and at not in layout
+    ]
+    if not whole:
+        return chosen
+    inside, end = set[int](), 0
+    for one in whole:  # of those within each other the outermost is walked
+        inside.update(one if one.start >= end else ())
+        end = max(end, one.stop)
+    return sorted({*chosen, *(at for at, home in enumerate(blocks.homes) if home in inside)})
+
+
+def layout_containers(blocks: PageBlocks) -> set[int]:
+    """Return the lists and tables, with their items and cells, that only lay out a page.
+
+    They hold headings, tables, forms or sections in items or cells of much text, or the title of
+    the page; and tables with one row of code, or with no row of two cells.
+    """
+    tags, parents, sizes = blocks.tags, blocks.parents, blocks.sizes
+    layout, climbed, climbed_large = set[int](), set[int](), set[int]()
+    for at, tag in enumerate(tags):
+        if tag not in HEADINGS and tag not in {"table", "form", "article", "section"}:
+            continue
+        above, is_large = parents[at], tag == "h1"
+        while above:
+            if tags[above] in _PARTS and sizes[above] > _MAX_PART_CHARACTERS:
+                is_large = True
+            seen = climbed_large if is_large else climbed
+            if above in seen:
+                break
+            seen.add(above)
+            if is_large and tags[above] in STRUCTURE and tags[above] not in {"blockquote", "pre"}:
+                layout.add(above)
+            above = parents[above]
+    layout.update(_tables_of_one_column(blocks))
+    # Rows and items of what only lays out.
+    for at, tag in enumerate(tags):
+        if tag in {"li", "dt", "dd", "tr", "td", "th"} and parents[at] in layout:
+            layout.add(at)
+    return layout
+
+
+def _tables_of_one_column(blocks: PageBlocks) -> Iterator[int]:
+    """Yield the tables in which no row has two cells, or one row has code beside its numbers."""
+    tags, parents = blocks.tags, blocks.parents
+    tables, rows, with_code = [0] * len(tags), defaultdict[int, list[int]](list), set[int]()
+    for at, tag in enumerate(tags):
+        up = parents[at]
+        tables[at] = table = up if tags[up] == "table" else tables[up]
+        if tag in {"td", "th"}:
+            rows[table].append(up if tags[up] == "tr" else 0)
+        elif tag == "pre":
+            with_code.add(table)
+    for table, begun in rows.items():
+        count = len(set(begun))
+        if table and (count == len(begun) or (count == 1 and table in with_code)):
+            yield table
+
+
+def columns_of(blocks: PageBlocks, cell: int) -> dict[int, int]:
+    """Return the column of each cell of a table; cells of earlier rows may reach into a row.
+
+    Args:
+        blocks: Blocks of the page.
+        cell: The container of one of its cells.
+
+    Complexity: O(containers in the table).
+
+    Source: https://html.spec.whatwg.org/multipage/tables.html#forming-a-table
+    """
+    tags, parents, containers = blocks.tags, blocks.parents, blocks.containers
+    table = parents[parents[cell]]
+    while table and tags[table] in {"thead", "tbody", "tfoot"}:
+        table = parents[table]
+    # Of each column, the number of the row before which it is taken.
+    row, column, until = 0, 0, list[float]()
+    columns, begun, group = dict[int, int](), -1, -1
+    for at in range(table + 1, blocks.ends[table]):
+        up = parents[at]
+        if tags[at] not in {"td", "th"} or tags[up] != "tr":
+            continue
+        if parents[up] != table and parents[parents[up]] != table:
+            continue  # of a table within a cell
+        if up != begun:
+            row, column, begun = row + 1, 0, up
+        if parents[up] != group:  # no cell reaches into another group of rows
+            group, until = parents[up], []
+        while column < len(until) and until[column] > row:
+            column += 1
+        columns[at] = column
+        wide = min(max(whole_number(containers[at].get("colspan"), 1), 1), _MAX_SPAN)
+        high = whole_number(containers[at].get("rowspan"), 1) or inf  # 0: to the end of its group
+        until += [0] * (min(column + wide, _MAX_COLUMNS) - len(until))
+        for taken in range(column, min(column + wide, len(until))):
+            until[taken] = row + high
+        column += wide
+    return columns
+
+
+def is_gutter(blocks: PageBlocks, at: int) -> bool:
+    """Return whether a block has the numbers of the lines of code beside it."""
+    home, parents, tags = blocks.homes[at], blocks.parents, blocks.tags
+    if tags[home] != "pre" or not blocks.texts[at].replace(" ", "").isdecimal():
+        return False
+    around = (home, parents[home], parents[parents[home]])
+    return any(blocks.containers[one].is_gutter for one in around if tags[one] != "tr")
+
+
+def whole_number(written: str | None, otherwise: int) -> int:
+    found = _NUMBER.fullmatch(written) if written else None
+    return int(found[1]) if found else otherwise
