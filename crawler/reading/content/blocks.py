@@ -177,8 +177,7 @@ class PageBlocks:
         for at in chosen:
             sizes[self.homes[at]] += len(self.texts[at])
         for at in range(len(sizes) - 1, 0, -1):
-            if size := sizes[at]:
-                sizes[self.parents[at]] += size
+            sizes[self.parents[at]] += sizes[at]
         return sizes
 
     def pieces(self, span: BlockSpan, *, is_code: bool = False) -> list[Any]:

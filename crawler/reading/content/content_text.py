@@ -197,22 +197,26 @@ class MarkdownWriter(TextWriter):
 def _are_marks_read(element: Element, text: str) -> bool:
     """Return whether CommonMark reads marks around the text of an element.
 
-    Between a letter and punctuation they are read only where the letter is inside.
+    Between a letter and punctuation they are read only where the letter is inside, and beside
+    other marks perhaps with these.
     Source: https://spec.commonmark.org/0.31.2/#left-flanking-delimiter-run
     """
     inner, sibling = text.strip().strip("*"), element.getprevious()
     before = element.getparent().text if sibling is None else sibling.tail
     before = " " if text[:1].isspace() else before or _edge(element, sibling)
+    if before == "*":
+        return False
     after = " " if text[-1:].isspace() else element.tail or _edge(element, element.getnext())
     sides = (inner[:1], before[-1:]), (inner[-1:], after[:1])
     return all((_kind(inside), _kind(outside)) != ("P", "L") for inside, outside in sides)
 
 
 def _edge(element: Element, sibling: Element | None) -> str:
-    """Return what is beside an element without a text between: nothing, or some letter."""
+    """Return what is beside an element without a text between: nothing, a mark or a letter."""
     if sibling is None:
         return "" if is_block(element.getparent()) else "x"
-    return "" if sibling.tag == "lb" or is_block(sibling) else "x"
+    is_gap = sibling.tag == "lb" or is_block(sibling)
+    return "" if is_gap else "*" if sibling.tag in {"hi", "del"} else "x"
 
 
 def _kind(character: str) -> str:

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml.etree import Element, SubElement, fromstring, tostring
 from markdown_it import MarkdownIt
@@ -130,6 +130,7 @@ def test_markdown_says_what_the_page_says(lines: list[str], place: str) -> None:
 MARKED = st.text(st.sampled_from("ab1 注：“(*!"), max_size=8)
 
 
+@settings(max_examples=500, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(["", "#b", "#i", "del"]), MARKED), max_size=6))
 def test_marks_of_emphasis_are_read_as_such(pieces: list[tuple[str, str]]) -> None:
     body = Element("body")
