@@ -23,8 +23,7 @@ class LoopLoading:
     """
 
     def __init__(self) -> None:
-        #: Number of callers that wait in ``finished``.
-        self.waiting = 0
+        self.waiting = 0  # callers in ``finished``
         self._task: asyncio.Task[None] | None = None
         if compiled_folder() is None:
             _load()

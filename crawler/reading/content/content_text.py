@@ -207,6 +207,7 @@ def _are_marks_read(element: Element, text: str) -> bool:
     if before == "*":
         return False
     after = " " if text[-1:].isspace() else element.tail or _edge(element, element.getnext())
+    after = "x" if after == "*" else after  # the next element may be empty
     sides = (inner[:1], before[-1:]), (inner[-1:], after[:1])
     return all((_kind(inside), _kind(outside)) != ("P", "L") for inside, outside in sides)
 
