@@ -1,0 +1,83 @@
+"""Lists, tables and code of a page keep their shape, and what belongs together is chosen together."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawler.reading.content.blocks import cut_blocks
+from crawler.reading.content.content_body import build_body
+from crawler.reading.content.content_text import markdown
+from crawler.reading.flat_page import flatten
+from crawler.reading.html_parsing import parse
+from tests.crawler.reading.content.test_content import PROSE, text_of
+
+
+@pytest.mark.parametrize(
+    ("html", "written"),
+    [
+        ("<ol><li><h3>One</h3><p>a</p></li><li>Two</li></ol>", "1. ### One\n\n   a\n2. Two"),
+        ("<ol><li>a<form><button>Go</button></form></li><li>b</li></ol>", "1. a\n\n   Go\n2. b"),
+        (
+            "<ol><li>a<table><tr><td>b<td>c</table></li><li>d</li></ol>",
+            "1. a\n\n   |  |  |\n   |---|---|\n   | b | c |\n2. d",
+        ),
+        (
+            "<table><tr><td><h4>a</h4><td>b<tr><td>c<td><table><tr><td>d<td>e</table></table>",
+            "|  |  |\n|---|---|\n| a | b |\n| c | d e |",
+        ),
+        ("<table><tr><td>a<td><h1>b</h1><tr><td>c<td>d</table>", "a\n\n# b\n\nc\n\nd"),
+        (f"<ul><li><h3>a</h3><p>{PROSE * 4}</ul>", f"### a\n\n{PROSE * 4}".strip()),
+        (
+            "<table><thead><tr><td>a<td>b</thead><tr><td rowspan=2>c<td>d<tr><td>e</table>",
+            "| a | b |\n|---|---|\n| c | d |\n|  | e |",
+        ),
+        (
+            "<table><tr><td colspan=2 rowspan=2>a<td>b<tr><td>c<tr><td>d<td>e<td>f</table>",
+            "|  |  |  |\n|---|---|---|\n| a |  | b |\n|  |  | c |\n| d | e | f |",
+        ),
+        ("<pre class='brush: js'>a = 1</pre>", "```js\na = 1\n```"),
+        ("<pre><code class='x language-c++'>a = 1</code></pre>", "```c++\na = 1\n```"),
+        ("<div class=highlight-python><div><pre>a</pre></div></div>", "```python\na\n```"),
+        ("<pre data-lang='a b'>a</pre>", "```\na\n```"),
+        (
+            "<table><tr><td class=linenos><pre>1\n2</pre><td><pre>a:\n  b</pre></table>",
+            "```\na:\n  b\n```",
+        ),
+        (
+            "<pre><span class=lineno>1</span>a:\n<span class=lineno>2</span>  b</pre>",
+            "```\na:\n  b\n```",
+        ),
+        ("<pre><span class=mi>1</span> a\n<span class=mi>2</span> b</pre>", "```\n1 a\n2 b\n```"),
+        ("<p>Bus <b class=line-number>42</b> goes", "Bus **42** goes"),
+        ("<pre>0\n1\n2</pre>", "```\n0\n1\n2\n```"),
+        ("<pre>a <b class=gutter>1984 <i>x</i></b></pre>", "```\na 1984 x\n```"),
+        (
+            "<table class='t no-gutter'><tr class=gutter><td>a<td>37<tr><td>b<td>12</table>",
+            "|  |  |\n|---|---|\n| a | 37 |\n| b | 12 |",
+        ),
+        (
+            "<table><thead><tr><th rowspan=9>a<th>b</thead>"
+            "<tr><td rowspan=0>c<td>d<tr><td>e</table>",
+            "| a | b |\n|---|---|\n| c | d |\n|  | e |",
+        ),
+        ("<p><img src=/a.png data-lazy=true data-original=640x480> b", "![](/a.png) b"),
+        ("<p><img src=/wait.gif data-src=/a.png alt=A> b", "![A](/a.png) b"),
+        ("<p><img src='data:image/gif;base64,x' srcset='/a.png 1x, /b.png 2x'> b", "![](/a.png) b"),
+    ],
+)
+def test_lists_tables_and_code_stay_whole(html: str, written: str) -> None:
+    blocks = cut_blocks(flatten(parse(html.encode())))
+    assert markdown(build_body(blocks, range(len(blocks.texts)))) == written
+
+
+@pytest.mark.parametrize(
+    ("html", "chosen", "shown"),
+    [
+        ("<table><tr><td>aaa<td>b<tr><td>ccc<td>d</table>", [0, 2], "aaa b ccc d"),
+        ("<table><tr><td>aaa<td>b<tr><td>ccc<td>d</table>", [1], "b"),
+        ("<dl><dt>a<dd>bb<dt>c<dd>dd</dl>", [1], "a bb c dd"),
+        ("<ul><li>aaaaaa<li>b</ul><p>c", [0], "aaaaaa b"),
+    ],
+)
+def test_rows_and_items_are_chosen_together(html: str, chosen: list[int], shown: str) -> None:
+    assert text_of(build_body(cut_blocks(flatten(parse(html.encode()))), chosen)) == shown
