@@ -36,7 +36,7 @@ from tests.crawler.reading.pools import read
 from tests.waiting import until
 
 async def main():
-    pool = ReadingPool(ReadingOptions(workers=1, timeout_secs=3))
+    pool = ReadingPool(ReadingOptions(workers=1, timeout_secs=8))
     await pool.start()
     reading = asyncio.create_task(read(pool, sluggish_page()))
     await until(lambda: pool.busy == 1)
@@ -56,7 +56,7 @@ def test_a_parent_that_is_stopped_loses_no_page() -> None:
         os.kill(parent.pid, signal.SIGSTOP)
         stopped = time.monotonic()
         # The worker goes on, and then waits for its parent, longer than a page may take.
-        wait_until(lambda: state(worker) == "S" and time.monotonic() > stopped + 4)
+        wait_until(lambda: state(worker) == "S" and time.monotonic() > stopped + 9)
         os.kill(parent.pid, signal.SIGCONT)
         assert parent.communicate(timeout=60)[0] == "None\n"
 
@@ -80,14 +80,14 @@ def test_a_worker_that_is_stopped_loses_no_page() -> None:
         reading = asyncio.create_task(read(pool, sluggish_page()))
         await until(lambda: pool.busy == 1, pause_secs=0)
         os.kill(before[0], signal.SIGSTOP)
-        end = time.monotonic() + 4
+        end = time.monotonic() + 9
         await until(lambda: time.monotonic() > end)
         assert not reading.done()
         os.kill(before[0], signal.SIGCONT)
         assert (await reading).failure is None
         assert pool.pids == before
 
-    use(ReadingOptions(workers=1, timeout_secs=3), act)
+    use(ReadingOptions(workers=1, timeout_secs=8), act)
 
 
 def test_a_worker_that_sleeps_is_ended() -> None:

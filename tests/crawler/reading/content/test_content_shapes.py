@@ -1,4 +1,4 @@
-"""Lists, tables and code of a page keep their shape, and what belongs together is chosen together."""
+"""Lists, tables and code of a page keep their shape; what belongs together is chosen together."""
 
 from __future__ import annotations
 
