@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections import defaultdict
 from http import HTTPStatus
+from http.cookiejar import DefaultCookiePolicy
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from asyncio import Future
     from collections.abc import Awaitable, Iterable
     from http.cookiejar import Cookie
+    from urllib.request import Request as UrllibRequest
 
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
@@ -51,6 +54,8 @@ logger = logging.getLogger(__name__)
 
 _MAX_HOSTS = 10_000
 """Remember of at most this many hosts that they were asked."""
+
+_THIS_MACHINE = re.compile(r"(?:.+\.)?localhost|127(?:\.\d+){3}")
 
 _SEVERAL = ""
 """Noted in place of the URL that a host was asked for, where that is not the only one."""
@@ -241,9 +246,17 @@ def _places(request: Request) -> tuple[str, str]:
     return host, ".".join(host.split(".")[-2:])
 
 
+class _LikeBrowsers(DefaultCookiePolicy):
+    """Sends secure cookies without encryption too where the request stays on this machine."""
+
+    def return_ok_secure(self, cookie: Cookie, request: UrllibRequest) -> bool:
+        stays = _THIS_MACHINE.fullmatch(request.origin_req_host) is not None
+        return stays or super().return_ok_secure(cookie, request)
+
+
 class _BoundedCookies(CookieJar):
     def __init__(self, max_cookies: int, given: Iterable[Cookie]) -> None:
-        super().__init__()
+        super().__init__(_LikeBrowsers())
         self.jar = BoundedJar(max_cookies, self.policy)
         for cookie in given:
             self.jar.set_cookie(cookie)

@@ -35,7 +35,8 @@ Form = frozenset[Part]
 Proof = tuple[int, str]
 """A part that a rule drops, by number, and a value of it; ``(0, "")`` for a rule about one value.
 
-A proof counts the pages on which that value was tried.
+A proof counts the pages on which that value was tried. ``(-N, "")`` counts those on which the rule
+was tried together with rule N, an older one: each may be right alone where both are wrong.
 """
 
 NOT_EXAMINED, PROVEN, ALL_TRIED, OF_IDS, UNDECIDED = "no", "proven", "all", "ids", "undecided"
@@ -72,7 +73,7 @@ def gained(form: Form, fetched: Collection[Form]) -> AbstractSet[Part]:
         return frozenset()
     strong = [form ^ other for other in fetched if _is_nested(form, other)]
     if strong:
-        return frozenset().union(*strong) - proved(fetched, are_nested=True)
+        return frozenset().union(*map(_with_pairs, strong)) - proved(fetched, are_nested=True)
     return frozenset().union(*(form ^ other for other in fetched)) - proved(fetched)
 
 
@@ -83,10 +84,18 @@ def proved(fetched: Collection[Form], *, are_nested: bool = False) -> Form:
         fetched: The forms of the URLs.
         are_nested: Whether to count only pairs in which one has all parts of the other.
     """
-    pairs = combinations(fetched, 2)
-    return frozenset[Part]().union(
-        *(one ^ other for one, other in pairs if not are_nested or _is_nested(one, other))
-    )
+    differing = [
+        one ^ other
+        for one, other in combinations(fetched, 2)
+        if not are_nested or _is_nested(one, other)
+    ]
+    return frozenset[Part]().union(*map(_with_pairs, differing))
+
+
+def _with_pairs(difference: Form) -> Form:
+    """Return the parts of a difference, and a part for every two rules that it is by."""
+    rules = sorted({part[0] for part in difference})
+    return difference.union((newer, -older, "") for older, newer in combinations(rules, 2))
 
 
 def _is_nested(one: Form, other: Form) -> bool:
@@ -186,7 +195,7 @@ class LearnedRule:
 
         Words are ids too where there are more of them than any page has forms.
         """
-        values = self.values[thing] if thing < len(self.values) else ()
+        values = self.values[thing] if 0 <= thing < len(self.values) else ()
         if len(values) < _MAX_VALUES or not is_open(self.transform):
             return False
         if self._variety(thing).is_many:

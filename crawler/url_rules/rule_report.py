@@ -85,7 +85,8 @@ class StoredRule:
         origin: "learned", or the file that it came from.
         examined: State of its validation: "proven", "all" (tried on all of too few pages), "ids"
             (not tried), "undecided" (too many pages cannot be compared), "no" (not to the end).
-        tried: Number of pages on which it was tried since it holds, for each of its values.
+        tried: Number of pages on which it was tried since it holds, for each of its values and
+            together with each other rule.
         head_start: Where it was known from, so that fewer texts were enough; "" for others.
     """
 
@@ -189,9 +190,13 @@ def _rule(row: tuple[Any, ...], skipped: int) -> StoredRule:
         origin,
         reason,
         seen.get("examined", NOT_EXAMINED),
-        {value or "any": count for _, value, count, _ in seen.get("tried", ())},
+        {_tried_name(*proof): count for *proof, count, _ in seen.get("tried", ())},
         seen.get("head_start", ""),
     )
+
+
+def _tried_name(thing: int, value: str) -> str:
+    return f"with rule {-thing}" if thing < 0 else value or "any"
 
 
 def evidence_lines(rule: StoredRule) -> Iterator[str]:

@@ -257,10 +257,11 @@ class Validation:
         return proofs or [(0, "")]
 
     def _is_wanting(self, rule: LearnedRule) -> bool:
-        """Return whether some values of a rule are to be tried, or may yet be met."""
+        """Return whether values of a rule, or pairs with older ones, may yet have to be tried."""
         if is_open(rule.transform):
             return not rule.is_of_ids
-        return self._lacks(rule, (0, "")) > 0
+        older = (other.id for other in self._rules.of(rule.context.host) if other.id < rule.id)
+        return any(self._lacks(rule, (number, "")) > 0 for number in (0, *(-one for one in older)))
 
     def _try_some(self, candidates: Sequence[SkippedCandidate]) -> bool:
         """Queue those of some requests that prove something; return whether there are any."""
@@ -325,6 +326,8 @@ class Validation:
 
     def _wanted_alone(self, rule: LearnedRule, proof: Proof) -> int:
         thing, value = proof
+        if thing < 0:
+            return ENOUGH
         if isinstance(rule.transform, ReplaceValues):
             return pages_wanted(len({other.transform for other in self._about_the_same(rule)}))
         if not is_open(rule.transform):

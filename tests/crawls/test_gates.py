@@ -130,10 +130,11 @@ def test_pages_are_asked_again_with_a_cookie_that_came_late(gate: str, tmp_path:
     assert titles >= {f"Page {path}" for path in PAGES}
 
 
-def test_a_cookie_for_a_host_without_a_full_stop_is_sent_there(tmp_path: Path) -> None:
+@pytest.mark.parametrize("attributes", ["Domain=localhost; HttpOnly", "Path=/; Secure"])
+def test_cookies_of_this_machine_are_sent_there(attributes: str, tmp_path: Path) -> None:
     with GatedSite("gate") as site:
         site.origin = f"http://localhost:{site.port}"
-        site.cookie = "seen=1; Domain=localhost; HttpOnly"
+        site.cookie = f"seen=1; {attributes}"
         crawl(f"{site.origin}/", tmp_path, "-a", "max_pages=3", *MANY)
         crawl(f"{site.origin}/", tmp_path, *MANY)
     assert {row["title"] for row in pages(tmp_path)} >= {f"Page {path}" for path in PAGES}

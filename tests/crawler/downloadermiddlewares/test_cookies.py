@@ -38,6 +38,28 @@ class TestCookies:
     def test_are_sent_back(self) -> None:
         assert self.sent_after(self.cookies(), "a=1; Path=/", "b=2") == b"a=1; b=2"
 
+    @pytest.mark.parametrize(
+        ("origin", "is_sent"),
+        [
+            ("http://localhost:8080", True),
+            ("http://shop.localhost", True),
+            ("http://127.0.0.1:8080", True),
+            ("https://www.example.com", True),
+            ("http://www.example.com", False),
+            ("http://localhost.example.com", False),
+            ("http://127.0.0.1.example.com", False),
+        ],
+    )
+    def test_secure_ones_go_through_tls_or_to_this_machine(
+        self, origin: str, is_sent: bool
+    ) -> None:
+        middleware = self.cookies()
+        answer = Response(f"{origin}/", headers={"Set-Cookie": ["a=1; Path=/; Secure"]})
+        middleware.process_response(Request(answer.url), answer)
+        request = Request(f"{origin}/next")
+        middleware.process_request(request)
+        assert (request.headers.get(b"Cookie") is not None) == is_sent
+
     def test_so_many_are_taken(self) -> None:
         middleware = self.cookies(CRAWL_MAX_COOKIES=3)
         sent = self.sent_after(middleware, *(f"n{number}=v" for number in range(9)))

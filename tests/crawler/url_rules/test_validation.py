@@ -10,6 +10,7 @@ import pytest
 
 from crawler.frontier.order import host_number
 from crawler.storage.states import SKIPPED
+from crawler.url_rules.learned_rule import PROVEN
 from crawler.url_rules.learning.context import Context
 from crawler.url_rules.learning.hypothesis import LearningPolicy
 from crawler.url_rules.learning.transforms import (
@@ -111,6 +112,24 @@ def test_a_request_is_a_trial_of_every_rule_that_skips_it(tmp_path: Path) -> Non
     crawl.examine()
     assert all(rule.tried[0, ""] >= ENOUGH for rule in crawl.rules.rules)
     assert len(crawl.fetched) - 300 < 1.5 * ENOUGH
+
+
+def test_two_rules_that_are_proven_alone_are_tried_together(tmp_path: Path) -> None:
+    def site(url: str) -> str:
+        is_other = "a=1&b=1" in url and int(argument(url, "id")) % 25 == 9
+        return f"page {argument(url, 'id')}" + (" of both" if is_other else "")
+
+    rules = [(Context(NAME), without(name, "1")) for name in ("a", "b")]
+    crawl = tried(tmp_path, *rules, site=site)
+    for arguments in ("", "a=1&", "b=1&"):
+        crawl.admit_all(f"{SOMEWHERE}/page?{arguments}id={n}" for n in range(300))
+        crawl.examine()
+    assert [rule.examined for rule in crawl.rules.rules] == [PROVEN, PROVEN]
+    before = len(crawl.fetched)
+    crawl.admit_all(f"{SOMEWHERE}/page?a=1&b=1&id={n}" for n in range(300))
+    crawl.examine()
+    assert len(crawl.said()) == 300 + 12
+    assert len(crawl.fetched) > before + 12
 
 
 def test_each_value_is_tried(tmp_path: Path) -> None:
