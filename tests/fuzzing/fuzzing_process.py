@@ -41,10 +41,10 @@ HAS_ATHERIS = atheris is not None
 """Whether inputs are changed by what they reach, and not blindly."""
 
 GREW = 75
-"""Exit status of a process whose memory grew too much."""
+"""Exit status of a process whose memory grew too much, by one input or by following branches."""
 
 MAX_GROWTH_MB = 500
-"""Peak of the memory of a process above that of its start, in MB; more is told."""
+"""Peak of the memory of a process above that before an input, in MB; more is told."""
 
 _LIMIT_MB = 4_096
 """A process that would take more gets a MemoryError."""
@@ -135,6 +135,7 @@ class _Fuzzing:
         if time.monotonic() > self._until or os.getppid() != self._parent:
             self._end(0)
         data = data[: self._target.max_bytes]
+        before_mb = peak_mb()
         self._board.begin(data)
         try:
             self._read(data)
@@ -147,10 +148,12 @@ class _Fuzzing:
         self._board.end()
         if self._first_mb is None:  # what the first input loads is no growth
             self._first_mb = peak_mb()
-        elif peak_mb() - self._first_mb > MAX_GROWTH_MB:
-            words = f"memory went from {self._first_mb:,.0f} to {peak_mb():,.0f} MB\n"
+        elif peak_mb() - before_mb > MAX_GROWTH_MB:
+            words = f"memory went from {before_mb:,.0f} to {peak_mb():,.0f} MB\n"
             self._task.write_finding("grows", data, words)
             self._end(GREW)
+        elif peak_mb() - self._first_mb > 2 * MAX_GROWTH_MB:
+            self._end(GREW)  # what follows the branches has grown: the same inputs take no more
 
     def _note(self, error: BaseException, data: bytes) -> None:
         """Tell an error that was not met before: of another type, or raised at another place."""
