@@ -69,6 +69,7 @@ class SeenFilter(BaseDupeFilter):
         self._others = OtherSpellings(crawler)
         self._variants = VariantRequests(crawler)
         self._crawler = crawler
+        self._names_each = crawler.settings.getbool("DUPEFILTER_DEBUG")
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> SeenFilter:
@@ -101,5 +102,6 @@ class SeenFilter(BaseDupeFilter):
         )
 
     def log(self, request: Request, spider: Spider) -> None:
-        logger.debug("queued before: %s", request, extra={"spider": spider})
+        if self._names_each:
+            logger.debug("queued before: %s", request, extra={"spider": spider})
         self._crawler.stats.inc_value("dupefilter/filtered")

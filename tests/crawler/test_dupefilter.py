@@ -33,6 +33,21 @@ def test_a_request_is_seen_from_the_second_time_on(crawler: Crawler) -> None:
     assert not dupefilter.request_seen(Request("http://example.com/a", method="POST"))
 
 
+@pytest.mark.parametrize(("is_named", "lines"), [(False, 0), (True, 2)])
+def test_each_repeated_request_is_logged_where_that_is_asked_for(
+    crawler: Crawler, caplog: pytest.LogCaptureFixture, *, is_named: bool, lines: int
+) -> None:
+    crawler.settings.frozen = False
+    crawler.settings.set("DUPEFILTER_DEBUG", is_named)
+    dupefilter = SeenFilter.from_crawler(crawler)
+    with caplog.at_level("DEBUG", "crawler.dupefilter"):
+        for _ in range(2):
+            dupefilter.log(Request("http://example.com/a"), Spider("any"))
+    assert caplog.text.count("queued before") == lines
+    assert crawler.stats is not None
+    assert crawler.stats.get_value("dupefilter/filtered") == 2
+
+
 @pytest.mark.parametrize(
     "again",
     ["http://EXAMPLE.com:80/a?x=2&y=1#there", "http://example.com/./a?x=2&y=1"],
