@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import partial
-from math import ceil
+from math import ceil, prod
 from typing import TYPE_CHECKING, NamedTuple
 
 import xxhash
@@ -327,9 +327,10 @@ class Validation:
     def _wanted_alone(self, rule: LearnedRule, proof: Proof) -> int:
         thing, value = proof
         if thing < 0:
-            return ENOUGH
+            others = [one for one in self._rules.of(rule.context.host) if one.id == -thing]
+            return pages_wanted(prod(map(self._values_of, [rule, *others])))
         if isinstance(rule.transform, ReplaceValues):
-            return pages_wanted(len({other.transform for other in self._about_the_same(rule)}))
+            return pages_wanted(self._values_of(rule))
         if not is_open(rule.transform):
             return ENOUGH
         if rule.has_ids(thing):
@@ -338,12 +339,13 @@ class Validation:
         is_new = thing >= len(rule.values) or value not in rule.values[thing]
         return pages_wanted(max(1, values + is_new))
 
-    def _about_the_same(self, rule: LearnedRule) -> Iterable[LearnedRule]:
-        for other in self._rules.of(rule.context.host):
-            if isinstance(other.transform, ReplaceValues) and about(other.transform) == about(
-                rule.transform
-            ):
-                yield other
+    def _values_of(self, rule: LearnedRule) -> int:
+        """Return how many values of its argument a rule and others each make superfluous."""
+        if not isinstance(rule.transform, ReplaceValues):
+            return 1
+        all_of_host = {one.transform for one in self._rules.of(rule.context.host)}
+        names = about(rule.transform)
+        return sum(isinstance(one, ReplaceValues) and about(one) == names for one in all_of_host)
 
     def _make(self, trial: _Trial) -> None:
         request = trial.request
